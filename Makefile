@@ -1,0 +1,60 @@
+# Each target does its own set-up: a virtual environment in .venv, with the checkout installed in it as editable.
+# The files .venv/.demo, .test and .check say that it is done, so that a second run starts at once.
+
+PYTHON  ?= python3
+WORKERS ?= 2
+SECONDS ?= 600
+SEED    ?= 0
+
+VENV := .venv
+RUN  := $(VENV)/bin/python
+PIP  := $(RUN) -m pip install --quiet --disable-pip-version-check
+# The workers share the cores: BLAS threads on top would only fight over them.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n $(WORKERS)
+
+.PHONY: help demo test check fuzz clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make demo    the 2-D wave equation, measured beside eager NumPy"
+	@echo "make test    the whole test suite"
+	@echo "make check   ruff, mypy --strict and the fast tests"
+	@echo "make fuzz    random programs against eager NumPy, SECONDS=$(SECONDS) SEED=$(SEED)"
+	@echo "make clean   remove .venv, builds and caches"
+
+demo: $(VENV)/.demo
+	$(RUN) examples/wave.py
+
+test: $(VENV)/.test
+	$(PYTEST)
+
+check: $(VENV)/.check
+	$(RUN) -m ruff check .
+	$(RUN) -m mypy
+	$(PYTEST) -m "not slow"
+
+fuzz: $(VENV)/.test
+	$(RUN) -m tracebuf.testing.fuzz --seconds $(SECONDS) --seed $(SEED)
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	    echo "tracebuf needs Python 3.11 or later, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1 || true)." >&2; \
+	    echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	    echo "'$(PYTHON) -m venv' failed: install the venv and pip modules (Debian: python3-venv)." >&2; exit 1; }
+
+$(VENV)/.demo: pyproject.toml | $(VENV)/bin/pip
+	@echo "setting up $(VENV) ..."
+	@$(PIP) -e . && touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/bin/pip
+	@echo "setting up $(VENV) for tests ..."
+	@$(PIP) -e '.[test]' && touch $@
+
+$(VENV)/.check: pyproject.toml | $(VENV)/bin/pip
+	@echo "setting up $(VENV) for tests, ruff and mypy ..."
+	@$(PIP) -e '.[test,check]' && touch $@

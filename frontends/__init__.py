@@ -1,0 +1,7 @@
+"""Front ends: what turns a user's program into tensor SSA. One package for each language read.
+
+They know the IR and its ops and nothing of what happens to them later: no analysis, no memory, no back end.
+"""
+
+if __name__ == "frontends":
+    raise ImportError("import tracebuf.frontends, not frontends")

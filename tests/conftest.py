@@ -1,0 +1,14 @@
+"""Hypothesis profiles. `ci`, the default, is deterministic; `pytest --hypothesis-profile=explore` draws anew each time.
+
+Neither has a deadline: the first example of a program pays for its compilation.
+"""
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "ci", derandomize=True, deadline=None, database=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "explore", derandomize=False, deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("ci")
