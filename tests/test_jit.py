@@ -98,7 +98,9 @@ def test_an_image_can_be_linked_again_with_other_addresses() -> None:
         assert UNARY(library.address("call"))(1.0) == factor
 
 
-@pytest.mark.parametrize("text", ["define i32 @f() {", "define i32 @f() { ret i64 0 }", "define i32 @f() { ret i32 %x }"])
+@pytest.mark.parametrize(
+    "text", ["define i32 @f() {", "define i32 @f() { ret i64 0 }", "define i32 @f() { ret i32 %x }"]
+)
 def test_bad_text_is_refused_with_its_name(text: str) -> None:
     with pytest.raises(RuntimeError, match="bad text"):
         jit.compile_module(text, "bad text", {})

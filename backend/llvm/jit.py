@@ -1,8 +1,8 @@
 """From LLVM IR as text to callable machine code, in this process.
 
 Two steps, so that an object cache can stand between them: `compile_object` runs LLVM's own pipeline on the text and
-gives an object image, a plain value; `link_object` loads an image into the process's one ORC LLJIT and gives a `Library`.
-`compile_module` is both. Counterpart: MLIR's `ExecutionEngine` over `LLJITBuilder`.
+gives an object image, a plain value; `link_object` loads an image into the process's one ORC LLJIT and gives a
+`Library`. `compile_module` is both. Counterpart: MLIR's `ExecutionEngine` over `LLJITBuilder`.
 
 Rules that hold here, each learnt from a crash or a wrong number:
 
@@ -108,7 +108,7 @@ class Library:
         return str(machine.emit_assembly(module))
 
     def pin(self) -> Library:
-        """Never unload: for code whose address is given to something that outlives every Python object. Gives itself."""
+        """Never unload, for code whose address is held by something that outlives this object. Returns itself."""
         self.tracker.detach()
         return self
 
@@ -121,7 +121,9 @@ def compile_module(
     `imports` binds the external symbols of the text to addresses; symbols it does not name are looked up in the process
     (libc, libm, the Python C API). Raises RuntimeError when LLVM refuses the text or a symbol is not found.
     """
-    return link_object(compile_object(text, name, speed_level=speed_level), text, name, imports, speed_level=speed_level)
+    return link_object(
+        compile_object(text, name, speed_level=speed_level), text, name, imports, speed_level=speed_level
+    )
 
 
 def compile_object(text: str, name: str, *, speed_level: SpeedLevel = 3) -> CompiledObject:

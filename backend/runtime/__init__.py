@@ -1,1 +1,1 @@
-"""What native code stands on at run time: the entry from Python, the arena, NumPy's inner loops, BLAS, the memory hook."""
+"""What native code stands on at run time: entry, arena, NumPy's inner loops, BLAS, the memory hook."""

@@ -1,0 +1,36 @@
+"""BLAS routines as addresses that native code can call.
+
+They come from the C-level table of `scipy.linalg.cython_blas`, SciPy's documented way to share its BLAS with compiled
+code, so whatever library SciPy was built with is the one used, and `threadpoolctl` governs its threads. SciPy is
+imported at the first call and not before. LAPACK is not here.
+
+Calling convention: Fortran's. Every argument is a pointer, also scalars; integers are 32-bit; matrices are column-major
+with a leading dimension in elements. A row-major C of shape (m, n) is the column-major (n, m) transpose in the same
+memory, so `C = alpha A B + beta C` in row-major is `dgemm("N", "N", n, m, k, alpha, B, ldb, A, lda, beta, C, ldc)`.
+Characters are one byte; SciPy's signatures have no hidden length argument. Dot products return their value.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+
+__all__ = ["blas_address"]
+
+
+@cache
+def blas_address(name: str) -> int:
+    """Address of the BLAS routine `name`: dgemm, sgemm, dgemv, sgemv, ddot, sdot, daxpy, dger, dsyrk, zgemm ...
+
+    Raises ImportError without SciPy, LookupError if SciPy offers no such routine.
+    """
+    from scipy.linalg import cython_blas
+
+    table = cython_blas.__pyx_capi__
+    if name not in table:
+        raise LookupError(f"scipy.linalg.cython_blas has no routine {name!r}")
+    api = ctypes.pythonapi
+    get_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", api))
+    get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", api))
+    capsule = table[name]
+    return int(get_pointer(capsule, get_name(capsule)))

@@ -1,0 +1,112 @@
+"""NumPy's own inner loops, as addresses that native code can call.
+
+A ufunc's loop for given types, called on blocks that stay in the L1 cache, gives what eager NumPy gives, bit for bit,
+at NumPy's speed and for whatever instruction set NumPy chose at import: no vector math library, no second rounding.
+Source: `PyUFuncObject` and `PyUFuncGenericFunction` in `numpy/ufuncobject.h` (public C API of NumPy 2).
+
+A loop is `void loop(char **args, npy_intp const *dimensions, npy_intp const *steps, void *data)`: one pointer and one
+byte stride per input and output, `dimensions[0]` elements, `data` as given here beside the address. Operands must be
+aligned and in native byte order; an output may be exactly one of the inputs, any other overlap is the caller's error.
+Loops set the floating-point status flags and read none. The integer `power` loops set a Python exception for a negative
+exponent (they take the GIL themselves), so a caller of these has to look at `PyErr_Occurred` afterwards.
+
+What this is not: type resolution. Which loop a call needs (`exp` of int64 is `d->d` after a cast) is decided before.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+__all__ = ["inner_loop"]
+
+
+class _UFunc(ctypes.Structure):
+    """The head of `PyUFuncObject`, unchanged since NumPy 1.0."""
+
+    _fields_ = [
+        ("ob_base", ctypes.c_byte * object.__basicsize__),
+        ("nin", ctypes.c_int),
+        ("nout", ctypes.c_int),
+        ("nargs", ctypes.c_int),
+        ("identity", ctypes.c_int),
+        ("functions", ctypes.POINTER(ctypes.c_void_p)),
+        ("data", ctypes.POINTER(ctypes.c_void_p)),
+        ("ntypes", ctypes.c_int),
+        ("reserved1", ctypes.c_int),
+        ("name", ctypes.c_char_p),
+        ("types", ctypes.POINTER(ctypes.c_byte)),
+    ]
+
+
+_Loop = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+
+
+@cache
+def inner_loop(ufunc: np.ufunc, types: str) -> tuple[int, int]:
+    """Address of the loop of `ufunc` for `types`, and of the data to pass to it (0 for none).
+
+    `types` is spelt as in `ufunc.types`, e.g. `inner_loop(np.power, "dd->d")`. Characters stand for dtypes: `"qq->q"`
+    finds the `"ll->l"` loop where both are int64. Where NumPy lists types twice, the first is the one it uses.
+    The loop is run once against the ufunc on a small array before its address is given out.
+
+    Raises LookupError if the ufunc is a generalised one, has no such loop, the loop works on Python objects, or the
+    loop found does not do what the ufunc does (a NumPy whose struct is laid out otherwise).
+    """
+    index = _loop_index(ufunc, types)
+    head = _UFunc.from_address(id(ufunc))
+    seen = (head.nin, head.nout, head.nargs, head.ntypes, head.name)
+    if seen != (ufunc.nin, ufunc.nout, ufunc.nargs, ufunc.ntypes, ufunc.__name__.encode()):
+        raise LookupError(f"this NumPy ({np.__version__}) lays out PyUFuncObject otherwise than NumPy 2's header says")
+    loop, data = head.functions[index], head.data[index] if head.data else None
+    if not loop:
+        raise LookupError(f"{ufunc!r} has no plain C loop for {types}")
+    if not _agrees(ufunc, ufunc.types[index], loop, data):
+        raise LookupError(f"the C loop of {ufunc!r} for {types} does not compute what the ufunc computes")
+    return int(loop), int(data or 0)
+
+
+def _loop_index(ufunc: np.ufunc, types: str) -> int:
+    """Position of the loop in the ufunc's table: same characters if there, else same dtypes."""
+    if ufunc.signature is not None:
+        raise LookupError(f"{ufunc!r} is a generalised ufunc")
+    if "O" in types:
+        raise LookupError(f"the loop of {ufunc!r} for {types} works on Python objects")
+    listed = list(ufunc.types)
+    if types in listed:
+        return listed.index(types)
+    wanted = _dtypes(types)
+    for index, candidate in enumerate(listed):
+        if _dtypes(candidate) == wanted:
+            return index
+    raise LookupError(f"{ufunc!r} has no loop for {types}; it has {' '.join(listed)}")
+
+
+def _dtypes(types: str) -> tuple[int, list[np.dtype[Any]]]:
+    inputs, _, outputs = types.partition("->")
+    return len(inputs), [np.dtype(c) for c in inputs + outputs]
+
+
+def _agrees(ufunc: np.ufunc, types: str, loop: int, data: int | None) -> bool:
+    """Run the loop on seven elements in (0, 1], or small integers, and compare bytes with the ufunc."""
+    nin, dtypes = _dtypes(types)
+    count = 7
+    arrays = [_sample(dtype, count, position) for position, dtype in enumerate(dtypes[:nin])]
+    arrays += [np.zeros(count, dtype) for dtype in dtypes[nin:]]
+    pointers = (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
+    steps = (ctypes.c_ssize_t * len(arrays))(*[a.itemsize for a in arrays])
+    with np.errstate(all="ignore"):
+        expected = ufunc(*arrays[:nin], signature=tuple(dtypes))
+        _Loop(loop)(pointers, (ctypes.c_ssize_t * 1)(count), steps, data)
+    results = expected if isinstance(expected, tuple) else (expected,)
+    return all(a.tobytes() == r.tobytes() for a, r in zip(arrays[nin:], results, strict=True))
+
+
+def _sample(dtype: np.dtype[Any], count: int, position: int) -> np.ndarray[Any, Any]:
+    numbers = np.arange(1, count + 1) + position
+    if dtype.kind in "fc":
+        return (numbers / (count + position)).astype(dtype)
+    return (numbers % 2 if dtype.kind == "b" else numbers).astype(dtype)

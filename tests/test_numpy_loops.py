@@ -1,0 +1,88 @@
+"""NumPy's inner loops by pointer: found by dtype, bit-identical with the ufunc at any length and in blocks."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tracebuf.backend.runtime.blas import blas_address
+from tracebuf.backend.runtime.numpy_loops import inner_loop
+
+UFUNCS = sorted(
+    {u.__name__: u for u in vars(np).values() if isinstance(u, np.ufunc) and u.signature is None}.values(),
+    key=lambda u: str(u.__name__),
+)
+LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 2.5, -2.5, 1e-310, 1e30])
+
+
+def operand(rng: np.random.Generator, ufunc: np.ufunc, position: int, dtype: np.dtype[Any], n: int) -> Any:
+    if dtype.kind == "b":
+        return rng.integers(0, 2, n).astype(dtype)
+    if dtype.kind in "iu":
+        low, high = (0, 12) if ufunc is np.power or position == 1 else (-100, 100)
+        return rng.integers(low, high, n).astype(dtype)
+    x = rng.standard_normal(n) * np.exp(rng.uniform(-4, 4, n))
+    special = rng.integers(0, n, n // 16)
+    x[special] = rng.choice(SPECIAL, n // 16)
+    return x.astype(dtype)
+
+
+def run_in_blocks(loop: tuple[int, int], arrays: list[Any], n: int, block: int) -> None:
+    steps = (ctypes.c_ssize_t * len(arrays))(*[a.itemsize for a in arrays])
+    for start in range(0, n, block):
+        pointers = (ctypes.c_void_p * len(arrays))(*[a.ctypes.data + start * a.itemsize for a in arrays])
+        LOOP(loop[0])(pointers, (ctypes.c_ssize_t * 1)(min(block, n - start)), steps, loop[1])
+
+
+@pytest.mark.parametrize("ufunc", UFUNCS, ids=lambda u: str(u.__name__))
+def test_loops_are_bit_identical_in_blocks(ufunc: np.ufunc) -> None:
+    rng = np.random.default_rng(0)
+    for types in dict.fromkeys(t for t in ufunc.types if set(t) <= set("?lfd->")):
+        inputs, outputs = types.split("->")
+        signature = tuple(np.dtype(c) for c in inputs + outputs)
+        for n in (1, 7, 512, 1300):
+            ins = [operand(rng, ufunc, i, np.dtype(c), n) for i, c in enumerate(inputs)]
+            with np.errstate(all="ignore"):
+                expected = ufunc(*ins, signature=signature)
+            for block in (256, 512, n):
+                outs = [np.empty(n, c) for c in outputs]
+                run_in_blocks(inner_loop(ufunc, types), [*ins, *outs], n, block)
+                for got, want in zip(outs, expected if isinstance(expected, tuple) else (expected,), strict=True):
+                    assert got.tobytes() == want.tobytes(), (types, n, block)
+
+
+def test_types_are_matched_by_dtype() -> None:
+    assert np.dtype("q") == np.dtype("l")
+    assert inner_loop(np.add, "qq->q")[0] and inner_loop(np.add, "ll->l")[0]
+    assert inner_loop(np.ldexp, "dq->d") == inner_loop(np.ldexp, "dl->d")
+
+
+@pytest.mark.parametrize(
+    ("ufunc", "types"),
+    [(np.exp, "l->d"), (np.exp, "O->O"), (np.matmul, "dd->d"), (np.frompyfunc(abs, 1, 1), "O->O"), (np.add, "d->dd")],
+)
+def test_what_is_not_there_is_a_lookup_error(ufunc: np.ufunc, types: str) -> None:
+    with pytest.raises(LookupError):
+        inner_loop(ufunc, types)
+
+
+def test_blas_by_pointer() -> None:
+    """C += A @ B into a strided view: Fortran sees row-major arrays as transposes, so the operands are swapped."""
+    rng = np.random.default_rng(1)
+    a, b, big = rng.random((5, 3)), rng.random((3, 4)), rng.random((7, 9))
+    c = big[1:6, 2:6]
+    expected = c + a @ b
+    outside = big.copy()
+    outside[1:6, 2:6] = expected
+    scalars = [np.intc(v) for v in (4, 5, 3)] + [np.float64(1)]
+    n, m, k, one = (np.asarray(v) for v in scalars)
+    ldc = np.asarray(np.intc(9))
+    dgemm = ctypes.CFUNCTYPE(None, *[ctypes.c_char_p] * 2, *[ctypes.c_void_p] * 11)(blas_address("dgemm"))
+    dgemm(b"N", b"N", *(x.ctypes.data for x in (n, m, k, one, b, n, a, k, one, c, ldc)))
+    np.testing.assert_allclose(big, outside, rtol=1e-14)
+    with pytest.raises(LookupError, match="nosuch"):
+        blas_address("nosuch")
