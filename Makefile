@@ -44,7 +44,7 @@ $(VENV)/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	    echo "tracebuf needs Python 3.11 or later, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1 || true)." >&2; \
 	    echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	@$(PYTHON) -m venv $(VENV) || { \
 	    echo "'$(PYTHON) -m venv' failed: install the venv and pip modules (Debian: python3-venv)." >&2; exit 1; }
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/bin/pip
@@ -53,8 +53,8 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/bin/pip
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/pip
 	@echo "setting up $(VENV) for tests ..."
-	@$(PIP) -e '.[test]' && touch $@
+	@$(PIP) -e '.[test]' && touch $(VENV)/.demo $@
 
 $(VENV)/.check: pyproject.toml | $(VENV)/bin/pip
 	@echo "setting up $(VENV) for tests, ruff and mypy ..."
-	@$(PIP) -e '.[test,check]' && touch $@
+	@$(PIP) -e '.[test,check]' && touch $(VENV)/.demo $(VENV)/.test $@
