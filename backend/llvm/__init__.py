@@ -1,1 +1,1 @@
-"""LLVM: the host of the native code. `emit` writes IR as text, `jit` compiles and links it, the object cache keeps it."""
+"""LLVM, the host of the native code: `emit` writes IR as text, `jit` compiles and links it."""

@@ -1,0 +1,274 @@
+"""Counting the data memory NumPy allocates, for eager functions as well as for ours.
+
+    with counting() as c:
+        np.sqrt(x * x + 1)
+    c.allocations, c.allocated_bytes, c.peak_bytes, c.frees
+
+NEP 49 lets a program put a handler (malloc, calloc, realloc, free) between NumPy and the memory of arrays. This one
+counts and hands every request on to the handler that was there before, with nothing changed, so speed, alignment and the
+huge pages that NumPy asks for are what they were. NumPy's own cache of blocks under 1 KiB is part of its default handler
+and so lies below the counting: small arrays count like large ones, whether or not their memory came from the cache.
+
+An array keeps the handler it was born with and may outlive the window, the thread and the interpreter's own clean-up.
+So the functions are native code that is never unloaded, and the counters live in the handler's own block, which is
+freed when the last array that was born in the window is gone. A window inside a window counts in both.
+
+What is counted: array data allocated in the window by the code of this context (`contextvars`), the few bytes NumPy
+takes to make a 0-d array of a Python number included; threads started within have their own handler. Not counted: array
+objects themselves, shapes and strides, and buffers that NumPy takes from malloc directly (iterator buffers, sort
+workspace). `realloc` counts as an allocation of the new size that releases the old one; NumPy does not tell the old
+size, so the size the C library reserved for it stands in for it.
+
+Source: NEP 49; `PyDataMem_Handler` in `numpy/ndarraytypes.h`; API slots 304 and 305.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from tracebuf.backend.llvm.jit import Library, compile_module
+
+__all__ = ["Allocations", "counting"]
+
+_NAME = b"tracebuf_counting"
+_COUNTERS = ("allocations", "allocated_bytes", "frees", "live_bytes", "peak_bytes")
+_SLOT_SET, _SLOT_GET = 304, 305
+
+
+class _Allocator(ctypes.Structure):
+    """`PyDataMemAllocator`."""
+
+    _fields_ = [(name, ctypes.c_void_p) for name in ("ctx", "malloc", "calloc", "realloc", "free")]
+
+
+class _Handler(ctypes.Structure):
+    """`PyDataMem_Handler`, version 1."""
+
+    _fields_ = [("name", ctypes.c_char * 127), ("version", ctypes.c_uint8), ("allocator", _Allocator)]
+
+
+class _Block(ctypes.Structure):
+    """A handler, what it hands on to, and its counters; `handler.allocator.ctx` is the block's own address."""
+
+    _fields_ = [
+        ("handler", _Handler),
+        ("below", _Allocator),
+        ("below_capsule", ctypes.c_void_p),
+        ("knows_sizes", ctypes.c_int64),
+        *[(name, ctypes.c_int64) for name in _COUNTERS],
+    ]
+
+
+# Field numbers in %block: 0 handler, 1 below, 2 below_capsule, 3 knows_sizes, 4.. the counters.
+_IR = """
+%allocator = type { ptr, ptr, ptr, ptr, ptr }
+%handler = type { [127 x i8], i8, %allocator }
+%block = type { %handler, %allocator, ptr, i64, i64, i64, i64, i64, i64 }
+
+@capsule_name = constant [12 x i8] c"mem_handler\\00"
+
+declare i64 @usable_size(ptr)
+declare ptr @PyCapsule_GetPointer(ptr, ptr)
+declare void @PyMem_RawFree(ptr)
+declare void @Py_DecRef(ptr)
+
+define internal void @count(ptr %block, i64 %field, i64 %by) alwaysinline nounwind {
+  %counters = getelementptr %block, ptr %block, i32 0, i32 4
+  %p = getelementptr i64, ptr %counters, i64 %field
+  %old = atomicrmw add ptr %p, i64 %by monotonic
+  ret void
+}
+define internal void @lives(ptr %block, i64 %by) alwaysinline nounwind {
+  %live = getelementptr %block, ptr %block, i32 0, i32 7
+  %peak = getelementptr %block, ptr %block, i32 0, i32 8
+  %old = atomicrmw add ptr %live, i64 %by monotonic
+  %new = add i64 %old, %by
+  %before = atomicrmw max ptr %peak, i64 %new monotonic
+  ret void
+}
+define internal ptr @born(ptr %block, ptr %memory, i64 %size, i64 %more) nounwind {
+  %failed = icmp eq ptr %memory, null
+  br i1 %failed, label %done, label %counted
+counted:
+  call void @count(ptr %block, i64 0, i64 1)
+  call void @count(ptr %block, i64 1, i64 %size)
+  call void @lives(ptr %block, i64 %more)
+  br label %done
+done:
+  ret ptr %memory
+}
+define internal { ptr, ptr } @below(ptr %block, i32 %function) alwaysinline nounwind {
+  %c = getelementptr %block, ptr %block, i32 0, i32 1
+  %p = getelementptr ptr, ptr %c, i32 %function
+  %ctx = load ptr, ptr %c
+  %f = load ptr, ptr %p
+  %r = insertvalue { ptr, ptr } poison, ptr %ctx, 0
+  %s = insertvalue { ptr, ptr } %r, ptr %f, 1
+  ret { ptr, ptr } %s
+}
+define ptr @counting_malloc(ptr %block, i64 %size) nounwind {
+  %b = call { ptr, ptr } @below(ptr %block, i32 1)
+  %ctx = extractvalue { ptr, ptr } %b, 0
+  %f = extractvalue { ptr, ptr } %b, 1
+  %memory = call ptr %f(ptr %ctx, i64 %size)
+  %r = call ptr @born(ptr %block, ptr %memory, i64 %size, i64 %size)
+  ret ptr %r
+}
+define ptr @counting_calloc(ptr %block, i64 %count, i64 %item) nounwind {
+  %b = call { ptr, ptr } @below(ptr %block, i32 2)
+  %ctx = extractvalue { ptr, ptr } %b, 0
+  %f = extractvalue { ptr, ptr } %b, 1
+  %memory = call ptr %f(ptr %ctx, i64 %count, i64 %item)
+  %size = mul i64 %count, %item
+  %r = call ptr @born(ptr %block, ptr %memory, i64 %size, i64 %size)
+  ret ptr %r
+}
+define ptr @counting_realloc(ptr %block, ptr %old, i64 %size) nounwind {
+  %k = getelementptr %block, ptr %block, i32 0, i32 3
+  %known = load i64, ptr %k
+  %unknown = icmp eq i64 %known, 0
+  br i1 %unknown, label %go, label %ask
+ask:
+  %usable = call i64 @usable_size(ptr %old)
+  br label %go
+go:
+  %released = phi i64 [ 0, %0 ], [ %usable, %ask ]
+  %b = call { ptr, ptr } @below(ptr %block, i32 3)
+  %ctx = extractvalue { ptr, ptr } %b, 0
+  %f = extractvalue { ptr, ptr } %b, 1
+  %memory = call ptr %f(ptr %ctx, ptr %old, i64 %size)
+  %more = sub i64 %size, %released
+  %r = call ptr @born(ptr %block, ptr %memory, i64 %size, i64 %more)
+  ret ptr %r
+}
+define void @counting_free(ptr %block, ptr %memory, i64 %size) nounwind {
+  %b = call { ptr, ptr } @below(ptr %block, i32 4)
+  %ctx = extractvalue { ptr, ptr } %b, 0
+  %f = extractvalue { ptr, ptr } %b, 1
+  call void %f(ptr %ctx, ptr %memory, i64 %size)
+  %nothing = icmp eq ptr %memory, null
+  br i1 %nothing, label %done, label %counted
+counted:
+  %negative = sub i64 0, %size
+  call void @count(ptr %block, i64 2, i64 1)
+  call void @lives(ptr %block, i64 %negative)
+  br label %done
+done:
+  ret void
+}
+define void @destroy(ptr %capsule) nounwind {
+  %block = call ptr @PyCapsule_GetPointer(ptr %capsule, ptr @capsule_name)
+  %p = getelementptr %block, ptr %block, i32 0, i32 2
+  %below = load ptr, ptr %p
+  call void @PyMem_RawFree(ptr %block)
+  call void @Py_DecRef(ptr %below)
+  ret void
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Api:
+    """Functions of NumPy and CPython, callable with Python objects."""
+
+    set_handler: Any
+    get_handler: Any
+    new_capsule: Any
+    capsule_pointer: Any
+
+
+@cache
+def _native() -> Library:
+    libc = ctypes.CDLL(None)
+    usable_size = libc.malloc_size if sys.platform == "darwin" else libc.malloc_usable_size
+    address = ctypes.cast(usable_size, ctypes.c_void_p).value
+    assert address is not None
+    return compile_module(_IR, "memory_hook", {"usable_size": address}, speed_level=2).pin()
+
+
+@cache
+def _api() -> _Api:
+    numpy_core = importlib.import_module("numpy._core._multiarray_umath")
+    python = ctypes.pythonapi
+    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", python))
+    slots = (ctypes.c_void_p * (_SLOT_GET + 1)).from_address(pointer(numpy_core._ARRAY_API, None))
+    new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+    return _Api(
+        set_handler=ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(slots[_SLOT_SET] or 0),
+        get_handler=ctypes.PYFUNCTYPE(ctypes.py_object)(slots[_SLOT_GET] or 0),
+        new_capsule=new(("PyCapsule_New", python)),
+        capsule_pointer=pointer,
+    )
+
+
+class Allocations:
+    """What a window counted. Within the window the numbers run; after it they stand.
+
+    `peak_bytes` is the most that was allocated in the window and not yet freed, at any moment of it; memory that was
+    there before does not count. `live_bytes` is what was left. Arrays born before the window are freed uncounted.
+    """
+
+    allocations: int
+    allocated_bytes: int
+    frees: int
+    live_bytes: int
+    peak_bytes: int
+
+    __slots__ = ("_block", "_capsule", "_final")
+
+    def __init__(self, capsule: Any, block: _Block) -> None:
+        self._capsule = capsule
+        self._block: _Block | None = block
+        self._final: dict[str, int] = {}
+
+    def __getattr__(self, name: str) -> int:
+        if name not in _COUNTERS:
+            raise AttributeError(name)
+        return int(self._final[name] if self._block is None else getattr(self._block, name))
+
+    def __repr__(self) -> str:
+        return f"Allocations({', '.join(f'{name}={getattr(self, name)}' for name in _COUNTERS)})"
+
+    def _stop(self) -> None:
+        self._final = {name: getattr(self, name) for name in _COUNTERS}
+        self._block = self._capsule = None
+
+
+@contextmanager
+def counting() -> Iterator[Allocations]:
+    """Count the allocations of array data by this context's code until the window closes. May be nested."""
+    api = _api()
+    capsule, block = _new_handler(api.get_handler())
+    counted = Allocations(capsule, block)
+    before = api.set_handler(capsule)
+    try:
+        yield counted
+    finally:
+        api.set_handler(before)
+        counted._stop()
+
+
+def _new_handler(below: Any) -> tuple[Any, _Block]:
+    """A counting handler over the handler `below`: the capsule that owns it, and its block."""
+    api, native = _api(), _native()
+    under = _Handler.from_address(api.capsule_pointer(below, b"mem_handler"))
+    ctypes.pythonapi.PyMem_RawMalloc.restype = ctypes.c_void_p
+    address = ctypes.pythonapi.PyMem_RawMalloc(ctypes.c_size_t(ctypes.sizeof(_Block)))
+    if address is None:
+        raise MemoryError("no memory for a memory handler")
+    functions = (native.address(f"counting_{name}") for name in ("malloc", "calloc", "realloc", "free"))
+    block = _Block.from_address(address)
+    knows_sizes = under.name == b"default_allocator"
+    if under.name == _NAME:
+        knows_sizes = bool(_Block.from_address(under.allocator.ctx).knows_sizes)
+    handler = _Handler(_NAME, 1, _Allocator(address, *functions))
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(below))
+    ctypes.pointer(block)[0] = _Block(handler, under.allocator, id(below), knows_sizes, 0, 0, 0, 0, 0)
+    return api.new_capsule(address, native.address("capsule_name"), native.address("destroy")), block
