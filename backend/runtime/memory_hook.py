@@ -5,9 +5,9 @@
     c.allocations, c.allocated_bytes, c.peak_bytes, c.frees
 
 NEP 49 lets a program put a handler (malloc, calloc, realloc, free) between NumPy and the memory of arrays. This one
-counts and hands every request on to the handler that was there before, with nothing changed, so speed, alignment and the
-huge pages that NumPy asks for are what they were. NumPy's own cache of blocks under 1 KiB is part of its default handler
-and so lies below the counting: small arrays count like large ones, whether or not their memory came from the cache.
+counts and hands every request on to the handler that was there before, with nothing changed, so speed, alignment and
+the huge pages that NumPy asks for are what they were. NumPy's own cache of blocks under 1 KiB is part of its default
+handler and so lies below the counting: small arrays count like large ones, also where the cache had memory for them.
 
 An array keeps the handler it was born with and may outlive the window, the thread and the interpreter's own clean-up.
 So the functions are native code that is never unloaded, and the counters live in the handler's own block, which is
