@@ -517,7 +517,7 @@ def _ordered(e: Expr) -> list[tuple[Mono, int]]:
 
 
 def to_python(e: Dim, name_of: Callable[[Sym], str]) -> str:
-    """Python source of e (with Python's `min`, `max`, `//`), in an order that depends on the creation of symbols only."""
+    """Python source of e (with `min`, `max`, `//`), in an order that depends on the creation of symbols only."""
     if isinstance(e, int):
         return str(e)
     out = ""
