@@ -1,0 +1,310 @@
+"""What a bufferized function costs beside the NumPy function it was made from: memory, copies, time.
+
+Both run on the same data, on clones, so the caller's arrays stay as they are. Eager NumPy's allocations are counted by
+a memory handler (NEP 49) under every array it makes; NumPy's copies cannot be observed, so they are None. Ours are
+counted by the compiled code itself, the arrays it returns included.
+
+What NumPy allocates during a native call is seen by the same handler, and the two views are put together so that
+nothing counts twice and nothing is missed: the fresh arrays in the result are in both, so they are taken out of what
+the handler saw, and what remains (an array the call path made on the side) is added to what the compiled code counted.
+The peak is then the sum of both, an upper bound. When the original function ran instead (`call_counted` gives None for
+the counters), native is what the handler saw.
+
+Time is CPU time of the process, the least of some rounds in which eager and native take turns, without compilation and
+without counting. What this is not: a profiler, or a benchmark of first calls.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+__all__ = ["Counts", "Measurement", "clone_arguments", "measure"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_ROUND_SECONDS = 2e-3
+"""A round of short calls is as many calls as fill this time, up to `_ROUND_CALLS`."""
+_ROUND_CALLS = 50
+_ROUND_BYTES = 1 << 28
+"""Most memory for the clones of one round."""
+_ALIGNMENT = 64
+
+
+@dataclass(frozen=True)
+class Counts:
+    """One side of a measurement, per call. `peak_bytes` is the most that was alive at once, above what was before."""
+
+    allocations: int
+    allocated_bytes: int
+    peak_bytes: int
+    copies: int | None
+    copied_bytes: int | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """`eager` and `native` for one call of the function `name`; as text, a table."""
+
+    name: str
+    eager: Counts
+    native: Counts
+
+    def __str__(self) -> str:
+        kinds = {
+            "allocations": _count,
+            "allocated_bytes": _bytes,
+            "peak_bytes": _bytes,
+            "copies": _count,
+            "copied_bytes": _bytes,
+            "seconds": _seconds,
+        }
+        rows = [(self.name, "eager", "native", "eager/native")]
+        for field, shown in kinds.items():
+            eager, native = getattr(self.eager, field), getattr(self.native, field)
+            title = "CPU time" if field == "seconds" else field.replace("_", " ")
+            rows.append((title, _cell(eager, shown), _cell(native, shown), _ratio(eager, native)))
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        lines = [f"{row[0]:<{widths[0]}}  " + "  ".join(f"{row[i]:>{widths[i]}}" for i in (1, 2, 3)) for row in rows]
+        return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+class _Counters(Protocol):
+    """What compiled code counted in one call."""
+
+    @property
+    def allocations(self) -> int: ...
+    @property
+    def allocated_bytes(self) -> int: ...
+    @property
+    def peak_bytes(self) -> int: ...
+    @property
+    def copies(self) -> int: ...
+    @property
+    def copied_bytes(self) -> int: ...
+
+
+class _Bufferized(Protocol):
+    @property
+    def __wrapped__(self) -> Callable[..., Any]: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def call_counted(self, *args: Any, **kwargs: Any) -> tuple[Any, _Counters | None]: ...
+
+
+def measure(f: _Bufferized, *args: Any, repeat: int = 3, **kwargs: Any) -> Measurement:
+    """Measure a call of the bufferized function `f` against the function it was made from.
+
+    `repeat` is the number of timed rounds. The function is called several times, each time on fresh clones of `args`
+    and `kwargs`, which stay untouched. Raises TypeError if `f` is not a bufferized function, ValueError for `repeat`
+    under 1, and whatever the function raises on these arguments.
+    """
+    if not (hasattr(f, "call_counted") and hasattr(f, "__wrapped__")):
+        raise TypeError(f"measure wants a bufferized function, not {f!r}")
+    if repeat < 1:
+        raise ValueError(f"repeat must be at least 1, not {repeat}")
+    original = f.__wrapped__
+    eager = _count_eager(original, args, kwargs)
+    _timed(f, args, kwargs, 1)  # compiles, and fills the arena
+    native = _count_native(f, args, kwargs)
+    sides: list[Callable[..., Any]] = [original, f]
+    calls = [_calls_per_round(_timed(side, args, kwargs, 1), args, kwargs) for side in sides]
+    rounds = [[_timed(side, args, kwargs, n) for side, n in zip(sides, calls)] for _ in range(repeat)]
+    seconds = [min(times) for times in zip(*rounds)]
+    name = getattr(original, "__name__", repr(original))
+    return Measurement(name, Counts(*eager, seconds=seconds[0]), Counts(*native, seconds=seconds[1]))
+
+
+_Memory = tuple[int, int, int, int | None, int | None]
+"""allocations, allocated_bytes, peak_bytes, copies, copied_bytes"""
+
+
+def _count_eager(original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Memory:
+    from tracebuf.backend.runtime.memory_hook import counting
+
+    args, kwargs = clone_arguments(args, kwargs)
+    with counting() as seen:
+        result = original(*args, **kwargs)
+    del result
+    return seen.allocations, seen.allocated_bytes, seen.peak_bytes, None, None
+
+
+def _count_native(f: _Bufferized, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Memory:
+    """What the compiled code counted, and what NumPy allocated beside it (see the module's docstring)."""
+    from tracebuf.backend.runtime.memory_hook import counting
+
+    args, kwargs = clone_arguments(args, kwargs)
+    with counting() as seen:
+        result, own = f.call_counted(*args, **kwargs)
+    if own is None:
+        return seen.allocations, seen.allocated_bytes, seen.peak_bytes, None, None
+    fresh = _fresh_sizes(result, (args, kwargs))
+    in_both, bytes_in_both = min(len(fresh), own.allocations), min(sum(fresh), own.allocated_bytes)
+    return (
+        own.allocations + max(0, seen.allocations - in_both),
+        own.allocated_bytes + max(0, seen.allocated_bytes - bytes_in_both),
+        own.peak_bytes + max(0, seen.peak_bytes - bytes_in_both),
+        own.copies,
+        own.copied_bytes,
+    )
+
+
+def _fresh_sizes(result: Any, arguments: Any) -> list[int]:
+    """Sizes in bytes of the distinct buffers in a result that are not the arguments'."""
+    old = {id(_root(a)) for a in _arrays(arguments)}
+    fresh = {id(root): root for root in map(_root, _arrays(result)) if id(root) not in old}
+    return [max(root.nbytes, 1) for root in fresh.values()]
+
+
+def _calls_per_round(seconds: float, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    size = sum(_root(a).nbytes for a in _arrays((args, kwargs)))
+    return max(1, min(_ROUND_CALLS, int(_ROUND_SECONDS / max(seconds, 1e-9)), _ROUND_BYTES // max(size, 1)))
+
+
+def _timed(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], calls: int) -> float:
+    """CPU seconds per call, over some calls on fresh clones."""
+    clones = [clone_arguments(args, kwargs) for _ in range(calls)]
+    start = time.process_time()
+    for positional, named in clones:
+        function(*positional, **named)
+    return (time.process_time() - start) / calls
+
+
+def clone_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The same arguments on copied memory: what one buffer carries is copied once and the views on it are rebuilt.
+
+    Overlap, strides, offsets, alignment, read-only flags and identity (the same array passed twice) survive. Arrays are
+    found in tuples, lists and dicts at any depth, which are rebuilt too. Subclasses of ndarray and arrays of Python
+    objects are copied one by one. Anything else passes through.
+    """
+    plain: dict[int, Array] = {}
+    memo: dict[int, Any] = {}
+    for a in _arrays((args, kwargs)):
+        if type(a) is np.ndarray and a.size and not a.dtype.hasobject:
+            plain[id(a)] = a
+        else:
+            memo[id(a)] = a.copy(order="K")
+            memo[id(a)].flags.writeable = a.flags.writeable
+    for low, high, group in _segments(list(plain.values())):
+        _clone_segment(low, high, group, memo)
+    positional, named = _rebuilt((args, kwargs), memo)
+    return positional, named
+
+
+def _root(a: Array) -> Array:
+    while isinstance(a.base, np.ndarray):
+        a = a.base
+    return a
+
+
+def _arrays(value: Any) -> Iterator[Array]:
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from _arrays(item)
+    elif isinstance(value, dict):
+        yield from _arrays(list(value.values()))
+
+
+def _rebuilt(value: Any, memo: dict[int, Any]) -> Any:
+    """The containers anew, each once, with the arrays of `memo` in the places of the old ones."""
+    if id(value) in memo:
+        return memo[id(value)]
+    if type(value) is list:
+        new: Any = memo.setdefault(id(value), [])
+        new.extend(_rebuilt(item, memo) for item in value)
+    elif type(value) is dict:
+        new = memo.setdefault(id(value), {})
+        new.update({key: _rebuilt(item, memo) for key, item in value.items()})
+    elif isinstance(value, tuple):
+        items = [_rebuilt(item, memo) for item in value]
+        new = value._make(items) if hasattr(value, "_make") else tuple(items)
+    else:
+        new = value
+    return new
+
+
+def _bounds(a: Array) -> tuple[int, int]:
+    """First address of an array's elements and the one after the last."""
+    low, high = np.lib.array_utils.byte_bounds(a)
+    return int(low), int(high)
+
+
+def _segments(arrays: list[Array]) -> list[tuple[int, int, list[Array]]]:
+    """Arrays grouped by memory: each with the whole buffer it is a view of, overlapping ones together."""
+    extents = []
+    for a in arrays:
+        (low, high), root = _bounds(a), _root(a)
+        if root.size and root is not a:
+            root_low, root_high = _bounds(root)
+            low, high = min(low, root_low), max(high, root_high)
+        extents.append((low, high, a))
+    segments: list[tuple[int, int, list[Array]]] = []
+    for low, high, a in sorted(extents, key=lambda extent: extent[:2]):
+        if segments and low < segments[-1][1]:
+            first, last, group = segments[-1]
+            segments[-1] = (first, max(last, high), [*group, a])
+        else:
+            segments.append((low, high, [a]))
+    return segments
+
+
+def _clone_segment(low: int, high: int, group: list[Array], memo: dict[int, Any]) -> None:
+    """Copy the bytes once and put the clone of each array of the group into `memo`.
+
+    Where the segment is one owning, dense array, its clone owns its memory too.
+    """
+    roots = {id(root): root for root in map(_root, group)}
+    (owner, *others) = roots.values()
+    copied = owner.copy(order="K")
+    if not others and owner.nbytes == high - low and owner.flags.owndata and copied.strides == owner.strides:
+        memo[id(owner)] = copied
+        memory = copied.ravel(order="K").view(np.uint8)
+    else:
+        room = np.empty(high - low + _ALIGNMENT, np.uint8)
+        shift = (low - room.ctypes.data) % _ALIGNMENT
+        memory = room[shift : shift + high - low]
+        ctypes.memmove(memory.ctypes.data, low, high - low)
+    for a in group:
+        if id(a) not in memo:
+            memo[id(a)] = np.ndarray(a.shape, a.dtype, memory, a.ctypes.data - low, a.strides)
+    for a in group:
+        memo[id(a)].flags.writeable = a.flags.writeable
+
+
+def _cell(value: Any, shown: Callable[[Any], str]) -> str:
+    return "not observable" if value is None else shown(value)
+
+
+def _count(value: int) -> str:
+    return f"{value:,}"
+
+
+def _bytes(value: int) -> str:
+    if abs(value) < 1024:
+        return f"{value} B"
+    power = next((p for p in (1, 2) if abs(value) < 1024 ** (p + 1)), 3)
+    amount = value / 1024**power
+    return f"{amount:.3g} {' KMG'[power]}iB" if abs(amount) < 1000 else f"{amount:.0f} {' KMG'[power]}iB"
+
+
+def _seconds(value: float) -> str:
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
+        if value * factor >= 1:
+            return f"{value * factor:.3g} {unit}" if value * factor < 1000 else f"{value * factor:.0f} {unit}"
+    return f"{value * 1e9:.0f} ns"
+
+
+def _ratio(eager: float | None, native: float | None) -> str:
+    if eager is None or native is None or (eager == 0 and native == 0):
+        return "-"
+    if native == 0:
+        return "inf"
+    ratio = eager / native
+    return f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"
