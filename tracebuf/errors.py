@@ -1,0 +1,64 @@
+"""Errors, each written as a manual page: what was met, where (line and caret), why it is refused, what to write instead.
+
+`TracebufError` is the root of every error that is ours. What NumPy or Python itself would raise (IndexError, ValueError,
+ZeroDivisionError ...) is raised as that class, from compiled code too, with the user's line in a note (PEP 678).
+"""
+
+from __future__ import annotations
+
+import linecache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tracebuf.ir.location import Location
+
+
+class TracebufError(Exception):
+    """Root of all errors raised by tracebuf itself."""
+
+
+class InternalError(TracebufError):
+    """A broken invariant inside tracebuf (a bug of ours); the program and the stage are named."""
+
+
+class UnsupportedError(TracebufError):
+    """The function, or an argument, is outside the supported language.
+
+    Attributes: `location` (file, line, columns; None for arguments), `reason` (why it is refused), `instead` (what to write).
+    """
+
+    def __init__(self, reason: str, *, instead: str = "", location: Location | None = None) -> None:
+        self.reason, self.instead, self.location = reason, instead, location
+        super().__init__(render(reason, instead, location))
+
+
+def excerpt(location: Location) -> str:
+    """The user's line with carets under the expression; the line alone where the columns are unknown."""
+    line = linecache.getline(location.file, location.line).rstrip("\n")
+    if not line.strip():
+        return ""
+    stripped = line.lstrip()
+    start = max(location.column - (len(line) - len(stripped)), 0)
+    end = min(location.end_column - (len(line) - len(stripped)), len(stripped))
+    caret = "" if end <= start else "\n        " + " " * start + "^" * (end - start)
+    return f"    {location.line:>4} | {stripped}{caret.replace(' ' * 8, ' ' * 11, 1)}"
+
+
+def render(reason: str, instead: str, location: Location | None) -> str:
+    """The whole message: file and line, the line with its caret, the reason, the rewrite."""
+    parts = []
+    if location is not None and location.file:
+        parts.append(f'File "{location.file}", line {location.line}, in {location.function}')
+        if shown := excerpt(location):
+            parts.append(shown)
+    parts.append(reason)
+    if instead:
+        parts.append(f"Instead: {instead}")
+    return "\n".join(parts)
+
+
+def note_location(error: BaseException, location: Location | None) -> BaseException:
+    """Adds the user's line to an exception of NumPy's or Python's class."""
+    if location is not None and location.file:
+        error.add_note(f'File "{location.file}", line {location.line}, in {location.function}\n{excerpt(location)}')
+    return error

@@ -1,0 +1,467 @@
+"""Values, uses, ops, blocks, regions, functions. MLIR counterpart: mlir/IR/{Value,Operation,Block,Region}.h.
+
+An op class stands for one kind of op and holds everything that is known of it: its structure, its NumPy reference, its
+bufferization facts, its rewrite to memrefs (see `tracebuf.ops`). The facts have conservative defaults here, as in MLIR's
+BufferizableOpInterface: an op that says nothing reads and writes all its tensors, and aliases everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+
+from tracebuf.errors import InternalError
+from tracebuf.ir.dims import Sym
+from tracebuf.ir.location import UNKNOWN, Location
+from tracebuf.ir.types import MemRefType, TensorType, Type
+
+if TYPE_CHECKING:
+    from tracebuf.ir.protocols import Interpreter, Rewriter
+
+
+class Value:
+    """An SSA value: the result of an op, or an argument of a block."""
+
+    __slots__ = ("index", "name", "owner", "type", "uses")
+
+    def __init__(self, type: Type, owner: Op | Block, index: int, name: str = "") -> None:
+        self.type, self.owner, self.index, self.name = type, owner, index, name
+        self.uses: dict[Use, None] = {}
+
+    @property
+    def defining_op(self) -> Op | None:
+        return self.owner if isinstance(self.owner, Op) else None
+
+    @property
+    def block(self) -> Block:
+        """The block that the value is defined in."""
+        owner = self.owner
+        if isinstance(owner, Block):
+            return owner
+        if owner.block is None:
+            raise InternalError(f"{owner.name} is in no block")
+        return owner.block
+
+    @property
+    def is_tensor(self) -> bool:
+        return isinstance(self.type, TensorType)
+
+    @property
+    def tensor_type(self) -> TensorType:
+        assert isinstance(self.type, TensorType), self.type
+        return self.type
+
+    @property
+    def memref_type(self) -> MemRefType:
+        assert isinstance(self.type, MemRefType), self.type
+        return self.type
+
+    def replace_all_uses(self, other: Value, unless: Op | None = None) -> None:
+        for use in list(self.uses):
+            if use.op is not unless:
+                use.set(other)
+
+    def __repr__(self) -> str:
+        return f"%{self.name or '?'}: {self.type}"
+
+
+class Use:
+    """One operand slot of one op (MLIR: OpOperand)."""
+
+    __slots__ = ("index", "op", "value")
+
+    def __init__(self, op: Op, index: int, value: Value) -> None:
+        self.op, self.index, self.value = op, index, value
+        value.uses[self] = None
+
+    def set(self, value: Value) -> None:
+        del self.value.uses[self]
+        self.value = value
+        value.uses[self] = None
+
+    def __repr__(self) -> str:
+        return f"{self.op.name}#{self.index}"
+
+
+class Relation(Enum):
+    """How an aliasing result relates to the operand: the same buffer, or some part of it (MLIR: BufferRelation)."""
+
+    EQUIVALENT = "equivalent"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """`value` may share the buffer of an operand; `definite` is false where it is one of several candidates."""
+
+    value: Value
+    relation: Relation = Relation.EQUIVALENT
+    definite: bool = True
+
+
+class Facts(Protocol):
+    """What an op may ask of the analysis while it states its own facts."""
+
+    def is_value_read(self, value: Value) -> bool:
+        """Whether some use of `value`, followed through aliases, reads its contents."""
+        ...
+
+    def are_equivalent(self, a: Value, b: Value) -> bool:
+        """Whether both are known to be the same buffer."""
+        ...
+
+
+class Op:
+    """An operation. Subclasses set `name` and state facts; `registry` maps names to classes."""
+
+    __slots__ = ("attrs", "block", "loc", "regions", "results", "uses")
+    name: ClassVar[str] = ""
+    registry: ClassVar[dict[str, type[Op]]] = {}
+    pure: ClassVar[bool] = False
+    """No effects: may be removed when unused, moved, and (unless `creates`) merged with an equal one."""
+    creates: ClassVar[bool] = False
+    """Begins a new storage: never merged, because identity is not value (rule S3)."""
+    terminator: ClassVar[bool] = False
+    repetitive: ClassVar[bool] = False
+    """The regions run any number of times (MLIR: RepetitiveRegionOpInterface)."""
+
+    def __init_subclass__(cls) -> None:
+        if cls.__dict__.get("name"):
+            Op.registry[cls.name] = cls
+
+    def __init__(
+        self,
+        operands: Iterable[Value],
+        result_types: Iterable[Type],
+        loc: Location,
+        attrs: dict[str, Any] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> None:
+        self.uses = [Use(self, i, v) for i, v in enumerate(operands)]
+        self.results = [Value(t, self, i) for i, t in enumerate(result_types)]
+        self.loc = loc
+        self.attrs: dict[str, Any] = {} if attrs is None else attrs
+        self.block: Block | None = None
+        self.regions = list(regions)
+        for region in self.regions:
+            region.op = self
+
+    # -- structure
+    @property
+    def operands(self) -> list[Value]:
+        return [u.value for u in self.uses]
+
+    def operand(self, index: int) -> Value:
+        return self.uses[index].value
+
+    @property
+    def result(self) -> Value:
+        return self.results[0]
+
+    def set_operands(self, values: Sequence[Value]) -> None:
+        self.drop_uses()
+        self.uses = [Use(self, i, v) for i, v in enumerate(values)]
+
+    def drop_uses(self) -> None:
+        for use in self.uses:
+            del use.value.uses[use]
+        self.uses = []
+
+    def erase(self) -> None:
+        """Removes the op (and its regions) from its block; its results must be unused."""
+        if any(r.uses for r in self.results):
+            raise InternalError(f"{self.name} is erased while in use")
+        for region in self.regions:
+            for block in region.blocks:
+                for op in reversed(list(block.ops)):
+                    for r in op.results:
+                        r.uses.clear()
+                    op.erase()
+        self.drop_uses()
+        if self.block is not None:
+            self.block.remove(self)
+
+    @property
+    def parent_op(self) -> Op | None:
+        return self.block.region.op if self.block is not None else None
+
+    def is_proper_ancestor_of(self, other: Op) -> bool:
+        parent = other.parent_op
+        while parent is not None:
+            if parent is self:
+                return True
+            parent = parent.parent_op
+        return False
+
+    def walk(self) -> Iterator[Op]:
+        """Every op in the regions, pre-order (an op before what is inside it)."""
+        for region in self.regions:
+            yield from region.walk()
+
+    def tensor_uses(self) -> Iterator[Use]:
+        return (u for u in self.uses if isinstance(u.value.type, TensorType))
+
+    # -- meaning
+    def verify(self) -> None:
+        """Raises InternalError where the op is not well-formed."""
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        """The NumPy reference: result values from operand values (arrays, NumPy scalars, Python ints for index)."""
+        raise NotImplementedError(f"{self.name} has no reference")
+
+    # -- bufferization facts (MLIR: BufferizableOpInterface), with its conservative defaults
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return True
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return True
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        """The results (or block arguments) that may share the operand's buffer if it is used in place."""
+        return [Alias(r, Relation.UNKNOWN, definite=False) for r in self.results if r.is_tensor]
+
+    def aliasing_uses(self, value: Value) -> list[tuple[Use, Relation, bool]]:
+        """The operands whose buffer `value` (a result, or an argument of a region's block) may share."""
+        found = []
+        for use in self.tensor_uses():
+            found += [(use, a.relation, a.definite) for a in self.aliasing_values(use) if a.value is value]
+        return found
+
+    def must_bufferize_in_place(self, use: Use) -> bool:
+        return False
+
+    def bufferizes_to_allocation(self, value: Value) -> bool:
+        """The result is a new buffer of its own."""
+        return False
+
+    def defines_contents(self, value: Value) -> bool:
+        """False where the result's elements are undefined (`tensor.empty`): a read of it never conflicts."""
+        return True
+
+    def is_writable(self, value: Value) -> bool:
+        return True
+
+    def elementwise_access(self, a: Use, b: Use) -> bool:
+        """Element i of one operand is done with before element i of the other is touched (MLIR: bufferizesToElementwiseAccess)."""
+        return False
+
+    def is_not_conflicting(self, read: Use, write: Use, facts: Facts) -> bool:
+        """The op's own reasons why this pair does not conflict (the subset rules of insert_slice)."""
+        return False
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        """Emits the memref form. The default carries an op without tensors over as it is."""
+        rewriter.clone(self)
+
+    def __repr__(self) -> str:
+        from tracebuf.ir.printer import print_op
+
+        return print_op(self)
+
+
+class Block:
+    """A list of ops with arguments; `op_index` gives an op's place, renumbered when the list changed."""
+
+    __slots__ = ("_order", "args", "ops", "region")
+
+    def __init__(self, arg_types: Iterable[Type] = ()) -> None:
+        self.args = [Value(t, self, i) for i, t in enumerate(arg_types)]
+        self.ops: list[Op] = []
+        self.region: Region = None  # type: ignore[assignment]
+        self._order: dict[Op, int] | None = None
+
+    def add_arg(self, type: Type) -> Value:
+        value = Value(type, self, len(self.args))
+        self.args.append(value)
+        return value
+
+    def drop_arg(self, index: int) -> None:
+        del self.args[index]
+        for i, arg in enumerate(self.args):
+            arg.index = i
+
+    def append(self, op: Op) -> None:
+        op.block = self
+        self.ops.append(op)
+        self._order = None
+
+    def insert(self, index: int, op: Op) -> None:
+        op.block = self
+        self.ops.insert(index, op)
+        self._order = None
+
+    def insert_before(self, anchor: Op, op: Op) -> None:
+        self.insert(self.ops.index(anchor), op)
+
+    def insert_after(self, anchor: Op, op: Op) -> None:
+        self.insert(self.ops.index(anchor) + 1, op)
+
+    def remove(self, op: Op) -> None:
+        self.ops.remove(op)
+        op.block = None
+        self._order = None
+
+    def replace_ops(self, ops: list[Op]) -> None:
+        """Sets the whole list at once (for passes that insert many ops)."""
+        self.ops = ops
+        for op in ops:
+            op.block = self
+        self._order = None
+
+    def op_index(self, op: Op) -> int:
+        if self._order is None:
+            self._order = {o: i for i, o in enumerate(self.ops)}
+        return self._order[op]
+
+    @property
+    def terminator(self) -> Op:
+        return self.ops[-1]
+
+    @property
+    def parent_op(self) -> Op | None:
+        return self.region.op
+
+
+class Region:
+    """Blocks owned by an op. Structured control flow has one block a region."""
+
+    __slots__ = ("blocks", "op")
+
+    def __init__(self, *blocks: Block) -> None:
+        self.op: Op | None = None
+        self.blocks = list(blocks)
+        for block in blocks:
+            block.region = self
+
+    @property
+    def block(self) -> Block:
+        return self.blocks[0]
+
+    def walk(self) -> Iterator[Op]:
+        for block in self.blocks:
+            for op in list(block.ops):
+                yield op
+                if op.regions:
+                    yield from op.walk()
+
+
+class Func:
+    """A function: `func.func`. `symbols` names the SSA value (index) that holds each size symbol.
+
+    `arg_attrs[i]["bufferization.writable"]` is False for an argument that must not be stored to.
+    """
+
+    __slots__ = ("arg_attrs", "attrs", "body", "loc", "name", "symbols")
+
+    def __init__(self, name: str, arg_types: Sequence[Type] = (), loc: Location = UNKNOWN) -> None:
+        self.name, self.loc = name, loc
+        self.body = Region(Block(arg_types))
+        self.arg_attrs: list[dict[str, Any]] = [{} for _ in arg_types]
+        self.attrs: dict[str, Any] = {}
+        self.symbols: dict[Sym, Value] = {}
+
+    @property
+    def block(self) -> Block:
+        return self.body.block
+
+    @property
+    def args(self) -> list[Value]:
+        return self.block.args
+
+    def walk(self) -> Iterator[Op]:
+        return self.body.walk()
+
+    def __repr__(self) -> str:
+        from tracebuf.ir.printer import print_func
+
+        return print_func(self)
+
+
+OpT = TypeVar("OpT", bound=Op)
+
+
+class Builder:
+    """Appends ops at the end of a block (or before an op), each with the current location."""
+
+    __slots__ = ("before", "block", "loc")
+
+    def __init__(self, block: Block, loc: Location = UNKNOWN, before: Op | None = None) -> None:
+        self.block, self.loc, self.before = block, loc, before
+
+    def add(self, op: OpT) -> OpT:
+        if self.before is None:
+            self.block.append(op)
+        else:
+            self.block.insert_before(self.before, op)
+        return op
+
+
+Mixed = int | Value
+"""A size, offset or stride: a constant, or an SSA value of type index (MLIR: OpFoldResult)."""
+
+
+def split_mixed(values: Sequence[Mixed]) -> tuple[tuple[int | None, ...], list[Value]]:
+    """(static part with None at each dynamic place, the dynamic values in order)."""
+    static = tuple(v if isinstance(v, int) else None for v in values)
+    return static, [v for v in values if isinstance(v, Value)]
+
+
+def join_mixed(static: Sequence[int | None], dynamic: Iterable[Value]) -> list[Mixed]:
+    """The inverse of `split_mixed`."""
+    rest = iter(dynamic)
+    return [next(rest) if s is None else s for s in static]
+
+
+def happens_in(op: Op, block: Block) -> Op | None:
+    """The ancestor of `op` (or itself) that stands in `block`, or None."""
+    current: Op | None = op
+    while current is not None and current.block is not block:
+        current = current.parent_op
+    return current
+
+
+def dominates(value: Value, op: Op) -> bool:
+    """Whether `value` is defined before `op` (single-block regions)."""
+    anchor = happens_in(op, value.block)
+    if anchor is None:
+        return False
+    definition = value.defining_op
+    return definition is None or value.block.op_index(definition) < value.block.op_index(anchor)
+
+
+def clone_op(op: Op, mapping: dict[Value, Value], add: Callable[[Op], Op]) -> Op:
+    """A deep copy of `op` with its operands mapped; its results are added to the mapping."""
+    new = object.__new__(type(op))
+    regions = [clone_region(r, mapping) for r in op.regions]
+    Op.__init__(new, [mapping.get(v, v) for v in op.operands], [r.type for r in op.results], op.loc, dict(op.attrs), regions)
+    for old, fresh in zip(op.results, new.results, strict=True):
+        fresh.name = old.name
+        mapping[old] = fresh
+    add(new)
+    return new
+
+
+def clone_region(region: Region, mapping: dict[Value, Value]) -> Region:
+    """A deep copy of a region; values from outside it are mapped where `mapping` names them."""
+    blocks = []
+    for block in region.blocks:
+        copy = Block([a.type for a in block.args])
+        mapping.update(zip(block.args, copy.args, strict=True))
+        blocks.append(copy)
+        for op in block.ops:
+            clone_op(op, mapping, lambda new, copy=copy: (copy.append(new), new)[1])  # type: ignore[misc]
+    return Region(*blocks)
+
+
+def clone_func(func: Func) -> tuple[Func, dict[Value, Value]]:
+    """A deep copy of a function with the mapping from old values to new."""
+    new = Func(func.name, [a.type for a in func.args], func.loc)
+    mapping: dict[Value, Value] = {}
+    new.body = clone_region(func.body, mapping)
+    new.arg_attrs, new.attrs = [dict(a) for a in func.arg_attrs], dict(func.attrs)
+    new.symbols = {s: mapping[v] for s, v in func.symbols.items()}
+    return new, mapping
+
+

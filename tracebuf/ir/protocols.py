@@ -1,0 +1,101 @@
+"""What an op may ask of the layers above it: a Rewriter (bufferization), an Interpreter, an Emitter (native loops).
+
+An op's class can so hold its own rewrite, reference and native form without importing those layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tracebuf.ir.core import Block, Op, OpT, Use, Value
+    from tracebuf.ir.types import ScalarType, Type
+
+
+class Interpreter(Protocol):
+    """Runs blocks for ops with regions (tensor or memref level)."""
+
+    def run_block(self, block: Block, args: Sequence[Any]) -> list[Any]:
+        """Runs the block with these argument values; the operand values of its terminator."""
+        ...
+
+
+class Rewriter(Protocol):
+    """From the tensor program to the memref program. Asks the analysis only whether an operand is in place."""
+
+    def add(self, op: OpT) -> OpT:
+        """Appends an op to the memref program, with its location as given."""
+        ...
+
+    def clone(self, op: Op) -> None:
+        """Carries over an op without tensors, its operands mapped."""
+        ...
+
+    def value(self, value: Value) -> Value:
+        """The memref program's counterpart of a scalar."""
+        ...
+
+    def buffer(self, use: Use) -> Value:
+        """The buffer for a tensor operand: its own if in place, else a new one (with a copy if its contents are read)."""
+        ...
+
+    def replace(self, result: Value, buffer: Value) -> None:
+        """Says which buffer a tensor result lives in."""
+        ...
+
+    def set_value(self, result: Value, value: Value) -> None:
+        """Says which scalar stands for a scalar result."""
+        ...
+
+    def allocate(self, like: Value, op: Op, reason: str) -> Value:
+        """A new buffer of a tensor value's shape."""
+        ...
+
+    def subview(self, buffer: Value, slice_op: Op) -> Value:
+        """The view of `buffer` that a slice op describes; equal views of one buffer are one value."""
+        ...
+
+    def copy(self, source: Value, target: Value, op: Op, reason: str) -> None:
+        """Copies elements; nothing where both are the same value."""
+        ...
+
+    def block(self, block: Block, arg_types: Sequence[Type], args: Sequence[Value | None], yields: Sequence[Use]) -> Block:
+        """The memref form of a loop's body: `args[k]` is the tensor program's argument for the new block's argument k, `yields` what
+        its terminator passes on. A yielded buffer that is not the argument's own is copied into a new one (MLIR behaviour 36)."""
+        ...
+
+    def branches(self, op: Op) -> None:
+        """The memref form of an scf.if; a result that is the same buffer in both branches is not passed."""
+        ...
+
+    def equivalent(self, a: Value, b: Value) -> bool:
+        """Whether two tensor values are the same buffer after bufferization."""
+        ...
+
+
+class Emitter(Protocol):
+    """Emits scalar LLVM instructions: operands and results are LLVM value names or literals."""
+
+    def inst(self, text: str) -> str:
+        """`%new = text`; the new name."""
+        ...
+
+    def intrinsic(self, name: str, result: str, args: Sequence[tuple[str, str]]) -> str:
+        """A call of an LLVM intrinsic, declared on first use: args are (llvm type, value)."""
+        ...
+
+    def literal(self, type: ScalarType, value: Any) -> str:
+        """A constant of an element type, exactly (floats as hexadecimal bits)."""
+        ...
+
+    def ufunc(self, ufunc: np.ufunc, types: str, args: Sequence[str], result: str) -> str:
+        """One element through NumPy's own inner loop (blocks of elements are the lowering's business)."""
+        ...
+
+
+def llvm_type(type: ScalarType) -> str:
+    """The LLVM type of a scalar in a register (bool is i1 there, a byte in memory)."""
+    return {"i1": "i1", "i64": "i64", "index": "i64", "f32": "float", "f64": "double"}[type.name]

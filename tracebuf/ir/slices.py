@@ -1,0 +1,80 @@
+"""The geometry of a view: offsets, sizes and strides per dimension of the base, and which base dimension each view dimension is.
+
+It covers what NumPy's basic indexing, transposing, reversing and `None` can make in one affine step; MLIR's slices are
+the special case of rising dimensions and positive strides. Size, offset and stride are ints or SSA values (index).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import InternalError
+from tracebuf.ir.core import Mixed
+from tracebuf.ir.dims import Dim, mul
+from tracebuf.ir.types import MemRefType, TensorType
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """view[i...] = base[offsets[d] + strides[d] * i[dims.index(d)] for d ...]; a base dimension not in `dims` has size 1.
+
+    `dims[k]` is the base dimension of view dimension k, or None for a new axis of size 1. A stride of 0 repeats an element.
+    """
+
+    offsets: tuple[Mixed, ...]
+    sizes: tuple[Mixed, ...]
+    strides: tuple[Mixed, ...]
+    dims: tuple[int | None, ...]
+
+    @property
+    def is_mlir(self) -> bool:
+        """Whether `tensor.extract_slice` can say it."""
+        real = [d for d in self.dims if d is not None]
+        positive = all(isinstance(s, int) and s > 0 for s in self.strides)
+        return len(real) == len(self.dims) and real == sorted(real) and positive
+
+    def covers(self, type: TensorType | MemRefType, view: TensorType | MemRefType) -> bool:
+        """Whether the view is the whole base, element for element in place."""
+        return (
+            self.dims == tuple(range(type.rank))
+            and all(o == 0 for o in self.offsets)
+            and all(s == 1 for s in self.strides)
+            and view.shape == type.shape
+        )
+
+    def view_strides(self, type: MemRefType) -> tuple[Dim | None, ...]:
+        """Strides of the view, where known."""
+        strides: list[Dim | None] = []
+        for d in self.dims:
+            base = 0 if d is None else type.strides[d]
+            step = 1 if d is None else self.strides[d]
+            strides.append(mul(base, step) if base is not None and isinstance(step, int) else None)
+        return tuple(strides)
+
+
+def apply_slice(
+    base: np.ndarray, offsets: tuple[int, ...], sizes: tuple[int, ...], strides: tuple[int, ...], dims: tuple[int | None, ...]
+) -> np.ndarray:
+    """The NumPy view with this geometry; InternalError where it leaves the base."""
+    index: list[Any] = []
+    for n, offset, size, stride in zip(base.shape, offsets, sizes, strides, strict=True):
+        if size <= 0:
+            index.append(slice(0, 0))
+            continue
+        last = offset + stride * (size - 1)
+        if not (0 <= offset < n and 0 <= last < n):
+            raise InternalError(f"slice out of bounds: offset {offset}, size {size}, stride {stride} in {n}")
+        stop = last + (1 if stride >= 0 else -1)
+        index.append(slice(offset, None if stop < 0 else stop, stride if stride else 1))
+    view = base[tuple(index)]
+    repeated = [s if stride == 0 else n for n, s, stride in zip(view.shape, sizes, strides, strict=True)]
+    if list(view.shape) != repeated:
+        view = np.lib.stride_tricks.as_strided(view, repeated, [0 if st == 0 else s for st, s in zip(strides, view.strides, strict=True)])
+    kept = [d for d in dims if d is not None]
+    view = view[tuple(slice(None) if d in kept else 0 for d in range(base.ndim))] if base.ndim else view
+    ordered = sorted(kept)
+    view = view.transpose([ordered.index(d) for d in kept]) if kept else view
+    return view[tuple(None if d is None else slice(None) for d in dims)] if dims else view

@@ -1,0 +1,509 @@
+"""Scalar ops: `arith` and `math`, and `tracebuf.ufunc` for everything that NumPy's own inner loops compute.
+
+Each class: the op's name, its NumPy reference (works on scalars and on whole arrays alike), its LLVM form. MLIR
+counterpart: the arith and math dialects. No fast-math flags and no contraction: results are bit-identical to NumPy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tracebuf.ir.core import Op, Value
+from tracebuf.ir.location import Location
+from tracebuf.ir.protocols import Emitter, Interpreter, llvm_type
+from tracebuf.ir.types import F32, I1, I64, INDEX, ScalarType
+
+
+class ScalarOp(Op):
+    """A pure function of scalars. Inside `linalg.generic` the reference is applied to whole arrays."""
+
+    __slots__ = ()
+    pure = True
+    reference: ClassVar[Callable[..., Any]]
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        with np.errstate(all="ignore"):
+            return [self.compute(args)]
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        """The value, with exactly the result type's dtype (Python int for index)."""
+        return convert(type(self).reference(*args), self.element)
+
+    @property
+    def element(self) -> ScalarType:
+        assert isinstance(self.result.type, ScalarType)
+        return self.result.type
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        raise NotImplementedError(self.name)
+
+    @property
+    def llvm(self) -> str:
+        """LLVM type of the first operand."""
+        operand = self.operand(0).type
+        assert isinstance(operand, ScalarType)
+        return llvm_type(operand)
+
+
+def convert(value: Any, element: ScalarType) -> Any:
+    """A reference's result as the interpreters hold it: arrays and NumPy scalars of the dtype, Python ints for index."""
+    if isinstance(value, np.ndarray):
+        return value.astype(element.dtype, copy=False)
+    return int(value) if element is INDEX else element.dtype.type(value)
+
+
+class Constant(ScalarOp):
+    """`arith.constant`: attr `value` (Python bool, int or float)."""
+
+    __slots__ = ()
+    name = "arith.constant"
+
+    @classmethod
+    def of(cls, value: bool | int | float, element: ScalarType, loc: Location) -> Constant:
+        return cls([], [element], loc, {"value": value})
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        return convert(self.attrs["value"], self.element)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.literal(self.element, self.attrs["value"])
+
+
+class BinaryOp(ScalarOp):
+    """Two operands and a result of one type; `instruction` is the LLVM opcode."""
+
+    __slots__ = ()
+    instruction: ClassVar[str]
+
+    @classmethod
+    def of(cls, a: Value, b: Value, loc: Location) -> BinaryOp:
+        return cls([a, b], [a.type], loc)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.inst(f"{self.instruction} {self.llvm} {args[0]}, {args[1]}")
+
+
+class AddF(BinaryOp):
+    """np.add on floats."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.addf", "fadd", np.add
+
+
+class SubF(BinaryOp):
+    """np.subtract on floats."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.subf", "fsub", np.subtract
+
+
+class MulF(BinaryOp):
+    """np.multiply on floats."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.mulf", "fmul", np.multiply
+
+
+class DivF(BinaryOp):
+    """np.true_divide on floats."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.divf", "fdiv", np.true_divide
+
+
+class AddI(BinaryOp):
+    """np.add on integers (wraps)."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.addi", "add", np.add
+
+
+class SubI(BinaryOp):
+    """np.subtract on integers (wraps)."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.subi", "sub", np.subtract
+
+
+class MulI(BinaryOp):
+    """np.multiply on integers (wraps)."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.muli", "mul", np.multiply
+
+
+class AndI(BinaryOp):
+    """np.bitwise_and; on bool also np.logical_and, np.multiply, np.minimum."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.andi", "and", np.bitwise_and
+
+
+class OrI(BinaryOp):
+    """np.bitwise_or; on bool also np.logical_or, np.add, np.maximum."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.ori", "or", np.bitwise_or
+
+
+class XorI(BinaryOp):
+    """np.bitwise_xor; on bool also np.logical_xor, np.not_equal; with True np.logical_not."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.xori", "xor", np.bitwise_xor
+
+
+class FloorDivIndex(BinaryOp):
+    """`arith.floordivsi` on index, divisor proved positive by the tracer (sizes); Python's `//`."""
+
+    __slots__ = ()
+    name, reference = "arith.floordivsi", np.floor_divide
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        a, b = args
+        q, r = e.inst(f"sdiv i64 {a}, {b}"), e.inst(f"srem i64 {a}, {b}")
+        negative = e.inst(f"icmp slt i64 {r}, 0")
+        return e.inst(f"sub i64 {q}, {e.inst(f'zext i1 {negative} to i64')}")
+
+
+class MaxSI(BinaryOp):
+    """np.maximum on integers and sizes."""
+
+    __slots__ = ()
+    name, reference = "arith.maxsi", np.maximum
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.intrinsic("llvm.smax.i64", "i64", [("i64", a) for a in args])
+
+
+class MinSI(BinaryOp):
+    """np.minimum on integers and sizes."""
+
+    __slots__ = ()
+    name, reference = "arith.minsi", np.minimum
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.intrinsic("llvm.smin.i64", "i64", [("i64", a) for a in args])
+
+
+class _NanPropagating(BinaryOp):
+    """`a if a OP b or a is NaN else b`, NumPy's rule: NaN propagates, of equal zeros the second is taken."""
+
+    __slots__ = ()
+    predicate: ClassVar[str]
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        a, b = args
+        wins = e.inst(f"fcmp {self.predicate} {self.llvm} {a}, {b}")
+        nan = e.inst(f"fcmp uno {self.llvm} {a}, {a}")
+        take = e.inst(f"or i1 {wins}, {nan}")
+        return e.inst(f"select i1 {take}, {self.llvm} {a}, {self.llvm} {b}")
+
+
+class MaximumF(_NanPropagating):
+    """np.maximum on floats."""
+
+    __slots__ = ()
+    name, predicate, reference = "arith.maximumf", "ogt", np.maximum
+
+
+class MinimumF(_NanPropagating):
+    """np.minimum on floats."""
+
+    __slots__ = ()
+    name, predicate, reference = "arith.minimumf", "olt", np.minimum
+
+
+_COMPARE: dict[str, Callable[..., Any]] = {
+    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+}  # fmt: skip
+
+
+class _Compare(ScalarOp):
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, predicate: str, a: Value, b: Value, loc: Location) -> _Compare:
+        return cls([a, b], [I1], loc, {"predicate": predicate})
+
+
+class CmpF(_Compare):
+    """np.equal, less ... on floats; attr `predicate`: oeq, une, olt, ole, ogt, oge, uno."""
+
+    __slots__ = ()
+    name = "arith.cmpf"
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        predicate = self.attrs["predicate"]
+        if predicate == "uno":
+            return convert(np.isnan(args[0]) | np.isnan(args[1]), I1)
+        return convert(_COMPARE[predicate[1:]](*args), I1)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.inst(f"fcmp {self.attrs['predicate']} {self.llvm} {args[0]}, {args[1]}")
+
+
+class CmpI(_Compare):
+    """np.equal, less ... on integers and sizes (signed) and bool (unsigned); attr `predicate`: eq ne slt sle sgt sge ult ..."""
+
+    __slots__ = ()
+    name = "arith.cmpi"
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        predicate = self.attrs["predicate"]
+        return convert(_COMPARE[predicate if predicate in ("eq", "ne") else predicate[1:]](*args), I1)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.inst(f"icmp {self.attrs['predicate']} {self.llvm} {args[0]}, {args[1]}")
+
+
+class Select(ScalarOp):
+    """`arith.select` on scalars; np.where inside `linalg.generic`."""
+
+    __slots__ = ()
+    name, reference = "arith.select", np.where
+
+    @classmethod
+    def of(cls, condition: Value, a: Value, b: Value, loc: Location) -> Select:
+        return cls([condition, a, b], [a.type], loc)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        t = llvm_type(self.element)
+        return e.inst(f"select i1 {args[0]}, {t} {args[1]}, {t} {args[2]}")
+
+
+class CastOp(ScalarOp):
+    """A conversion; the result type says to what."""
+
+    __slots__ = ()
+    reference = np.positive
+    instruction: ClassVar[str]
+
+    @classmethod
+    def of(cls, value: Value, element: ScalarType, loc: Location) -> CastOp:
+        return cls([value], [element], loc)
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        with np.errstate(all="ignore"):
+            return convert(args[0] if isinstance(args[0], np.ndarray) else np.asarray(args[0])[()], self.element)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.inst(f"{self.instruction} {self.llvm} {args[0]} to {llvm_type(self.element)}")
+
+
+class ExtF(CastOp):
+    """float32 to float64."""
+
+    __slots__ = ()
+    name, instruction = "arith.extf", "fpext"
+
+
+class TruncF(CastOp):
+    """float64 to float32."""
+
+    __slots__ = ()
+    name, instruction = "arith.truncf", "fptrunc"
+
+
+class SIToFP(CastOp):
+    """int64 to float."""
+
+    __slots__ = ()
+    name, instruction = "arith.sitofp", "sitofp"
+
+
+class UIToFP(CastOp):
+    """bool to float."""
+
+    __slots__ = ()
+    name, instruction = "arith.uitofp", "uitofp"
+
+
+class ExtUI(CastOp):
+    """bool to int64."""
+
+    __slots__ = ()
+    name, instruction = "arith.extui", "zext"
+
+
+class IndexCast(CastOp):
+    """`arith.index_cast` between index and i64 (no code)."""
+
+    __slots__ = ()
+    name = "arith.index_cast"
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return args[0]
+
+
+class FPToSI(CastOp):
+    """float to int64; NaN and out of range give the smallest int64, as NumPy on x86 does (rule N4)."""
+
+    __slots__ = ()
+    name = "arith.fptosi"
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        x = np.asarray(args[0], dtype=np.float64)
+        ok = (x >= -(2.0**63)) & (x < 2.0**63)
+        with np.errstate(all="ignore"):
+            cast = np.where(ok, np.where(ok, x, 0.0).astype(np.int64), np.iinfo(np.int64).min)
+        return convert(cast if isinstance(args[0], np.ndarray) else cast[()], I64)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        t, x = self.llvm, args[0]
+        element = self.operand(0).type
+        assert isinstance(element, ScalarType)
+        low, high = e.literal(element, -(2.0**63)), e.literal(element, 2.0**63)
+        ok = e.inst(f"and i1 {e.inst(f'fcmp oge {t} {x}, {low}')}, {e.inst(f'fcmp olt {t} {x}, {high}')}")
+        cast = e.inst(f"freeze i64 {e.inst(f'fptosi {t} {x} to i64')}")
+        return e.inst(f"select i1 {ok}, i64 {cast}, i64 -9223372036854775808")
+
+
+class UnaryOp(ScalarOp):
+    """One operand and a result of its type; `intrinsic` is LLVM's."""
+
+    __slots__ = ()
+    intrinsic: ClassVar[str]
+
+    @classmethod
+    def of(cls, value: Value, loc: Location) -> UnaryOp:
+        return cls([value], [value.type], loc)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        suffix = "f32" if self.element is F32 else "f64"
+        return e.intrinsic(f"{self.intrinsic}.{suffix}", self.llvm, [(self.llvm, args[0])])
+
+
+class NegF(UnaryOp):
+    """np.negative on floats."""
+
+    __slots__ = ()
+    name, reference = "arith.negf", np.negative
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.inst(f"fneg {self.llvm} {args[0]}")
+
+
+class AbsF(UnaryOp):
+    """np.absolute, np.fabs on floats."""
+
+    __slots__ = ()
+    name, intrinsic, reference = "math.absf", "llvm.fabs", np.absolute
+
+
+class AbsI(UnaryOp):
+    """np.absolute on int64 (the smallest int stays as it is)."""
+
+    __slots__ = ()
+    name, reference = "math.absi", np.absolute
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.intrinsic("llvm.abs.i64", "i64", [("i64", args[0]), ("i1", "false")])
+
+
+class Sqrt(UnaryOp):
+    """np.sqrt."""
+
+    __slots__ = ()
+    name, intrinsic, reference = "math.sqrt", "llvm.sqrt", np.sqrt
+
+
+class Floor(UnaryOp):
+    """np.floor."""
+
+    __slots__ = ()
+    name, intrinsic, reference = "math.floor", "llvm.floor", np.floor
+
+
+class Ceil(UnaryOp):
+    """np.ceil."""
+
+    __slots__ = ()
+    name, intrinsic, reference = "math.ceil", "llvm.ceil", np.ceil
+
+
+class Trunc(UnaryOp):
+    """np.trunc."""
+
+    __slots__ = ()
+    name, intrinsic, reference = "math.trunc", "llvm.trunc", np.trunc
+
+
+class RoundEven(UnaryOp):
+    """np.rint."""
+
+    __slots__ = ()
+    name, intrinsic, reference = "math.roundeven", "llvm.rint", np.rint
+
+
+class CopySign(BinaryOp):
+    """np.copysign."""
+
+    __slots__ = ()
+    name, reference = "math.copysign", np.copysign
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        suffix = "f32" if self.element is F32 else "f64"
+        return e.intrinsic(f"llvm.copysign.{suffix}", self.llvm, [(self.llvm, a) for a in args])
+
+
+class Ufunc(ScalarOp):
+    """`tracebuf.ufunc`: NumPy's own inner loop, called by pointer; attrs `ufunc` (its name) and `types` ("dd->d").
+
+    MLIR has counterparts for some (`math.exp`, `math.powf` ...); printed under its own name, since the result is NumPy's to the bit.
+    Operands that do not vary in the loop are passed with step 0, as NumPy passes scalars (rule N3).
+    """
+
+    __slots__ = ()
+    name = "tracebuf.ufunc"
+
+    @classmethod
+    def of(cls, ufunc: str, types: str, args: Sequence[Value], element: ScalarType, loc: Location) -> Ufunc:
+        return cls(args, [element], loc, {"ufunc": ufunc, "types": types})
+
+    @property
+    def function(self) -> np.ufunc:
+        function: np.ufunc = getattr(np, self.attrs["ufunc"])
+        return function
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        return convert(self.function(*args), self.element)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.ufunc(self.function, self.attrs["types"], args, llvm_type(self.element))
+
+
+class Check(Op):
+    """`tracebuf.check`: raises `exception` with `message` (formatted with the further operands) where the condition is false.
+
+    MLIR counterpart: cf.assert. It stands where eager would raise (rule F3); never pure, never moved.
+    """
+
+    __slots__ = ()
+    name = "tracebuf.check"
+
+    @classmethod
+    def of(cls, condition: Value, exception: str, message: str, values: Sequence[Value], loc: Location) -> Check:
+        return cls([condition, *values], [], loc, {"exception": exception, "message": message})
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        if not args[0]:
+            raise check_error(self, args[1:])
+        return []
+
+
+EXCEPTIONS: dict[str, type[Exception]] = {
+    e.__name__: e for e in (IndexError, ValueError, ZeroDivisionError, OverflowError, TypeError, MemoryError)
+}
+
+
+def check_error(check: Check, values: Sequence[Any]) -> Exception:
+    """The exception a failed check raises, with the user's line as a note."""
+    from tracebuf.errors import note_location
+
+    error = EXCEPTIONS[check.attrs["exception"]](check.attrs["message"].format(*values))
+    note_location(error, check.loc)
+    return error

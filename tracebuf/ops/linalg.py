@@ -1,0 +1,347 @@
+"""Structured ops in destination-passing style: linalg.generic, fill and the matrix products. MLIR counterpart: the linalg dialect.
+
+On tensors an op has one result per `outs` operand, tied to it; on memrefs it has none and writes its outs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import InternalError
+from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Use, Value, clone_region
+from tracebuf.ir.dims import Dim
+from tracebuf.ir.location import Location
+from tracebuf.ir.protocols import Interpreter, Rewriter
+from tracebuf.ir.types import ScalarType, ShapedType, TensorType, Type
+
+
+@dataclass(frozen=True, slots=True)
+class AffineMap:
+    """(d0, ..., dn-1) -> results: each a loop dimension, or None for the constant 0 (a size-1 dimension that is repeated)."""
+
+    n_dims: int
+    results: tuple[int | None, ...]
+
+    @property
+    def is_identity(self) -> bool:
+        return self.results == tuple(range(self.n_dims))
+
+    def compose(self, inner: Sequence[int | None], n_dims: int) -> AffineMap:
+        """This map after its dimension d has become `inner[d]` of `n_dims` dimensions."""
+        return AffineMap(n_dims, tuple(None if r is None else inner[r] for r in self.results))
+
+    def __str__(self) -> str:
+        dims = ", ".join(f"d{i}" for i in range(self.n_dims))
+        return f"affine_map<({dims}) -> ({', '.join('0' if r is None else f'd{r}' for r in self.results)})>"
+
+
+def identity_map(n: int) -> AffineMap:
+    return AffineMap(n, tuple(range(n)))
+
+
+class Yield(Op):
+    """`linalg.yield`: the elements for the outs."""
+
+    __slots__ = ()
+    name = "linalg.yield"
+    terminator = True
+
+    @classmethod
+    def of(cls, values: Sequence[Value], loc: Location) -> Yield:
+        return cls(values, [], loc)
+
+
+class DestinationOp(Op):
+    """Destination-passing style: `n_ins` inputs (tensors, or scalars), then the outs (MLIR: DestinationStyleOpInterface)."""
+
+    __slots__ = ()
+    pure = True
+
+    @property
+    def n_ins(self) -> int:
+        n: int = self.attrs["n_ins"]
+        return n
+
+    @property
+    def in_uses(self) -> list[Use]:
+        return self.uses[: self.n_ins]
+
+    @property
+    def out_uses(self) -> list[Use]:
+        return self.uses[self.n_ins :]
+
+    @property
+    def on_tensors(self) -> bool:
+        return bool(self.results)
+
+    def reads_out(self, use: Use) -> bool:
+        """Whether the op reads what its destination held."""
+        return True
+
+    def reads_in(self, use: Use) -> bool:
+        return True
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return self.reads_in(use) if use.index < self.n_ins else self.reads_out(use)
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return use.index >= self.n_ins
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.results[use.index - self.n_ins])] if use.index >= self.n_ins else []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        operands = [rewriter.buffer(u) if u.value.is_tensor else rewriter.value(u.value) for u in self.uses]
+        new = object.__new__(type(self))
+        Op.__init__(new, operands, [], self.loc, dict(self.attrs), [clone_region(r, {}) for r in self.regions])
+        rewriter.add(new)
+        for use, result in zip(self.out_uses, self.results, strict=True):
+            rewriter.replace(result, operands[use.index])
+
+
+class Generic(DestinationOp):
+    """`linalg.generic`: a scalar body over an iteration space; np ufuncs, where, reductions, and what fusion makes of them.
+
+    Attrs: `n_ins`, `maps` (an AffineMap an operand; empty results for scalars), `iterators` ("parallel" | "reduction" each).
+    The body's block has an argument per operand. A reduction's body combines a new element with its out argument, in the
+    op that is yielded; sums may be reassociated (rule C2).
+    """
+
+    __slots__ = ()
+    name = "linalg.generic"
+
+    @classmethod
+    def of(
+        cls,
+        ins: Sequence[Value],
+        outs: Sequence[Value],
+        maps: Sequence[AffineMap],
+        iterators: Sequence[str],
+        body: Block,
+        loc: Location,
+    ) -> Generic:
+        results = [o.type for o in outs if isinstance(o.type, TensorType)]
+        attrs = {"n_ins": len(ins), "maps": tuple(maps), "iterators": tuple(iterators)}
+        return cls([*ins, *outs], results, loc, attrs, [Region(body)])
+
+    @property
+    def body(self) -> Block:
+        return self.regions[0].block
+
+    @property
+    def maps(self) -> tuple[AffineMap, ...]:
+        maps: tuple[AffineMap, ...] = self.attrs["maps"]
+        return maps
+
+    @property
+    def iterators(self) -> tuple[str, ...]:
+        iterators: tuple[str, ...] = self.attrs["iterators"]
+        return iterators
+
+    @property
+    def all_parallel(self) -> bool:
+        return "reduction" not in self.iterators
+
+    def loop_dims(self) -> tuple[Dim, ...]:
+        """The size of each loop, read off the operands' types."""
+        found: dict[int, Dim] = {}
+        for use, map_ in zip(self.uses, self.maps, strict=True):
+            if isinstance(use.value.type, ShapedType):
+                for r, size in zip(map_.results, use.value.type.shape, strict=True):
+                    if r is not None:
+                        found.setdefault(r, size)
+        return tuple(found[d] for d in range(len(self.iterators)))
+
+    def verify(self) -> None:
+        if len(self.maps) != len(self.uses) or len(self.body.args) != len(self.uses):
+            raise InternalError("linalg.generic: operands, maps and block arguments differ in number")
+        for use, map_, arg in zip(self.uses, self.maps, self.body.args, strict=True):
+            type_ = use.value.type
+            element = type_.element if isinstance(type_, ShapedType) else type_
+            rank = type_.rank if isinstance(type_, ShapedType) else 0
+            if len(map_.results) != rank or map_.n_dims != len(self.iterators) or arg.type != element:
+                raise InternalError(f"linalg.generic: operand {use.index} ({type_}) does not fit {map_} and {arg.type}")
+        self.loop_dims()
+
+    def reads_in(self, use: Use) -> bool:
+        return bool(self.body.args[use.index].uses)
+
+    def reads_out(self, use: Use) -> bool:
+        return bool(self.body.args[use.index].uses)
+
+    def elementwise_access(self, a: Use, b: Use) -> bool:
+        return self.all_parallel and self.maps[a.index].is_identity and self.maps[b.index].is_identity
+
+    def combiner(self, out: Use) -> tuple[Op, Value] | None:
+        """(the op that folds a new element into this out, the new element), where the body has that form."""
+        arg = self.body.args[out.index]
+        op = self.body.terminator.operand(out.index - self.n_ins).defining_op
+        if op is None or len(arg.uses) != 1 or next(iter(arg.uses)).op is not op or len(op.uses) != 2:
+            return None
+        others = [v for v in op.operands if v is not arg]
+        return (op, others[0]) if len(others) == 1 else None
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        shape = iteration_shape(self.maps, args, len(self.iterators))
+        spread = [spread_operand(a, m, shape) for a, m in zip(args, self.maps, strict=True)]
+        if self.all_parallel:
+            yielded = run_body(self.body, spread, interpreter)
+            return [gather_result(y, m, shape, o) for y, m, o in zip(yielded, self.maps[self.n_ins :], args[self.n_ins :], strict=True)]
+        return self._evaluate_reduction(interpreter, args, spread, shape)
+
+    def _evaluate_reduction(self, interpreter: Interpreter, args: list[Any], spread: list[Any], shape: tuple[int, ...]) -> list[Any]:
+        results = []
+        for use in self.out_uses:
+            out, map_ = args[use.index], self.maps[use.index]
+            found = self.combiner(use)
+            if found is None:
+                return self._evaluate_one_by_one(interpreter, args, shape)
+            op, element = found
+            values = run_body(self.body, spread, interpreter, wanted=[element])[0]
+            full = np.broadcast_to(values, shape)
+            axes = tuple(d for d in range(len(shape)) if d not in map_.results)
+            order = [d for d in range(len(shape)) if d not in axes]
+            reference = type(op).reference  # type: ignore[attr-defined]
+            with np.errstate(all="ignore"):
+                reduced = full if not axes else reduce_exactly(reference, full, axes)
+                kept = [r for r in map_.results if r is not None]
+                reduced = np.asarray(reduced if reduced is not None else 0).transpose([order.index(d) for d in kept]) if kept else reduced
+                target = out if reduced is None else reference(out, np.reshape(reduced, out.shape))
+            results.append(np.asarray(target, dtype=out.dtype).copy())
+        return results
+
+    def _evaluate_one_by_one(self, interpreter: Interpreter, args: list[Any], shape: tuple[int, ...]) -> list[Any]:
+        outs = [a.copy(order="K") for a in args[self.n_ins :]]
+        operands = [*args[: self.n_ins], *outs]
+        for point in product(*map(range, shape)):
+            places = [tuple(0 if r is None else point[r] for r in m.results) for m in self.maps]
+            scalars = [a[p] if isinstance(a, np.ndarray) else a for a, p in zip(operands, places, strict=True)]
+            for out, place, y in zip(outs, places[self.n_ins :], run_body(self.body, scalars, interpreter), strict=True):
+                out[place] = y
+        return outs
+
+
+def reduce_exactly(ufunc: Any, full: np.ndarray, axes: tuple[int, ...]) -> Any:
+    """ufunc.reduce over axes; None for an empty reduction without identity (the out keeps its initial value)."""
+    if any(full.shape[a] == 0 for a in axes):
+        return None
+    return ufunc.reduce(full, axis=axes, dtype=full.dtype)
+
+
+def iteration_shape(maps: Sequence[AffineMap], args: Sequence[Any], n: int) -> tuple[int, ...]:
+    """Run-time loop sizes; InternalError where operands disagree."""
+    shape: list[int | None] = [None] * n
+    for map_, arg in zip(maps, args, strict=True):
+        if isinstance(arg, np.ndarray):
+            for r, size in zip(map_.results, arg.shape, strict=True):
+                if r is not None and shape[r] not in (None, size):
+                    raise InternalError(f"linalg.generic: loop {r} has sizes {shape[r]} and {size}")
+                if r is not None:
+                    shape[r] = size
+    return tuple(0 if s is None else s for s in shape)
+
+
+def spread_operand(arg: Any, map_: AffineMap, shape: tuple[int, ...]) -> Any:
+    """An operand as an array that broadcasts over the iteration space."""
+    if not isinstance(arg, np.ndarray):
+        return arg
+    dims = [r for r in map_.results if r is not None]
+    kept = arg[tuple(0 if r is None else slice(None) for r in map_.results)] if map_.results else arg
+    kept = np.asarray(kept).transpose(np.argsort(dims)) if dims else np.asarray(kept)
+    return kept.reshape([shape[d] if d in dims else 1 for d in range(len(shape))])
+
+
+def gather_result(value: Any, map_: AffineMap, shape: tuple[int, ...], out: np.ndarray) -> np.ndarray:
+    """A yielded value over the iteration space, laid out as the out operand."""
+    result = np.empty_like(out)
+    full = np.broadcast_to(value, shape)
+    kept = [r for r in map_.results if r is not None]
+    result[...] = full.transpose(kept).reshape(out.shape) if kept else full.reshape(out.shape)
+    return result
+
+
+def run_body(body: Block, args: Sequence[Any], interpreter: Interpreter, wanted: Sequence[Value] | None = None) -> list[Any]:
+    """The body on whole arrays (or scalars): what it yields, or the `wanted` values."""
+    env: dict[Value, Any] = dict(zip(body.args, args, strict=True))
+    targets = body.terminator.operands if wanted is None else list(wanted)
+    for op in body.ops[:-1]:
+        if all(v in env for v in op.operands) and not all(t in env for t in targets):
+            env.update(zip(op.results, op.evaluate(interpreter, [env[v] for v in op.operands]), strict=True))
+    return [env[t] for t in targets]
+
+
+class Fill(DestinationOp):
+    """`linalg.fill`: every element one scalar (np.zeros, np.ones, a[...] = x). Does not read its destination."""
+
+    __slots__ = ()
+    name = "linalg.fill"
+
+    @classmethod
+    def of(cls, scalar: Value, out: Value, loc: Location) -> Fill:
+        return cls([scalar, out], [out.type] if out.is_tensor else [], loc, {"n_ins": 1})
+
+    def reads_out(self, use: Use) -> bool:
+        return False
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        result = np.empty_like(args[1])
+        result[...] = args[0]
+        return [result]
+
+
+class Contraction(DestinationOp):
+    """A matrix product accumulated into its destination: out += a @ b. Floats go to BLAS, others to loops."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, a: Value, b: Value, out: Value, loc: Location) -> Contraction:
+        kinds = {(2, 2): MatMul, (2, 1): MatVec, (1, 2): VecMat, (1, 1): Dot}
+        ranks = tuple(v.type.rank if isinstance(v.type, ShapedType) else -1 for v in (a, b))
+        return kinds[ranks]([a, b, out], [out.type] if out.is_tensor else [], loc, {"n_ins": 2})  # type: ignore[index]
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        a, b, out = args
+        with np.errstate(all="ignore"):
+            return [np.asarray(np.add(out, np.matmul(a, b)), dtype=out.dtype)]
+
+
+class MatMul(Contraction):
+    """`linalg.matmul`: (m, k) @ (k, n)."""
+
+    __slots__ = ()
+    name = "linalg.matmul"
+
+
+class MatVec(Contraction):
+    """`linalg.matvec`: (m, k) @ (k,)."""
+
+    __slots__ = ()
+    name = "linalg.matvec"
+
+
+class VecMat(Contraction):
+    """`linalg.vecmat`: (k,) @ (k, n)."""
+
+    __slots__ = ()
+    name = "linalg.vecmat"
+
+
+class Dot(Contraction):
+    """`linalg.dot`: (k,) @ (k,) into a rank-0 destination."""
+
+    __slots__ = ()
+    name = "linalg.dot"
+
+
+def element_type(type_: Type) -> ScalarType:
+    """The element type of an operand of a structured op (a scalar's own)."""
+    if isinstance(type_, ShapedType):
+        return type_.element
+    assert isinstance(type_, ScalarType)
+    return type_

@@ -1,0 +1,156 @@
+"""Memref ops: buffers. MLIR counterpart: the memref dialect; `tracebuf.subview` is a subview that may also permute, reverse,
+repeat and add dimensions.
+
+The memref interpreter and the native emitter dispatch on these classes; structure and typing stand here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tracebuf.ir.core import Mixed, Op, Value, join_mixed, split_mixed
+from tracebuf.ir.dims import Dim as Size
+from tracebuf.ir.location import Location
+from tracebuf.ir.slices import Slice
+from tracebuf.ir.types import INDEX, MemRefType, ScalarType, strides_in_order
+
+
+class Alloc(Op):
+    """`memref.alloc`: a fresh buffer of undefined contents.
+
+    Attrs: `order` (axes outermost first), `reason` (for explain), `escapes` (may leave the function: a NumPy array from birth),
+    `slot` (its place in the arena), each set by the pass that knows.
+    """
+
+    __slots__ = ()
+    name = "memref.alloc"
+
+    @classmethod
+    def of(
+        cls, shape: tuple[Size, ...], element: ScalarType, sizes: Sequence[Mixed], order: tuple[int, ...], reason: str, loc: Location
+    ) -> Alloc:
+        static, dynamic = split_mixed(sizes)
+        type_ = MemRefType(shape, element, strides_in_order(shape, order), 0)
+        return cls(dynamic, [type_], loc, {"static_sizes": static, "order": order, "reason": reason})
+
+    @property
+    def sizes(self) -> list[Mixed]:
+        return join_mixed(self.attrs["static_sizes"], self.operands)
+
+
+class Alloca(Alloc):
+    """`memref.alloca`: a small buffer on the stack, freed on return; static size only."""
+
+    __slots__ = ()
+    name = "memref.alloca"
+
+
+class Dealloc(Op):
+    """`memref.dealloc`: frees a buffer (its base)."""
+
+    __slots__ = ()
+    name = "memref.dealloc"
+
+    @classmethod
+    def of(cls, buffer: Value, loc: Location) -> Dealloc:
+        return cls([buffer], [], loc)
+
+
+class Copy(Op):
+    """`memref.copy` source to target, of one shape. Attr `reason`: "store" for the program's own store, else why a copy was needed."""
+
+    __slots__ = ()
+    name = "memref.copy"
+
+    @classmethod
+    def of(cls, source: Value, target: Value, reason: str, loc: Location) -> Copy:
+        return cls([source, target], [], loc, {"reason": reason})
+
+
+class Load(Op):
+    """`memref.load`: one element."""
+
+    __slots__ = ()
+    name = "memref.load"
+
+    @classmethod
+    def of(cls, source: Value, indices: Sequence[Value], loc: Location) -> Load:
+        return cls([source, *indices], [source.memref_type.element], loc)
+
+
+class Store(Op):
+    """`memref.store`: one element; operands value, buffer, indices."""
+
+    __slots__ = ()
+    name = "memref.store"
+
+    @classmethod
+    def of(cls, value: Value, target: Value, indices: Sequence[Value], loc: Location) -> Store:
+        return cls([value, target, *indices], [], loc)
+
+
+class Dim(Op):
+    """`memref.dim`: the size of one dimension (attr `dim`)."""
+
+    __slots__ = ()
+    name = "memref.dim"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, dim: int, loc: Location) -> Dim:
+        return cls([source], [INDEX], loc, {"dim": dim})
+
+
+class Cast(Op):
+    """`memref.cast`: forgets (or states) static strides; the same buffer."""
+
+    __slots__ = ()
+    name = "memref.cast"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, type: MemRefType, loc: Location) -> Cast:
+        return cls([source], [type], loc)
+
+
+class Subview(Op):
+    """`memref.subview`: part of a buffer, by a `Slice`; the same base. Attrs and dynamic operands as the tensor slices'."""
+
+    __slots__ = ()
+    name = "memref.subview"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, s: Slice, shape: tuple[Size, ...], loc: Location) -> Subview:
+        base = source.memref_type
+        offset: Size | None = 0 if base.offset == 0 and all(o == 0 for o in s.offsets) else None
+        type_ = MemRefType(shape, base.element, s.view_strides(base), offset)
+        attrs: dict[str, object] = {"dims": s.dims}
+        dynamic: list[Value] = []
+        for key, values in (("static_offsets", s.offsets), ("static_sizes", s.sizes), ("static_strides", s.strides)):
+            attrs[key], more = split_mixed(values)
+            dynamic += more
+        return (Subview if s.is_mlir else View)([source, *dynamic], [type_], loc, attrs)
+
+    @property
+    def slice(self) -> Slice:
+        rest = iter(self.operands[1:])
+        offsets, sizes, strides = (tuple(join_mixed(self.attrs[k], rest)) for k in ("static_offsets", "static_sizes", "static_strides"))
+        return Slice(offsets, sizes, strides, self.attrs["dims"])
+
+
+class View(Subview):
+    """`tracebuf.subview`: a subview that permutes, reverses, repeats or adds dimensions."""
+
+    __slots__ = ()
+    name = "tracebuf.subview"
+
+
+VIEW_OPS = (Subview, Cast)
+
+
+def base_of(buffer: Value) -> Value:
+    """The buffer a chain of views starts from (an alloc, an argument, or a result of control flow)."""
+    while isinstance(op := buffer.defining_op, VIEW_OPS):
+        buffer = op.operand(0)
+    return buffer

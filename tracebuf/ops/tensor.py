@@ -1,0 +1,275 @@
+"""Tensor ops: values with elements. MLIR counterpart: the tensor dialect; `tracebuf.extract_view` / `insert_view` add what
+MLIR cannot say and NumPy has: views that are transposed, reversed, broadcast or have new axes, and write through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import InternalError
+from tracebuf.ir.core import Alias, Facts, Mixed, Op, Relation, Use, Value, join_mixed, split_mixed
+from tracebuf.ir.location import Location
+from tracebuf.ir.protocols import Interpreter, Rewriter
+from tracebuf.ir.slices import Slice, apply_slice
+from tracebuf.ir.types import INDEX, TensorType
+from tracebuf.ops import memref
+
+
+class Empty(Op):
+    """`tensor.empty`: a new array of undefined contents (np.empty). Attr `order`: its axes, outermost first (K-order)."""
+
+    __slots__ = ()
+    name = "tensor.empty"
+    pure = creates = True
+
+    @classmethod
+    def of(cls, type: TensorType, sizes: Sequence[Mixed], loc: Location, order: tuple[int, ...] | None = None) -> Empty:
+        static, dynamic = split_mixed(sizes)
+        return cls(dynamic, [type], loc, {"static_sizes": static, "order": order or tuple(range(type.rank))})
+
+    @property
+    def sizes(self) -> list[Mixed]:
+        return join_mixed(self.attrs["static_sizes"], self.operands)
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        shape = [int(s) if isinstance(s, int) else args[self.operands.index(s)] for s in self.sizes]
+        order, type_ = self.attrs["order"], self.result.tensor_type
+        array = np.empty([shape[d] for d in order], type_.element.dtype).transpose(np.argsort(order))
+        array.reshape(-1, order="K")[...] = poison(type_.element.dtype)
+        return [array]
+
+    def bufferizes_to_allocation(self, value: Value) -> bool:
+        return True
+
+    def defines_contents(self, value: Value) -> bool:
+        return False
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.replace(self.result, rewriter.allocate(self.result, self, self.attrs.get("reason", "a new array")))
+
+
+def poison(dtype: np.dtype) -> Any:
+    """What undefined elements hold in the tensor interpreter: values that a wrong program shows."""
+    return {"f": np.nan, "i": -(2**62) - 12345, "b": True}[dtype.kind]
+
+
+class SliceOp(Op):
+    """What extract and insert share: a `Slice`, stored as static attributes and dynamic operands behind `leading` operands."""
+
+    __slots__ = ()
+    leading = 1
+
+    @property
+    def slice(self) -> Slice:
+        rest = iter(self.operands[self.leading :])
+        offsets, sizes, strides = (tuple(join_mixed(self.attrs[k], rest)) for k in ("static_offsets", "static_sizes", "static_strides"))
+        return Slice(offsets, sizes, strides, self.attrs["dims"])
+
+    def slice_values(self, args: list[Any]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int | None, ...]]:
+        """The slice with its dynamic parts filled from operand values."""
+        rest = iter(args[self.leading :])
+        parts = (tuple(next(rest) if s is None else s for s in self.attrs[k]) for k in ("static_offsets", "static_sizes", "static_strides"))
+        offsets, sizes, strides = parts
+        return offsets, sizes, strides, self.attrs["dims"]
+
+    def same_subset(self, other: SliceOp) -> bool:
+        """Equal offsets, sizes, strides and dimensions (the same SSA values)."""
+        return self.slice == other.slice
+
+
+def slice_attrs(s: Slice) -> tuple[dict[str, Any], list[Value]]:
+    """Attributes and dynamic operands of a slice."""
+    attrs: dict[str, Any] = {"dims": s.dims}
+    dynamic: list[Value] = []
+    for key, values in (("static_offsets", s.offsets), ("static_sizes", s.sizes), ("static_strides", s.strides)):
+        attrs[key], more = split_mixed(values)
+        dynamic += more
+    return attrs, dynamic
+
+
+class ExtractSlice(SliceOp):
+    """`tensor.extract_slice`: a[1:-1, ::2], a[i]. Neither reads nor writes; the result is part of its source's buffer."""
+
+    __slots__ = ()
+    name = "tensor.extract_slice"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, s: Slice, type: TensorType, loc: Location) -> ExtractSlice:
+        """A `tensor.extract_slice`, or `tracebuf.extract_view` where MLIR's op cannot say it."""
+        attrs, dynamic = slice_attrs(s)
+        return (ExtractSlice if s.is_mlir else ExtractView)([source, *dynamic], [type], loc, attrs)
+
+    @property
+    def source(self) -> Value:
+        return self.operand(0)
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        view = apply_slice(args[0], *self.slice_values(args)).view()
+        view.flags.writeable = False
+        return [view]
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result, Relation.UNKNOWN)] if use.index == 0 else []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.replace(self.result, rewriter.subview(rewriter.buffer(self.uses[0]), self))
+
+
+class ExtractView(ExtractSlice):
+    """`tracebuf.extract_view`: a.T, a[::-1], a[:, None], and a broadcast of a size that only the run time knows."""
+
+    __slots__ = ()
+    name = "tracebuf.extract_view"
+
+
+class InsertSlice(SliceOp):
+    """`tensor.insert_slice`: a[1:-1] = b. Reads its source, writes its destination, and reads it unless all of it is overwritten."""
+
+    __slots__ = ()
+    name = "tensor.insert_slice"
+    pure = True
+    leading = 2
+
+    @classmethod
+    def of(cls, source: Value, dest: Value, s: Slice, loc: Location) -> InsertSlice:
+        attrs, dynamic = slice_attrs(s)
+        return (InsertSlice if s.is_mlir else InsertView)([source, dest, *dynamic], [dest.type], loc, attrs)
+
+    @property
+    def source(self) -> Value:
+        return self.operand(0)
+
+    @property
+    def dest(self) -> Value:
+        return self.operand(1)
+
+    def verify(self) -> None:
+        if self.source.tensor_type.rank != len(self.attrs["dims"]):
+            raise InternalError(f"{self.name}: rank of source and slice differ")
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        result = args[1].copy(order="K")
+        apply_slice(result, *self.slice_values(args))[...] = args[0]
+        return [result]
+
+    def overwrites_all(self) -> bool:
+        return self.slice.covers(self.dest.tensor_type, self.source.tensor_type)
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return use.index == 0 or (use.index == 1 and not self.overwrites_all())
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return use.index == 1
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result)] if use.index == 1 else []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        dest = rewriter.buffer(self.uses[1])
+        source = rewriter.buffer(self.uses[0])
+        rewriter.copy(source, rewriter.subview(dest, self), self, "store")
+        rewriter.replace(self.result, dest)
+
+
+class InsertView(InsertSlice):
+    """`tracebuf.insert_view`: stores through a transposed or reversed view, or one with new axes."""
+
+    __slots__ = ()
+    name = "tracebuf.insert_view"
+
+
+class Extract(Op):
+    """`tensor.extract`: one element, a[i, j]; the tracer has normalised and checked the indices."""
+
+    __slots__ = ()
+    name = "tensor.extract"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, indices: Sequence[Value], loc: Location) -> Extract:
+        return cls([source, *indices], [source.tensor_type.element], loc)
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return [args[0][checked_index(args[0], args[1:])]]
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        indices = [rewriter.value(v) for v in self.operands[1:]]
+        load = rewriter.add(memref.Load.of(rewriter.buffer(self.uses[0]), indices, self.loc))
+        rewriter.set_value(self.result, load.result)
+
+
+def checked_index(array: np.ndarray, indices: Sequence[int]) -> tuple[int, ...]:
+    """The index, InternalError where it is out of bounds (a negative one is not normalised: a bug of ours)."""
+    if len(indices) != array.ndim or any(not 0 <= i < n for i, n in zip(indices, array.shape, strict=True)):
+        raise InternalError(f"element {tuple(indices)} of shape {array.shape}")
+    return tuple(indices)
+
+
+class Insert(Op):
+    """`tensor.insert`: a[i, j] = scalar."""
+
+    __slots__ = ()
+    name = "tensor.insert"
+    pure = True
+
+    @classmethod
+    def of(cls, scalar: Value, dest: Value, indices: Sequence[Value], loc: Location) -> Insert:
+        return cls([scalar, dest, *indices], [dest.type], loc)
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        result = args[1].copy(order="K")
+        result[checked_index(result, args[2:])] = args[0]
+        return [result]
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result)] if use.index == 1 else []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        dest = rewriter.buffer(self.uses[1])
+        indices = [rewriter.value(v) for v in self.operands[2:]]
+        rewriter.add(memref.Store.of(rewriter.value(self.operand(0)), dest, indices, self.loc))
+        rewriter.replace(self.result, dest)
+
+
+class Dim(Op):
+    """`tensor.dim`: the size of one dimension (attr `dim`, a constant). Touches no elements."""
+
+    __slots__ = ()
+    name = "tensor.dim"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, dim: int, loc: Location) -> Dim:
+        return cls([source], [INDEX], loc, {"dim": dim})
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return [int(args[0].shape[self.attrs["dim"]])]
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        op = rewriter.add(memref.Dim.of(rewriter.buffer(self.uses[0]), self.attrs["dim"], self.loc))
+        rewriter.set_value(self.result, op.result)
