@@ -7,6 +7,9 @@ Source: `PyUFuncObject` and `PyUFuncGenericFunction` in `numpy/ufuncobject.h` (p
 A loop is `void loop(char **args, npy_intp const *dimensions, npy_intp const *steps, void *data)`: one pointer and one
 byte stride per input and output, `dimensions[0]` elements, `data` as given here beside the address. Operands must be
 aligned and in native byte order; an output may be exactly one of the inputs, any other overlap is the caller's error.
+Give them contiguous blocks, or a step of 0 for an operand that is one element. Other steps are legal, but with negative
+steps many loops take a scalar path that rounds otherwise, and in NumPy 2.4 on AVX-512 `isnan`, `isinf`, `isfinite` and
+`signbit` write wrong values to a strided output (eager NumPy too). Of two zeros, `fmin` and `fmax` may choose either.
 Loops set the floating-point status flags and read none. The integer `power` loops set a Python exception for a negative
 exponent (they take the GIL themselves), so a caller of these has to look at `PyErr_Occurred` afterwards.
 
