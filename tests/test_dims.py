@@ -113,13 +113,13 @@ def test_canonical_form_keeps_the_value(tree: Tree, env: dict[Sym, int]) -> None
 def test_substitution_commutes_with_evaluation(tree: Tree, x: Tree, y: Tree, env: dict[Sym, int]) -> None:
     e, by = built(tree), {n: built(x), i: built(y)}
     inner = {**env, n: value_of(x, env), i: value_of(y, env)}
-    want = value_of(tree, inner)
+    want, plain = value_of(tree, inner), value_of(tree, env)
     try:
         out = substitute(e, by)
     except ZeroDivisionError:
         assume(False)
     assert evaluate(out, env) == want
-    assert evaluate(substitute(e, {**env}), {}) == value_of(tree, env)
+    assert evaluate(substitute(e, {**env}), {}) == plain
 
 
 @settings(max_examples=60, deadline=None)
@@ -221,6 +221,23 @@ def test_an_entry_guard_made_in_a_branch_does_not_lean_on_the_branch() -> None:
     assert f.equal(K, N)
     f.pop_scope()
     assert f.equal(K, M) and not f.equal(K, N)
+
+
+def test_hints_only_give_up_earlier() -> None:
+    f = Facts({n: 4, m: 7, k: 1})
+    f.assume_nonneg(M - N)
+    assert f.le(N, M) and not f.le(M, N) and not f.less(N, M)  # the second is false for the hints, the third unproved
+    f.push_scope()
+    f.assume_nonneg(N - M)  # a branch the hints do not take
+    assert f.le(M, N) and f.equal(N, M)
+    f.pop_scope()
+    f.push_loop(i, 0, N - 1)
+    assert f.less(I, N) and not f.nonneg(K - I)
+    f.push_loop(p, 5, K)  # does not run for the hints
+    assert f.nonneg(K - 5)
+    f.pop_loop()
+    f.pop_loop()
+    assert f.hints == {n: 4, m: 7, k: 1}
 
 
 def test_a_replaced_symbol_keeps_its_bounds() -> None:

@@ -11,6 +11,8 @@ MLIR counterpart: `ValueBoundsOpInterface` (mlir/include/mlir/Interfaces/ValueBo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tracebuf.ir.dims import (
     Dim,
     Expr,
@@ -20,6 +22,7 @@ from tracebuf.ir.dims import (
     Sym,
     dim_max,
     dim_min,
+    evaluate,
     floordiv,
     from_terms,
     mul,
@@ -38,25 +41,30 @@ __all__ = ["Facts", "Interval"]
 class _Scope:
     """What one loop, one branch or the entry adds, as it was said; derived data is in `Facts`."""
 
-    __slots__ = ("loop", "nonneg", "equal", "proven")
+    __slots__ = ("loop", "nonneg", "equal", "proven", "unlike_hints")
 
     def __init__(self, loop: tuple[Sym, Dim, Dim] | None = None) -> None:
         self.loop = loop
         self.nonneg: list[Dim] = []
         self.equal: list[tuple[Dim, Dim]] = []
         self.proven: list[Expr] = []
+        self.unlike_hints = False  # said something that is not so for the hints
 
 
 class Facts(Prover):
     """Scoped knowledge about sizes: loops by `push_loop`, branches by `push_scope`; the entry is outermost.
 
     A fact goes to the innermost scope; but one that speaks of entry symbols only (kinds "dim" and "arg") and is said
-    outside any branch is an entry guard, and goes to the outermost. `entry=True` or `False` decides it explicitly."""
+    outside any branch is an entry guard, and goes to the outermost. `entry=True` or `False` decides it explicitly.
 
-    __slots__ = ("version", "_scopes", "_subst", "_stale", "_canon", "_simple")
+    `hints` are the values of symbols in the call that is traced (more may be put in at any time). They prove nothing: a
+    question that is false for them is given up at once, which is what most idle proofs would end with."""
 
-    def __init__(self) -> None:
+    __slots__ = ("version", "hints", "_scopes", "_subst", "_stale", "_canon", "_simple")
+
+    def __init__(self, hints: Mapping[Sym, int] | None = None) -> None:
         self.version = 0  # changes with every change of what is known
+        self.hints = dict(hints or {})
         self._scopes = [_Scope()]
         super().__init__()
 
@@ -66,6 +74,10 @@ class Facts(Prover):
         """Inside a loop that runs: lower <= iv <= last, and so lower <= last."""
         self._refresh()
         self._scopes.append(_Scope((iv, lower, last)))
+        final, trips = self._hint(last), self._hint(sub(last, lower))
+        if final is not None:
+            self.hints[iv] = final
+        self._scopes[-1].unlike_hints = trips is not None and trips < 0
         self._changed()
         self._enter_loop(iv, lower, last)
 
@@ -84,13 +96,17 @@ class Facts(Prover):
     def assume_nonneg(self, e: Dim, *, entry: bool | None = None) -> None:
         """e >= 0 holds in the scope (an entry guard, or a condition of the branch)."""
         self._refresh()
-        self._scope_for(symbols(e), entry).nonneg.append(e)
+        scope = self._scope_for(symbols(e), entry)
+        scope.nonneg.append(e)
+        scope.unlike_hints |= (self._hint(e) or 0) < 0
         self._changed()
         self._learn(self.canon(e))
 
     def assume_equal(self, a: Dim, b: Dim, *, entry: bool | None = None) -> None:
         """a == b holds in the scope: a substitution if one symbol can be solved for, else two inequalities."""
-        self._scope_for(symbols(a) | symbols(b), entry).equal.append((a, b))
+        scope = self._scope_for(symbols(a) | symbols(b), entry)
+        scope.equal.append((a, b))
+        scope.unlike_hints |= (self._hint(sub(a, b)) or 0) != 0
         self._changed()
         self._stale = True
 
@@ -107,6 +123,8 @@ class Facts(Prover):
             raise RuntimeError("scopes of loops and branches must be left in the order they were entered")
         scope = self._scopes.pop()
         self._proven.difference_update(scope.proven)
+        if scope.loop:
+            self.hints.pop(scope.loop[0], None)
         if scope.loop or scope.nonneg or scope.equal:
             self._stale = True
             self.version += 1
@@ -119,6 +137,15 @@ class Facts(Prover):
         self._canon: dict[Expr, Dim] = {}
         self._simple: dict[Expr, Dim] = {}
         self._stale = False
+
+    def _hint(self, e: Dim) -> int | None:
+        try:
+            return evaluate(e, self.hints)
+        except (KeyError, ZeroDivisionError):
+            return None
+
+    def _refuted(self, e: Expr) -> bool:
+        return (self._hint(e) or 0) < 0 and not any(s.unlike_hints for s in self._scopes)
 
     def _proved(self, e: Expr) -> None:
         self._scopes[-1].proven.append(e)

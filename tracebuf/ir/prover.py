@@ -141,7 +141,10 @@ class Prover:
             return e >= 0
         if e in self._proven:
             return True
-        if e in self._failed:
+        low = self.interval_of(e)[0]
+        if low is not None and low >= 0:
+            return True
+        if e in self._failed or self._refuted(e):
             return False
         self._seen, self._fuel = {}, _FUEL
         ok = self._prove(e, _DEPTH)
@@ -151,6 +154,10 @@ class Prover:
         else:
             self._failed.add(e)
         return ok
+
+    def _refuted(self, e: Expr) -> bool:
+        """Whether a case is known that the facts allow and where e < 0, so that trying to prove it is idle."""
+        return False
 
     def _proved(self, e: Expr) -> None:
         """Called with each new proof, for an owner that must take it back later."""
