@@ -1,0 +1,122 @@
+"""Interpreters: the tensor program on values, the memref program on memory that notices every misuse.
+
+What both share is here: `Runner` walks blocks, binds values, and checks after every op that each result has the dtype, the
+rank and the sizes that its type declares (rule N5). Why: a wrong type is found at the op that made it, not in native code.
+What not: no speed beyond what fuzzing needs. MLIR has no counterpart; nearest are its integration tests with ASan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import InternalError
+from tracebuf.ir.core import Block, Func, Op, Value
+from tracebuf.ir.dims import Dim, Expr, Sym, evaluate, symbols
+from tracebuf.ir.types import INDEX, ScalarType, ShapedType
+
+__all__ = ["Runner", "where"]
+
+
+def where(op: Op | None) -> str:
+    """The op's name and the user's line, for messages."""
+    if op is None:
+        return "func.func"
+    place = f", line {op.loc.line} of {op.loc.file}" if op.loc.file else ""
+    return f"{op.name}{place}"
+
+
+class Runner:
+    """Runs one function once. Subclasses say what an op does (`run_op`) and what a shaped value is (`check_shaped`)."""
+
+    __slots__ = ("env", "func", "held", "sizes")
+
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        self.env: dict[Value, Any] = {}
+        self.sizes: dict[Sym, int] = {}
+        self.held: dict[Value, list[Sym]] = {}
+        for symbol, value in func.symbols.items():
+            self.held.setdefault(value, []).append(symbol)
+
+    def run_op(self, op: Op, args: list[Any]) -> Sequence[Any]:
+        raise NotImplementedError
+
+    def check_shaped(self, value: Value, type: ShapedType, data: Any) -> str:
+        """What is wrong with a tensor or buffer, or the empty string."""
+        raise NotImplementedError
+
+    def run_block(self, block: Block, args: Sequence[Any]) -> list[Any]:
+        """Runs the block with these argument values; the operand values of its terminator."""
+        self.bind(block.args, args, block.parent_op)
+        ops = block.ops
+        for i in range(len(ops) - 1):
+            op = ops[i]
+            self.bind(op.results, self.run_op(op, self.operands(op)), op)
+        return self.operands(ops[-1])
+
+    def operands(self, op: Op) -> list[Any]:
+        env = self.env
+        try:
+            return [env[u.value] for u in op.uses]
+        except KeyError as e:
+            raise InternalError(f"{where(op)}: an operand has no value yet ({e.args[0]!r})") from None
+
+    def bind(self, values: Sequence[Value], data: Sequence[Any], op: Op | None) -> None:
+        """Gives values their data, size symbols theirs, and checks each against its type."""
+        if len(values) != len(data):
+            raise InternalError(f"{where(op)}: {len(data)} values for {len(values)} results")
+        for value, item in zip(values, data, strict=True):
+            self.env[value] = item
+            for symbol in self.held.get(value, ()):
+                self.set_size(symbol, item, op)
+        for value, item in zip(values, data, strict=True):
+            wrong = self.wrong(value, item)
+            if wrong:
+                raise InternalError(f"{where(op)}: {value!r} {wrong}")
+
+    def set_size(self, symbol: Sym, size: int, op: Op | None) -> None:
+        known = self.sizes.get(symbol)
+        if symbol.kind == "dim" and known not in (None, size):
+            raise InternalError(f"{where(op)}: size {symbol} is {known} and {size}")
+        if (symbol.lo is not None and size < symbol.lo) or (symbol.hi is not None and size > symbol.hi):
+            raise InternalError(f"{where(op)}: {symbol} is {size}, declared within [{symbol.lo}, {symbol.hi}]")
+        self.sizes[symbol] = size
+
+    def bind_sizes(self, shapes: Sequence[tuple[int, ...] | None]) -> None:
+        """Gives the symbols of argument sizes their values, from the arguments' shapes (None for scalars)."""
+        for value, shape in zip(self.func.args, shapes, strict=True):
+            if isinstance(value.type, ShapedType) and shape is not None:
+                for declared, size in zip(value.type.shape, shape):
+                    for symbol in symbols(declared):
+                        if declared == symbol.expr:
+                            self.set_size(symbol, size, None)
+
+    def wrong(self, value: Value, data: Any) -> str:
+        type_ = value.type
+        if isinstance(type_, ScalarType):
+            expected = int if type_ is INDEX else type_.dtype.type
+            return "" if type(data) is expected else f"holds {data!r} of {type(data).__name__}"
+        return self.check_shaped(value, type_, data)
+
+    def wrong_shape(self, type: ShapedType, array: np.ndarray) -> str:
+        """What is wrong with dtype, rank or sizes, or the empty string."""
+        if array.dtype != type.element.dtype:
+            return f"has dtype {array.dtype}"
+        if array.ndim != type.rank:
+            return f"has rank {array.ndim}"
+        for d, n in zip(type.shape, array.shape):
+            if d != n and self.size(d) != n:
+                return f"has shape {array.shape}, declared {tuple(map(self.size, type.shape))}"
+        return ""
+
+    def size(self, d: Dim) -> int:
+        """The value of a size expression; InternalError where one of its symbols has none."""
+        if not isinstance(d, Expr):
+            return d
+        try:
+            return evaluate(d, self.sizes)
+        except KeyError as e:
+            raise InternalError(f"the size {d} is not known here: {e.args[0]} has no value") from None

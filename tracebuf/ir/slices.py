@@ -69,12 +69,12 @@ def apply_slice(
             raise InternalError(f"slice out of bounds: offset {offset}, size {size}, stride {stride} in {n}")
         stop = last + (1 if stride >= 0 else -1)
         index.append(slice(offset, None if stop < 0 else stop, stride if stride else 1))
-    view = base[tuple(index)]
+    view = base[(*index, ...)]  # with an ellipsis it stays an array at rank 0
     repeated = [s if stride == 0 else n for n, s, stride in zip(view.shape, sizes, strides, strict=True)]
     if list(view.shape) != repeated:
         view = np.lib.stride_tricks.as_strided(view, repeated, [0 if st == 0 else s for st, s in zip(strides, view.strides, strict=True)])
     kept = [d for d in dims if d is not None]
-    view = view[tuple(slice(None) if d in kept else 0 for d in range(base.ndim))] if base.ndim else view
+    view = view[(*(slice(None) if d in kept else 0 for d in range(base.ndim)), ...)]
     ordered = sorted(kept)
     view = view.transpose([ordered.index(d) for d in kept]) if kept else view
     return view[tuple(None if d is None else slice(None) for d in dims)] if dims else view

@@ -38,7 +38,7 @@ class Empty(Op):
         shape = [int(s) if isinstance(s, int) else args[self.operands.index(s)] for s in self.sizes]
         order, type_ = self.attrs["order"], self.result.tensor_type
         array = np.empty([shape[d] for d in order], type_.element.dtype).transpose(np.argsort(order))
-        array.reshape(-1, order="K")[...] = poison(type_.element.dtype)
+        array[...] = poison(type_.element.dtype)
         return [array]
 
     def bufferizes_to_allocation(self, value: Value) -> bool:
