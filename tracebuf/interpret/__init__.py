@@ -1,7 +1,7 @@
 """Interpreters: the tensor program on values, the memref program on memory that notices every misuse.
 
-What both share is here: `Runner` walks blocks, binds values, and checks after every op that each result has the dtype, the
-rank and the sizes that its type declares (rule N5). Why: a wrong type is found at the op that made it, not in native code.
+What both share is here: `Runner` walks blocks, binds values, and checks after every op that each result has the dtype,
+the rank and the sizes that its type declares (rule N5). Why: a wrong type is found at the op that made it, not later.
 What not: no speed beyond what fuzzing needs. MLIR has no counterpart; nearest are its integration tests with ASan.
 """
 

@@ -24,8 +24,8 @@ __all__ = ["Result", "run"]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`results`: what `func.return` returns (arrays, NumPy scalars, ints for index). `arguments`: the final contents of each
-    argument that was stored to, by index. All arrays are read-only."""
+    """`results`: what `func.return` returns (arrays, NumPy scalars, ints for index). `arguments`: the final contents of
+    each argument that was stored to, by index. All arrays are read-only."""
 
     results: list[Any]
     arguments: dict[int, np.ndarray]

@@ -1,0 +1,251 @@
+"""A memory that notices every misuse: buffers with poison, lifetimes and write protection, and strided views of them.
+
+Every byte of a buffer has a flag, used at the first byte of each element: whether the element was ever written (what
+was not is *poison*). A view is two NumPy arrays of one geometry, over the bytes and over the flags, so slicing both
+alike is all it takes. Arguments are wrapped where they lie: those that share memory share a `Buffer`.
+
+What not: no threads, no addresses of its own. Counterparts: AddressSanitizer and MemorySanitizer, for our own programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+
+from tracebuf.errors import InternalError
+from tracebuf.interpret import where
+from tracebuf.ir.core import Op
+from tracebuf.ir.slices import apply_slice
+from tracebuf.ops.tensor import checked_index, poison
+
+__all__ = ["POISON", "Buffer", "Counts", "MemRef", "Memory", "MemoryFault"]
+
+
+class MemoryFault(InternalError):
+    """A misuse of memory by a memref program: a bug of ours. Names the op and the user's line."""
+
+    def __init__(self, message: str, op: Op | None = None) -> None:
+        super().__init__(message if op is None else f"{where(op)}: {message}")
+        self.message, self.op = message, op
+
+
+class Poison:
+    """A scalar loaded from an element that was never written. It may be stored again; any other use is a fault."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "poison"
+
+
+POISON = Poison()
+
+
+@dataclass(slots=True)
+class Counts:
+    """What ran: heap allocations (clones included), their bytes, the most that was live at once; copies other than the
+    program's own stores (clones included), and their bytes. The stack counts for nothing."""
+
+    allocations: int = 0
+    allocated_bytes: int = 0
+    peak_bytes: int = 0
+    copies: int = 0
+    copied_bytes: int = 0
+
+
+class Buffer:
+    """One piece of memory. `kind`: "argument", "heap" or "stack"; `made_by`: the op that allocated it."""
+
+    __slots__ = ("address", "flags", "freed_by", "id", "kind", "made_by", "nbytes")
+
+    def __init__(self, id: int, kind: str, address: int, nbytes: int, written: bool, made_by: Op | None) -> None:
+        self.id, self.kind, self.address, self.nbytes, self.made_by = id, kind, address, nbytes, made_by
+        self.flags = np.full(nbytes, written)
+        self.freed_by: Op | None = None
+
+    def __repr__(self) -> str:
+        return f"argument memory #{self.id}" if self.kind == "argument" else f"the buffer of {where(self.made_by)}"
+
+
+class MemRef:
+    """A view: `array` over the buffer's bytes, `written` over its flags. `origin`: the address offsets count from."""
+
+    __slots__ = ("array", "buffer", "origin", "readonly", "written")
+
+    def __init__(self, buffer: Buffer, array: np.ndarray, written: np.ndarray, origin: int, readonly: bool) -> None:
+        self.buffer, self.array, self.written = buffer, array, written
+        self.origin, self.readonly = origin, readonly
+
+    @property
+    def address(self) -> int:
+        return address(self.array)
+
+    @property
+    def offset(self) -> int:
+        """In elements, from the base pointer."""
+        return (self.address - self.origin) // self.array.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """In elements."""
+        return tuple(s // self.array.itemsize for s in self.array.strides)
+
+    def view(self, geometry: tuple[Any, Any, Any, Any]) -> MemRef:
+        """The part that (offsets, sizes, strides, dims) describe; MemoryFault where it leaves this one."""
+        if any(size < 0 for size in geometry[1]):
+            raise MemoryFault(f"a view with sizes {geometry[1]}")
+        try:
+            array, written = apply_slice(self.array, *geometry), apply_slice(self.written, *geometry)
+        except InternalError as e:
+            raise MemoryFault(str(e)) from None
+        return MemRef(self.buffer, array, written, self.origin, self.readonly)
+
+    def index(self, indices: Sequence[int]) -> tuple[int, ...]:
+        try:
+            return checked_index(self.array, indices)
+        except InternalError as e:
+            raise MemoryFault(f"out of bounds: {e}") from None
+
+    def check_alive(self) -> None:
+        if self.buffer.freed_by is not None:
+            raise MemoryFault(f"use after free: {self.buffer!r} was freed by {where(self.buffer.freed_by)}")
+
+    def check_written(self) -> None:
+        """The memory may be read and computed with."""
+        self.check_alive()
+        if not self.written.all():
+            raise MemoryFault(f"reads elements of {self.buffer!r} that were never written")
+
+    def check_writable(self) -> None:
+        self.check_alive()
+        if self.readonly:
+            raise MemoryFault(f"writes to read-only {self.buffer!r}")
+
+    def load(self, indices: Sequence[int]) -> Any:
+        """The element, or POISON."""
+        place = self.index(indices)
+        self.check_alive()
+        return self.array[place] if self.written[place] else POISON
+
+    def store(self, value: Any, indices: Sequence[int]) -> None:
+        place = self.index(indices)
+        self.check_writable()
+        self.written[place] = value is not POISON
+        if value is not POISON:
+            self.array[place] = value
+
+    def write(self, values: np.ndarray, written: Any = True) -> None:
+        """Sets every element, and whether each is defined now."""
+        self.check_writable()
+        self.array[...] = values
+        self.written[...] = written
+
+    def overlaps(self, other: MemRef) -> bool:
+        return self.buffer is other.buffer and bool(np.shares_memory(self.array, other.array))
+
+
+class Memory:
+    """The buffers of one run, and what was counted."""
+
+    __slots__ = ("buffers", "counts", "live_bytes")
+
+    def __init__(self) -> None:
+        self.buffers: list[Buffer] = []
+        self.counts = Counts()
+        self.live_bytes = 0
+
+    def wrap(self, arrays: Sequence[np.ndarray], readonly: Sequence[bool]) -> list[MemRef]:
+        """The arguments where they lie; their memory is defined, and one `Buffer` for all that overlap."""
+        bounds = [byte_bounds(root(a)) for a in arrays]
+        spans: list[tuple[int, int, list[int]]] = []
+        for i in sorted(range(len(arrays)), key=lambda i: bounds[i]):
+            low, high = bounds[i]
+            if spans and low < spans[-1][1]:
+                first, end, members = spans[-1]
+                spans[-1] = (first, max(end, high), [*members, i])
+            else:
+                spans.append((low, high, [i]))
+        owner: dict[int, Buffer] = {}
+        for low, high, members in spans:
+            owner.update(dict.fromkeys(members, self._buffer("argument", low, high - low, True, None)))
+        return [
+            MemRef(owner[i], a, flag_view(owner[i], a), address(a), readonly[i] or not a.flags.writeable)
+            for i, a in enumerate(arrays)
+        ]
+
+    def allocate(
+        self, sizes: Sequence[int], order: Sequence[int], dtype: np.dtype, op: Op, kind: str = "heap"
+    ) -> MemRef:
+        """A buffer of undefined contents whose axes lie in `order`, outermost first."""
+        if any(n < 0 for n in sizes):
+            raise MemoryFault(f"allocates sizes {tuple(sizes)}")
+        array = np.empty([sizes[d] for d in order], dtype).transpose(np.argsort(order))
+        array[...] = poison(dtype)
+        buffer = self._buffer(kind, address(array), array.nbytes, False, op)
+        if kind == "heap":
+            counts = self.counts
+            self.live_bytes += array.nbytes
+            counts.allocations += 1
+            counts.allocated_bytes += array.nbytes
+            counts.peak_bytes = max(counts.peak_bytes, self.live_bytes)
+        return MemRef(buffer, array, flag_view(buffer, array), buffer.address, False)
+
+    def _buffer(self, kind: str, address: int, nbytes: int, written: bool, op: Op | None) -> Buffer:
+        buffer = Buffer(len(self.buffers), kind, address, nbytes, written, op)
+        self.buffers.append(buffer)
+        return buffer
+
+    def free(self, ref: MemRef, op: Op) -> None:
+        buffer = ref.buffer
+        if buffer.kind != "heap":
+            raise MemoryFault(f"frees {buffer!r}, which is no heap memory")
+        if buffer.freed_by is not None:
+            raise MemoryFault(f"double free: {buffer!r} was freed by {where(buffer.freed_by)}")
+        buffer.freed_by = op
+        self.live_bytes -= buffer.nbytes
+
+    def copy(self, source: MemRef, target: MemRef, counted: bool) -> None:
+        """Elements of source to target, poison included; a fault where they overlap otherwise than identically."""
+        if source.array.shape != target.array.shape or source.array.dtype != target.array.dtype:
+            raise MemoryFault(f"copies shape {source.array.shape} to {target.array.shape}")
+        source.check_alive()
+        if source.overlaps(target) and not same_elements(source.array, target.array):
+            raise MemoryFault(f"hazard: copies between overlapping parts of {source.buffer!r}")
+        target.write(source.array, source.written)
+        self.counts.copies += counted
+        self.counts.copied_bytes += source.array.nbytes * counted
+
+    def check_leaks(self, returned: Sequence[MemRef]) -> None:
+        kept = {r.buffer for r in returned}
+        for buffer in self.buffers:
+            if buffer.kind == "heap" and buffer.freed_by is None and buffer not in kept:
+                raise MemoryFault(f"leak: {buffer!r} is neither freed nor returned", buffer.made_by)
+
+
+def address(array: np.ndarray) -> int:
+    start: int = array.__array_interface__["data"][0]
+    return start
+
+
+def root(array: np.ndarray) -> np.ndarray:
+    """The array that owns the memory (or the outermost that NumPy knows of)."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def flag_view(buffer: Buffer, array: np.ndarray) -> np.ndarray:
+    """The flags of the array's elements: of its geometry, in bytes."""
+    if array.size == 0:
+        return np.ones(array.shape, np.bool_)
+    return np.ndarray(array.shape, np.bool_, buffer.flags.data, address(array) - buffer.address, array.strides)
+
+
+def same_elements(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether both views have every element at the same address (strides of axes of size 1 do not matter)."""
+    same = all(n == 1 or s == t for n, s, t in zip(a.shape, a.strides, b.strides))
+    return same and a.shape == b.shape and address(a) == address(b)

@@ -1,0 +1,282 @@
+"""The memref program on the memory of `tracebuf.interpret.memory`, one op at a time, every misuse a `MemoryFault`.
+
+Why: native code that reads stale or freed memory mostly gives the right answer; here it never does. Besides the
+memory's own faults this knows the *hazard*: a linalg op or a copy whose output overlaps an input other than element for
+element, since native loops run element by element while the NumPy reference computes everything first. What np.empty
+left undefined may be copied (by memref.copy, by a generic that yields its input, by arith.select that does not choose
+it), not computed with. What not: no speed beyond what fuzzing needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import InternalError
+from tracebuf.interpret import Runner, where
+from tracebuf.interpret.memory import POISON, Counts, Memory, MemoryFault, MemRef
+from tracebuf.ir.core import Func, Op, Use, Value
+from tracebuf.ir.types import MemRefType, ScalarType, ShapedType
+from tracebuf.ops import arith, bufferization, linalg, memref, scf
+from tracebuf.ops.linalg import AffineMap
+
+__all__ = ["MemoryFault", "Result", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """`results`: arrays over the memory they are in (so aliases of arguments share it), NumPy scalars, ints for index.
+    `written`: for each array result, which elements are defined (None for scalars)."""
+
+    results: list[Any]
+    written: list[np.ndarray | None]
+    counts: Counts
+
+
+def run(func: Func, args: Sequence[Any]) -> Result:
+    """Runs a memref-level function on NumPy arrays, which it really modifies, and scalars.
+
+    Raises what a `tracebuf.check` raises, MemoryFault for a misuse of memory, InternalError where a buffer has not the
+    dtype, sizes, strides or offset that its type declares.
+    """
+    runner = _MemRefRunner(func)
+    if len(args) != len(func.args):
+        raise InternalError(f"{func.name}: {len(args)} arguments for {len(func.args)}")
+    arrays = {i: a for i, a in enumerate(args) if isinstance(func.args[i].type, ShapedType)}
+    readonly = [not func.arg_attrs[i].get("bufferization.writable", True) for i in arrays]
+    refs = iter(runner.memory.wrap(list(arrays.values()), readonly))
+    data = [next(refs) if i in arrays else arith.convert(a, _scalar(func.args[i])) for i, a in enumerate(args)]
+    runner.bind_sizes([d.array.shape if isinstance(d, MemRef) else None for d in data])
+    return runner.finish(runner.run_block(func.block, data))
+
+
+def _scalar(value: Value) -> ScalarType:
+    assert isinstance(value.type, ScalarType)
+    return value.type
+
+
+class _MemRefRunner(Runner):
+    __slots__ = ("memory",)
+
+    def __init__(self, func: Func) -> None:
+        super().__init__(func)
+        self.memory = Memory()
+
+    def finish(self, values: list[Any]) -> Result:
+        terminator = self.func.block.terminator
+        refs = [v for v in values if isinstance(v, MemRef)]
+        try:
+            if any(v is POISON for v in values):
+                raise MemoryFault("returns a scalar that was never written")
+            for ref in refs:
+                ref.check_alive()
+                if ref.buffer.kind == "stack":
+                    raise MemoryFault(f"returns {ref.buffer!r}, which is on the stack")
+            self.memory.check_leaks(refs)
+        except MemoryFault as e:
+            raise e if e.op else MemoryFault(e.message, terminator) from None
+        results = [v.array if isinstance(v, MemRef) else v for v in values]
+        return Result(results, [v.written if isinstance(v, MemRef) else None for v in values], self.memory.counts)
+
+    def run_op(self, op: Op, args: list[Any]) -> Sequence[Any]:
+        try:
+            used = args[:3] if isinstance(op, scf.For) else args[1:] if isinstance(op, memref.Store) else args
+            if any(a is POISON for a in used):
+                raise MemoryFault("uses a scalar that was never written")
+            handler = _HANDLERS.get(type(op))
+            if handler is not None:
+                return handler(self, op, args)
+            if isinstance(op, linalg.DestinationOp):
+                return self.structured(op, args)
+            if isinstance(op, (arith.Check, arith.ScalarOp, scf.For, scf.If)):
+                return op.evaluate(self, args)
+        except MemoryFault as e:
+            raise e if e.op else MemoryFault(e.message, op) from None
+        raise InternalError(f"{where(op)}: not an op of the memref level")
+
+    def wrong(self, value: Value, data: Any) -> str:
+        return "" if data is POISON else super().wrong(value, data)
+
+    def check_shaped(self, value: Value, type: ShapedType, data: Any) -> str:
+        """Dtype, sizes, and what the type declares of strides and offset."""
+        if not isinstance(data, MemRef) or not isinstance(type, MemRefType):
+            return f"holds {data!r}: this is not the memref level"
+        array = data.array
+        wrong = self.wrong_shape(type, array)
+        if wrong or not array.size:
+            return wrong
+        for n, declared, bytes_ in zip(array.shape, type.strides, array.strides):
+            if declared is not None and n > 1 and self.size(declared) * array.itemsize != bytes_:
+                return f"has strides {data.strides}"
+        if type.offset is not None and self.size(type.offset) != data.offset:
+            return f"has offset {data.offset}"
+        return ""
+
+    # -- memref
+    def alloc(self, op: memref.Alloc, args: list[Any]) -> list[Any]:
+        rest = iter(args)
+        sizes = [next(rest) if s is None else s for s in op.attrs["static_sizes"]]
+        kind = "stack" if isinstance(op, memref.Alloca) else "heap"
+        dtype = op.result.memref_type.element.dtype
+        return [self.memory.allocate(sizes, op.attrs["order"], dtype, op, kind)]
+
+    def dealloc(self, op: Op, args: list[Any]) -> list[Any]:
+        self.memory.free(args[0], op)
+        return []
+
+    def copy(self, op: Op, args: list[Any]) -> list[Any]:
+        self.memory.copy(args[0], args[1], op.attrs["reason"] != "store")
+        return []
+
+    def load(self, op: Op, args: list[Any]) -> list[Any]:
+        return [args[0].load(args[1:])]
+
+    def store(self, op: Op, args: list[Any]) -> list[Any]:
+        args[1].store(args[0], args[2:])
+        return []
+
+    def dim(self, op: Op, args: list[Any]) -> list[Any]:
+        return [args[0].array.shape[op.attrs["dim"]]]
+
+    def cast(self, op: Op, args: list[Any]) -> list[Any]:
+        return [args[0]]
+
+    def subview(self, op: memref.Subview, args: list[Any]) -> list[Any]:
+        rest = iter(args[1:])
+        keys = ("static_offsets", "static_sizes", "static_strides")
+        parts = [tuple(next(rest) if s is None else s for s in op.attrs[k]) for k in keys]
+        return [args[0].view((parts[0], parts[1], parts[2], op.attrs["dims"]))]
+
+    # -- bufferization
+    def conditional_dealloc(self, op: Op, args: list[Any]) -> list[Any]:
+        """Frees a memref iff its condition holds and no retained memref and no earlier one of the list has its base."""
+        n = op.attrs["n_memrefs"]
+        refs, conditions, retained = args[:n], args[n : 2 * n], args[2 * n :]
+        for i, (ref, condition) in enumerate(zip(refs, conditions)):
+            if condition and not any(_same_base(ref, r) for r in [*retained, *refs[:i]]):
+                self.memory.free(ref, op)
+        owned = (any(c and _same_base(m, r) for m, c in zip(refs, conditions)) for r in retained)
+        return [np.bool_(o) for o in owned]
+
+    def same_base(self, op: Op, args: list[Any]) -> list[Any]:
+        return [np.bool_(_same_base(args[0], args[1]))]
+
+    def clone(self, op: Op, args: list[Any]) -> list[Any]:
+        source: MemRef = args[0]
+        strides, shape = source.array.strides, source.array.shape
+        order = sorted(range(len(shape)), key=lambda d: -abs(strides[d]))
+        new = self.memory.allocate(shape, order, source.array.dtype, op)
+        self.memory.copy(source, new, True)
+        return [new]
+
+    # -- linalg
+    def structured(self, op: linalg.DestinationOp, args: list[Any]) -> list[Any]:
+        """A linalg op: its reference on what the operands hold, after every check; then the outs are written."""
+        outs: list[MemRef] = args[op.n_ins :]
+        for use, a in zip(op.out_uses, outs, strict=True):
+            a.check_writable()
+            self._check_hazards(op, use, args)
+        read = [u for u in op.uses if isinstance(args[u.index], MemRef) and _reads(op, u)]
+        for use in read:
+            args[use.index].check_alive()
+        written: list[Any] = [True] * len(outs)
+        if not all(args[u.index].written.all() for u in read):
+            if not (isinstance(op, linalg.Generic) and op.all_parallel):
+                for use in read:
+                    args[use.index].check_written()
+            else:
+                written = self._poison_flow(op, args)
+        values = [a.array if isinstance(a, MemRef) else a for a in args]
+        try:
+            results = op.evaluate(self, values)
+        except InternalError:
+            raise
+        except Exception as e:
+            raise InternalError(f"{where(op)}: its reference failed: {type(e).__name__}: {e}") from e
+        for out, result, defined in zip(outs, results, written, strict=True):
+            if result.dtype != out.array.dtype:
+                raise InternalError(f"{where(op)}: computes {result.dtype} for {out.array.dtype}")
+            out.write(result, defined)
+        return []
+
+    def _check_hazards(self, op: linalg.DestinationOp, out: Use, args: list[Any]) -> None:
+        for use in op.uses:
+            other, target = args[use.index], args[out.index]
+            if use is out or not isinstance(other, MemRef) or not (use.index >= op.n_ins or _reads(op, use)):
+                continue
+            if other.overlaps(target) and not (use.index < op.n_ins and _same_at_each_point(op, use, out, args)):
+                raise MemoryFault(f"hazard: output {out.index} overlaps operand {use.index} in {target.buffer!r}")
+
+    def _poison_flow(self, op: linalg.Generic, args: list[Any]) -> list[np.ndarray]:
+        """For each out, which elements become defined; a fault where the body computes with an undefined one."""
+        values = [a.array if isinstance(a, MemRef) else a for a in args]
+        shape = linalg.iteration_shape(op.maps, values, len(op.iterators))
+        spread = [linalg.spread_operand(v, m, shape) for v, m in zip(values, op.maps, strict=True)]
+        known: dict[Value, Any] = {}
+        for arg, a, m in zip(op.body.args, args, op.maps, strict=True):
+            known[arg] = linalg.spread_operand(a.written, m, shape) if isinstance(a, MemRef) else True
+        for inner in op.body.ops[:-1]:
+            flags = [known[v] for v in inner.operands]
+            if isinstance(inner, arith.Select) and np.all(flags[0]):
+                condition = linalg.run_body(op.body, spread, self, wanted=[inner.operand(0)])[0]
+                known[inner.result] = np.where(condition, flags[1], flags[2])
+            elif all(np.all(f) for f in flags):
+                known[inner.result] = True
+            else:
+                raise MemoryFault(f"{inner.name} computes with elements that were never written")
+        yielded = [known[v] for v in op.body.terminator.operands]
+        outs = [(m, args[i].written) for i, m in enumerate(op.maps) if i >= op.n_ins]
+        return [linalg.gather_result(y, m, shape, w) for y, (m, w) in zip(yielded, outs, strict=True)]
+
+
+def _same_base(a: MemRef, b: MemRef) -> bool:
+    """Whether both have one base pointer (arguments that overlap have pointers of their own)."""
+    return a.buffer is b.buffer and a.origin == b.origin
+
+
+def _reads(op: linalg.DestinationOp, use: Use) -> bool:
+    return op.reads_in(use) if use.index < op.n_ins else op.reads_out(use)
+
+
+def _same_at_each_point(op: linalg.DestinationOp, use: Use, out: Use, args: list[Any]) -> bool:
+    """Whether at each point of the (parallel) iteration space both operands are the same element."""
+    if not isinstance(op, linalg.Generic):
+        return False
+    a, b = args[use.index], args[out.index]
+    values = [x.array if isinstance(x, MemRef) else x for x in args]
+    shape = linalg.iteration_shape(op.maps, values, len(op.iterators))
+    if np.prod(shape) <= 1:
+        return True
+    if not op.all_parallel or a.address != b.address or a.array.itemsize != b.array.itemsize:
+        return False
+    steps, out_steps = (_steps(x.array, op.maps[u.index], len(shape)) for x, u in ((a, use), (b, out)))
+    return all(n <= 1 or s == t for n, s, t in zip(shape, steps, out_steps))
+
+
+def _steps(array: np.ndarray, map_: AffineMap, n: int) -> list[int]:
+    """Bytes that one step of each loop moves in this operand."""
+    steps = [0] * n
+    for r, stride in zip(map_.results, array.strides):
+        if r is not None:
+            steps[r] += stride
+    return steps
+
+
+_HANDLERS: dict[type[Op], Callable[[_MemRefRunner, Any, list[Any]], list[Any]]] = {
+    memref.Alloc: _MemRefRunner.alloc,
+    memref.Alloca: _MemRefRunner.alloc,
+    memref.Dealloc: _MemRefRunner.dealloc,
+    memref.Copy: _MemRefRunner.copy,
+    memref.Load: _MemRefRunner.load,
+    memref.Store: _MemRefRunner.store,
+    memref.Dim: _MemRefRunner.dim,
+    memref.Cast: _MemRefRunner.cast,
+    memref.Subview: _MemRefRunner.subview,
+    memref.View: _MemRefRunner.subview,
+    bufferization.Dealloc: _MemRefRunner.conditional_dealloc,
+    bufferization.SameBase: _MemRefRunner.same_base,
+    bufferization.Clone: _MemRefRunner.clone,
+}
