@@ -1,0 +1,102 @@
+"""Which tensor values may be versions of one storage, and where in each block a storage gets its next version.
+
+What: a partition of a function's tensors (union over what the ops say may alias) and, per block and storage, the
+places of the ops that write to it, nested ones counted at the op that holds them. Why: an op that reads a storage may
+not move past its next version (rule S4), and a value may be computed in a slice of a storage only where nothing else
+reads it. What not: it is no analysis of conflicts; it errs towards "the same storage", and what it forbids is only
+never tried.
+Built in one walk; the places are those of the moment of building. MLIR counterpart: the alias sets of OneShotAnalysis.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from tracebuf.ir.core import Block, Func, Op, Use, Value
+from tracebuf.ops import scf
+
+
+class _NothingKnown:
+    """Facts for asking ops before any analysis has run."""
+
+    def is_value_read(self, value: Value) -> bool:
+        return True
+
+    def are_equivalent(self, a: Value, b: Value) -> bool:
+        return a is b
+
+
+_NOTHING_KNOWN = _NothingKnown()
+
+
+def destinations(op: Op) -> Iterator[Use]:
+    """The tensor operands that the op writes to: outs, destinations of inserts, initial values of loops."""
+    return (use for use in op.tensor_uses() if op.bufferizes_to_memory_write(use, _NOTHING_KNOWN))
+
+
+class Versions:
+    """Storages and their writes. `storage(value)` is a representative: equal for values that may share a buffer."""
+
+    __slots__ = ("_parent", "_places", "_writes")
+
+    def __init__(self, func: Func) -> None:
+        self._parent: dict[Value, Value] = {}
+        self._writes: dict[Value, dict[Block, list[int]]] = {}
+        self._places: dict[Op, int] = {}
+        writes: list[Use] = []
+        for op in func.walk():
+            self._join_aliases(op)
+            writes += destinations(op)
+            if op.block is not None:
+                self._places[op] = op.block.op_index(op)
+        for use in writes:
+            self._record(use.op, self.storage(use.value))
+
+    def _join_aliases(self, op: Op) -> None:
+        for use in op.tensor_uses():
+            for alias in op.aliasing_values(use):
+                self.join(use.value, alias.value)
+            if isinstance(op, scf.For):
+                self.join(use.value, op.carried(use))
+
+    def _record(self, op: Op | None, storage: Value) -> None:
+        blocks = self._writes.setdefault(storage, {})
+        while op is not None and op.block is not None:
+            places = blocks.setdefault(op.block, [])
+            if not places or places[-1] != self._places[op]:
+                places.append(self._places[op])
+            op = op.parent_op
+
+    def storage(self, value: Value) -> Value:
+        parent = self._parent
+        root = value
+        while (above := parent.get(root, root)) is not root:
+            root = above
+        while value is not root:
+            parent[value], value = root, parent.get(value, root)
+        return root
+
+    def join(self, a: Value, b: Value) -> None:
+        """Says that both may share a buffer."""
+        a, b = self.storage(a), self.storage(b)
+        if a is b:
+            return
+        self._parent[b] = a
+        for block, places in self._writes.pop(b, {}).items():
+            mine = self._writes.setdefault(a, {}).setdefault(block, [])
+            mine.extend(places)
+            mine.sort()
+
+    def same_storage(self, a: Value, b: Value) -> bool:
+        return self.storage(a) is self.storage(b)
+
+    def place(self, op: Op) -> int:
+        """Where the op stood in its block when this was built."""
+        return self._places[op]
+
+    def written_between(self, value: Value, block: Block, first: int, last: int) -> bool:
+        """Whether an op of `block` strictly between the two places makes a next version of the value's storage."""
+        places = self._writes.get(self.storage(value), {}).get(block, [])
+        following = bisect_right(places, first)
+        return following < len(places) and places[following] < last
