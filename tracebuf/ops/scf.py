@@ -61,6 +61,13 @@ class For(Op):
     def yielded(self, use: Use) -> Use:
         return self.body.terminator.uses[use.index - 3]
 
+    def drop_carried(self, index: int) -> None:
+        """Removes a carried value; its argument and its result must be unused."""
+        _drop_operand(self.body.terminator, index)
+        _drop_operand(self, 3 + index)
+        self.body.drop_arg(1 + index)
+        _drop_result(self, index)
+
     def verify(self) -> None:
         types = [r.type for r in self.results]
         if self.body.args[0].type is not INDEX or len(self.body.args) != len(types) + 1:
@@ -123,6 +130,12 @@ class If(Op):
     def branches(self) -> tuple[Block, Block]:
         return self.regions[0].block, self.regions[1].block
 
+    def drop_result(self, index: int) -> None:
+        """Removes a result, which must be unused."""
+        for block in self.branches:
+            _drop_operand(block.terminator, index)
+        _drop_result(self, index)
+
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         return interpreter.run_block(self.branches[0 if args[0] else 1], [])
 
@@ -131,6 +144,20 @@ class If(Op):
 
     def bufferize(self, rewriter: Rewriter) -> None:
         rewriter.branches(self)
+
+
+def _drop_operand(op: Op, index: int) -> None:
+    use = op.uses.pop(index)
+    del use.value.uses[use]
+    for i, u in enumerate(op.uses):
+        u.index = i
+
+
+def _drop_result(op: Op, index: int) -> None:
+    if op.results.pop(index).uses:
+        raise InternalError(f"{op.name}: result {index} is removed while in use")
+    for i, r in enumerate(op.results):
+        r.index = i
 
 
 def forget_layout(type_: MemRefType) -> MemRefType:

@@ -1,0 +1,173 @@
+"""What deallocation may assume: where a buffer can come from, which buffers can share memory, what an i1 flag can be.
+
+Origins are found backwards through views and structured control flow: the allocations and function arguments that a
+memref may be. Not a general points-to analysis: memrefs are never stored in memory here, so SSA shows every flow.
+MLIR counterpart: BufferOriginAnalysis, LocalAliasAnalysis and BufferViewFlowAnalysis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+from tracebuf.ir.core import Block, Func, Op, Use, Value, dominates
+from tracebuf.ir.location import UNKNOWN, Location
+from tracebuf.ir.types import I1
+from tracebuf.ops import arith, bufferization, memref, scf
+
+FRESH_OPS = (memref.Alloc, bufferization.Clone)
+"""Ops (memref.alloca among them) whose result is a buffer that nothing else knows yet."""
+
+
+class Sharing(Enum):
+    """Whether two memrefs have the same base pointer."""
+
+    NO = "no"
+    MAY = "may"
+    MUST = "must"
+
+
+def sources(value: Value) -> list[Value] | None:
+    """The values that `value` may be (or be a view of); None where it is born here."""
+    op = value.defining_op
+    if op is None:
+        loop = value.block.parent_op
+        if not isinstance(loop, scf.For) or value.index == 0:
+            return None
+        return [loop.operand(value.index + 2), loop.body.terminator.operand(value.index - 1)]
+    if isinstance(op, memref.VIEW_OPS):
+        return [op.operand(0)]
+    if isinstance(op, scf.For):
+        return [op.operand(value.index + 3), op.body.terminator.operand(value.index)]
+    if isinstance(op, scf.If):
+        return [b.terminator.operand(value.index) for b in op.branches]
+    if isinstance(op, arith.Select):
+        return op.operands[1:]
+    return None
+
+
+def targets(use: Use) -> list[Value]:
+    """The values that may be (a view of) the used memref because of this use; the inverse of `sources`."""
+    op = use.op
+    if isinstance(op, memref.VIEW_OPS) and use.index == 0:
+        return [op.result]
+    if isinstance(op, arith.Select) and use.index > 0:
+        return [op.result]
+    if isinstance(op, scf.For) and use.index >= 3:
+        return [op.results[use.index - 3], op.body.args[use.index - 2]]
+    if isinstance(op, scf.Yield):
+        parent = op.parent_op
+        if isinstance(parent, scf.For):
+            return [parent.results[use.index], parent.body.args[use.index + 1]]
+        return [parent.results[use.index]] if parent is not None else []
+    return []
+
+
+def flow_blocks(func: Func) -> Iterator[Block]:
+    """The blocks that run as control flow, outer before inner: the function's and scf ops', not linalg's bodies."""
+    work = [func.block]
+    while work:
+        block = work.pop()
+        yield block
+        inner = [r.block for op in block.ops if isinstance(op, (scf.For, scf.If)) for r in op.regions]
+        work += reversed(inner)
+
+
+class Origins:
+    """Origins and sharing of memrefs; valid while allocations, views and yields stay as they are."""
+
+    __slots__ = ("_found",)
+
+    def __init__(self) -> None:
+        self._found: dict[Value, frozenset[Value]] = {}
+
+    def of(self, buffer: Value) -> frozenset[Value]:
+        """The allocations, function arguments and values of unknown making that `buffer` may be."""
+        base = memref.base_of(buffer)
+        if base not in self._found:
+            leaves, seen, work = set(), {base}, [base]
+            while work:
+                value = work.pop()
+                back = sources(value)
+                if back is None:
+                    leaves.add(value)
+                    continue
+                work += [v for v in back if v not in seen]
+                seen.update(back)
+            self._found[base] = frozenset(leaves)
+        return self._found[base]
+
+    def sharing(self, a: Value, b: Value) -> Sharing:
+        """MUST: views of one value. NO: one is allocated after the other was there, or they have no origin in common.
+
+        "Was there" is sound because buffers are freed at the end of the block that owns them: a value that is in scope
+        is never dangling. Two function arguments may be the same array (rule B4).
+        """
+        a, b = memref.base_of(a), memref.base_of(b)
+        if a is b:
+            return Sharing.MUST
+        for fresh, other in ((a, b), (b, a)):
+            op = fresh.defining_op
+            if isinstance(op, FRESH_OPS) and dominates(other, op):
+                return Sharing.NO
+        mine, theirs = self.of(a), self.of(b)
+        if not mine.isdisjoint(theirs):
+            return Sharing.MAY
+        fresh_only = any(all(isinstance(v.defining_op, FRESH_OPS) for v in side) for side in (mine, theirs))
+        return Sharing.NO if fresh_only else Sharing.MAY
+
+
+def constant_flag(value: Value) -> bool | None:
+    """The value of an i1 constant, or None."""
+    op = value.defining_op
+    return bool(op.attrs["value"]) if isinstance(op, arith.Constant) and value.type is I1 else None
+
+
+class Flags:
+    """Boolean constants of a function (at its entry) and folded boolean ops on a list of ops under construction."""
+
+    __slots__ = ("_constants",)
+
+    def __init__(self, func: Func) -> None:
+        self._constants: dict[bool, Value] = {}
+        for op in func.block.ops:
+            if not isinstance(op, arith.Constant):
+                break
+            if op.result.type is I1:
+                self._constants.setdefault(bool(op.attrs["value"]), op.result)
+        for value in (True, False):
+            if value not in self._constants:
+                func.block.insert(0, arith.Constant.of(value, I1, UNKNOWN))
+                self._constants[value] = func.block.ops[0].result
+
+    def constant(self, value: bool) -> Value:
+        return self._constants[value]
+
+    def any(self, values: list[Value], ops: list[Op], loc: Location) -> Value:
+        """The disjunction; false of nothing."""
+        result = self.constant(False)
+        for value in dict.fromkeys(values):
+            known = constant_flag(value)
+            if known:
+                return self.constant(True)
+            if known is None:
+                result = value if constant_flag(result) is False else self._emit(arith.OrI.of(result, value, loc), ops)
+        return result
+
+    def both(self, a: Value, b: Value, ops: list[Op], loc: Location) -> Value:
+        for one, other in ((a, b), (b, a)):
+            known = constant_flag(one)
+            if known is not None:
+                return other if known else one
+        return self._emit(arith.AndI.of(a, b, loc), ops)
+
+    def negation(self, a: Value, ops: list[Op], loc: Location) -> Value:
+        known = constant_flag(a)
+        if known is not None:
+            return self.constant(not known)
+        return self._emit(arith.XorI.of(a, self.constant(True), loc), ops)
+
+    @staticmethod
+    def _emit(op: arith.BinaryOp, ops: list[Op]) -> Value:
+        ops.append(op)
+        return op.result

@@ -1,0 +1,75 @@
+"""Ownership-based deallocation: a `bufferization.dealloc` ends each block, with conditions and retained values.
+
+A block owns the buffers that it allocates and those that its ops with regions hand over; it frees what it owns and
+does not pass on. Ownership is an i1 beside each memref that leaves a region (an extra iter_arg and result of scf.for,
+an extra result of scf.if); nothing is owned on the way into one, so an initial value is passed with false, and no
+function argument is ever owned. The function itself is private with dynamic ownership (rule B3): a result may be an
+argument's buffer, nothing is cloned, and whoever calls tells by the base pointer.
+
+In structured control flow the ownership lattice (uninitialized < unique i1 < unknown) never joins: a memref has one
+block, and where two flows meet the i1 of the merged value is an SSA value of its own. So a memref is either unowned in
+a block or has one flag. MLIR counterpart: OwnershipBasedBufferDeallocation.cpp; no unstructured branches, no calls.
+"""
+
+from __future__ import annotations
+
+from tracebuf.deallocate.facts import FRESH_OPS, Flags
+from tracebuf.errors import InternalError
+from tracebuf.ir.core import Block, Func, Op, Use, Value
+from tracebuf.ir.types import I1, MemRefType
+from tracebuf.ops import bufferization, memref, scf
+
+
+def insert_deallocs(func: Func) -> None:
+    """Inserts deallocs into every block of a memref program; InternalError where it holds one already."""
+    _free_at_end(func.block, {}, Flags(func))
+
+
+def _free_at_end(block: Block, owned: dict[Value, Value], flags: Flags) -> list[Value]:
+    """Frees what `block` owns (memref to i1, extended here); the ownership of each memref its terminator passes."""
+    for op in list(block.ops):
+        if isinstance(op, (memref.Dealloc, bufferization.Dealloc)):
+            raise InternalError(f"{op.name} before deallocation")
+        if isinstance(op, FRESH_OPS) and not isinstance(op, memref.Alloca):
+            owned[op.result] = flags.constant(True)
+        elif isinstance(op, scf.For):
+            owned.update(_loop(op, flags))
+        elif isinstance(op, scf.If):
+            owned.update(_branches(op, flags))
+    end = block.terminator
+    passed = [v for v in end.operands if isinstance(v.type, MemRefType)]
+    retained = list(dict.fromkeys(passed))
+    if not owned and not retained:
+        return []
+    dealloc = bufferization.Dealloc.of(list(owned), list(owned.values()), retained, end.loc)
+    block.insert(len(block.ops) - 1, dealloc)
+    flag = dict(zip(retained, dealloc.results, strict=True))
+    return [flag[v] for v in passed]
+
+
+def _loop(op: scf.For, flags: Flags) -> dict[Value, Value]:
+    """The body's owned arguments get a flag each, as do the results."""
+    carried = [i for i, r in enumerate(op.results) if isinstance(r.type, MemRefType)]
+    inside = {op.body.args[1 + i]: op.body.add_arg(I1) for i in carried}
+    for _ in carried:
+        _add_operand(op, flags.constant(False))
+    for value in _free_at_end(op.body, inside, flags):
+        _add_operand(op.body.terminator, value)
+    return {op.results[i]: _add_result(op) for i in carried}
+
+
+def _branches(op: scf.If, flags: Flags) -> dict[Value, Value]:
+    for block in op.branches:
+        for value in _free_at_end(block, {}, flags):
+            _add_operand(block.terminator, value)
+    return {r: _add_result(op) for r in list(op.results) if isinstance(r.type, MemRefType)}
+
+
+def _add_operand(op: Op, value: Value) -> None:
+    op.uses.append(Use(op, len(op.uses), value))
+
+
+def _add_result(op: Op) -> Value:
+    value = Value(I1, op, len(op.results))
+    op.results.append(value)
+    return value
