@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from memref_programs import Fault, Maker, N, buffer_type, random_program, run
 
@@ -15,6 +16,7 @@ from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
 from tracebuf.errors import InternalError
+from tracebuf.interpret import memref as interpret
 from tracebuf.ir.core import Func, clone_func
 from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.types import I1, INDEX
@@ -219,4 +221,16 @@ def test_random_programs(block: int) -> None:
     for seed in range(10 * block, 10 * block + 10):
         f, n_flags = random_program(seed)
         flags = [bool(seed >> k & 1) for k in range(n_flags)]
-        hold(f, [(4, None, None, trips, *flags) for trips in (0, 1, 3)])
+        for g in hold(f, [(4, None, None, trips, *flags) for trips in (0, 1, 3)]):
+            interpret.run(g, [4, np.zeros(4), np.zeros(4), 2, *flags])
+
+
+@pytest.mark.parametrize("steps", range(1, len(FULL) + 1))
+def test_the_memref_interpreter_agrees(steps: int) -> None:
+    for seed in range(80, 90):
+        f, n_flags = random_program(seed)
+        for step in FULL[:steps]:
+            step(f)
+        for trips in (0, 1, 3):
+            flags = [bool(seed >> k & 1) for k in range(n_flags)]
+            interpret.run(f, [4, np.zeros(4), np.zeros(4), trips, *flags])
