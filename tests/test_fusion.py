@@ -108,7 +108,7 @@ def test_a_transposed_read_composes_the_maps() -> None:
     t = m.ew(ADD, u, m.const(1.0))
     body = Block([F64] * 3)
     inner = Builder(body)
-    inner.add(linalg.Yield.of([inner.add(ADD.of(*body.args[:2], m.loc())).result], m.loc()))
+    inner.add(linalg.Yield.of([inner.add(ADD.of(body.args[0], body.args[1], m.loc())).result], m.loc()))
     maps = [AffineMap(2, (1, 0)), AffineMap(2, (0, 1)), AffineMap(2, (0, 1))]
     out = m.empty(m.dim("k"), m.dim("n"))
     r = m.add(Generic.of([t, v], [out], maps, ["parallel"] * 2, body, m.loc()))
