@@ -270,6 +270,10 @@ class Select(ScalarOp):
     def of(cls, condition: Value, a: Value, b: Value, loc: Location) -> Select:
         return cls([condition, a, b], [a.type], loc)
 
+    def compute(self, args: Sequence[Any]) -> Any:
+        found = np.where(*args)
+        return convert(found if any(isinstance(a, np.ndarray) for a in args) else found[()], self.element)
+
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         t = llvm_type(self.element)
         return e.inst(f"select i1 {args[0]}, {t} {args[1]}, {t} {args[2]}")
@@ -474,6 +478,19 @@ class Ufunc(ScalarOp):
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         return e.ufunc(self.function, self.attrs["types"], args, llvm_type(self.element))
+
+
+class LibmPow(BinaryOp):
+    """`tracebuf.pow`: the C library's pow on float64, which is what Python's float and NumPy's scalar power call."""
+
+    __slots__ = ()
+    name = "tracebuf.pow"
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        return np.float64(np.float64(args[0]) ** np.float64(args[1]))
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.libm("pow", args)
 
 
 class Check(Op):
