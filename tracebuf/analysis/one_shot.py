@@ -1,0 +1,240 @@
+"""One-Shot analysis: each tensor operand is in place unless that would make a write reach a read-only buffer or a read
+see a later write. Greedy, one operand after the other, never revisited.
+
+MLIR counterpart: OneShotAnalysis.cpp. With `compat="mlir"` the decisions are MLIR 22's; by default the rules of `parts`
+are added, which know more pairs that do not conflict. Not here: calls, parallel loops.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from itertools import permutations
+from typing import Literal, get_args
+
+from tracebuf.analysis.aliases import AliasSet, Classes, read_of
+from tracebuf.analysis.base import Conflict
+from tracebuf.analysis.dataflow import Dataflow
+from tracebuf.analysis.parts import Parts
+from tracebuf.analysis.rules import Rules
+from tracebuf.errors import InternalError
+from tracebuf.ir.core import Func, Op, Relation, Use, Value, happens_in
+from tracebuf.ops import scf
+
+Heuristic = Literal["bottom-up", "top-down", "bottom-up-from-terminators", "fuzzer"]
+HEURISTICS: tuple[str, ...] = get_args(Heuristic)
+
+
+class OneShot:
+    """The decisions for one function."""
+
+    __slots__ = ("_classes", "_conflicts", "_in_place", "_rules", "_sets", "flow")
+
+    def __init__(self, flow: Dataflow, rules: Rules) -> None:
+        self.flow, self._rules = flow, rules
+        self._in_place: set[Use] = set()
+        self._conflicts: dict[Use, Conflict] = {}
+        self._classes = Classes()
+        self._sets: dict[Value, AliasSet] = {}
+        for value in tensor_values(flow.func):
+            self._sets[value] = self._singleton(value)
+
+    # -- answers
+    def is_in_place(self, use: Use) -> bool:
+        return use in self._in_place
+
+    def equivalent(self, a: Value, b: Value) -> bool:
+        return self._classes.find(a) is self._classes.find(b)
+
+    def is_value_read(self, value: Value) -> bool:
+        return self.flow.is_value_read(value)
+
+    def needs_contents(self, use: Use) -> bool:
+        return needs_contents(self.flow, use)
+
+    def conflict(self, use: Use) -> Conflict | None:
+        return self._conflicts.get(use)
+
+    def may_alias(self, a: Value, b: Value) -> bool:
+        """Whether both values may share memory."""
+        return self._sets[a] is self._sets[b]
+
+    # -- deciding
+    def _singleton(self, value: Value) -> AliasSet:
+        found = AliasSet(value)
+        if not self.flow.is_writable(value):
+            found.read_only = value
+        for use in value.uses:
+            if self.flow.passes_read(use) and (read := read_of(self.flow, use)) is not None:
+                found.add_read(read)
+        return found
+
+    def force(self, use: Use) -> None:
+        """Marks an operand that must be in place; InternalError where that would change what the program computes."""
+        if (conflict := self._would_conflict(use)) is not None:
+            raise InternalError(f"{use} must be in place, but {conflict}")
+        self._use_in_place(use)
+
+    def decide(self, use: Use) -> None:
+        conflict = self._would_conflict(use)
+        if conflict is None:
+            self._use_in_place(use)
+        else:
+            self._conflicts[use] = conflict
+
+    def _joint(self, use: Use) -> list[AliasSet]:
+        values = [use.value, *(a.value for a in self.flow.aliasing_values(use))]
+        return list({id(s): s for s in (self._sets[v] for v in values)}.values())
+
+    def _would_conflict(self, use: Use) -> Conflict | None:
+        sets, writes = self._joint(use), self.flow.writes(use)
+        read_only = next((s.read_only for s in sets if s.read_only is not None), None)
+        if read_only is not None:
+            write = use if writes else next((w for s in sets for w in s.writes()), None)
+            if write is not None:
+                return Conflict("not writable", write, read_only=read_only)
+        return next(self._conflicts_of(use if writes else None, sets), None)
+
+    def _conflicts_of(self, write: Use | None, sets: list[AliasSet]) -> Iterator[Conflict]:
+        """Conflicts between the operand as a write and all reads, and between reads and writes that would come
+        together. Those of one set have been tested when it was made.
+        """
+        if write is not None:
+            for s in sets:
+                for read in s.reads_near(self.flow, write):
+                    if (found := self._rules.conflict(read, write)) is not None:
+                        yield found
+        for s, t in permutations(sets, 2):
+            if len(s.reads) <= t.n_writes:
+                pairs = ((read, w) for read in s.reads for w in t.writes_near(read))
+            else:
+                pairs = ((read, w) for w in t.writes() for read in s.reads_near(self.flow, w))
+            for read, w in pairs:
+                if (found := self._rules.conflict(read, w)) is not None:
+                    yield found
+
+    def _use_in_place(self, use: Use) -> None:
+        self._in_place.add(use)
+        sets = self._joint(use)
+        joint = max(sets, key=lambda s: len(s.values))
+        for other in sets:
+            if other is not joint:
+                joint.absorb(other)
+                self._sets.update(dict.fromkeys(other.values, joint))
+        if self.flow.writes(use):
+            joint.add_write(self.flow, use)
+
+    # -- after deciding
+    def find_equivalences(self, ops: Iterable[Op]) -> None:
+        """Values that are one buffer, from inner ops to outer ones (MLIR behaviour 5)."""
+        for op in ops:
+            for result in op.results:
+                if result.is_tensor:
+                    self._relate(op, result)
+
+    def _relate(self, op: Op, result: Value) -> None:
+        sources = self.flow.aliasing_uses(result)
+        if isinstance(op, scf.For):
+            init = sources[0][0]
+            if self.is_in_place(init) and self.equivalent(op.carried(init), op.yielded(init).value):
+                self._classes.union(init.value, result)
+            return
+        equal = [(use, definite) for use, relation, definite in sources if relation is Relation.EQUIVALENT]
+        kept = [(use, definite) for use, definite in equal if self.is_in_place(use)]
+        for use, definite in kept:
+            if definite:
+                self._classes.union(use.value, result)
+                return
+        if kept and len(kept) == len(sources) and not op.bufferizes_to_allocation(result):
+            first = kept[0][0].value
+            if all(self.equivalent(use.value, first) for use, _ in kept):
+                self._classes.union(first, result)
+
+
+def one_shot(func: Func, *, heuristic: str = "bottom-up", seed: int = 0, compat: str | None = None) -> OneShot:
+    """Decides for every tensor operand of `func`.
+
+    `heuristic`: the order of decisions, one of HEURISTICS; `seed` shuffles for "fuzzer". `compat="mlir"` decides as
+    MLIR 22. Raises ValueError for another heuristic; InternalError where an operand that must be in place (the
+    destination of materialize_in_destination) cannot be.
+    """
+    flow = Dataflow(func)
+    analysis = OneShot(flow, Rules(flow, None if compat == "mlir" else Parts(flow)))
+    ops = [op for op in func.walk() if any(True for _ in op.tensor_uses())]
+    for op in ops:
+        for use in op.tensor_uses():
+            if op.must_bufferize_in_place(use):
+                analysis.force(use)
+    for op in ordered(func, ops, heuristic, seed):
+        for use in op.tensor_uses():
+            if not analysis.is_in_place(use):
+                analysis.decide(use)
+    analysis.find_equivalences(post_order(func))
+    return analysis
+
+
+def ordered(func: Func, ops: list[Op], heuristic: str, seed: int) -> list[Op]:
+    """The order in which ops are decided (MLIR behaviour 1)."""
+    if heuristic == "bottom-up":
+        return ops[::-1]
+    if heuristic == "top-down":
+        return ops
+    if heuristic == "fuzzer":
+        shuffled = list(ops)
+        random.Random(seed).shuffle(shuffled)
+        return shuffled
+    if heuristic != "bottom-up-from-terminators":
+        raise ValueError(f"heuristic is one of {', '.join(HEURISTICS)}, not {heuristic!r}")
+    first = from_terminators(func)
+    return [*first, *(op for op in ops[::-1] if op not in first)]
+
+
+def from_terminators(func: Func) -> dict[Op, None]:
+    """Ops that terminators' operands come from, each terminator followed back within its block."""
+    found: dict[Op, None] = {}
+    for terminator in post_order(func):
+        if not isinstance(terminator, scf.Yield) or terminator in found or terminator.block is None:
+            continue
+        found[terminator] = None
+        values = [v for v in terminator.operands if v.is_tensor]
+        while values:
+            value = values.pop()
+            op = value.defining_op
+            if op is None or op in found:
+                continue
+            found[op] = None
+            if happens_in(op, terminator.block) is not None:
+                values += [use.value for use, _, _ in op.aliasing_uses(value)]
+    return found
+
+
+def post_order(func: Func) -> Iterator[Op]:
+    """Every op, after those inside it."""
+
+    def visit(ops: list[Op]) -> Iterator[Op]:
+        for op in ops:
+            for region in op.regions:
+                yield from visit(region.block.ops)
+            yield op
+
+    return visit(func.block.ops)
+
+
+def tensor_values(func: Func) -> Iterator[Value]:
+    """Every tensor of the function."""
+    yield from (a for a in func.args if a.is_tensor)
+    for op in func.walk():
+        yield from (r for r in op.results if r.is_tensor)
+        for region in op.regions:
+            yield from (a for a in region.block.args if a.is_tensor)
+
+
+def needs_contents(flow: Dataflow, use: Use) -> bool:
+    """Whether a copy of the operand's buffer must hold its contents: they are defined, and read by the op or through
+    its result (MLIR behaviour 10).
+    """
+    if not flow.definitions(use.value):
+        return False
+    if flow.reads(use):
+        return True
+    return not flow.writes(use) and any(flow.is_value_read(a.value) for a in flow.aliasing_values(use))

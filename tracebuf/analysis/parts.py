@@ -1,0 +1,141 @@
+"""Which part of which buffer a value is: a root and the slices that lead to the value. Beyond MLIR 22.
+
+Two values with one root and equal slices are one buffer element for element, or do not overlap: each step from the root
+on is in place (the same memory) or out of place (fresh memory). So parts that are apart geometrically never share an
+element either, whatever the analysis decides. Offsets are compared as symbolic sizes; nothing here knows of iterations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import gcd
+
+from tracebuf.analysis.dataflow import Dataflow
+from tracebuf.ir.core import Mixed, Relation, Use, Value
+from tracebuf.ir.dims import Dim, Sym, add, dim_max, dim_min, floordiv, mul, sub
+from tracebuf.ir.facts import Facts
+from tracebuf.ops import arith, scf, tensor
+from tracebuf.ops.tensor import ExtractSlice, InsertSlice, SliceOp
+
+Path = tuple[Value, tuple[SliceOp, ...]]
+"""A root, and the slices that lead from it to a value."""
+
+
+class Parts:
+    """Roots, parts and symbolic offsets of one function, each computed once."""
+
+    __slots__ = ("_exprs", "_facts", "_flow", "_paths")
+
+    def __init__(self, flow: Dataflow) -> None:
+        self._flow, self._facts = flow, Facts()
+        self._paths: dict[Value, Path] = {}
+        self._exprs: dict[Value, Dim] = {v: s.expr for s, v in flow.func.symbols.items()}
+
+    def same(self, a: Value, b: Value) -> bool:
+        """Whether both have one root and equal slices."""
+        (base, path), (other, others) = self._path(a), self._path(b)
+        if base is not other or len(path) != len(others):
+            return False
+        return all(p.same_subset(q) for p, q in zip(path, others, strict=True))
+
+    def apart(self, read: Use, write: Use) -> bool:
+        """Whether the elements that two operands touch certainly differ."""
+        base, path = self._path(read.value)
+        other, others = self._path(write.value)
+        if isinstance(write.op, InsertSlice):
+            others += (write.op,)
+        if base is not other:
+            return False
+        for p, q in zip(path, others, strict=False):
+            if not p.same_subset(q):
+                return self._slices_apart(p, q)
+        return False
+
+    def _path(self, value: Value) -> Path:
+        """(root, slices from it to the value), through ops whose one result is the whole operand's buffer."""
+        steps: list[tuple[Value, ExtractSlice | None]] = []
+        current = value
+        while (found := self._paths.get(current)) is None:
+            op = current.defining_op
+            sources = self._flow.aliasing_uses(current)
+            if isinstance(op, ExtractSlice):
+                steps.append((current, op))
+                current = op.source
+            elif len(sources) == 1 and sources[0][1] is Relation.EQUIVALENT and sources[0][2]:
+                steps.append((current, None))
+                current = sources[0][0].value
+            else:
+                found = self._paths[current] = self._joined(current) or (current, ())
+                break
+        for step, extract in reversed(steps):
+            found = found if extract is None else (found[0], (*found[1], extract))
+            self._paths[step] = found
+        return found
+
+    def _joined(self, value: Value) -> Path | None:
+        """The result of a loop that yields what it carries (stored to or not) is the initial value's buffer; that of an
+        scf.if whose branches yield one part is that part."""
+        op = value.defining_op
+        if isinstance(op, scf.For):
+            init = op.uses[3 + value.index]
+            carried = op.carried(init)
+            return self._path(init.value) if self._path(op.yielded(init).value) == (carried, ()) else None
+        if isinstance(op, scf.If):
+            then, orelse = (self._path(b.terminator.operand(value.index)) for b in op.branches)
+            return then if then == orelse else None
+        return None
+
+    def _slices_apart(self, p: SliceOp, q: SliceOp) -> bool:
+        """Whether in some dimension of their base the two slices have no index in common."""
+        return any(self._ranges_apart(a, b) for a, b in zip(self._ranges(p), self._ranges(q), strict=True))
+
+    def _ranges(self, op: SliceOp) -> list[tuple[Dim, Dim, int] | None]:
+        """(first, last, step) of each base dimension, rising; None where the step is not constant. Sizes are taken as
+        positive: a part without elements is apart from everything."""
+        s = op.slice
+        view = (op.operand(0) if isinstance(op, InsertSlice) else op.result).tensor_type.shape
+        sizes: dict[int, Dim] = {d: view[k] for k, d in enumerate(s.dims) if d is not None}
+        ranges: list[tuple[Dim, Dim, int] | None] = []
+        for d, (offset, stride) in enumerate(zip(s.offsets, s.strides, strict=True)):
+            if not isinstance(stride, int):
+                ranges.append(None)
+                continue
+            first = self._expr(offset)
+            last = add(first, mul(stride, sub(sizes.get(d, 1), 1)))
+            ranges.append((first, last, stride) if stride >= 0 else (last, first, -stride))
+        return ranges
+
+    def _ranges_apart(self, a: tuple[Dim, Dim, int] | None, b: tuple[Dim, Dim, int] | None) -> bool:
+        if a is None or b is None:
+            return False
+        (first, last, step), (other_first, other_last, other_step) = a, b
+        common, distance = gcd(step, other_step), sub(first, other_first)
+        if common > 1 and isinstance(distance, int) and distance % common:
+            return True
+        return self._facts.less(last, other_first) or self._facts.less(other_last, first)
+
+    def _expr(self, value: Mixed) -> Dim:
+        """An offset as a symbolic size; what is not arithmetic on sizes is a symbol of its own."""
+        if isinstance(value, int):
+            return value
+        if (known := self._exprs.get(value)) is None:
+            known = self._exprs[value] = self._compute(value)
+        return known
+
+    def _compute(self, value: Value) -> Dim:
+        op = value.defining_op
+        if isinstance(op, arith.Constant):
+            return int(op.attrs["value"])
+        if isinstance(op, tensor.Dim):
+            return op.operand(0).tensor_type.shape[op.attrs["dim"]]
+        if op is not None and (function := _ARITHMETIC.get(op.name)) is not None:
+            a, b = (self._expr(v) for v in op.operands)
+            return function(a, b)
+        opaque: Dim = Sym(value.name or "offset", "opaque").expr
+        return opaque
+
+
+_ARITHMETIC: dict[str, Callable[[Dim, Dim], Dim]] = {
+    "arith.addi": add, "arith.subi": sub, "arith.muli": mul, "arith.maxsi": dim_max, "arith.minsi": dim_min,
+    "arith.floordivsi": floordiv,
+}  # fmt: skip

@@ -1,0 +1,176 @@
+"""The rules by which a read and a write of one buffer do not conflict, one function each.
+
+A conflict needs a definition, then the write, then the read, on one buffer. A pair is first held against every
+definition; what is left may still be saved by the order of the ops (unless a loop runs them again), or by what the
+two operands touch. MLIR counterpart: `hasReadAfterWriteInterference` in OneShotAnalysis.cpp. Numbers are MLIR
+behaviours as the tests name them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tracebuf.analysis.aliases import Read, loop_between
+from tracebuf.analysis.base import Conflict
+from tracebuf.analysis.dataflow import Dataflow
+from tracebuf.analysis.parts import Parts
+from tracebuf.ir.core import Op, Use, Value, happens_in
+from tracebuf.ops.tensor import ExtractSlice, InsertSlice, SliceOp
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules over one function. `parts` is None to decide as MLIR 22 does."""
+
+    flow: Dataflow
+    parts: Parts | None
+
+    def conflict(self, read: Read, write: Use) -> Conflict | None:
+        """The conflict between a read and a write of one buffer, or None."""
+        flow = self.flow
+        definition = next((d for d in read.definitions if not write_is_outside_definition(flow, write, d)), None)
+        if definition is None:
+            return None
+        if order_counts(flow, read, write) and any(rule(self, read.use, write) for rule in ORDER_RULES):
+            return None
+        if any(rule(self, read, write) for rule in SUBSET_RULES):
+            return None
+        if any(op.is_not_conflicting(read.use, write, flow) for op in {read.use.op: None, write.op: None}):
+            return None
+        return Conflict("read after write", write, read.use, definition)
+
+    def same(self, a: Value, b: Value) -> bool:
+        """Whether two values are one buffer, element for element, or do not overlap. In MLIR: the same SSA value (6).
+        """
+        return a is b or (self.parts is not None and self.parts.same(a, b))
+
+    def leads_to(self, use: Use, value: Value) -> bool:
+        """Whether the operand's value, followed back through equal buffers, is `value`."""
+        found = self.flow.chain(use, lambda v: self.same(v, value), leaves=False, equivalent=True, same_type=True)
+        return next(found, None) is not None
+
+    def comes_from_subset(self, use: Use, insert: InsertSlice) -> bool:
+        """Whether all that the operand's value can come from is the part that `insert` overwrites."""
+
+        def matches(value: Value) -> bool:
+            op = value.defining_op
+            return isinstance(op, ExtractSlice) and op.same_subset(insert) and self.same(op.source, insert.dest)
+
+        return all(matches(v) for v in self.flow.chain(use, matches, leaves=True))
+
+
+def write_is_outside_definition(flow: Dataflow, write: Use, definition: Value) -> bool:
+    """No conflict if the write happens before the definition, or makes it (31).
+
+    The definition overrides whatever was written before. A write inside the defining op is part of the definition. A
+    block's argument is defined anew when the block is entered, so a write outside of the block does not matter. And a
+    write whose only result is the definition is the definition. Tests: test_raw_old_version_is_copied,
+    test_loop_insert.
+    """
+    owner = definition.owner
+    if isinstance(owner, Op):
+        if flow.order.happens_before(write.op, owner):
+            return True
+        if owner is not write.op and flow.order.contains(owner, write.op):
+            return True
+    elif happens_in(write.op, owner) is None:
+        return True
+    made = flow.aliasing_values(write)
+    return len(made) == 1 and made[0].value is definition
+
+
+def order_counts(flow: Dataflow, read: Read, write: Use) -> bool:
+    """Whether the order of ops says anything: not if a loop around the read, inside which the read's value is not
+    defined anew, holds the write as well (27): the next iteration reads what this one wrote.
+
+    Tests: test_cross_iteration_slice, test_elementwise_in_loop_on_outer_value.
+    """
+    for definition in read.definitions:
+        region = loop_between(flow, read.use.op, definition)
+        if region is not None and region.op is not None and flow.order.contains(region.op, write.op):
+            return False
+    return True
+
+
+def read_happens_before(rules: Rules, read: Use, write: Use) -> bool:
+    """No conflict if the read happens before the write (23). Test: test_read_before_write."""
+    return rules.flow.order.happens_before(read.op, write.op)
+
+
+def same_use(rules: Rules, read: Use, write: Use) -> bool:
+    """No conflict if both are one operand: an op reads its destination before it writes it (24). Test: test_accumulate.
+    """
+    return read is write
+
+
+def exclusive_branches(rules: Rules, read: Use, write: Use) -> bool:
+    """No conflict if they stand in different branches of one scf.if (25). Test: test_both_branches_write."""
+    return rules.flow.order.mutually_exclusive(read.op, write.op)
+
+
+def elementwise(rules: Rules, read: Use, write: Use) -> bool:
+    """No conflict if both are operands of an op that is done with element i of one before it touches element i of the
+    other, and they are one buffer, element for element (26). Tests: test_elementwise_in_place,
+    test_transposed_read_conflicts.
+    """
+    if read.op is not write.op or read is write or not read.op.elementwise_access(read, write):
+        return False
+    return rules.leads_to(read, write.value) or rules.leads_to(write, read.value)
+
+
+def insert_keeps_the_rest(rules: Rules, read: Read, write: Use) -> bool:
+    """No conflict if the read is an insert's destination and the write touches exactly the part that the insert
+    overwrites anyway (29a). Test: test_augmented_slice_assignment.
+
+    Beyond MLIR 22, which overlooks it: across iterations the part must be the same one. Test:
+    test_part_that_moves_with_a_loop.
+    """
+    op = read.use.op
+    if not isinstance(op, InsertSlice) or read.use.index != 1 or not rules.comes_from_subset(write, op):
+        return False
+    return rules.parts is None or order_counts(rules.flow, read, write) or not varies(rules.flow, read, op)
+
+
+def varies(flow: Dataflow, read: Read, op: SliceOp) -> bool:
+    """Whether the slice may change from iteration to iteration of the loops between a definition of the read and the
+    read.
+    """
+    regions = (loop_between(flow, read.use.op, d) for d in read.definitions)
+    loops = [region.op for region in regions if region is not None and region.op is not None]
+    dynamic = [v.owner if isinstance(v.owner, Op) else v.owner.parent_op for v in op.operands[op.leading :]]
+    return any(flow.order.contains(loop, owner) for loop in loops for owner in dynamic if owner is not None)
+
+
+def insert_into_itself(rules: Rules, read: Read, write: Use) -> bool:
+    """No conflict if the read is an insert's source, the write its destination, and the source is that very part of the
+    destination (29b): the elements are written over themselves. Test: test_augmented_slice_assignment."""
+    op = read.use.op
+    if not isinstance(op, InsertSlice) or read.use is not op.uses[0] or write is not op.uses[1]:
+        return False
+    return rules.comes_from_subset(read.use, op)
+
+
+def insert_writes_the_same(rules: Rules, read: Read, write: Use) -> bool:
+    """No conflict if the write is an insert's destination, the read's value is its source, and the source is that very
+    part of the destination (29c): again over themselves. Test: test_read_after_insert_of_itself.
+    """
+    op = write.op
+    if not isinstance(op, InsertSlice) or write.index != 1 or read.use.value is not op.source:
+        return False
+    return rules.comes_from_subset(op.uses[0], op)
+
+
+def disjoint_parts(rules: Rules, read: Use, write: Use) -> bool:
+    """No conflict if both touch parts of one buffer that have no element in common (beyond MLIR 22; 30).
+
+    Only where the order of ops counts: offsets that differ in one iteration may meet across iterations.
+    Tests: test_disjoint_halves, test_cross_iteration_slice.
+    """
+    return rules.parts is not None and rules.parts.apart(read, write)
+
+
+OrderRule = Callable[[Rules, Use, Use], bool]
+SubsetRule = Callable[[Rules, Read, Use], bool]
+ORDER_RULES: tuple[OrderRule, ...] = (read_happens_before, same_use, exclusive_branches, elementwise, disjoint_parts)
+SUBSET_RULES: tuple[SubsetRule, ...] = (insert_keeps_the_rest, insert_into_itself, insert_writes_the_same)

@@ -1,0 +1,48 @@
+"""What stands at a function's edge: the buffers of its arguments, and the axis order of a buffer.
+
+An argument's buffer is the caller's: its pointer is that of element 0, its strides are what the specialisation knows of
+them. MLIR counterpart: FuncBufferizableOpInterfaceImpl.cpp with `function-boundary-type-conversion=infer-layout-map`.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+from tracebuf.ir.core import Func
+from tracebuf.ir.dims import Dim
+from tracebuf.ir.slices import Slice
+from tracebuf.ir.types import MemRefType, TensorType, Type, strides_in_order
+
+Order = tuple[int, ...]
+"""Axes of a buffer, outermost first."""
+
+
+def argument_types(func: Func) -> list[Type]:
+    """Tensors become memrefs with the strides of `arg_attrs`; scalars stay."""
+    return [
+        argument_type(a.type, attrs.get("strides")) if isinstance(a.type, TensorType) else a.type
+        for a, attrs in zip(func.args, func.arg_attrs, strict=True)
+    ]
+
+
+def argument_type(type: TensorType, strides: tuple[Dim | None, ...] | None) -> MemRefType:
+    """The buffer of an argument; strides that nobody knows are None."""
+    return MemRefType(type.shape, type.element, (None,) * type.rank if strides is None else strides, 0)
+
+
+def order_of_type(type: MemRefType) -> Order:
+    """The axis order that dense strides show; C where they show none."""
+    axes = tuple(range(type.rank))
+    if type.rank > 4:
+        return axes
+    return next((p for p in permutations(axes) if strides_in_order(type.shape, p) == type.strides), axes)
+
+
+def order_of_view(order: Order, view: Slice) -> Order:
+    """The axis order of a view of a buffer; new axes come first."""
+
+    def depth(axis: int) -> int:
+        base = view.dims[axis]
+        return -1 if base is None else order.index(base)
+
+    return tuple(sorted(range(len(view.dims)), key=depth))

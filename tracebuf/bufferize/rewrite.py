@@ -1,0 +1,293 @@
+"""The rewrite from tensors to memrefs. MLIR counterpart: OneShotBufferize's `bufferizeOp` and `resolveConflicts`.
+
+Every op emits its own memref form through the `Rewriter` protocol; this class gives it the buffers. An operand that is
+in place has the buffer of its value. Another gets a new buffer, and a copy only if its contents are defined and read;
+where the op only makes an alias (a slice), the result is copied and not the operand, because it is smaller (MLIR
+behaviour 50). Equal slices of one buffer are one view, so a part that is computed in place is stored onto itself, which
+is nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from tracebuf.analysis import Analysis
+from tracebuf.bufferize.boundary import Order, argument_types, order_of_type, order_of_view
+from tracebuf.errors import InternalError
+from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Region, Use, Value, clone_op
+from tracebuf.ir.dims import Expr, symbols
+from tracebuf.ir.location import Location
+from tracebuf.ir.slices import Slice
+from tracebuf.ir.types import MemRefType, Type
+from tracebuf.ops import linalg, memref, scf, tensor
+
+
+def bufferize(func: Func, analysis: Analysis) -> Func:
+    """The memref program of a tensor program; `func` is left as it is.
+
+    Allocations and copies that the analysis could not avoid carry `reason` (text) and `conflict` (why).
+    """
+    return _Rewrite(func, analysis).run()
+
+
+class _Rewrite:
+    """Implements `ir.protocols.Rewriter`."""
+
+    def __init__(self, func: Func, analysis: Analysis) -> None:
+        self.func, self.analysis = func, analysis
+        self.new = Func(func.name, argument_types(func), func.loc)
+        self.target = self.new.block
+        self.values: dict[Value, Value] = {}
+        self.buffers: dict[Value, Value] = {}
+        self.orders: dict[Value, Order] = {}
+        self.copied_results: dict[Value, Use] = {}
+        self.scopes: list[dict[Any, Value]] = [{}]
+
+    def run(self) -> Func:
+        new = self.new
+        new.arg_attrs, new.attrs = [dict(a) for a in self.func.arg_attrs], dict(self.func.attrs)
+        for old, arg in zip(self.func.args, new.args, strict=True):
+            self._bind(old, arg)
+            if isinstance(arg.type, MemRefType):
+                self.orders[arg] = order_of_type(arg.type)
+        for op in self.func.block.ops:
+            op.bufferize(self)
+        new.symbols = {s: self.values[v] for s, v in self.func.symbols.items() if v in self.values}
+        return new
+
+    def _bind(self, old: Value, new: Value) -> None:
+        new.name = new.name or old.name
+        (self.buffers if old.is_tensor else self.values)[old] = new
+
+    @contextmanager
+    def _inside(self, block: Block) -> Iterator[None]:
+        """Appends to another block; what is found equal there is not known outside."""
+        outer, self.target = self.target, block
+        self.scopes.append({})
+        yield
+        self.scopes.pop()
+        self.target = outer
+
+    # -- ops and scalars
+    def add(self, op: OpT) -> OpT:
+        self.target.append(op)
+        if isinstance(op, linalg.DestinationOp):
+            for inner in op.walk():
+                for use in inner.uses:
+                    if use.value in self.values:
+                        use.set(self.values[use.value])
+        return op
+
+    def clone(self, op: Op) -> None:
+        clone_op(op, self.values, self.add)
+
+    def value(self, value: Value) -> Value:
+        return self.values[value]
+
+    def set_value(self, result: Value, value: Value) -> None:
+        self._bind(result, value)
+
+    def _mixed(self, sizes: Sequence[Mixed]) -> tuple[Mixed, ...]:
+        return tuple(s if isinstance(s, int) else self.values[s] for s in sizes)
+
+    def _numbered(self, key: Any, make: Callable[[], Op]) -> Value:
+        """The result of the op that `make` gives; that of an equal op where one stands before."""
+        for scope in self.scopes:
+            if (found := scope.get(key)) is not None:
+                return found
+        found = self.scopes[-1][key] = self.add(make()).result
+        return found
+
+    # -- buffers
+    def buffer(self, use: Use) -> Value:
+        found = self.buffers[use.value]
+        if self.analysis.is_in_place(use):
+            return found
+        aliases = use.op.aliasing_values(use)
+        if not use.op.bufferizes_to_memory_write(use, _facts(self.analysis)) and len(aliases) == 1:
+            result = aliases[0].value
+            if len(result.owner.aliasing_uses(result) if isinstance(result.owner, Op) else ()) == 1:
+                self.copied_results[result] = use
+                return found
+        return self._private(found, use)
+
+    def replace(self, result: Value, buffer: Value) -> None:
+        use = self.copied_results.pop(result, None)
+        self._bind(result, buffer if use is None else self._private(buffer, use))
+
+    def _private(self, buffer: Value, use: Use) -> Value:
+        """A new buffer like `buffer`, because `use` is out of place."""
+        conflict = self.analysis.conflict(use)
+        reason = str(conflict) if conflict is not None else "the operand is not in place"
+        fresh = self._like(buffer, use.op.loc, reason)
+        found = [fresh.defining_op]
+        if self.analysis.needs_contents(use):
+            found.append(self.add(memref.Copy.of(buffer, fresh, reason, use.op.loc)))
+        for op in found:
+            assert op is not None
+            op.attrs["conflict"] = conflict
+        return fresh
+
+    def _like(self, buffer: Value, loc: Location, reason: str) -> Value:
+        """A new dense buffer of another's shape and axis order."""
+        type_ = buffer.memref_type
+        order = self.orders.get(buffer, tuple(range(type_.rank)))
+        sizes = self._sizes(buffer, loc)
+        alloc = self.add(memref.Alloc.of(type_.shape, type_.element, sizes, order, reason, loc))
+        self.orders[alloc.result] = order
+        return alloc.result
+
+    def allocate(self, like: Value, op: Op, reason: str) -> Value:
+        type_ = like.tensor_type
+        if not isinstance(op, tensor.Empty):
+            raise InternalError(f"{op.name} asks for a buffer without saying its sizes")
+        order = op.attrs["order"]
+        alloc = self.add(
+            memref.Alloc.of(type_.shape, type_.element, self._mixed(op.sizes), order, reason, op.loc)
+        )
+        self.orders[alloc.result] = order
+        return alloc.result
+
+    def _sizes(self, buffer: Value, loc: Location) -> list[Mixed]:
+        """The sizes of a buffer: from the op that made it where it says them, else asked of the buffer."""
+        op = buffer.defining_op
+        if isinstance(op, memref.Cast):
+            return self._sizes(op.operand(0), loc)
+        if isinstance(op, memref.Alloc):
+            return op.sizes
+        if isinstance(op, memref.Subview):
+            s = op.slice
+            return [1 if d is None else s.sizes[d] for d in s.dims]
+        return [self._size(buffer, d, loc) for d in range(buffer.memref_type.rank)]
+
+    def _size(self, buffer: Value, dim: int, loc: Location) -> Mixed:
+        size = buffer.memref_type.shape[dim]
+        if isinstance(size, int):
+            return size
+        if known := self._symbol(size):
+            return known
+        return self._numbered(("dim", buffer, dim), lambda: memref.Dim.of(buffer, dim, loc))
+
+    def _symbol(self, size: Expr) -> Value | None:
+        """The value of a size that is one symbol, read off an argument at entry."""
+        for s in symbols(size):
+            if s.expr == size and s.kind == "dim" and s in self.func.symbols:
+                return self.values.get(self.func.symbols[s])
+        return None
+
+    def subview(self, buffer: Value, slice_op: Op) -> Value:
+        assert isinstance(slice_op, tensor.SliceOp)
+        s = slice_op.slice
+        mapped = Slice(self._mixed(s.offsets), self._mixed(s.sizes), self._mixed(s.strides), s.dims)
+        view = (slice_op.operand(0) if isinstance(slice_op, tensor.InsertSlice) else slice_op.result).tensor_type
+        if mapped.covers(buffer.memref_type, view):
+            return buffer
+        found = self._numbered(
+            ("view", buffer, mapped), lambda: memref.Subview.of(buffer, mapped, view.shape, slice_op.loc)
+        )
+        if found not in self.orders and (order := self.orders.get(buffer)) is not None:
+            self.orders[found] = order_of_view(order, mapped)
+        return found
+
+    def copy(self, source: Value, target: Value, op: Op, reason: str) -> None:
+        if source is not target:
+            self.add(memref.Copy.of(source, target, reason, op.loc))
+
+    def equivalent(self, a: Value, b: Value) -> bool:
+        return self.analysis.equivalent(a, b)
+
+    # -- control flow
+    def block(
+        self, block: Block, arg_types: Sequence[Type], args: Sequence[Value | None], yields: Sequence[Use]
+    ) -> Block:
+        new = Block(arg_types)
+        for old, arg in zip(args, new.args, strict=True):
+            if old is not None:
+                self._bind(old, arg)
+        Region(new)
+        with self._inside(new):
+            self._ops(block)
+            taken: set[Value] = set()
+            passed = []
+            for use, type_ in zip(yields, arg_types[len(arg_types) - len(yields) :], strict=True):
+                if isinstance(type_, MemRefType):
+                    passed.append(self._cast(self._yielded(use, new, taken), type_, use.op.loc))
+                else:
+                    passed.append(self.values[use.value])
+            self.add(scf.Yield.of(passed, block.terminator.loc))
+        return new
+
+    def _ops(self, block: Block) -> None:
+        for op in block.ops[:-1]:
+            op.bufferize(self)
+
+    def _yielded(self, use: Use, block: Block, taken: set[Value]) -> Value:
+        """A buffer for the next iteration: one that this iteration allocated, or else a copy."""
+        buffer = self.buffer(use)
+        op = buffer.defining_op
+        if not (isinstance(op, memref.Alloc) and op.block is block and buffer not in taken):
+            reason = "the loop's next iteration needs this value in a buffer of its own"
+            source, buffer = buffer, self._like(buffer, use.op.loc, reason)
+            self.add(memref.Copy.of(source, buffer, reason, use.op.loc))
+        taken.add(buffer)
+        return buffer
+
+    def _cast(self, buffer: Value, type_: MemRefType, loc: Location) -> Value:
+        if buffer.type == type_:
+            return buffer
+        cast = self.add(memref.Cast.of(buffer, type_, loc)).result
+        if buffer in self.orders:
+            self.orders[cast] = self.orders[buffer]
+        return cast
+
+    def branches(self, op: Op) -> None:
+        assert isinstance(op, scf.If)
+        blocks, yielded = [], []
+        for block in op.branches:
+            new = Block()
+            Region(new)
+            with self._inside(new):
+                self._ops(block)
+                uses = block.terminator.uses
+                yielded.append([self.buffer(u) if u.value.is_tensor else self.values[u.value] for u in uses])
+            blocks.append(new)
+        kept = [k for k, (a, b) in enumerate(zip(*yielded, strict=True)) if a is not b]
+        types: list[Type] = []
+        for k in kept:
+            type_ = op.results[k].type
+            types.append(scf.forget_layout(yielded[0][k].memref_type) if op.results[k].is_tensor else type_)
+        for new, values, old in zip(blocks, yielded, op.branches, strict=True):
+            with self._inside(new):
+                passed = [
+                    self._cast(values[k], t, old.terminator.loc) if isinstance(t, MemRefType) else values[k]
+                    for k, t in zip(kept, types, strict=True)
+                ]
+                self.add(scf.Yield.of(passed, old.terminator.loc))
+        made = self.add(scf.If.of(self.values[op.operand(0)], types, blocks[0], blocks[1], op.loc))
+        results = iter(made.results)
+        for k, result in enumerate(op.results):
+            self._join(result, yielded[0][k], yielded[1][k], next(results) if k in kept else None)
+
+    def _join(self, result: Value, then: Value, orelse: Value, passed: Value | None) -> None:
+        self._bind(result, then if passed is None else passed)
+        if passed is not None and then in self.orders and self.orders[then] == self.orders.get(orelse):
+            self.orders[passed] = self.orders[then]
+
+
+def _facts(analysis: Analysis) -> _Facts:
+    return _Facts(analysis)
+
+
+class _Facts:
+    """`ir.core.Facts` of a finished analysis."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+
+    def is_value_read(self, value: Value) -> bool:
+        return self._analysis.is_value_read(value)
+
+    def are_equivalent(self, a: Value, b: Value) -> bool:
+        return self._analysis.equivalent(a, b)
