@@ -156,6 +156,15 @@ def test_carried_values_that_do_not_change_are_not_carried() -> None:
     assert len(next(op for op in f.walk() if op.name == "scf.for").results) == 0
 
 
+def test_a_value_that_each_iteration_sets_back_is_not_carried() -> None:
+    m = Maker(BUFFER, INDEX)
+    a, trips = m.args
+    (x,) = m.loop(trips, [a], lambda i, x: [m.copy(x, a)])
+    f = m.done(x)
+    fold_memref(f)
+    assert ops_of(f) == [] and f.block.terminator.operand(0) is a
+
+
 def test_branches_known_or_empty_are_folded() -> None:
     m = Maker(BUFFER, BUFFER, I1)
     a, b, flag = m.args

@@ -5,7 +5,9 @@ dealloc, inner blocks before outer ones, loses false conditions and retained val
 it frees, and falls apart into independent ones. MLIR counterpart: BufferDeallocationSimplification.cpp.
 
 Beyond MLIR: two memrefs in one dealloc can be the same buffer *and both owned* only if they came together, as results
-of one op or as arguments of one block, because a buffer has one owner elsewhere; so only those are kept together.
+of one op or as arguments of one block, because a buffer has one owner elsewhere; so only those are kept together. And
+a memref that is retained hands its ownership to that retained value alone, not to others that may turn out to be the
+same: one flag is enough, because the next dealloc asks about every memref in scope.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 from tracebuf.deallocate.facts import Flags, Origins, Sharing, constant_flag, flow_blocks
 from tracebuf.ir.core import Block, Func, Op, Value
 from tracebuf.ir.types import I1
-from tracebuf.ops import arith, bufferization, scf
+from tracebuf.ops import bufferization, scf
 
 
 def simplify_deallocs(func: Func) -> None:
@@ -62,8 +64,6 @@ def _flag_sources(value: Value, origins: Origins) -> list[Value] | None:
         return [op.operand(value.index + 3), op.body.terminator.operand(value.index)]
     if isinstance(op, scf.If):
         return [b.terminator.operand(value.index) for b in op.branches]
-    if isinstance(op, arith.OrI):
-        return op.operands
     if isinstance(op, bufferization.Dealloc):
         retained = op.retained[value.index]
         pairs = zip(op.memrefs, op.conditions, strict=True)
@@ -123,8 +123,7 @@ def _simplify(dealloc: bufferization.Dealloc, ops: list[Op], origins: Origins, f
         for i, s in near:
             if s is Sharing.MUST:
                 parts[i].append(conditions[m])
-    # A memref that is retained for sure is only needed to tell others that may be it too whether they are owned.
-    freed = [m for m, near in sharing.items() if not _settled(near, dealloc)]
+    freed = [m for m, near in sharing.items() if all(s is not Sharing.MUST for _, s in near)]
     for group in _groups(freed, {m: [i for i, _ in sharing[m]] for m in freed}, origins):
         retained = sorted({i for m in group for i, _ in sharing[m]})
         kept = [dealloc.retained[i] for i in retained]
@@ -135,11 +134,6 @@ def _simplify(dealloc: bufferization.Dealloc, ops: list[Op], origins: Origins, f
     for result, values in zip(dealloc.results, parts, strict=True):
         if result.uses:
             result.replace_all_uses(flags.any(values, ops, dealloc.loc))
-
-
-def _settled(near: list[tuple[int, Sharing]], dealloc: bufferization.Dealloc) -> bool:
-    known = any(s is Sharing.MUST for _, s in near)
-    return known and all(s is Sharing.MUST or not dealloc.results[i].uses for i, s in near)
 
 
 def _groups(memrefs: list[Value], near: dict[Value, list[int]], origins: Origins) -> list[list[Value]]:

@@ -2,15 +2,15 @@
 
 Stack (memref.alloca): small, of static size, freed unconditionally in the block that allocates it. Arena (kind "arena",
 attr "slot"): freed unconditionally in its own block; lifetimes that do not overlap share a slot. Array (kind "array"):
-everything else, above all what may be returned. A buffer allocated in a loop's body lives in one iteration only, and
-its slot is apart from those of the buffers that live around the loop, because the walk meets it while they hold theirs.
+everything else, above all what may be returned, which ownership frees under a condition or never. A buffer allocated in a
+loop's body lives in one iteration only, and its slot is apart from those of the buffers that live around the loop,
+because the walk meets it while they hold theirs.
 
 MLIR counterparts: promote-buffers-to-stack; the arena has none. Runs after deallocs are lowered and moved up.
 """
 
 from __future__ import annotations
 
-from tracebuf.deallocate.facts import Origins
 from tracebuf.ir.core import Block, Func, Op
 from tracebuf.ir.dims import Dim, mul
 from tracebuf.ir.types import MemRefType
@@ -24,9 +24,7 @@ STACK = 64 * 1024
 
 def assign_storage(func: Func) -> None:
     """Sets `kind` (and `slot`) of each memref.alloc, or makes it a memref.alloca; sets func.attrs["arena_slots"]."""
-    origins = Origins()
-    returned = [v for v in func.block.terminator.operands if isinstance(v.type, MemRefType)]
-    plan = _Plan({origin.owner for v in returned for origin in origins.of(v)})
+    plan = _Plan()
     plan.run(func.block)
     func.attrs["arena_slots"] = plan.n_slots
 
@@ -34,10 +32,9 @@ def assign_storage(func: Func) -> None:
 class _Plan:
     """One walk in program order: a slot is taken at an alloc and given back at its dealloc."""
 
-    __slots__ = ("escaping", "free", "n_slots", "stack")
+    __slots__ = ("free", "n_slots", "stack")
 
-    def __init__(self, escaping: set[Op | Block]) -> None:
-        self.escaping = escaping
+    def __init__(self) -> None:
         self.free: list[tuple[Dim, int]] = []
         self.n_slots = 0
         self.stack = 0
@@ -50,7 +47,7 @@ class _Plan:
         for op in block.ops:
             if type(op) is memref.Alloc:
                 free = freed.get(op)
-                if free is None or op in self.escaping:
+                if free is None:
                     op.attrs["kind"] = "array"
                 elif self._fits_stack(op):
                     op = _to_stack(op)
