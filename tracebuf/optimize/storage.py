@@ -2,8 +2,8 @@
 
 Stack (memref.alloca): small, of static size, freed unconditionally in the block that allocates it. Arena (kind "arena",
 attr "slot"): freed unconditionally in its own block; lifetimes that do not overlap share a slot. Array (kind "array"):
-everything else, above all what may be returned, which ownership frees under a condition or never. A buffer allocated in a
-loop's body lives in one iteration only, and its slot is apart from those of the buffers that live around the loop,
+everything else, above all what may be returned, which ownership frees under a condition or never. A buffer allocated
+in a loop's body lives in one iteration only, and its slot is apart from those of the buffers that live around the loop,
 because the walk meets it while they hold theirs.
 
 MLIR counterparts: promote-buffers-to-stack; the arena has none. Runs after deallocs are lowered and moved up.
