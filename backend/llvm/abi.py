@@ -1,0 +1,70 @@
+"""What a compiled kernel and its caller agree on: `i64 kernel(ptr frame)`, the frame's slots, the context's slots.
+
+Everything is an array of 8-byte slots. The frame: slot 0 is the context's address; then for each memref argument the
+pointer to element 0, sizes, strides in elements; a scalar argument is one slot (a float in its first 4 bytes, a bool in its
+first byte). Results: a memref is base pointer, pointer to element 0, sizes, strides; a scalar one slot. Then the error area,
+the values of the failed check's message. Returned: 0, or k > 0 if check k failed, or -1 if memory could not be had.
+
+The context belongs to one call at a time: addresses of three functions that the kernel calls back, counters, arena slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tracebuf.ir.core import Value
+from tracebuf.ir.types import MemRefType, Type
+from tracebuf.ops.arith import Check
+
+OK, OUT_OF_MEMORY = 0, -1
+MAX_ERROR_VALUES = 4
+
+ALLOCATE, RELEASE, GROW = 0, 1, 2
+"""Context slots: `i64 allocate(ptr spec)` gives a pointer or 0 (spec: element size code, rank, sizes, axes outermost first);
+`i64 release(i64 pointer)` gives the bytes freed; `i64 grow(i64 slot, i64 bytes)` is 1 if the slot now has the room."""
+ALLOCATIONS, ALLOCATED, LIVE, PEAK, COPIES, COPIED = range(3, 9)
+"""Context slots: the counters, in count or bytes."""
+ARENA = 9
+"""Context slots: from here a pointer and a capacity in bytes for each arena slot."""
+
+ELEMENT_CODES = ("i1", "i64", "f32", "f64")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Where everything is in a kernel's frame: the first slot of each argument and result, of the error area; the size."""
+
+    args: tuple[Type, ...]
+    results: tuple[Type, ...]
+    arg_at: tuple[int, ...]
+    result_at: tuple[int, ...]
+    error_at: int
+    size: int
+
+
+@dataclass(frozen=True)
+class KernelText:
+    """An emitted kernel: LLVM IR, the loop nests it was written from, what it imports, how it is called."""
+
+    name: str
+    text: str
+    plans: tuple[str, ...]
+    imports: dict[str, tuple[str, ...]]
+    """External symbols: ("blas", name), or ("loop" | "data", ufunc, types)."""
+    frame: Frame
+    checks: tuple[Check, ...]
+    arena_slots: int
+    results: tuple[Value, ...]
+
+
+def frame_of(args: Sequence[Type], results: Sequence[Type]) -> Frame:
+    """The frame of a function with these argument and result types."""
+    at, arg_at, result_at = 1, [], []
+    for type_ in args:
+        arg_at.append(at)
+        at += 1 + 2 * type_.rank if isinstance(type_, MemRefType) else 1
+    for type_ in results:
+        result_at.append(at)
+        at += 2 + 2 * type_.rank if isinstance(type_, MemRefType) else 1
+    return Frame(tuple(args), tuple(results), tuple(arg_at), tuple(result_at), at, at + MAX_ERROR_VALUES)

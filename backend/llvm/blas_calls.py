@@ -1,0 +1,176 @@
+"""Float products through BLAS: gemm, gemv, dot by pointer, straight into strided sub-views, with loops where strides forbid it.
+
+BLAS is column-major; a row-major C = A B is read as C^T = B^T A^T. Which operand is to be called transposed, its leading
+dimension, and whether BLAS can be called at all (a unit stride, sizes and leading dimensions of 32 bits, nothing empty) is
+decided at run time by a few integer instructions. Arguments are passed by address, from stack slots in the entry block.
+Beta is 1, or 0 where the fill with zero before the product was left out; then the loops fill first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tracebuf.backend.llvm.code import Code, literal
+from tracebuf.backend.llvm.loops import Buffer
+from tracebuf.ir.core import Block
+from tracebuf.ir.location import UNKNOWN
+from tracebuf.ir.protocols import llvm_type
+from tracebuf.lower.plan import Nest, Spec, plan
+from tracebuf.ops import linalg as la
+
+_LIMIT = str(2**31 - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Pointer, sizes and strides of a matrix operand."""
+
+    pointer: str
+    sizes: tuple[str, str]
+    strides: tuple[str, str]
+
+    @property
+    def transposed(self) -> Matrix:
+        return Matrix(self.pointer, self.sizes[::-1], self.strides[::-1])
+
+
+def matrix(buffer: Buffer) -> Matrix:
+    (m, n), (s, t) = buffer.sizes, buffer.strides
+    return Matrix(buffer.pointer, (m, n), (s, t))
+
+
+class BlasWriter:
+    """Writes products; `write_nest` writes the loops that stand in where BLAS cannot be called."""
+
+    def __init__(self, code: Code, write_nest: Callable[[Nest, Sequence[Buffer | str]], None]) -> None:
+        self.code, self.write_nest = code, write_nest
+
+    def product(self, op: la.Contraction, nest: Nest, operands: Sequence[Buffer], overwrite: bool) -> None:
+        """out += a @ b, or out = a @ b if `overwrite`."""
+        code = self.code
+        call, loops, end = code.new_label(), code.new_label(), code.new_label()
+        a, b, out = operands
+        if isinstance(op, la.MatMul):
+            self._gemm(matrix(a), matrix(b), matrix(out), out, overwrite, (call, loops))
+        elif isinstance(op, la.MatVec):
+            self._gemv(matrix(a), b, out, overwrite, (call, loops))
+        elif isinstance(op, la.VecMat):
+            self._gemv(matrix(b).transposed, a, out, overwrite, (call, loops))
+        else:
+            self._dot(a, b, out, overwrite, (call, loops))
+        code.jump(end)
+        code.place(loops)
+        if overwrite:
+            self.write_nest(_zero(nest), ["0.0", out])
+        self.write_nest(nest, list(operands))
+        code.jump(end)
+        code.place(end)
+
+    def _gemm(
+        self, a: Matrix, b: Matrix, c: Matrix, out: Buffer, overwrite: bool, labels: tuple[str, str]
+    ) -> None:
+        code = self.code
+        as_it_is, _ = self._rows(c)
+        x, y = self._either(as_it_is, a, b.transposed), self._either(as_it_is, b, a.transposed)
+        z = self._either(as_it_is, c, c.transposed)
+        z_ok, z_ld = self._rows(z)
+        (x_ok, x_t, x_ld), (y_ok, y_t, y_ld) = self._oriented(x), self._oriented(y)
+        sizes = (z.sizes[1], z.sizes[0], x.sizes[1])
+        code.branch(code.every([z_ok, x_ok, y_ok, *self._in_range(sizes)]), *labels)
+        code.place(labels[0])
+        element = llvm_type(out.type.element)
+        one, beta = literal(out.type.element, 1), literal(out.type.element, 0 if overwrite else 1)
+        self._call(
+            out, "gemm", "void",
+            [("i8", y_t), ("i8", x_t), *(("i32", s) for s in sizes), (element, one), ("ptr", y.pointer), ("i32", y_ld),
+             ("ptr", x.pointer), ("i32", x_ld), (element, beta), ("ptr", z.pointer), ("i32", z_ld)],
+        )  # fmt: skip
+
+    def _gemv(self, a: Matrix, x: Buffer, out: Buffer, overwrite: bool, labels: tuple[str, str]) -> None:
+        code = self.code
+        ok, transposed, ld = self._oriented(a)
+        m = code.select(code.icmp("eq", transposed, "78", "i8"), "i64", a.sizes[1], a.sizes[0])  # 78 is "N"
+        n = code.select(code.icmp("eq", transposed, "78", "i8"), "i64", a.sizes[0], a.sizes[1])
+        steps = [self._step(x), self._step(out)]
+        code.branch(code.every([ok, *self._in_range((m, n, *steps))]), *labels)
+        code.place(labels[0])
+        element = llvm_type(out.type.element)
+        one, beta = literal(out.type.element, 1), literal(out.type.element, 0 if overwrite else 1)
+        flipped = code.select(code.icmp("eq", transposed, "78", "i8"), "i8", "84", "78")
+        self._call(
+            out, "gemv", "void",
+            [("i8", flipped), ("i32", m), ("i32", n), (element, one), ("ptr", a.pointer), ("i32", ld),
+             ("ptr", x.pointer), ("i32", steps[0]), (element, beta), ("ptr", out.pointer), ("i32", steps[1])],
+        )  # fmt: skip
+
+    def _dot(self, a: Buffer, b: Buffer, out: Buffer, overwrite: bool, labels: tuple[str, str]) -> None:
+        code, element = self.code, llvm_type(out.type.element)
+        steps = [self._step(a), self._step(b)]
+        code.branch(code.every(self._in_range((a.sizes[0], *steps))), *labels)
+        code.place(labels[0])
+        args = [("i32", a.sizes[0]), ("ptr", a.pointer), ("i32", steps[0]), ("ptr", b.pointer), ("i32", steps[1])]
+        total = self._call(out, "dot", element, args)
+        if not overwrite:
+            total = code.inst(f"fadd {element} {code.load(out.type.element, out.pointer)}, {total}")
+        code.store(out.type.element, total, out.pointer)
+
+    # -- what BLAS can take
+    def _rows(self, m: Matrix) -> tuple[str, str]:
+        """(whether rows are contiguous and apart, the leading dimension). A single row has any stride, so has a single column."""
+        code, (rows, columns), (outer, inner) = self.code, m.sizes, m.strides
+        ld = code.select(code.icmp("sle", rows, "1"), "i64", columns, outer)
+        unit = code.inst(f"or i1 {code.icmp('eq', inner, '1')}, {code.icmp('sle', columns, '1')}")
+        return code.every([unit, code.icmp("sge", ld, columns), code.icmp("sle", ld, _LIMIT), code.icmp("sge", ld, "1")]), ld
+
+    def _oriented(self, m: Matrix) -> tuple[str, str, str]:
+        """(whether BLAS can take it, "N" if its rows are contiguous else "T", the leading dimension)."""
+        code = self.code
+        (rows, ld), (columns, other) = self._rows(m), self._rows(m.transposed)
+        ok = code.inst(f"or i1 {rows}, {columns}")
+        return ok, code.select(rows, "i8", "78", "84"), code.select(rows, "i64", ld, other)
+
+    def _either(self, condition: str, a: Matrix, b: Matrix) -> Matrix:
+        code = self.code
+
+        def pick(x: str, y: str) -> str:
+            return code.select(condition, "i64", x, y)
+
+        sizes = pick(a.sizes[0], b.sizes[0]), pick(a.sizes[1], b.sizes[1])
+        strides = pick(a.strides[0], b.strides[0]), pick(a.strides[1], b.strides[1])
+        return Matrix(code.select(condition, "ptr", a.pointer, b.pointer), sizes, strides)
+
+    def _step(self, vector: Buffer) -> str:
+        """A vector's increment; 1 where there is only one element."""
+        return self.code.select(self.code.icmp("sle", vector.sizes[0], "1"), "i64", "1", vector.strides[0])
+
+    def _in_range(self, values: Sequence[str]) -> list[str]:
+        """Conditions: each is from 1 to the largest 32-bit integer."""
+        return [self.code.inst(f"icmp ult i64 {self.code.sub(v, '1')}, {_LIMIT}") for v in dict.fromkeys(values)]
+
+    def _call(self, out: Buffer, routine: str, result: str, args: Sequence[tuple[str, str]]) -> str:
+        """A BLAS call: what is not a pointer goes by address; 64-bit integers are cut to 32."""
+        code = self.code
+        name = ("s" if out.type.element.name == "f32" else "d") + routine
+        code.imports[f"blas_{name}"] = ("blas", name)
+        code.declare(f"blas_{name}", f"{result} @({', '.join('ptr' for _ in args)})")
+        passed = []
+        for k, (type_, value) in enumerate(args):
+            if type_ == "ptr":
+                passed.append(("ptr", value))
+                continue
+            slot = code.slot("i64", 2000 + k)
+            stored = code.inst(f"trunc i64 {value} to i32") if type_ == "i32" and value[0] == "%" else value
+            code.do(f"store {type_} {stored}, ptr {slot}")
+            passed.append(("ptr", slot))
+        return code.call(result, f"blas_{name}", passed)
+
+
+def _zero(nest: Nest) -> Nest:
+    """The nest that fills the product's out with zero."""
+    out = nest.spec.types[2]
+    assert isinstance(out, la.ShapedType)
+    body = Block([out.element, out.element])
+    body.append(la.Yield.of([body.args[0]], UNKNOWN))
+    maps = (la.AffineMap(out.rank, ()), la.identity_map(out.rank))
+    return plan(Spec(la.Fill.name, (out.element, nest.spec.types[2]), maps, ("parallel",) * out.rank, 1, body))

@@ -1,0 +1,226 @@
+"""The text of one LLVM function while it is being written: instructions, labels, loops, stack slots, metadata, imports.
+
+Nothing here knows what is computed. All allocas go to the entry block; integer arithmetic on literals is done here, so
+that the text of constant strides stays short. Alias scopes: each storage is one scope of one domain; an access lists the
+scopes it may touch and those it cannot. Accesses of one parallel loop share an access group, by which LLVM knows that
+iterations do not depend on one another and vectorises without run-time checks.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from tracebuf.ir.protocols import llvm_type
+from tracebuf.ir.types import I1, ScalarType
+
+
+@dataclass(slots=True)
+class OpenLoop:
+    """A loop being written: its index, the carried values in the body (after the loop: at its end), what the next step gets."""
+
+    index: str
+    carried: list[str]
+    next: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The metadata of loads and stores to one storage: its alias scopes, and the access group of the loop around."""
+
+    scopes: str = ""
+    group: str = ""
+
+    def __str__(self) -> str:
+        return self.scopes + self.group
+
+
+class Code:
+    """One function's text. Values are names (`%v3`) or literals."""
+
+    def __init__(self) -> None:
+        self.entry: list[str] = []
+        self.lines: list[str] = []
+        self.label = "entry"
+        self.imports: dict[str, tuple[str, ...]] = {}
+        """Imported symbols and what they are, as `abi.KernelText` says; the addresses are found when linking."""
+        self._declared: dict[str, str] = {}
+        self._metadata: list[str] = []
+        self._numbered: dict[str, str] = {}
+        self._slots: dict[tuple[str, int], str] = {}
+        self._count = 0
+
+    # -- instructions
+    def name(self) -> str:
+        self._count += 1
+        return f"%v{self._count}"
+
+    def inst(self, text: str) -> str:
+        name = self.name()
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def do(self, text: str) -> None:
+        self.lines.append("  " + text)
+
+    def declare(self, name: str, signature: str) -> None:
+        """`signature` has `@` where the name goes: "void @(ptr)"."""
+        self._declared[name] = "declare " + signature.replace("@", f"@{name}", 1)
+
+    def call(self, result: str, name: str, args: Sequence[tuple[str, str]], attributes: str = "") -> str:
+        """A call of a declared function; the result's name ("" for void)."""
+        text = f"call {result} @{name}({', '.join(f'{t} {v}' for t, v in args)}){attributes}"
+        if result == "void":
+            self.do(text)
+            return ""
+        return self.inst(text)
+
+    def intrinsic(self, name: str, result: str, args: Sequence[tuple[str, str]]) -> str:
+        self.declare(name, f"{result} @({', '.join(t for t, _ in args)})")
+        return self.call(result, name, args)
+
+    # -- integers and pointers
+    def add(self, a: str, b: str) -> str:
+        if a == "0" or b == "0":
+            return b if a == "0" else a
+        return str(int(a) + int(b)) if _both(a, b) else self.inst(f"add i64 {a}, {b}")
+
+    def sub(self, a: str, b: str) -> str:
+        if b == "0":
+            return a
+        return str(int(a) - int(b)) if _both(a, b) else self.inst(f"sub i64 {a}, {b}")
+
+    def mul(self, a: str, b: str) -> str:
+        if "0" in (a, b):
+            return "0"
+        if "1" in (a, b):
+            return b if a == "1" else a
+        return str(int(a) * int(b)) if _both(a, b) else self.inst(f"mul nsw i64 {a}, {b}")
+
+    def product(self, values: Sequence[str]) -> str:
+        total = "1"
+        for v in values:
+            total = self.mul(total, v)
+        return total
+
+    def icmp(self, predicate: str, a: str, b: str, type: str = "i64") -> str:
+        return self.inst(f"icmp {predicate} {type} {a}, {b}")
+
+    def select(self, condition: str, type: str, a: str, b: str) -> str:
+        return a if a == b else self.inst(f"select i1 {condition}, {type} {a}, {type} {b}")
+
+    def every(self, conditions: Sequence[str]) -> str:
+        """The and of conditions ("true" for none)."""
+        total = "true"
+        for c in conditions:
+            total = c if total == "true" else self.inst(f"and i1 {total}, {c}")
+        return total
+
+    def offset(self, pointer: str, type: str, count: str) -> str:
+        """pointer + count elements."""
+        return pointer if count == "0" else self.inst(f"getelementptr inbounds {type}, ptr {pointer}, i64 {count}")
+
+    # -- memory
+    def load(self, element: ScalarType, pointer: str, access: Access | str = "") -> str:
+        """An element; a bool's byte becomes an i1."""
+        if element is I1:
+            return self.icmp("ne", self.inst(f"load i8, ptr {pointer}{access}"), "0", "i8")
+        return self.inst(f"load {llvm_type(element)}, ptr {pointer}{access}")
+
+    def store(self, element: ScalarType, value: str, pointer: str, access: Access | str = "") -> None:
+        if element is I1:
+            byte = {"true": "1", "false": "0"}.get(value) or self.inst(f"zext i1 {value} to i8")
+            self.do(f"store i8 {byte}, ptr {pointer}{access}")
+        else:
+            self.do(f"store {llvm_type(element)} {value}, ptr {pointer}{access}")
+
+    def slot(self, type: str, key: int = 0, align: int = 8) -> str:
+        """A stack slot in the entry block, one for each (type, key)."""
+        if (type, key) not in self._slots:
+            self._slots[type, key] = self.fresh_slot(type, align)
+        return self._slots[type, key]
+
+    def fresh_slot(self, type: str, align: int = 8) -> str:
+        name = self.name()
+        self.entry.append(f"  {name} = alloca {type}, align {align}")
+        return name
+
+    # -- control flow
+    def new_label(self) -> str:
+        self._count += 1
+        return f"b{self._count}"
+
+    def place(self, label: str) -> None:
+        self.lines.append(f"{label}:")
+        self.label = label
+
+    def jump(self, label: str, metadata: str = "") -> None:
+        self.do(f"br label %{label}{metadata}")
+
+    def branch(self, condition: str, yes: str, no: str, metadata: str = "") -> None:
+        self.do(f"br i1 {condition}, label %{yes}, label %{no}{metadata}")
+
+    @contextmanager
+    def loop(
+        self, stop: str, start: str = "0", step: str = "1", carried: Sequence[tuple[str, str]] = (), metadata: str = ""
+    ) -> Iterator[OpenLoop]:
+        """for index in range(start, stop, step), step > 0; `carried` are (type, initial value)."""
+        head, body, end = self.new_label(), self.new_label(), self.new_label()
+        before = self.label
+        self.jump(head)
+        self.place(head)
+        place = len(self.lines)
+        loop = OpenLoop(self.name(), [self.name() for _ in carried])
+        self.lines += [""] * (1 + len(carried))
+        self.branch(self.icmp("slt", loop.index, stop), body, end)
+        self.place(body)
+        yield loop
+        after = self.inst(f"add nsw i64 {loop.index}, {step}")
+        latch = self.label
+        self.jump(head, metadata)
+        phis = [("i64", loop.index, start, after)]
+        phis += [(t, name, init, new) for (t, init), name, new in zip(carried, loop.carried, loop.next, strict=True)]
+        for k, (type_, name, init, new) in enumerate(phis):
+            self.lines[place + k] = f"  {name} = phi {type_} [ {init}, %{before} ], [ {new}, %{latch} ]"
+        self.place(end)
+
+    # -- metadata
+    def metadata(self, text: str, distinct: bool = False) -> str:
+        """The number of a metadata node; equal nodes are one unless distinct. `@` in a distinct one is the node itself."""
+        if not distinct and text in self._numbered:
+            return self._numbered[text]
+        number = f"!{len(self._metadata)}"
+        self._metadata.append(f"{number} = {'distinct ' if distinct else ''}!{{{text.replace('@', number)}}}")
+        self._numbered[text] = number
+        return number
+
+    def parallel_group(self) -> tuple[str, str]:
+        """(metadata of the accesses, metadata of the back branch) of a loop whose iterations are independent."""
+        group = self.metadata("", distinct=True)
+        property_ = self.metadata(f'!"llvm.loop.parallel_accesses", {group}')
+        return f", !llvm.access.group {group}", self.loop_metadata(property_)
+
+    def loop_metadata(self, *properties: str) -> str:
+        return f", !llvm.loop {self.metadata(', '.join(('@', *properties)), distinct=True)}"
+
+    def text(self, head: str) -> str:
+        """The whole module; `head` is the function's first line up to the brace."""
+        declared = [line for _, line in sorted(self._declared.items())]
+        return "\n".join([*declared, "", head + " {", "entry:", *self.entry, *self.lines, "}", "", *self._metadata, ""])
+
+
+def _both(a: str, b: str) -> bool:
+    return a[0] != "%" and b[0] != "%"
+
+
+def literal(type: ScalarType, value: Any) -> str:
+    """A constant of an element type; floats as the bits of the double that equals them."""
+    if type is I1:
+        return "true" if value else "false"
+    if not type.is_float:
+        return str(int(value))
+    exact = type.dtype.type(value)
+    return f"0x{struct.unpack('<Q', struct.pack('<d', float(exact)))[0]:016X}"

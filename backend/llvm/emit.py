@@ -1,0 +1,364 @@
+"""A memref program as the text of one LLVM function: `emit_kernel`.
+
+A walk over the program in order. Scalars are SSA values; a memref is a base pointer, a pointer to element 0, sizes and
+strides, of which the ones known at compile time are literals, so that LLVM sees unit strides as such. Structured ops are
+planned by `tracebuf.lower.plan` and written by `loops`. scf.for and scf.if become phi nodes. A failed check leaves its
+values in the frame and returns its number. MLIR counterpart: the lowering of memref, scf and linalg to the LLVM dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tracebuf.backend.llvm import abi
+from tracebuf.backend.llvm.blas_calls import BlasWriter
+from tracebuf.backend.llvm.code import Access, Code
+from tracebuf.backend.llvm.loops import Buffer, NestWriter
+from tracebuf.backend.llvm.memory import Memory, layout_order, storages
+from tracebuf.backend.llvm.scalars import Scalars, memory_type
+from tracebuf.errors import InternalError
+from tracebuf.ir.core import Block, Func, Op, Value
+from tracebuf.ir.dims import Dim, Expr, Sym
+from tracebuf.ir.protocols import llvm_type
+from tracebuf.ir.types import MemRefType, ScalarType, Type
+from tracebuf.lower.plan import Nest, plan, spec_of
+from tracebuf.ops import arith, bufferization, linalg, memref, scf
+from tracebuf.ops.func import Return
+
+
+def emit_kernel(func: Func, name: str) -> abi.KernelText:
+    """The LLVM text of a memref-level function, as `i64 @name(ptr frame)`."""
+    return KernelWriter(func, name).write()
+
+
+class KernelWriter:
+    """Writes one function. `values` are scalars, `buffers` memrefs."""
+
+    def __init__(self, func: Func, name: str) -> None:
+        self.func, self.name, self.code = func, name, Code()
+        self.scalars = Scalars(self.code)
+        self.values: dict[Value, str] = {}
+        self.buffers: dict[Value, Buffer] = {}
+        self.dims: dict[Dim, str] = {}
+        self.roots, count = storages(func)
+        domain = self.code.metadata("@", distinct=True) if count > 1 else ""
+        self.scopes = {k: self.code.metadata(f"@, {domain}", distinct=True) for k in range(count)} if count > 1 else {}
+        results = func.block.terminator.operands
+        self.frame = abi.frame_of([a.type for a in func.args], [v.type for v in results])
+        self.checks: list[arith.Check] = []
+        self.plans: list[str] = []
+        self.context = self.code.inst("load ptr, ptr %frame")
+        self.memory = Memory(self.code, self.context, "out_of_memory")
+        self.blas = BlasWriter(self.code, self._write_nest)
+        self.skipped: set[Op] = set()
+
+    def write(self) -> abi.KernelText:
+        self._arguments()
+        self._block(self.func.block)
+        self.code.place("out_of_memory")
+        self.code.do(f"ret i64 {abi.OUT_OF_MEMORY}")
+        text = self.code.text(f"define i64 @{self.name}(ptr noalias %frame) nounwind")
+        return abi.KernelText(
+            self.name, text, tuple(self.plans), dict(self.code.imports), self.frame, tuple(self.checks),
+            self.memory.arena_slots, tuple(self.func.block.terminator.operands),
+        )  # fmt: skip
+
+    # -- arguments and results
+    def _slot(self, index: int) -> str:
+        return self.code.offset("%frame", "i64", str(index))
+
+    def _arguments(self) -> None:
+        """Arguments from the frame; sizes that have one expression are one value, strides are made from sizes where they can."""
+        sizes: dict[Value, tuple[str, ...]] = {}
+        for arg, at in zip(self.func.args, self.frame.arg_at, strict=True):
+            if isinstance(arg.type, MemRefType):
+                sizes[arg] = tuple(self._size(n, at + 1 + k) for k, n in enumerate(arg.type.shape))
+            elif isinstance(arg.type, ScalarType):
+                self.values[arg] = self.code.load(arg.type, self._slot(at))
+        for arg, at in zip(self.func.args, self.frame.arg_at, strict=True):
+            if isinstance(type_ := arg.type, MemRefType):
+                pointer = self.code.inst(f"load ptr, ptr {self._slot(at)}")
+                first = at + 1 + type_.rank
+                strides = tuple(self._stride(s, first + k) for k, s in enumerate(type_.strides))
+                self.buffers[arg] = Buffer(type_, pointer, pointer, sizes[arg], strides, self.roots[arg])
+
+    def _size(self, size: Dim, slot: int) -> str:
+        if isinstance(size, int):
+            return str(size)
+        if size not in self.dims:
+            self.dims[size] = self.code.inst(f"load i64, ptr {self._slot(slot)}")
+        return self.dims[size]
+
+    def _stride(self, stride: Dim | None, slot: int) -> str:
+        known = None if stride is None else self._expression(stride)
+        return self.code.inst(f"load i64, ptr {self._slot(slot)}") if known is None else known
+
+    def _expression(self, e: Dim) -> str | None:
+        """A polynomial of sizes that are known at entry; None for any other."""
+        if isinstance(e, int) or e in self.dims:
+            return str(e) if isinstance(e, int) else self.dims[e]
+        total = "0"
+        for monomial, coefficient in e.terms.items():
+            factors = [self.dims.get(a.expr) if isinstance(a, Sym) else self.dims.get(Expr({(a,): 1})) for a in monomial]
+            if None in factors:
+                return None
+            total = self.code.add(total, self.code.product([str(coefficient), *(f for f in factors if f is not None)]))
+        self.dims[e] = total
+        return total
+
+    def _return(self, op: Return) -> None:
+        for value, at in zip(op.operands, self.frame.result_at, strict=True):
+            if isinstance(value.type, MemRefType):
+                b = self.buffers[value]
+                for k, pointer in enumerate((b.base, b.pointer)):
+                    self.code.do(f"store ptr {pointer}, ptr {self._slot(at + k)}")
+                for k, n in enumerate((*b.sizes, *b.strides)):
+                    self.code.do(f"store i64 {n}, ptr {self._slot(at + 2 + k)}")
+            else:
+                self._store_scalar(value, at)
+        self.code.do("ret i64 0")
+
+    def _store_scalar(self, value: Value, slot: int) -> None:
+        assert isinstance(value.type, ScalarType)
+        self.code.store(value.type, self.values[value], self._slot(slot))
+
+    # -- ops
+    def _block(self, block: Block) -> None:
+        for op in block.ops:
+            if op in self.skipped:
+                continue
+            if isinstance(op, arith.ScalarOp):
+                self.scalars.op(op, self.values)
+                continue
+            writer = _WRITERS.get(type(op))
+            if writer is None:
+                raise InternalError(f"no native form of {op.name}")
+            writer(self, op)
+
+    def _check(self, op: arith.Check) -> None:
+        self.checks.append(op)
+        fail, ok = self.code.new_label(), self.code.new_label()
+        self.code.branch(self.values[op.operand(0)], ok, fail, self._likely())
+        self.code.place(fail)
+        for k, value in enumerate(op.operands[1 : 1 + abi.MAX_ERROR_VALUES]):
+            self._store_scalar(value, self.frame.error_at + k)
+        self.code.do(f"ret i64 {len(self.checks)}")
+        self.code.place(ok)
+
+    def _likely(self) -> str:
+        return ", !prof " + self.code.metadata('!"branch_weights", i32 2000, i32 1')
+
+    def _alloc(self, op: memref.Alloc) -> None:
+        type_ = op.result.memref_type
+        sizes = tuple(str(s) if isinstance(s, int) else self.values[s] for s in op.sizes)
+        sizes = tuple(str(n) if isinstance(n, int) else v for n, v in zip(type_.shape, sizes, strict=True))
+        order = op.attrs.get("order", tuple(range(type_.rank)))
+        root = next(iter(self.roots[op.result]))
+        self.buffers[op.result] = self.memory.allocate(type_, sizes, order, op, root)
+
+    def _dealloc(self, op: memref.Dealloc) -> None:
+        self.memory.free(self.buffers[op.operand(0)], memref.base_of(op.operand(0)))
+
+    def _dim(self, op: memref.Dim) -> None:
+        self.values[op.result] = self.buffers[op.operand(0)].sizes[op.attrs["dim"]]
+
+    def _cast(self, op: memref.Cast) -> None:
+        self.buffers[op.result] = self.buffers[op.operand(0)]
+
+    def _view(self, op: memref.Subview) -> None:
+        self.buffers[op.result] = self.memory.view(op, self.buffers[op.operand(0)], self.values)
+
+    def _element(self, buffer: Buffer, indices: Sequence[Value]) -> str:
+        moved = "0"
+        for index, stride in zip(indices, buffer.strides, strict=True):
+            moved = self.code.add(moved, self.code.mul(self.values[index], stride))
+        return self.code.offset(buffer.pointer, memory_type(buffer.type.element), moved)
+
+    def _load(self, op: memref.Load) -> None:
+        b = self.buffers[op.operand(0)]
+        self.values[op.result] = self.code.load(b.type.element, self._element(b, op.operands[1:]), self._access(b))
+
+    def _store(self, op: memref.Store) -> None:
+        b = self.buffers[op.operand(1)]
+        self.code.store(b.type.element, self.values[op.operand(0)], self._element(b, op.operands[2:]), self._access(b))
+
+    def _access(self, buffer: Buffer) -> Access:
+        return access_to(self.code, buffer, self.scopes)
+
+    def _same_base(self, op: bufferization.SameBase) -> None:
+        a, b = (self.buffers[v].base for v in op.operands)
+        self.values[op.result] = self.code.icmp("eq", a, b, "ptr")
+
+    def _copy(self, op: memref.Copy) -> None:
+        source, target = (self.buffers[v] for v in op.operands)
+        if op.attrs.get("reason") != "store":
+            self.memory.count_copy(self.memory.nbytes(source))
+        self._copy_elements(op, source, target)
+
+    def _copy_elements(self, op: memref.Copy, source: Buffer, target: Buffer) -> None:
+        nest = plan(spec_of(op, [source.type, target.type]))
+        if len(nest.loops) > 1 or any(o.inner != 1 for o in nest.operands):
+            self._write_nest(nest, [source, target])
+            return
+        name = "memmove" if source.roots & target.roots else "memcpy"
+        args = [("ptr", target.pointer), ("ptr", source.pointer), ("i64", self.memory.nbytes(source)), ("i1", "false")]
+        self.code.declare(f"llvm.{name}.p0.p0.i64", "void @(ptr, ptr, i64, i1)")
+        self.code.call("void", f"llvm.{name}.p0.p0.i64", args)
+
+    def _clone(self, op: bufferization.Clone) -> None:
+        source = self.buffers[op.operand(0)]
+        root = next(iter(self.roots[op.result]))
+        order = layout_order(source.type)
+        new = self.memory.allocate(source.type, source.sizes, order, op, root)
+        self.buffers[op.result] = new
+        self.memory.count_copy(new.nbytes)
+        self._copy_elements(memref.Copy.of(op.operand(0), op.operand(0), "clone", op.loc), source, new)
+
+    # -- structured ops
+    def _structured(self, op: linalg.DestinationOp) -> None:
+        operands = [self.buffers[v] if isinstance(v.type, MemRefType) else self.values[v] for v in op.operands]
+        types: list[Type] = [
+            b.type if isinstance(b, Buffer) else v.type for b, v in zip(operands, op.operands, strict=True)
+        ]
+        nest = plan(spec_of(op, types))
+        if isinstance(op, linalg.Contraction) and linalg.element_type(types[2]).is_float:
+            self.plans.append(f"{op.name} by BLAS where strides allow, else\n{nest}")
+            fill = zero_fill_before(op)
+            self.blas.product(op, nest, [b for b in operands if isinstance(b, Buffer)], fill in self.skipped)
+        else:
+            self._write_nest(nest, operands)
+
+    def _fill(self, op: linalg.Fill) -> None:
+        """A fill with zero right before a BLAS product into the same buffer is left to the product (its beta is 0 then)."""
+        following = product_after(op)
+        if following is not None and linalg.element_type(op.operand(1).type).is_float:
+            self.skipped.add(op)
+        else:
+            self._structured(op)
+
+    def _write_nest(self, nest: Nest, operands: Sequence[Buffer | str]) -> None:
+        if str(nest) not in self.plans[-1:]:
+            self.plans.append(str(nest))
+        NestWriter(self.code, nest, operands, self.values, self.scopes).write()
+
+    # -- control flow
+    def _bind(self, value: Value, parts: list[str]) -> list[str]:
+        """Names a carried value from the front of `parts`; the rest. A memref's parts are what its type does not fix."""
+        if isinstance(value.type, ScalarType):
+            self.values[value] = parts[0]
+            return parts[1:]
+        type_, rest = value.memref_type, iter(parts[2:])
+        known = [str(n) if isinstance(n, int) else next(rest) for n in (*type_.shape, *type_.strides)]
+        sizes, strides = tuple(known[: type_.rank]), tuple(known[type_.rank :])
+        self.buffers[value] = Buffer(type_, parts[0], parts[1], sizes, strides, self.roots[value])
+        return list(rest)
+
+    def _bind_all(self, values: Sequence[Value], parts: list[str]) -> None:
+        for value in values:
+            parts = self._bind(value, parts)
+
+    def _all_parts(self, values: Sequence[Value], like: Sequence[Value]) -> list[tuple[str, str]]:
+        """`values` as (LLVM type, value) pairs, in the form that the types of `like` ask for (see `_bind`)."""
+        parts: list[tuple[str, str]] = []
+        for value, target in zip(values, like, strict=True):
+            if isinstance(target.type, MemRefType):
+                b, t = self.buffers[value], target.type
+                fixed = zip((*t.shape, *t.strides), (*b.sizes, *b.strides), strict=True)
+                parts += [("ptr", b.base), ("ptr", b.pointer), *(("i64", v) for n, v in fixed if not isinstance(n, int))]
+            else:
+                assert isinstance(target.type, ScalarType)
+                parts.append((llvm_type(target.type), self.values[value]))
+        return parts
+
+    def _for(self, op: scf.For) -> None:
+        lower, upper, step = (self.values[v] for v in op.operands[:3])
+        carried = op.body.args[1:]
+        inits = self._all_parts(op.operands[3:], carried)
+        with self.code.loop(upper, lower, step, inits) as loop:
+            self.values[op.body.args[0]] = loop.index
+            self._bind_all(carried, loop.carried)
+            self._block(op.body)
+            loop.next = [v for _, v in self._all_parts(op.body.terminator.operands, carried)]
+        self._bind_all(op.results, loop.carried)
+
+    def _if(self, op: scf.If) -> None:
+        labels, end = [self.code.new_label(), self.code.new_label()], self.code.new_label()
+        self.code.branch(self.values[op.operand(0)], labels[0], labels[1])
+        arms = []
+        for label, block in zip(labels, op.branches, strict=True):
+            self.code.place(label)
+            self._block(block)
+            arms.append((self._all_parts(block.terminator.operands, op.results), self.code.label))
+            self.code.jump(end)
+        self.code.place(end)
+        (then, at_then), (orelse, at_else) = arms
+        phis = [
+            self.code.inst(f"phi {t} [ {a}, %{at_then} ], [ {b}, %{at_else} ]")
+            for (t, a), (_, b) in zip(then, orelse, strict=True)
+        ]
+        self._bind_all(op.results, phis)
+
+    def _nothing(self, op: Op) -> None:
+        """A terminator: its parent takes the values."""
+
+
+def access_to(code: Code, buffer: Buffer, scopes: dict[int, str]) -> Access:
+    """Alias metadata of an access: the storages it may touch, and those it cannot."""
+    if len(scopes) < 2 or not buffer.roots:
+        return Access()
+    mine = ", ".join(scopes[r] for r in sorted(buffer.roots))
+    others = ", ".join(scopes[r] for r in sorted(scopes.keys() - buffer.roots))
+    text = f", !alias.scope {code.metadata(mine)}"
+    return Access(text + (f", !noalias {code.metadata(others)}" if others else ""))
+
+
+def product_after(fill: linalg.Fill) -> linalg.Contraction | None:
+    """The float product into the buffer that this op fills with zero, if nothing between them can see the buffer."""
+    value = fill.operand(0).defining_op
+    if not isinstance(value, arith.Constant) or value.attrs["value"] != 0 or fill.block is None:
+        return None
+    for op in fill.block.ops[fill.block.op_index(fill) + 1 :]:
+        if isinstance(op, linalg.Contraction) and op.operand(2) is fill.operand(1):
+            base = memref.base_of(op.operand(2))
+            return None if base in [memref.base_of(v) for v in op.operands[:2]] else op
+        if not isinstance(op, arith.ScalarOp | memref.Alloc | memref.Dim | memref.Subview | memref.Cast):
+            return None
+    return None
+
+
+def zero_fill_before(product: linalg.Contraction) -> linalg.Fill | None:
+    """The inverse of `product_after`."""
+    assert product.block is not None
+    for op in reversed(product.block.ops[: product.block.op_index(product)]):
+        if isinstance(op, linalg.Fill):
+            return op if product_after(op) is product else None
+        if not isinstance(op, arith.ScalarOp | memref.Alloc | memref.Dim | memref.Subview | memref.Cast):
+            return None
+    return None
+
+
+_WRITERS: dict[type[Op], Callable[..., None]] = {
+    arith.Check: KernelWriter._check,
+    memref.Alloc: KernelWriter._alloc,
+    memref.Alloca: KernelWriter._alloc,
+    memref.Dealloc: KernelWriter._dealloc,
+    memref.Dim: KernelWriter._dim,
+    memref.Cast: KernelWriter._cast,
+    memref.Subview: KernelWriter._view,
+    memref.View: KernelWriter._view,
+    memref.Load: KernelWriter._load,
+    memref.Store: KernelWriter._store,
+    memref.Copy: KernelWriter._copy,
+    bufferization.SameBase: KernelWriter._same_base,
+    bufferization.Clone: KernelWriter._clone,
+    linalg.Generic: KernelWriter._structured,
+    linalg.Fill: KernelWriter._fill,
+    linalg.MatMul: KernelWriter._structured,
+    linalg.MatVec: KernelWriter._structured,
+    linalg.VecMat: KernelWriter._structured,
+    linalg.Dot: KernelWriter._structured,
+    scf.For: KernelWriter._for,
+    scf.If: KernelWriter._if,
+    scf.Yield: KernelWriter._nothing,
+    Return: KernelWriter._return,
+}

@@ -1,0 +1,296 @@
+"""A `lower.plan.Nest` as LLVM text: the loops, blocks with calls of NumPy's inner loops, folds.
+
+The text follows the plan. A row is one run of the innermost loop; what does not vary in it is loaded before it. Where the
+plan asks for a test of unit strides, the row is written twice. A body without calls is one loop over the row, else the row
+is cut into blocks, and each stage is one loop over the block, then the calls. Loads of one iteration stand before its
+stores, and every out of a block is written in the last stage, so an out may be exactly an input's buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tracebuf.backend.llvm.code import Access, Code, OpenLoop
+from tracebuf.backend.llvm.folds import FoldState
+from tracebuf.backend.llvm.scalars import Scalars, memory_type
+from tracebuf.ir.core import Value
+from tracebuf.ir.types import MemRefType, ScalarType
+from tracebuf.lower.plan import BLOCK, IN_ORDER, PAIRWISE, Nest, Operand, Stage
+from tracebuf.ops import arith
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A memref as LLVM values: base pointer, pointer to element 0, sizes, strides; `type` says what is known of them."""
+
+    type: MemRefType
+    base: str
+    pointer: str
+    sizes: tuple[str, ...]
+    strides: tuple[str, ...]
+    roots: frozenset[int] = frozenset()
+    """The storages it may be part of: alias scopes."""
+    nbytes: str = "0"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One run of the innermost loop, or one block of it: pointers and strides (LLVM values) of each operand, what is fixed."""
+
+    pointers: dict[int, str]
+    strides: dict[int, str]
+    values: dict[Value, str]
+
+
+class NestWriter:
+    """Writes one nest. `operands[k]` is a Buffer, or the value of a scalar operand; `outer` holds values around the body."""
+
+    def __init__(
+        self, code: Code, nest: Nest, operands: Sequence[Buffer | str], outer: dict[Value, str], scopes: dict[int, str]
+    ) -> None:
+        self.code, self.nest, self.scopes = code, nest, scopes
+        self.scalars = Scalars(code)
+        spec = nest.spec
+        self.buffers = {k: b for k, b in enumerate(operands) if isinstance(b, Buffer)}
+        self.values = {a: v for a, v in zip(spec.body.args, operands) if isinstance(v, str)}
+        self.outer = outer
+        self.memory = {spec.body.args[o.index]: o for o in nest.operands}
+        self.blocks: dict[Value, str] = {}
+        self.elements = {o.index: memory_type(o.element) for o in nest.operands}
+        self.n_stored = [o for o in nest.operands if o.written]
+        self.fold_of = {f.out: FoldState(code, f, self._element(f.out), k) for k, f in enumerate(nest.folds)}
+
+    def _element(self, k: int) -> ScalarType:
+        type_ = self.nest.spec.types[k]
+        assert isinstance(type_, MemRefType)
+        return type_.element
+
+    def write(self) -> None:
+        for op in self.nest.invariant:
+            assert isinstance(op, arith.ScalarOp)
+            self.values[op.result] = op.emit(self.scalars, [self._outer(v) for v in op.operands])
+        where = self.nest.spec.sizes()
+        sizes = [self.code.product([self.buffers[where[d][0]].sizes[where[d][1]] for d in lp.dims]) for lp in self.nest.loops]
+        strides = [{o.index: self._stride(o, depth) for o in self.nest.operands} for depth in range(len(sizes))]
+        unit = [self.code.icmp("eq", strides[-1][k], "1") for k in self.nest.unit_test if strides[-1][k] != "1"]
+        pointers = {o.index: self.buffers[o.index].pointer for o in self.nest.operands}
+        self._loops(0, sizes, strides, pointers, self.code.every(unit))
+
+    def _outer(self, value: Value) -> str:
+        return self.values[value] if value in self.values else self.outer[value]
+
+    def _stride(self, operand: Operand, depth: int) -> str:
+        known, loop = operand.strides[depth], self.nest.loops[depth]
+        if isinstance(known, int):
+            return str(known)
+        map_, buffer = self.nest.spec.maps[operand.index], self.buffers[operand.index]
+        total = "0"
+        for axis, d in enumerate(map_.results):
+            if d == loop.dims[-1]:
+                total = self.code.add(total, buffer.strides[axis])
+        return total
+
+    def _loops(
+        self, depth: int, sizes: list[str], strides: list[dict[int, str]], pointers: dict[int, str], unit: str
+    ) -> None:
+        """The loops from `depth` inwards, with the folds around those that they run over."""
+        folding = depth == len(sizes) - self.nest.fold_loops and self.nest.folds
+        if folding:
+            for k, state in self.fold_of.items():
+                state.begin(pointers[k], self._access(k))
+        if depth == len(sizes) - 1:
+            self._row(sizes[-1], Row(pointers, strides[-1], {}), unit)
+        else:
+            with self.code.loop(sizes[depth]) as loop:
+                self._loops(depth + 1, sizes, strides, self._advance(pointers, strides[depth], loop.index), unit)
+        if folding:
+            for k, state in self.fold_of.items():
+                state.finish(pointers[k], self._access(k))
+
+    def _advance(self, pointers: dict[int, str], strides: dict[int, str], index: str) -> dict[int, str]:
+        code = self.code
+        return {k: code.offset(p, self.elements[k], code.mul(index, strides[k])) for k, p in pointers.items()}
+
+    def _access(self, k: int, group: str = "") -> Access:
+        roots = self.buffers[k].roots
+        mine = ", ".join(self.scopes[r] for r in sorted(roots))
+        others = ", ".join(self.scopes[r] for r in sorted(self.scopes.keys() - roots))
+        text = f", !alias.scope {self.code.metadata(mine)}" if mine and len(self.scopes) > 1 else ""
+        text += f", !noalias {self.code.metadata(others)}" if mine and others else ""
+        return Access(text, group)
+
+    # -- a row
+    def _row(self, count: str, row: Row, unit: str) -> None:
+        if unit == "true":
+            self._row_version(count, replace(row, strides={k: self._unit(k, s) for k, s in row.strides.items()}))
+            return
+        code, yes, no, end = self.code, self.code.new_label(), self.code.new_label(), self.code.new_label()
+        code.branch(unit, yes, no)
+        code.place(yes)
+        self._row_version(count, replace(row, strides={k: self._unit(k, s) for k, s in row.strides.items()}))
+        code.jump(end)
+        code.place(no)
+        self._row_version(count, row)
+        code.jump(end)
+        code.place(end)
+
+    def _unit(self, k: int, stride: str) -> str:
+        return "1" if k in self.nest.unit_test else stride
+
+    def _row_version(self, count: str, row: Row) -> None:
+        """The row with these strides: fixed operands loaded, then one loop, or blocks."""
+        spec, code = self.nest.spec, self.code
+        fixed = dict(self.values)
+        for o in self.nest.operands:
+            if o.read and not o.written and row.strides[o.index] == "0":
+                fixed[spec.body.args[o.index]] = code.load(o.element, row.pointers[o.index], self._access(o.index))
+        row = replace(row, values=fixed)
+        if not self.nest.loops[-1].dims:
+            self._once(row)
+        elif not self.nest.blocked:
+            self._stage(self.nest.stages[0], row, count, last=True)
+        else:
+            with code.loop(count, step=str(BLOCK)) as loop:
+                left = code.intrinsic("llvm.smin.i64", "i64", [("i64", code.sub(count, loop.index)), ("i64", str(BLOCK))])
+                self._block(left, replace(row, pointers=self._advance(row.pointers, row.strides, loop.index)))
+
+    def _once(self, row: Row) -> None:
+        """A nest without loops: one element, every op in its own order."""
+        body = self.nest.spec.body
+        values = dict(row.values)
+        for op in body.ops[:-1]:
+            if op.result not in values:
+                assert isinstance(op, arith.ScalarOp)
+                values[op.result] = op.emit(self.scalars, [self._read(v, row, "0", values, "") for v in op.operands])
+        self._store_outs(row, "0", values, "")
+
+    def _block(self, count: str, row: Row) -> None:
+        direct = self._direct_call(row)
+        for stage in self.nest.stages:
+            last = stage is self.nest.stages[-1]
+            gathered = [v for call in stage.calls for v in call.operands if v in self.memory and self._gathered(v, row)]
+            if last or stage.kept or gathered:
+                if not (last and direct):
+                    self._stage(stage, row, count, last, gathered)
+            for call in stage.calls:
+                out = (row.pointers[self.n_stored[0].index], self._bytes(call.result)) if call is direct else None
+                self._call(call, row, count, out)
+
+    def _gathered(self, arg: Value, row: Row) -> bool:
+        """Whether a call's operand in memory must be brought together first (no stride of one element)."""
+        return arg not in row.values and row.strides[self.memory[arg].index] != "1"
+
+    def _direct_call(self, row: Row) -> arith.Ufunc | None:
+        """The call whose result may go straight to the out's memory: the last thing done, into one contiguous unread out."""
+        calls = [c for stage in self.nest.stages for c in stage.calls]
+        if not calls or self.nest.stages[-1].scalars or len(self.n_stored) != 1 or self.nest.folds:
+            return None
+        out, yielded = self.n_stored[0], self.nest.spec.body.terminator.operand(0)
+        fits = row.strides[out.index] == "1" and not out.read and yielded is calls[-1].result and len(yielded.uses) == 1
+        return calls[-1] if fits else None
+
+    # -- stages
+    def _stage(self, stage: Stage, row: Row, count: str, last: bool, gathered: Sequence[Value] = ()) -> None:
+        """One loop over the row or block."""
+        code = self.code
+        group, back = code.parallel_group()
+        states = list(self.fold_of.values()) if last else []
+        if any(s.fold.how == PAIRWISE for s in states):
+            back = self._wide(group)
+        carried = [(memory_type(s.element) if s.element.name != "i1" else "i1", s.start()) for s in states]
+        with code.loop(count, carried=carried, metadata=back) as loop:
+            self._iteration(stage, row, loop, last, gathered, group, states)
+        for state, value in zip(states, loop.carried):
+            state.end_of_row(value)
+
+    def _wide(self, group: str) -> str:
+        """Loop metadata for a sum: vectorised for certain, so that the error does not depend on LLVM's view of the cost."""
+        code = self.code
+        size = max(s.element.itemsize for s in self.fold_of.values())
+        parallel = code.metadata(f'!"llvm.loop.parallel_accesses", {group.rpartition(" ")[2]}')
+        enable = code.metadata('!"llvm.loop.vectorize.enable", i1 true')
+        width = code.metadata(f'!"llvm.loop.vectorize.width", i32 {64 // size}')
+        count = code.metadata('!"llvm.loop.interleave.count", i32 4')
+        return code.loop_metadata(parallel, enable, width, count)
+
+    def _iteration(
+        self, stage: Stage, row: Row, loop: OpenLoop, last: bool, gathered: Sequence[Value], group: str, states: list[FoldState]
+    ) -> None:
+        values = dict(row.values)
+        args, index = self.nest.spec.body.args, loop.index
+        for state, value in zip(states, loop.carried):
+            values[args[state.fold.out]] = value
+        folding = {s.fold.op for s in states}
+        for op in stage.scalars:
+            if op not in folding:
+                assert isinstance(op, arith.ScalarOp)
+                values[op.result] = op.emit(self.scalars, [self._read(v, row, index, values, group) for v in op.operands])
+        for v in dict.fromkeys((*stage.kept, *gathered)):
+            self.code.store(self._scalar(v), self._read(v, row, index, values, group), self._at(v, index), group)
+        if last:
+            for state in states:
+                element = state.fold.element
+                if state.fold.how == IN_ORDER or element is None:
+                    yielded = self.nest.spec.body.terminator.operand(state.fold.out - self.nest.spec.n_ins)
+                    loop.next.append(self._read(yielded, row, index, values, group))
+                else:
+                    new = self._read(element, row, index, values, group)
+                    loop.next.append(state.combine(self.scalars, values[args[state.fold.out]], new))
+            self._store_outs(row, index, values, group)
+
+    def _store_outs(self, row: Row, index: str, values: dict[Value, str], group: str) -> None:
+        spec = self.nest.spec
+        outs = [o for o in self.n_stored if o.index not in self.fold_of]
+        new = [self._read(spec.body.terminator.operand(o.index - spec.n_ins), row, index, values, group) for o in outs]
+        for o, value in zip(outs, new, strict=True):
+            self.code.store(o.element, value, self._element_at(o, row, index), self._access(o.index, group))
+
+    def _read(self, value: Value, row: Row, index: str, values: dict[Value, str], group: str) -> str:
+        """A value of this iteration: computed here, loaded from an operand, left in a block by an earlier stage, or from outside."""
+        if value not in values:
+            if value in self.memory:
+                o = self.memory[value]
+                values[value] = self.code.load(o.element, self._element_at(o, row, index), self._access(o.index, group))
+            elif value in self.blocks:
+                values[value] = self.code.load(self._scalar(value), self._at(value, index), group)
+            else:
+                return self.outer[value]
+        return values[value]
+
+    def _element_at(self, o: Operand, row: Row, index: str) -> str:
+        stride = self.code.mul(index, row.strides[o.index])
+        return self.code.offset(row.pointers[o.index], self.elements[o.index], stride)
+
+    # -- blocks
+    def _scalar(self, value: Value) -> ScalarType:
+        assert isinstance(value.type, ScalarType)
+        return value.type
+
+    def _bytes(self, value: Value) -> str:
+        return str(self._scalar(value).itemsize)
+
+    def _buffer(self, value: Value) -> str:
+        """The stack buffer of a value (the same ones serve every nest of the function)."""
+        if value not in self.blocks:
+            type_ = f"[{BLOCK} x {memory_type(self._scalar(value))}]"
+            self.blocks[value] = self.code.slot(type_, len(self.blocks), align=64)
+        return self.blocks[value]
+
+    def _at(self, value: Value, index: str) -> str:
+        return self.code.offset(self._buffer(value), memory_type(self._scalar(value)), index)
+
+    def _call(self, call: arith.Ufunc, row: Row, count: str, out: tuple[str, str] | None) -> None:
+        operands = []
+        for k, v in enumerate(call.operands):
+            if v in self.memory and v not in row.values:
+                pointer = self._buffer(v) if self._gathered(v, row) else row.pointers[self.memory[v].index]
+                operands.append((pointer, self._bytes(v)))
+            elif v in self.blocks:
+                operands.append((self.blocks[v], self._bytes(v)))
+            else:
+                slot = self.code.slot("double", k)
+                self.code.store(self._scalar(v), row.values[v] if v in row.values else self.outer[v], slot)
+                operands.append((slot, "0"))
+        operands.append(out or (self._buffer(call.result), self._bytes(call.result)))
+        self.scalars.call_loop(call.function, call.attrs["types"], operands, count)

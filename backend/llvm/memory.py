@@ -1,0 +1,176 @@
+"""Buffers in the emitted code: allocation (arena, NumPy array, stack), frees, views, copies, and their counters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tracebuf.backend.llvm import abi
+from tracebuf.backend.llvm.code import Code
+from tracebuf.backend.llvm.loops import Buffer
+from tracebuf.backend.llvm.scalars import memory_type
+from tracebuf.ir.core import Func, Mixed, Op, Value
+from tracebuf.ir.types import MemRefType, strides_in_order
+from tracebuf.lower.plan import magnitude
+from tracebuf.ops import bufferization, memref, scf
+
+
+class Memory:
+    """Writes allocations and frees; `context` is the pointer to the context's slots."""
+
+    def __init__(self, code: Code, context: str, no_memory: str) -> None:
+        self.code, self.context, self.no_memory = code, context, no_memory
+        self.arena_slots = 0
+
+    def context_slot(self, slot: int) -> str:
+        return self.code.offset(self.context, "i64", str(slot))
+
+    def count(self, slot: int, amount: str) -> str:
+        """Adds to a counter; the new value."""
+        where = self.context_slot(slot)
+        new = self.code.add(self.code.inst(f"load i64, ptr {where}"), amount)
+        self.code.do(f"store i64 {new}, ptr {where}")
+        return new
+
+    def count_allocation(self, nbytes: str) -> None:
+        self.count(abi.ALLOCATIONS, "1")
+        self.count(abi.ALLOCATED, nbytes)
+        live, peak = self.count(abi.LIVE, nbytes), self.context_slot(abi.PEAK)
+        most = self.code.intrinsic("llvm.smax.i64", "i64", [("i64", live), ("i64", self.code.inst(f"load i64, ptr {peak}"))])
+        self.code.do(f"store i64 {most}, ptr {peak}")
+
+    def count_copy(self, nbytes: str) -> None:
+        self.count(abi.COPIES, "1")
+        self.count(abi.COPIED, nbytes)
+
+    def nbytes(self, buffer: Buffer) -> str:
+        return self.code.mul(self.code.product(buffer.sizes), str(buffer.type.element.itemsize))
+
+    def allocate(self, type_: MemRefType, sizes: tuple[str, ...], order: Sequence[int], op: Op, root: int) -> Buffer:
+        """A dense buffer with axes in `order`, of the kind the op's attributes say."""
+        nbytes = self.code.mul(self.code.product(sizes), str(type_.element.itemsize))
+        if isinstance(op, memref.Alloca):
+            count = max(int(self.code.product(sizes)), 1)
+            base = self.code.fresh_slot(f"[{count} x {memory_type(type_.element)}]", align=64)
+        elif op.attrs.get("kind") == "arena":
+            base = self._arena(op.attrs["slot"], nbytes)
+        else:
+            base = self._array(type_, sizes, order)
+        if not isinstance(op, memref.Alloca):
+            self.count_allocation(nbytes)
+        known = MemRefType(type_.shape, type_.element, strides_in_order(type_.shape, order), 0)
+        return Buffer(known, base, base, sizes, self._dense(sizes, order), frozenset([root]), nbytes)
+
+    def _dense(self, sizes: tuple[str, ...], order: Sequence[int]) -> tuple[str, ...]:
+        strides, step = ["1"] * len(sizes), "1"
+        for k, axis in enumerate(reversed(order)):
+            strides[axis] = step
+            if k + 1 < len(order):
+                step = self.code.mul(step, sizes[axis])
+        return tuple(strides)
+
+    def _arena(self, slot: int, nbytes: str) -> str:
+        """The arena slot's memory, grown by a call back where it is too small."""
+        code = self.code
+        self.arena_slots = max(self.arena_slots, slot + 1)
+        at = abi.ARENA + 2 * slot
+        grow, ready = code.new_label(), code.new_label()
+        room = code.inst(f"load i64, ptr {self.context_slot(at + 1)}")
+        code.branch(code.icmp("slt", room, nbytes), grow, ready)
+        code.place(grow)
+        function = code.inst(f"load ptr, ptr {self.context_slot(abi.GROW)}")
+        done = code.inst(f"call i64 {function}(i64 {slot}, i64 {nbytes})")
+        code.branch(code.icmp("eq", done, "0"), self.no_memory, ready)
+        code.place(ready)
+        return code.inst(f"load ptr, ptr {self.context_slot(at)}")
+
+    def _array(self, type_: MemRefType, sizes: tuple[str, ...], order: Sequence[int]) -> str:
+        """A new NumPy array's memory."""
+        code, spec = self.code, self.code.slot("[16 x i64]") if type_.rank <= 7 else self.code.slot("[80 x i64]")
+        fields = [str(abi.ELEMENT_CODES.index(type_.element.name)), str(type_.rank), *sizes, *map(str, order)]
+        for k, value in enumerate(fields):
+            code.do(f"store i64 {value}, ptr {code.offset(spec, 'i64', str(k))}")
+        function = code.inst(f"load ptr, ptr {self.context_slot(abi.ALLOCATE)}")
+        base = code.inst(f"call ptr {function}(ptr {spec})")
+        got = code.new_label()
+        code.branch(code.icmp("eq", base, "null", "ptr"), self.no_memory, got)
+        code.place(got)
+        return base
+
+    def free(self, buffer: Buffer, base: Value) -> None:
+        """memref.dealloc: an arena slot only stops counting; an array is given back."""
+        origin = base.defining_op
+        if isinstance(origin, memref.Alloca):
+            return
+        if isinstance(origin, memref.Alloc) and origin.attrs.get("kind") == "arena":
+            self.count(abi.LIVE, self.code.sub("0", buffer.nbytes))
+            return
+        function = self.code.inst(f"load ptr, ptr {self.context_slot(abi.RELEASE)}")
+        freed = self.code.inst(f"call i64 {function}(ptr {buffer.base})")
+        self.count(abi.LIVE, self.code.inst(f"sub i64 0, {freed}"))
+
+    def view(self, op: memref.Subview, source: Buffer, values: dict[Value, str]) -> Buffer:
+        """A subview: pointer and strides from the slice."""
+        code, s = self.code, op.slice
+
+        def text(value: Mixed) -> str:
+            return str(value) if isinstance(value, int) else values[value]
+
+        pointer, moved = source.pointer, "0"
+        for offset, stride in zip(s.offsets, source.strides, strict=True):
+            moved = code.add(moved, code.mul(text(offset), stride))
+        pointer = code.offset(pointer, memory_type(source.type.element), moved)
+        shape = op.result.memref_type.shape
+        known = MemRefType(shape, source.type.element, s.view_strides(source.type), None)
+        sizes = tuple("1" if d is None else text(s.sizes[d]) for d in s.dims)
+        sizes = tuple(str(n) if isinstance(n, int) else v for n, v in zip(shape, sizes, strict=True))
+        strides = tuple("0" if d is None else code.mul(source.strides[d], text(s.strides[d])) for d in s.dims)
+        return Buffer(known, source.base, pointer, sizes, strides, source.roots, source.nbytes)
+
+
+def layout_order(type_: MemRefType) -> tuple[int, ...]:
+    """Axes outermost first, by strides where they are known; else as they stand."""
+    if any(s is None for s in type_.strides):
+        return tuple(range(type_.rank))
+    return tuple(sorted(range(type_.rank), key=lambda d: -magnitude(type_.strides[d])))
+
+
+def storages(func: Func) -> tuple[dict[Value, frozenset[int]], int]:
+    """For each memref value the storages it may be part of, and how many storages there are.
+
+    A storage is an argument, an allocation, or an arena slot (which several allocations use one after another).
+    """
+    roots: dict[Value, frozenset[int]] = {}
+    slots: dict[object, int] = {}
+    for arg in func.args:
+        if isinstance(arg.type, MemRefType):
+            roots[arg] = frozenset([slots.setdefault(arg, len(slots))])
+    ops = list(func.walk())
+    for op in ops:
+        if isinstance(op, memref.Alloc | bufferization.Clone):
+            arena = op.attrs.get("kind") == "arena"
+            roots[op.result] = frozenset([slots.setdefault(("slot", op.attrs["slot"]) if arena else op, len(slots))])
+    while any([_flow(op, roots) for op in ops]):
+        pass
+    return roots, len(slots)
+
+
+def _flow(op: Op, roots: dict[Value, frozenset[int]]) -> bool:
+    """Passes roots through one op; whether anything was new."""
+    pairs: list[tuple[Value, Value]] = []
+    if isinstance(op, memref.VIEW_OPS):
+        pairs = [(op.operand(0), op.result)]
+    elif isinstance(op, scf.For):
+        yields = op.body.terminator.operands
+        for init, arg, new, result in zip(op.operands[3:], op.body.args[1:], yields, op.results, strict=True):
+            pairs += [(init, arg), (new, arg), (new, result), (init, result)]
+    elif isinstance(op, scf.If):
+        pairs = [(v, r) for b in op.branches for v, r in zip(b.terminator.operands, op.results, strict=True)]
+    changed = False
+    for source, target in pairs:
+        if isinstance(target.type, MemRefType):
+            old = roots.get(target, frozenset())
+            new = old | roots.get(source, frozenset())
+            roots[target] = new
+            changed |= new != old
+    return changed
+

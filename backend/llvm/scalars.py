@@ -1,0 +1,70 @@
+"""Scalar ops to LLVM instructions: the `Emitter` that op classes write themselves through, and calls of NumPy's loops.
+
+A NumPy loop and its data are imported symbols; a call passes pointers, one count and byte steps from stack slots. Outside
+of blocks an element goes through the loop with a count of 1, so it is NumPy's result too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.backend.llvm.code import Code, literal
+from tracebuf.backend.runtime.numpy_loops import inner_loop
+from tracebuf.ir.core import Value
+from tracebuf.ir.protocols import llvm_type
+from tracebuf.ir.types import ScalarType, scalar_type
+from tracebuf.ops import arith
+
+class Scalars:
+    """Implements `tracebuf.ir.protocols.Emitter` over a function's text."""
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+
+    def inst(self, text: str) -> str:
+        return self.code.inst(text)
+
+    def intrinsic(self, name: str, result: str, args: Sequence[tuple[str, str]]) -> str:
+        return self.code.intrinsic(name, result, args)
+
+    def literal(self, type: ScalarType, value: Any) -> str:
+        return literal(type, value)
+
+    def ufunc(self, ufunc: np.ufunc, types: str, args: Sequence[str], result: str) -> str:
+        ins, _, outs = types.partition("->")
+        elements = [scalar_type(np.dtype(c)) for c in ins + outs]
+        pointers = [self.code.slot("double", k) for k in range(len(elements))]
+        for element, arg, pointer in zip(elements, args, pointers):
+            self.code.store(element, arg, pointer)
+        self.call_loop(ufunc, types, [(p, "0") for p in pointers], "1")
+        return self.code.load(elements[-1], pointers[-1])
+
+    def call_loop(self, ufunc: np.ufunc, types: str, operands: Sequence[tuple[str, str]], count: str) -> None:
+        """NumPy's loop on `count` elements; operands (the out last) are (pointer, step in bytes)."""
+        code = self.code
+        name = f"numpy_{ufunc.__name__}_{types.replace('?', 'b').replace('->', '_')}"
+        code.imports[name] = ("loop", ufunc.__name__, types)
+        code.declare(name, "void @(ptr, ptr, ptr, ptr)")
+        data = "null"
+        if inner_loop(ufunc, types)[1]:  # no symbol can stand for a null pointer
+            data = f"@{name}_data"
+            code.imports[f"{name}_data"] = ("data", ufunc.__name__, types)
+            code.declare(f"{name}_data", "void @()")
+        pointers, steps, n = code.slot("[6 x ptr]"), code.slot("[6 x i64]"), code.slot("i64", -1)
+        code.do(f"store i64 {count}, ptr {n}")
+        for k, (pointer, step) in enumerate(operands):
+            code.do(f"store ptr {pointer}, ptr {code.offset(pointers, 'ptr', str(k))}")
+            code.do(f"store i64 {step}, ptr {code.offset(steps, 'i64', str(k))}")
+        code.call("void", name, [("ptr", pointers), ("ptr", n), ("ptr", steps), ("ptr", data)])
+
+    def op(self, op: arith.ScalarOp, values: dict[Value, str]) -> None:
+        """Emits one op with operands from `values`; its result is added there."""
+        values[op.result] = op.emit(self, [values[v] for v in op.operands])
+
+
+def memory_type(element: ScalarType) -> str:
+    """The LLVM type of an element in memory."""
+    return "i8" if element.name == "i1" else llvm_type(element)

@@ -1,0 +1,98 @@
+"""What a running kernel asks for: memory from NumPy, and a place for counters. One context serves one call at a time.
+
+Arena slots are blocks of NumPy memory, aligned to 64 bytes, kept between calls and replaced by larger ones when a request
+does not fit (never while in use: the compiler gives a slot to buffers whose lives do not meet). Buffers that may leave the
+function are NumPy arrays from birth, found again by their address. A call back never raises: what goes wrong is kept and
+raised after the kernel has returned.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracebuf.backend.llvm import abi
+from tracebuf.ir.types import F32, F64, I1, I64
+
+_ALIGNMENT = 64
+_DTYPES = tuple({t.name: t.dtype for t in (I1, I64, F32, F64)}[name] for name in abi.ELEMENT_CODES)
+_Allocate = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+_Release = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+_Grow = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What one call did: allocations (arena and arrays) with their bytes, bytes live at the end and at the worst, copies."""
+
+    allocations: int
+    allocated_bytes: int
+    live_bytes: int
+    peak_bytes: int
+    copies: int
+    copied_bytes: int
+
+
+class Context:
+    """The context of `backend.llvm.abi`, the call backs behind it and the arrays they made."""
+
+    __slots__ = ("_callbacks", "_zero", "blocks", "error", "frame", "owners", "slots")
+
+    def __init__(self, arena_slots: int, frame_size: int) -> None:
+        self.slots = (ctypes.c_int64 * (abi.ARENA + 2 * arena_slots))()
+        self.frame = (ctypes.c_int64 * frame_size)()
+        self.frame[0] = ctypes.addressof(self.slots)
+        self.owners: dict[int, np.ndarray] = {}
+        self.blocks: list[np.ndarray | None] = [None] * arena_slots
+        self.error: BaseException | None = None
+        self._callbacks = _Allocate(self._allocate), _Release(self._release), _Grow(self._grow)
+        for slot, function in zip((abi.ALLOCATE, abi.RELEASE, abi.GROW), self._callbacks):
+            self.slots[slot] = ctypes.cast(function, ctypes.c_void_p).value or 0
+        self._zero = bytes(8 * (abi.ARENA - abi.ALLOCATIONS))
+
+    def begin(self) -> None:
+        """Before a call: counters at zero."""
+        ctypes.memmove(ctypes.addressof(self.slots) + 8 * abi.ALLOCATIONS, self._zero, len(self._zero))
+        self.error = None
+
+    def counters(self) -> Counters:
+        return Counters(*self.slots[abi.ALLOCATIONS : abi.ARENA])
+
+    def _allocate(self, spec: int) -> int:
+        try:
+            code, rank = (ctypes.c_int64 * 2).from_address(spec)
+            fields = (ctypes.c_int64 * (2 * rank)).from_address(spec + 16)
+            sizes, order = fields[:rank], fields[rank:]
+            array = np.empty([sizes[axis] for axis in order], _DTYPES[code])
+            if order != sorted(order):
+                array = array.transpose(np.argsort(order))
+            address: int = array.ctypes.data
+            self.owners[address] = array
+            return address
+        except BaseException as error:
+            self.error = error
+            return 0
+
+    def _release(self, address: int | None) -> int:
+        try:
+            array = self.owners.pop(address or 0, None)
+            return 0 if array is None else array.nbytes
+        except BaseException as error:
+            self.error = error
+            return 0
+
+    def _grow(self, slot: int, nbytes: int) -> int:
+        try:
+            self.blocks[slot] = None
+            block = np.empty(nbytes + _ALIGNMENT, np.uint8)
+            self.blocks[slot] = block
+            address = block.ctypes.data
+            self.slots[abi.ARENA + 2 * slot] = address + -address % _ALIGNMENT
+            self.slots[abi.ARENA + 2 * slot + 1] = nbytes
+            return 1
+        except BaseException as error:
+            self.slots[abi.ARENA + 2 * slot + 1] = 0
+            self.error = error
+            return 0

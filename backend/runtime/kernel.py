@@ -1,0 +1,209 @@
+"""A memref program as something to call: compiled once, run through ctypes, results as NumPy objects.
+
+The whole native call runs without the GIL (ctypes releases it; call backs take it for their time). Calls may overlap in
+threads: one uses the kernel's own context with its arena, the others fresh ones. Arguments are checked against the
+program's types before anything runs: a wrong dtype or rank is a bug of the caller's and raises InternalError.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracebuf.backend.llvm import abi
+from tracebuf.backend.llvm.emit import emit_kernel
+from tracebuf.backend.llvm.jit import compile_module
+from tracebuf.backend.runtime.arena import Context, Counters
+from tracebuf.backend.runtime.blas import blas_address
+from tracebuf.backend.runtime.numpy_loops import inner_loop
+from tracebuf.errors import InternalError
+from tracebuf.ir.core import Func, Value
+from tracebuf.ir.types import INDEX, MemRefType, ScalarType
+from tracebuf.ops.arith import check_error
+from tracebuf.ops.memref import base_of
+
+_FORMATS = {"i1": "?7x", "i64": "q", "index": "q", "f32": "f4x", "f64": "d"}
+
+
+@dataclass(frozen=True)
+class _Result:
+    """How to make one result: its type, first slot, and the argument whose memory it is (None: asked at run time)."""
+
+    type: MemRefType | ScalarType
+    at: int
+    argument: int | None
+
+
+class Kernel:
+    """A compiled function. `text` is its LLVM IR, `plans` its loop nests, `frame` how it is called, `cpu_seconds` of compilation."""
+
+    def __init__(self, func: Func, name: str) -> None:
+        emitted = emit_kernel(func, name)
+        self.name, self.text, self.plans, self.frame = name, emitted.text, emitted.plans, emitted.frame
+        self._emitted = emitted
+        self.library = compile_module(emitted.text, name, {s: _address(what) for s, what in emitted.imports.items()})
+        self.cpu_seconds = self.library.cpu_seconds
+        self.address = self.library.address(name)
+        self._function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address)
+        self._arguments = struct.Struct("=" + "".join(_argument_format(t) for t in self.frame.args))
+        self._results = [
+            _Result(v.type, at, _argument_of(func, v))  # type: ignore[arg-type]
+            for v, at in zip(emitted.results, self.frame.result_at, strict=True)
+        ]
+        self._context = Context(emitted.arena_slots, self.frame.size)
+        self._lock = threading.Lock()
+
+    def run(self, args: Sequence[Any]) -> list[Any]:
+        """The function's results: ndarrays, NumPy scalars, Python ints for index values.
+
+        Raises what a failed check stands for, with the user's line; MemoryError; InternalError for arguments that do not fit.
+        """
+        return self._run(args)[0]
+
+    def run_counted(self, args: Sequence[Any]) -> tuple[list[Any], Counters]:
+        """The results, and what the call allocated and copied."""
+        results, counters = self._run(args, counted=True)
+        assert counters is not None
+        return results, counters
+
+    def _run(self, args: Sequence[Any], counted: bool = False) -> tuple[list[Any], Counters | None]:
+        packed = self._arguments.pack(*self._values(args))
+        mine = self._lock.acquire(blocking=False)
+        context = self._context if mine else Context(self._emitted.arena_slots, self.frame.size)
+        try:
+            context.begin()
+            address = ctypes.addressof(context.frame)
+            ctypes.memmove(address + 8, packed, len(packed))
+            status = self._function(address)
+            if status:
+                raise self._error(status, context)
+            results = [self._result(r, context, args) for r in self._results]
+            return results, context.counters() if counted else None
+        finally:
+            context.owners.clear()
+            if mine:
+                self._lock.release()
+
+    # -- arguments
+    def _values(self, args: Sequence[Any]) -> list[Any]:
+        """What goes into the frame's argument slots."""
+        if len(args) != len(self.frame.args):
+            raise InternalError(f"{self.name} takes {len(self.frame.args)} arguments, not {len(args)}")
+        values: list[Any] = []
+        for k, (arg, type_) in enumerate(zip(args, self.frame.args)):
+            if not isinstance(type_, MemRefType):
+                values.append(arg)
+                continue
+            if not isinstance(arg, np.ndarray) or arg.dtype != type_.element.dtype or arg.ndim != type_.rank:
+                raise InternalError(f"{self.name}: argument {k} is {_describe(arg)}, not {type_}")
+            self._check_layout(k, arg, type_)
+            size = arg.itemsize
+            values.append(arg.__array_interface__["data"][0])
+            values += arg.shape
+            values += [s // size for s in arg.strides]
+        return values
+
+    def _check_layout(self, k: int, arg: np.ndarray, type_: MemRefType) -> None:
+        """Sizes and strides that the type states as constants must be those; strides that nothing steps over may be any."""
+        for n, stride, size, known in zip(arg.shape, arg.strides, type_.shape, type_.strides):
+            bad = isinstance(size, int) and n != size
+            bad |= n > 1 and (stride % arg.itemsize != 0 or (isinstance(known, int) and stride != known * arg.itemsize))
+            if bad:
+                raise InternalError(f"{self.name}: argument {k} is {_describe(arg)}, not {type_}")
+
+    # -- results
+    def _error(self, status: int, context: Context) -> BaseException:
+        if status == abi.OUT_OF_MEMORY:
+            return context.error or MemoryError(self.name)
+        check = self._emitted.checks[status - 1]
+        at = self.frame.error_at
+        values = [
+            _scalar(context, at + k, v.type)  # type: ignore[arg-type]
+            for k, v in enumerate(check.operands[1 : 1 + abi.MAX_ERROR_VALUES])
+        ]
+        return check_error(check, values)
+
+    def _result(self, result: _Result, context: Context, args: Sequence[Any]) -> Any:
+        type_, at = result.type, result.at
+        if isinstance(type_, ScalarType):
+            return _scalar(context, at, type_)
+        n, size = type_.rank, type_.element.itemsize
+        base, pointer, *dims = context.frame[at : at + 2 + 2 * n]
+        shape, strides = tuple(dims[:n]), tuple(s * size for s in dims[n:])
+        if result.argument is not None:
+            owner = args[result.argument]
+        else:
+            owner = context.owners.get(base)
+            if owner is None:
+                owner = next(a for a in args if isinstance(a, np.ndarray) and a.__array_interface__["data"][0] == base)
+        return _view(owner, pointer, shape, strides)
+
+
+def _address(what: tuple[str, ...]) -> int:
+    if what[0] == "blas":
+        return blas_address(what[1])
+    loop, data = inner_loop(getattr(np, what[1]), what[2])
+    return loop if what[0] == "loop" else data
+
+
+def _argument_format(type_: Any) -> str:
+    return f"{1 + 2 * type_.rank}q" if isinstance(type_, MemRefType) else _FORMATS[type_.name]
+
+
+def _argument_of(func: Func, value: Value) -> int | None:
+    """The argument whose memory a result is a part of, where that is known."""
+    base = base_of(value)
+    return base.index if base.owner is func.block else None
+
+
+def _scalar(context: Context, at: int, type_: ScalarType) -> Any:
+    """The scalar in a slot: a NumPy scalar, a Python int for index."""
+    if type_ is INDEX:
+        return context.frame[at]
+    return np.frombuffer(context.frame, type_.dtype, 1, 8 * at)[0]
+
+
+class _Memory:
+    """Memory of an array under another geometry, for arrays that lend no buffer; keeps the array alive."""
+
+    def __init__(self, owner: np.ndarray, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+        self.owner = owner
+        self.__array_interface__ = {
+            "data": (pointer, not owner.flags.writeable), "shape": shape, "strides": strides, "typestr": owner.dtype.str, "version": 3,
+        }  # fmt: skip
+
+
+def _view(owner: np.ndarray, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
+    """The array itself where the geometry is its own, else a view of it."""
+    start: int = owner.__array_interface__["data"][0]
+    if pointer == start and shape == owner.shape and (strides == owner.strides or _same_steps(shape, strides, owner.strides)):
+        return owner
+    whole = owner if owner.base is None or owner.flags.c_contiguous else owner.base
+    if owner.flags.c_contiguous or (isinstance(whole, np.ndarray) and whole.flags.c_contiguous and whole.dtype == owner.dtype):
+        offset = pointer - whole.__array_interface__["data"][0]
+        reach = sum(s * (n - 1) for n, s in zip(shape, strides)) if 0 not in shape else 0
+        if min(strides, default=0) >= 0 and 0 <= offset and offset + reach + owner.itemsize <= whole.nbytes:
+            view: np.ndarray = np.ndarray(shape, owner.dtype, whole, offset, strides)
+            view.flags.writeable = owner.flags.writeable
+            return view
+    return np.asarray(_Memory(owner, pointer, shape, strides))
+
+
+def _same_steps(shape: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether strides agree wherever there is more than one element to step over."""
+    return 0 in shape or all(n <= 1 or s == t for n, s, t in zip(shape, a, b))
+
+
+def _describe(arg: Any) -> str:
+    if isinstance(arg, np.ndarray):
+        return f"an array of {arg.dtype}, shape {arg.shape}, strides {arg.strides}"
+    return f"a {type(arg).__name__}"
+
+
+__all__ = ["Counters", "Kernel"]
