@@ -59,16 +59,16 @@ class Maker:
                 attrs.update({"strides": row_major(value.type.shape), "bufferization.writable": False})
                 for i, d in enumerate(value.type.shape):
                     if isinstance(d, Expr):
-                        self.bind(d, tensor.Dim.of(value, i, self.loc()))
+                        self.bind(d, value, i)
         self.args = self.func.args
 
     def dim(self, name: str) -> Expr:
         return self.syms.setdefault(name, Sym(name, "dim")).expr
 
-    def bind(self, d: Expr, op: tensor.Dim) -> None:
+    def bind(self, d: Expr, value: Value, axis: int) -> None:
         s = next(iter(symbols(d)))
         if s not in self.func.symbols:
-            self.func.symbols[s] = self.scopes[0][d] = self.builder.add(op).result
+            self.func.symbols[s] = self.scopes[0][d] = self.add(tensor.Dim.of(value, axis, self.loc()))
 
     def loc(self, line: int | None = None) -> Location:
         if line is None:

@@ -14,7 +14,7 @@ from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.interpret.memory import MemoryFault
 from tracebuf.interpret.memref import Result
-from tracebuf.ir.core import Block, Builder, Func, Mixed, Value
+from tracebuf.ir.core import Block, Builder, Func, Mixed, Op, Value
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I1, I64, INDEX, MemRefType, ScalarType, TensorType, Type
@@ -83,9 +83,9 @@ class Mem:
         self.builder = Builder(self.func.block, LOC)
         self.args = self.func.args
 
-    def add(self, op: Any) -> Value:
-        results = self.builder.add(op).results
-        return results[0] if results else None  # type: ignore[no-any-return]
+    def add(self, op: Op) -> Value:
+        """Adds the op; its first result (an argument of the function where it has none)."""
+        return (self.builder.add(op).results or self.args or [op.operand(0)])[0]
 
     def index(self, i: int) -> Value:
         return self.add(arith.Constant.of(i, INDEX, LOC))
@@ -257,14 +257,15 @@ def test_out_of_bounds() -> None:
 
 
 def test_use_after_free() -> None:
-    for use in (
+    uses: tuple[Callable[[Mem, Value], Any], ...] = (
         lambda m, b: m.load(b),
         lambda m, b: m.fill(b),
         lambda m, b: m.copy(b, m.args[0]),
         lambda m, b: m.copy(m.args[0], b),
         lambda m, b: m.double(b, m.args[0]),
         lambda m, b: m.add(bufferization.Clone.of(b, LOC)),
-    ):
+    )
+    for use in uses:
         m = Mem(F64)
         buffer = m.zeros()
         view = m.part(buffer, 0, 4)

@@ -16,16 +16,9 @@ from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Func, Op, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, evaluate, symbols
 from tracebuf.ir.types import INDEX, ScalarType, ShapedType
+from tracebuf.ir.verifier import where
 
-__all__ = ["Runner", "where"]
-
-
-def where(op: Op | None) -> str:
-    """The op's name and the user's line, for messages."""
-    if op is None:
-        return "func.func"
-    place = f", line {op.loc.line} of {op.loc.file}" if op.loc.file else ""
-    return f"{op.name}{place}"
+__all__ = ["Runner"]
 
 
 class Runner:

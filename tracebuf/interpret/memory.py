@@ -17,9 +17,9 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from tracebuf.errors import InternalError
-from tracebuf.interpret import where
 from tracebuf.ir.core import Op
 from tracebuf.ir.slices import apply_slice
+from tracebuf.ir.verifier import where
 from tracebuf.ops.tensor import checked_index, poison
 
 __all__ = ["POISON", "Buffer", "Counts", "MemRef", "Memory", "MemoryFault"]

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import InternalError
-from tracebuf.interpret import Runner, where
+from tracebuf.interpret import Runner
 from tracebuf.interpret.memory import POISON, Counts, Memory, MemoryFault, MemRef
 from tracebuf.ir.core import Func, Op, Use, Value
 from tracebuf.ir.types import MemRefType, ScalarType, ShapedType
+from tracebuf.ir.verifier import where
 from tracebuf.ops import arith, bufferization, linalg, memref, scf
 from tracebuf.ops.linalg import AffineMap
 

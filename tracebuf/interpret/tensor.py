@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import InternalError
-from tracebuf.interpret import Runner, where
+from tracebuf.interpret import Runner
 from tracebuf.ir.core import Func, Op, Value
 from tracebuf.ir.types import ScalarType, ShapedType, TensorType
+from tracebuf.ir.verifier import where
 from tracebuf.ops.arith import Check, convert
 from tracebuf.ops.bufferization import MaterializeInDestination
 
