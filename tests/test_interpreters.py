@@ -423,3 +423,53 @@ def test_allocations_lie_in_the_order_asked_for() -> None:
     buffer = m.add(memref.Alloc.of((2, 3), F64, [2, 3], (1, 0), "a new array", LOC))
     (result,) = m.run(returns=(buffer,)).results
     assert result.strides == (8, 16)
+
+
+def test_views_of_rank_zero() -> None:
+    m = Maker("f", a=("n",))
+    (a,) = m.args
+    point = m.view(a, (1, 1, 1), dims=())
+    new = m.store(point, m.zeros(m.dim("n")), (2, 1, 1), dims=())
+    same = m.store(m.view(point, dims=()), point, dims=())
+    result = tensor_interpreter.run(m.done(new, same), [array(4)])
+    assert result.results[0].tolist() == [0, 0, -2.5, 0] and result.results[1].shape == ()
+    m2, b = Mem(F64), array(4)
+    view = m2.add(memref.Subview.of(m2.args[0], Slice((1,), (1,), (1,), ()), (), LOC))
+    m2.fill(view)
+    m2.run(b)
+    assert b.tolist() == [-3.0, 0.0, -2.0, -1.5]
+
+
+def test_reduction_into_memory_that_was_never_filled() -> None:
+    m = Mem(F64)
+    out = m.add(memref.Alloc.of((), F64, [], (), "a new array", LOC))
+    add = lambda b, x, o: b.add(arith.AddF.of(x, o, LOC)).result  # noqa: E731
+    m.generic([m.args[0]], out, add, [identity_map(1), AffineMap(1, ())], ("reduction",))
+    faults(m, r"linalg\.generic.*never written", array(4))
+
+
+def test_outputs_that_overlap_each_other() -> None:
+    m = Mem(F64)
+    block = Block([F64, F64])
+    block.append(linalg.Yield.of([*block.args], LOC))
+    low, high = m.part(m.args[0], 0, 3), m.part(m.args[0], 1, 3)
+    m.add(linalg.Generic.of([], [low, high], [identity_map(1)] * 2, ("parallel",), block, LOC))
+    faults(m, "hazard", array(4))
+
+
+def test_poison_chooses_no_branch() -> None:
+    m = Mem()
+    condition = m.load(m.alloc(element=I1))
+    then, orelse = Block(), Block()
+    for block in (then, orelse):
+        block.append(scf.Yield.of([], LOC))
+    m.builder.add(scf.If.of(condition, [], then, orelse, LOC))
+    faults(m, r"scf\.if.*never written")
+
+
+def test_overlapping_reads_are_no_hazard() -> None:
+    m, base = Mem(F64, F64), array(8)
+    out = m.alloc()
+    m.generic([*m.args], out, lambda b, x, y, o: b.add(arith.AddF.of(x, y, LOC)).result)
+    result = m.run(base[:4], base[2:6], returns=(out,)).results[0]
+    np.testing.assert_array_equal(result, base[:4] + base[2:6])
