@@ -160,7 +160,7 @@ def one_shot(func: Func, *, heuristic: str = "bottom-up", seed: int = 0, compat:
     """
     flow = Dataflow(func)
     analysis = OneShot(flow, Rules(flow, None if compat == "mlir" else Parts(flow)))
-    ops = [op for op in func.walk() if any(True for _ in op.tensor_uses())]
+    ops = [op for op in post_order(func) if any(True for _ in op.tensor_uses())]
     for op in ops:
         for use in op.tensor_uses():
             if op.must_bufferize_in_place(use):
@@ -193,7 +193,7 @@ def from_terminators(func: Func) -> dict[Op, None]:
     """Ops that terminators' operands come from, each terminator followed back within its block."""
     found: dict[Op, None] = {}
     for terminator in post_order(func):
-        if not isinstance(terminator, scf.Yield) or terminator in found or terminator.block is None:
+        if not terminator.terminator or terminator in found or terminator.block is None:
             continue
         found[terminator] = None
         values = [v for v in terminator.operands if v.is_tensor]

@@ -127,7 +127,8 @@ class Parts:
         if isinstance(op, arith.Constant):
             return int(op.attrs["value"])
         if isinstance(op, tensor.Dim):
-            return op.operand(0).tensor_type.shape[op.attrs["dim"]]
+            size: Dim = op.operand(0).tensor_type.shape[op.attrs["dim"]]
+            return size
         if op is not None and (function := _ARITHMETIC.get(op.name)) is not None:
             a, b = (self._expr(v) for v in op.operands)
             return function(a, b)

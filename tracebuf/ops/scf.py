@@ -85,7 +85,10 @@ class For(Op):
         return facts.is_value_read(self.carried(use))
 
     def aliasing_values(self, use: Use) -> list[Alias]:
-        return [Alias(self.results[use.index - 3], Relation.UNKNOWN)] if use.index >= 3 else []
+        if use.index < 3:
+            return []
+        same = self.yielded(use).value is self.carried(use)
+        return [Alias(self.results[use.index - 3], Relation.EQUIVALENT if same else Relation.UNKNOWN)]
 
     def bufferize(self, rewriter: Rewriter) -> None:
         inits, types = [], []
