@@ -126,6 +126,10 @@ def test_storing_what_was_read_there_is_nothing() -> None:
     inner = (1, sub(m.dim("n"), 2), 1)
     new = m.store(m.view(u, inner), u, inner)
     assert check(m.done(stored={0: new}), [array(4)])["tensor.insert_slice"] == 0
+    m = Maker("f", u=("n",))
+    (u,) = m.args
+    new = m.store(m.view(u, *m.whole(u)), u, *m.whole(u))
+    assert check(m.done(stored={0: new}), [array(4)])["tensor.insert_slice"] == 0
 
 
 def test_known_elements() -> None:

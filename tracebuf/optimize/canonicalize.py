@@ -216,8 +216,9 @@ def fold_self_store(folder: _Folder, op: Op) -> Sequence[Value] | None:
     """Storing to a slice what was just read there changes nothing."""
     assert isinstance(op, tensor.InsertSlice)
     read = op.source.defining_op
-    same = isinstance(read, tensor.ExtractSlice) and read.source is op.dest and read.same_subset(op)
-    return [op.dest] if same else None
+    if isinstance(read, tensor.ExtractSlice):
+        return [op.dest] if read.source is op.dest and read.same_subset(op) else None
+    return [op.dest] if op.source is op.dest and op.overwrites_all() else None
 
 
 def fold_known_element(folder: _Folder, op: Op) -> Sequence[Value] | None:

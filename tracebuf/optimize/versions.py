@@ -10,7 +10,7 @@ Built in one walk; the places are those of the moment of building. MLIR counterp
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from collections.abc import Iterator
 
 from tracebuf.ir.core import Block, Func, Op, Use, Value
@@ -35,23 +35,30 @@ def destinations(op: Op) -> Iterator[Use]:
     return (use for use in op.tensor_uses() if op.bufferizes_to_memory_write(use, _NOTHING_KNOWN))
 
 
-class Versions:
-    """Storages and their writes. `storage(value)` is a representative: equal for values that may share a buffer."""
+_Places = dict[Value, dict[Block, list[int]]]
 
-    __slots__ = ("_parent", "_places", "_writes")
+
+class Versions:
+    """Storages, their uses and writes. `storage(value)` represents one: equal for values that may share a buffer."""
+
+    __slots__ = ("_parent", "_places", "_uses", "_writes")
 
     def __init__(self, func: Func) -> None:
         self._parent: dict[Value, Value] = {}
-        self._writes: dict[Value, dict[Block, list[int]]] = {}
+        self._writes: _Places = {}
+        self._uses: _Places = {}
         self._places: dict[Op, int] = {}
+        uses: list[Use] = []
         writes: list[Use] = []
         for op in func.walk():
             self._join_aliases(op)
+            uses += op.tensor_uses()
             writes += destinations(op)
             if op.block is not None:
                 self._places[op] = op.block.op_index(op)
-        for use in writes:
-            self._record(use.op, self.storage(use.value))
+        for table, found in ((self._uses, uses), (self._writes, writes)):
+            for use in found:
+                self._record(table, use.op, self.storage(use.value))
 
     def _join_aliases(self, op: Op) -> None:
         for use in op.tensor_uses():
@@ -60,8 +67,8 @@ class Versions:
             if isinstance(op, scf.For):
                 self.join(use.value, op.carried(use))
 
-    def _record(self, op: Op | None, storage: Value) -> None:
-        blocks = self._writes.setdefault(storage, {})
+    def _record(self, table: _Places, op: Op | None, storage: Value) -> None:
+        blocks = table.setdefault(storage, {})
         while op is not None and op.block is not None:
             places = blocks.setdefault(op.block, [])
             if not places or places[-1] != self._places[op]:
@@ -83,10 +90,11 @@ class Versions:
         if a is b:
             return
         self._parent[b] = a
-        for block, places in self._writes.pop(b, {}).items():
-            mine = self._writes.setdefault(a, {}).setdefault(block, [])
-            mine.extend(places)
-            mine.sort()
+        for table in (self._uses, self._writes):
+            for block, places in table.pop(b, {}).items():
+                mine = table.setdefault(a, {}).setdefault(block, [])
+                mine.extend(places)
+                mine.sort()
 
     def same_storage(self, a: Value, b: Value) -> bool:
         return self.storage(a) is self.storage(b)
@@ -97,6 +105,17 @@ class Versions:
 
     def written_between(self, value: Value, block: Block, first: int, last: int) -> bool:
         """Whether an op of `block` strictly between the two places makes a next version of the value's storage."""
-        places = self._writes.get(self.storage(value), {}).get(block, [])
+        return self._between(self._writes, value, block, first, last)
+
+    def used_between(self, value: Value, block: Block, first: int, last: float) -> bool:
+        """Whether an op of `block` strictly between the two places has a value of the storage as an operand."""
+        return self._between(self._uses, value, block, first, last)
+
+    def also_used_at(self, value: Value, block: Block, place: int) -> None:
+        """Says that an op with this operand has moved to another place."""
+        insort(self._uses.setdefault(self.storage(value), {}).setdefault(block, []), place)
+
+    def _between(self, table: _Places, value: Value, block: Block, first: int, last: float) -> bool:
+        places = table.get(self.storage(value), {}).get(block, [])
         following = bisect_right(places, first)
         return following < len(places) and places[following] < last
