@@ -16,6 +16,7 @@ from tracebuf.backend.llvm.loops import Buffer
 from tracebuf.ir.core import Block
 from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.protocols import llvm_type
+from tracebuf.ir.types import MemRefType
 from tracebuf.lower.plan import Nest, Spec, plan
 from tracebuf.ops import linalg as la
 
@@ -169,8 +170,8 @@ class BlasWriter:
 def _zero(nest: Nest) -> Nest:
     """The nest that fills the product's out with zero."""
     out = nest.spec.types[2]
-    assert isinstance(out, la.ShapedType)
+    assert isinstance(out, MemRefType)
     body = Block([out.element, out.element])
     body.append(la.Yield.of([body.args[0]], UNKNOWN))
     maps = (la.AffineMap(out.rank, ()), la.identity_map(out.rank))
-    return plan(Spec(la.Fill.name, (out.element, nest.spec.types[2]), maps, ("parallel",) * out.rank, 1, body))
+    return plan(Spec(la.Fill.name, (out.element, out), maps, ("parallel",) * out.rank, 1, body))

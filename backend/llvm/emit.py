@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.blas_calls import BlasWriter
 from tracebuf.backend.llvm.code import Access, Code
-from tracebuf.backend.llvm.loops import Buffer, NestWriter
+from tracebuf.backend.llvm.loops import Buffer, NestWriter, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
 from tracebuf.errors import InternalError
@@ -300,16 +300,6 @@ class KernelWriter:
 
     def _nothing(self, op: Op) -> None:
         """A terminator: its parent takes the values."""
-
-
-def access_to(code: Code, buffer: Buffer, scopes: dict[int, str]) -> Access:
-    """Alias metadata of an access: the storages it may touch, and those it cannot."""
-    if len(scopes) < 2 or not buffer.roots:
-        return Access()
-    mine = ", ".join(scopes[r] for r in sorted(buffer.roots))
-    others = ", ".join(scopes[r] for r in sorted(scopes.keys() - buffer.roots))
-    text = f", !alias.scope {code.metadata(mine)}"
-    return Access(text + (f", !noalias {code.metadata(others)}" if others else ""))
 
 
 def product_after(fill: linalg.Fill) -> linalg.Contraction | None:

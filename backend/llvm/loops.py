@@ -34,6 +34,16 @@ class Buffer:
     nbytes: str = "0"
 
 
+def access_to(code: Code, buffer: Buffer, scopes: dict[int, str]) -> Access:
+    """Alias metadata of an access: the storages it may touch, and those it cannot."""
+    if len(scopes) < 2 or not buffer.roots:
+        return Access()
+    mine = ", ".join(scopes[r] for r in sorted(buffer.roots))
+    others = ", ".join(scopes[r] for r in sorted(scopes.keys() - buffer.roots))
+    text = f", !alias.scope {code.metadata(mine)}"
+    return Access(text + (f", !noalias {code.metadata(others)}" if others else ""))
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One run of the innermost loop, or one block of it: pointers and strides (LLVM values) of each operand, what is fixed."""
@@ -113,12 +123,7 @@ class NestWriter:
         return {k: code.offset(p, self.elements[k], code.mul(index, strides[k])) for k, p in pointers.items()}
 
     def _access(self, k: int, group: str = "") -> Access:
-        roots = self.buffers[k].roots
-        mine = ", ".join(self.scopes[r] for r in sorted(roots))
-        others = ", ".join(self.scopes[r] for r in sorted(self.scopes.keys() - roots))
-        text = f", !alias.scope {self.code.metadata(mine)}" if mine and len(self.scopes) > 1 else ""
-        text += f", !noalias {self.code.metadata(others)}" if mine and others else ""
-        return Access(text, group)
+        return replace(access_to(self.code, self.buffers[k], self.scopes), group=group)
 
     # -- a row
     def _row(self, count: str, row: Row, unit: str) -> None:

@@ -168,9 +168,8 @@ def _flow(op: Op, roots: dict[Value, frozenset[int]]) -> bool:
     changed = False
     for source, target in pairs:
         if isinstance(target.type, MemRefType):
-            old = roots.get(target, frozenset())
-            new = old | roots.get(source, frozenset())
-            roots[target] = new
-            changed |= new != old
+            before = roots.get(target, frozenset())
+            roots[target] = before | roots.get(source, frozenset())
+            changed |= roots[target] != before
     return changed
 

@@ -113,7 +113,7 @@ class Kernel:
         """Sizes and strides that the type states as constants must be those; strides that nothing steps over may be any."""
         for n, stride, size, known in zip(arg.shape, arg.strides, type_.shape, type_.strides):
             bad = isinstance(size, int) and n != size
-            bad |= n > 1 and (stride % arg.itemsize != 0 or (isinstance(known, int) and stride != known * arg.itemsize))
+            bad |= n > 1 and arg.size > 0 and (stride % arg.itemsize != 0 or (isinstance(known, int) and stride != known * arg.itemsize))
             if bad:
                 raise InternalError(f"{self.name}: argument {k} is {_describe(arg)}, not {type_}")
 
@@ -166,7 +166,7 @@ def _scalar(context: Context, at: int, type_: ScalarType) -> Any:
     """The scalar in a slot: a NumPy scalar, a Python int for index."""
     if type_ is INDEX:
         return context.frame[at]
-    return np.frombuffer(context.frame, type_.dtype, 1, 8 * at)[0]
+    return np.frombuffer(memoryview(context.frame), type_.dtype, 1, 8 * at)[0]
 
 
 class _Memory:
