@@ -1,0 +1,252 @@
+"""Arguments: what of a call's arguments belongs to the key of a specialisation, and the traced values they become.
+
+An array's key is its dtype, the class of each dimension (0, 1 or more), the class of its layout and whether it may be
+written (rules S6, B2). A Python int, float or bool is dynamic; None, strings, dtypes, functions and huge ints are static.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Storage
+from tracebuf.ir.core import Func, Value
+from tracebuf.ir.dims import Dim, Sym, sub, sym, symbols
+from tracebuf.ir.location import Location
+from tracebuf.ir.types import F64, I1, INDEX, SUPPORTED_DTYPES, TensorType, Type, row_major, scalar_type, strides_in_order
+from tracebuf.ops import tensor
+
+SMALL = 2**31
+"""Python ints of a smaller magnitude are dynamic; larger ones are part of the key."""
+MAX_SIZE = 2**40
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayKey:
+    """What of an array the compiled code depends on. `order`: axes outermost first; `layout`: "dense" in that order, "unit"
+    (innermost stride 1) or "strided"."""
+
+    dtype: str
+    dims: tuple[int, ...]
+    order: tuple[int, ...]
+    layout: str
+    writable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarKey:
+    """A dynamic scalar: "int", "float", "bool" (Python's) or a NumPy dtype's name."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class StaticKey:
+    """A value that is part of the key."""
+
+    type: type
+    value: Any
+
+
+Key = ArrayKey | ScalarKey | StaticKey
+
+
+class RunOriginal(Exception):
+    """These arguments are for the original function; the reason is shown by `specializations()`."""
+
+
+def key_of(name: str, x: Any) -> Key:
+    """An argument's part of the key; UnsupportedError or RunOriginal for what cannot be compiled for."""
+    kind = type(x)
+    if kind is np.ndarray:
+        return array_key(name, x)
+    if kind is float:
+        return ScalarKey("float")
+    if kind is bool:
+        return ScalarKey("bool")
+    if kind is int:
+        return ScalarKey("int") if -SMALL < x < SMALL else StaticKey(int, x)
+    if isinstance(x, np.generic):
+        if x.dtype in SUPPORTED_DTYPES and kind is x.dtype.type:
+            return ScalarKey(x.dtype.name)
+        raise UnsupportedError(f"argument `{name}` is a scalar of dtype {x.dtype}", instead="pass bool, int64, float32 or float64")
+    if x is None or isinstance(x, (str, np.dtype, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)):
+        return StaticKey(kind, x)
+    if kind is tuple and all(type(i) in (int, float, bool, str) for i in x):
+        return StaticKey(kind, (x, tuple(map(type, x))))
+    raise refused_argument(name, x)
+
+
+def refused_argument(name: str, x: Any) -> UnsupportedError:
+    """Why an object cannot be an argument."""
+    kind = type(x).__name__
+    if isinstance(x, np.ndarray):
+        return UnsupportedError(f"argument `{name}` is a {kind}, a subclass of ndarray with rules of its own", instead=f"pass np.asarray({name})")
+    if isinstance(x, (list, tuple)):
+        return UnsupportedError(f"argument `{name}` is a {kind}, not an array", instead=f"pass np.asarray({name})")
+    return UnsupportedError(f"argument `{name}` is a {kind}", instead="pass an array or a number")
+
+
+def array_key(name: str, x: np.ndarray) -> ArrayKey:
+    """The key of an exact ndarray."""
+    if x.dtype not in SUPPORTED_DTYPES or not x.dtype.isnative or x.dtype.metadata is not None:
+        swapped = "" if x.dtype.isnative else " (byte-swapped)"
+        raise UnsupportedError(
+            f"argument `{name}` has dtype {x.dtype}{swapped}", instead=f"pass {name}.astype(...) of bool, int64, float32 or float64"
+        )
+    flags = x.flags
+    dims = tuple(n if n < 2 else 2 for n in x.shape)
+    if flags.c_contiguous:
+        layout, order = "dense", tuple(range(x.ndim))
+    elif flags.f_contiguous:
+        layout, order = "dense", tuple(range(x.ndim))[::-1]
+    else:
+        if not flags.aligned or any(s % x.itemsize for s in x.strides):
+            raise RunOriginal(f"argument `{name}` is not aligned to its elements")
+        order = tuple(sorted(range(x.ndim), key=lambda a: (-abs(x.strides[a]) if x.shape[a] > 1 else 0, a)))
+        inner = next((a for a in reversed(order) if x.shape[a] > 1), None)
+        layout = "unit" if inner is not None and x.strides[inner] == x.itemsize else "strided"
+    if not flags.aligned:
+        raise RunOriginal(f"argument `{name}` is not aligned to its elements")
+    return ArrayKey(x.dtype.name, dims, order, layout, flags.writeable)
+
+
+def overlapping_itself(x: np.ndarray) -> bool:
+    """Whether two indices may mean one element (a sufficient test for the contrary, exact for views made by slicing)."""
+    if x.size < 2 or x.flags.c_contiguous or x.flags.f_contiguous:
+        return False
+    reach = 0
+    for stride, n in sorted((abs(s), n) for s, n in zip(x.strides, x.shape) if n > 1):
+        if stride <= reach:
+            return True
+        reach += stride * (n - 1)
+    return False
+
+
+def same_view(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether two array objects are the same view of the same memory (rule B4)."""
+    return x is y or (
+        x.shape == y.shape
+        and x.strides == y.strides
+        and x.dtype == y.dtype
+        and x.__array_interface__["data"] == y.__array_interface__["data"]
+    )
+
+
+def overlap(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether two arrays share an element (True where it is too hard to tell)."""
+    if not np.may_share_memory(x, y):
+        return False
+    try:
+        return np.shares_memory(x, y, max_work=10_000)
+    except np.exceptions.TooHardError:
+        return True
+
+
+@dataclass(frozen=True)
+class Relations:
+    """How array arguments lie to each other: `same[i]` is the first parameter that is the same view as parameter i; `shared`
+    are other pairs that overlap (a parameter with itself if it overlaps itself)."""
+
+    same: tuple[int, ...]
+    shared: tuple[tuple[int, int], ...]
+
+
+def relations(values: Sequence[Any]) -> Relations:
+    """The relations among the arguments of one call."""
+    arrays = [(i, x) for i, x in enumerate(values) if isinstance(x, np.ndarray)]
+    same = list(range(len(values)))
+    shared = [(i, i) for i, x in arrays if overlapping_itself(x)]
+    for n, (i, x) in enumerate(arrays):
+        for j, y in arrays[:n]:
+            if same[j] == j and x.size and overlap(x, y):
+                if same_view(x, y):
+                    same[i] = j
+                    break
+                shared.append((j, i))
+    return Relations(tuple(same), tuple(shared))
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Where a symbol's value comes from in a call: argument `index`'s size along `axis`, or (axis None) its own int value."""
+
+    index: int
+    axis: int | None
+
+
+class Entry:
+    """Makes the function's arguments: SSA arguments, symbols with their bindings and hints, and traced values."""
+
+    def __init__(self, name: str, loc: Location) -> None:
+        self.func = Func(name, [], loc)
+        self.loc = loc
+        self.hints: dict[Sym, int] = {}
+        self.bindings: dict[Sym, Binding] = {}
+        self.storages: list[tuple[int, Storage]] = []
+        self.arguments: list[int] = []
+        """The call's argument index of each SSA argument."""
+        self.pending: list[tuple[Storage, Value]] = []
+
+    def argument(self, index: int, type_: Type, name: str, attrs: dict[str, Any]) -> Value:
+        value = self.func.block.add_arg(type_)
+        value.name = name
+        self.func.arg_attrs.append(attrs)
+        self.arguments.append(index)
+        return value
+
+    def symbol(self, name: str, kind: Any, binding: Binding, hint: int, lo: int, hi: int) -> Sym:
+        s = Sym(name, kind, lo, hi)
+        self.hints[s], self.bindings[s] = hint, binding
+        return s
+
+    def array(self, index: int, name: str, key: ArrayKey, x: np.ndarray) -> ArrayRef:
+        shape: list[Dim] = []
+        for axis, (cls, n) in enumerate(zip(key.dims, x.shape)):
+            label = f"{name}.{axis}" if x.ndim > 1 else f"len({name})"
+            shape.append(cls if cls < 2 else sym(self.symbol(label, "dim", Binding(index, axis), n, 2, MAX_SIZE)))
+        element = scalar_type(np.dtype(key.dtype))
+        storage = Storage(element, shape, key.order, arg=index, name=name)
+        storage.writable = key.writable
+        strides: tuple[Dim | None, ...]
+        if key.layout == "dense":
+            strides = row_major(shape) if key.order == tuple(range(len(shape))) else strides_in_order(shape, key.order)
+        else:
+            inner = next((a for a in reversed(key.order) if shape[a] != 1), -1)
+            strides = tuple(1 if key.layout == "unit" and a == inner else None for a in range(len(shape)))
+        value = self.argument(index, TensorType(tuple(shape), element), name, {"strides": strides, "bufferization.writable": False})
+        self.storages.append((index, storage))
+        self.pending.append((storage, value))
+        return ArrayRef(storage)
+
+    def scalar(self, index: int, name: str, key: ScalarKey, x: Any) -> Any:
+        if key.kind == "int":
+            value = self.argument(index, INDEX, name, {})
+            s = self.symbol(name, "arg", Binding(index, None), x, -SMALL, SMALL)
+            self.func.symbols[s] = value
+            return PyInt(sym(s))
+        if key.kind == "float":
+            return PyFloat(self.argument(index, F64, name, {}))
+        if key.kind == "bool":
+            s = self.symbol(name, "arg", Binding(index, None), int(x), 0, 1)
+            return PyBool(self.argument(index, I1, name, {}), sub(sym(s), 1))
+        element = scalar_type(np.dtype(key.kind))
+        return NpScalar(self.argument(index, element, name, {}), element)
+
+    def begin(self) -> Recorder:
+        """The recorder, with sizes and argument values in place."""
+        r = Recorder(self.func, self.hints)
+        r.loc = self.loc
+        for storage, value in self.pending:
+            r.frame.values[storage] = value
+            for axis, d in enumerate(storage.shape):
+                if not isinstance(d, int):
+                    (s,) = symbols(d)
+                    self.func.symbols[s] = r.add(tensor.Dim.of(value, axis, self.loc)).result
+        return r

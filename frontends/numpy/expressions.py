@@ -1,0 +1,339 @@
+"""Expressions of the abstract interpreter: names, operators, subscripts, attributes and calls."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy import functions
+from tracebuf.frontends.numpy.control import Env, Range, trace_if
+from tracebuf.frontends.numpy.indexing import as_int, read_item
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.reductions import matmul
+from tracebuf.frontends.numpy.scalars import binary, compare, truth, unary
+from tracebuf.frontends.numpy.values import ArrayRef, PyBool, PyInt, Scalar, is_traced
+from tracebuf.ir.dims import Dim, sub
+from tracebuf.ir.types import I1
+from tracebuf.ops import arith
+
+if TYPE_CHECKING:
+    from tracebuf.frontends.numpy.interpreter import Scope, Source
+
+
+@dataclass(frozen=True)
+class Method:
+    """A bound method of a traced array."""
+
+    ref: ArrayRef
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class NestedFunction:
+    """A function or lambda defined inside a traced function; free names are looked up where it was defined."""
+
+    source: Source
+    name: str
+    lookup: Callable[[str], Any]
+    defaults: dict[str, Any]
+
+    def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Env:
+        """Parameters bound to arguments; TypeError as Python's."""
+        a = self.source.node.args
+        kind = inspect.Parameter
+        parameters = [kind(p.arg, kind.POSITIONAL_OR_KEYWORD, default=self.defaults.get(p.arg, kind.empty)) for p in [*a.posonlyargs, *a.args]]
+        parameters += [kind(p.arg, kind.KEYWORD_ONLY, default=self.defaults.get(p.arg, kind.empty)) for p in a.kwonlyargs]
+        if a.vararg or a.kwarg:
+            raise UnsupportedError("*args and **kwargs are not supported yet", instead="name the parameters")
+        bound = inspect.Signature(parameters).bind(*args, **kwargs)
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
+
+class Expressions:
+    """Mixin: evaluates expressions in an environment."""
+
+    r: Recorder
+    scope: Scope
+    at: Callable[[ast.AST], Any]
+    refuse: Callable[..., UnsupportedError]
+    call_function: Callable[..., Any]
+    call_nested: Callable[..., Any]
+    capture: Callable[..., Any]
+
+    def expr(self, node: ast.expr, env: Env) -> Any:
+        method = getattr(self, f"expr_{type(node).__name__}", None)
+        if method is None:
+            raise self.refuse(node, f"{type(node).__name__} expressions are not supported yet")
+        return method(node, env)
+
+    def expr_Constant(self, node: ast.Constant, env: Env) -> Any:
+        return node.value
+
+    def expr_Name(self, node: ast.Name, env: Env) -> Any:
+        return self.load_name(node.id, env, node)
+
+    def load_name(self, name: str, env: Env, node: ast.AST) -> Any:
+        if name in env:
+            return env[name]
+        self.at(node)
+        if name in self.scope.source.locals:
+            raise UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+        return self.scope.lookup(name)
+
+    def expr_Tuple(self, node: ast.Tuple, env: Env) -> Any:
+        return tuple(self.items(node.elts, env))
+
+    def expr_List(self, node: ast.List, env: Env) -> Any:
+        return self.items(node.elts, env)
+
+    def items(self, nodes: Sequence[ast.expr], env: Env) -> list[Any]:
+        values: list[Any] = []
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                values += self.iterate_static(node, self.expr(node.value, env))
+            else:
+                values.append(self.expr(node, env))
+        return values
+
+    def iterate_static(self, node: ast.AST, value: Any) -> list[Any]:
+        """The items of something of known length: tuples, lists, and arrays whose first size is a constant."""
+        if isinstance(value, (tuple, list, str)):
+            return list(value)
+        if isinstance(value, ArrayRef):
+            if value.ndim and isinstance(value.shape[0], int):
+                return [read_item(self.r, value, i) for i in range(value.shape[0])]
+            raise self.refuse(node, "iterating over an array is not supported yet", "for i in range(len(a)): x = a[i]")
+        if isinstance(value, Scalar):
+            raise TypeError("cannot unpack non-iterable number")
+        raise self.refuse(node, f"iterating over a {type(value).__name__} is not supported while tracing", "use range(...), a tuple or a list")
+
+    def expr_Slice(self, node: ast.Slice, env: Env) -> Any:
+        return slice(*(None if part is None else self.expr(part, env) for part in (node.lower, node.upper, node.step)))
+
+    def expr_BinOp(self, node: ast.BinOp, env: Env) -> Any:
+        a, b = self.expr(node.left, env), self.expr(node.right, env)
+        self.at(node)
+        if isinstance(node.op, ast.MatMult):
+            return matmul(self.r, a, b, "matmul") if is_traced(a) or is_traced(b) else a @ b
+        return binary(self.r, type(node.op).__name__, a, b)
+
+    def expr_UnaryOp(self, node: ast.UnaryOp, env: Env) -> Any:
+        a = self.expr(node.operand, env)
+        self.at(node)
+        if isinstance(node.op, ast.Not):
+            known = truth(self.r, a)
+            return (not known) if isinstance(known, bool) else self.negate(known)
+        return unary(self.r, type(node.op).__name__, a)
+
+    def negate(self, condition: PyBool) -> PyBool:
+        value = self.r.add(arith.XorI.of(condition.value, self.r.constant(True, I1), self.r.loc)).result
+        return PyBool(value, None if condition.nonneg is None else sub(-1, condition.nonneg))
+
+    def expr_Compare(self, node: ast.Compare, env: Env) -> Any:
+        left = self.expr(node.left, env)
+        if len(node.ops) == 1:
+            return self.compare_one(node, node.ops[0], left, self.expr(node.comparators[0], env))
+        return self.chain(node, left, list(zip(node.ops, node.comparators)), env)
+
+    def chain(self, node: ast.Compare, left: Any, rest: list[tuple[ast.cmpop, ast.expr]], env: Env) -> Any:
+        """a < b < c: the later operands only where the earlier comparison holds."""
+        (op, right_node), *more = rest
+        right = self.expr(right_node, env)
+        first = self.compare_one(node, op, left, right)
+        if not more:
+            return first
+        return self.and_then(node, first, lambda inner: self.chain(node, right, more, inner), env, keep=False)
+
+    def compare_one(self, node: ast.Compare, op: ast.cmpop, a: Any, b: Any) -> Any:
+        self.at(node)
+        name = type(op).__name__
+        if name in ("Is", "IsNot"):
+            return (a is b) == (name == "Is")
+        if name in ("In", "NotIn"):
+            if is_traced(a) or not isinstance(b, (tuple, list, str, frozenset)) or any(is_traced(x) for x in b):
+                raise self.refuse(node, "`in` needs values known at trace time", "compare with ==")
+            return (a in b) == (name == "In")
+        return compare(self.r, name, a, b)
+
+    def expr_BoolOp(self, node: ast.BoolOp, env: Env) -> Any:
+        return self.bool_chain(node, node.values, env)
+
+    def bool_chain(self, node: ast.BoolOp, values: Sequence[ast.expr], env: Env) -> Any:
+        """`and`/`or`: returns operands, and evaluates no more of them than Python would (rule F1)."""
+        first = self.expr(values[0], env)
+        if len(values) == 1:
+            return first
+        rest = lambda inner: self.bool_chain(node, values[1:], inner)  # noqa: E731
+        return self.and_then(node, first, rest, env, keep=isinstance(node.op, ast.Or))
+
+    def and_then(self, node: ast.AST, first: Any, rest: Callable[[Env], Any], env: Env, keep: bool) -> Any:
+        """`rest` if the truth of `first` is not `keep`, else `first`."""
+        known = self.condition(node, first)
+        if isinstance(known, bool):
+            return first if known == keep else rest(env)
+        arms: list[Callable[[Env], Any]] = [lambda _: first, rest]
+        return self.choose(node, known, arms if keep else arms[::-1], env)
+
+    def condition(self, node: ast.AST, value: Any) -> bool | PyBool:
+        """The truth of a value; conditions on entry values are decided by a guard (rule F4)."""
+        self.at(node)
+        known = truth(self.r, value)
+        decided = known if isinstance(known, bool) else self.entry_condition(known)
+        return known if decided is None else decided
+
+    def entry_condition(self, condition: PyBool) -> bool | None:
+        if condition.nonneg is not None and self.r.entry_only(condition.nonneg):
+            return self.r.ask_nonneg(condition.nonneg)
+        return None
+
+    def choose(self, node: ast.AST, condition: PyBool, arms: Sequence[Callable[[Env], Any]], env: Env) -> Any:
+        """A traced choice between two expressions."""
+
+        def arm(evaluate: Callable[[Env], Any]) -> Callable[[Env], None]:
+            def run(inner: Env) -> None:
+                inner["<value>"] = evaluate(inner)
+
+            return run
+
+        joined = dict(env)
+        trace_if(self.r, condition, joined, [arm(a) for a in arms], ["<value>"], frozenset(["<value>"]))
+        return joined["<value>"]
+
+    def expr_IfExp(self, node: ast.IfExp, env: Env) -> Any:
+        known = self.condition(node.test, self.expr(node.test, env))
+        if isinstance(known, bool):
+            return self.expr(node.body if known else node.orelse, env)
+        self.at(node)
+        return self.choose(node, known, [lambda e: self.expr(node.body, e), lambda e: self.expr(node.orelse, e)], env)
+
+    def expr_Subscript(self, node: ast.Subscript, env: Env) -> Any:
+        base, index = self.expr(node.value, env), self.expr(node.slice, env)
+        self.at(node)
+        return self.subscript(node, base, index)
+
+    def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
+        if isinstance(base, ArrayRef):
+            return read_item(self.r, base, index)
+        if isinstance(base, (tuple, list, str)):
+            if isinstance(index, PyInt):
+                index = self.r.static_int(index.expr, "the index of a tuple or list")
+            if not is_traced(index):
+                return base[index]
+        if isinstance(base, Scalar):
+            raise TypeError("a number is not subscriptable")
+        if isinstance(base, np.ndarray):
+            raise self.refuse(node, "an array from outside the function", "pass it as an argument")
+        raise self.refuse(node, f"indexing a {type(base).__name__} is not supported while tracing")
+
+    def expr_Attribute(self, node: ast.Attribute, env: Env) -> Any:
+        base = self.expr(node.value, env)
+        self.at(node)
+        if not is_traced(base):
+            return self.plain_attribute(node, base)
+        value = functions.attribute(self.r, base, node.attr)
+        if value is not NotImplemented:
+            return value
+        if isinstance(base, ArrayRef) and node.attr in functions.METHODS:
+            return Method(base, node.attr)
+        known = hasattr(np.ndarray if isinstance(base, ArrayRef) else np.float64, node.attr)
+        if known:
+            raise self.refuse(node, f"`.{node.attr}` of a traced {'array' if isinstance(base, ArrayRef) else 'number'} is not supported yet")
+        raise AttributeError(f"'numpy.ndarray' object has no attribute '{node.attr}'")
+
+    def plain_attribute(self, node: ast.Attribute, base: Any) -> Any:
+        value = getattr(base, node.attr)
+        if isinstance(base, types.ModuleType):
+            ours = base.__name__.partition(".")[0] in ("numpy", "math")
+            return value if ours else self.capture(node.attr, lambda: getattr(base, node.attr), value)
+        if isinstance(base, (np.dtype, type, int, float, str, np.generic, slice)):
+            return value
+        raise self.refuse(node, f"an attribute of a {type(base).__name__} from outside", "pass the value as an argument")
+
+    def expr_Lambda(self, node: ast.Lambda, env: Env) -> Any:
+        return self.make_nested(node, "<lambda>", env)
+
+    def make_nested(self, node: ast.FunctionDef | ast.Lambda, name: str, env: Env) -> NestedFunction:
+        """A function object for an inner def or lambda; it sees the enclosing names as they are when it is called."""
+        from tracebuf.frontends.numpy.interpreter import make_source
+
+        outer = self.scope
+        source = make_source(node, outer.source.file, outer.source.first_line, outer.source.indent)
+        plain = [*node.args.posonlyargs, *node.args.args]
+        pairs = list(zip([a.arg for a in plain][len(plain) - len(node.args.defaults) :], node.args.defaults))
+        pairs += [(a.arg, d) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults) if d is not None]
+        defaults = {n: self.expr(d, env) for n, d in pairs}
+
+        def lookup(wanted: str) -> Any:
+            return env[wanted] if wanted in env else outer.lookup(wanted)
+
+        return NestedFunction(source, name, lookup, defaults)
+
+    # -- calls
+    def expr_Call(self, node: ast.Call, env: Env) -> Any:
+        function = self.expr(node.func, env)
+        args = self.items(node.args, env)
+        kwargs: dict[str, Any] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise self.refuse(node, "**kwargs in a call is not supported yet", "name the arguments")
+            kwargs[keyword.arg] = self.expr(keyword.value, env)
+        self.at(node)
+        return self.call(node, function, args, kwargs)
+
+    def call(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Dispatch on the callee itself (rule X1)."""
+        if isinstance(function, Method):
+            return functions.METHODS[function.name](self.r, function.ref, *args, **kwargs)
+        if isinstance(function, NestedFunction):
+            return self.call_nested(function, args, kwargs)
+        if function is range:
+            return self.make_range(args)
+        known = functions.call_known(self.r, function, args, kwargs)
+        if known is not NotImplemented:
+            return known
+        if getattr(function, "__tracebuf__", False):
+            return self.call_function(function.__wrapped__, args, kwargs)
+        name = getattr(function, "__name__", str(function))
+        module = getattr(function, "__module__", None) or ""
+        if isinstance(function, types.FunctionType) and not module.startswith(("numpy", "scipy")):
+            return self.call_function(function, args, kwargs)
+        plain = not any(is_traced(x) for x in self.flat([*args, *kwargs.values()]))
+        if functions.is_pure(function) and plain:
+            return function(*args, **kwargs)
+        if functions.is_pure(function) and function in (tuple, list):
+            return function(self.iterate_static(node, args[0]))
+        where = f"{module}.{name}" if module not in ("", "builtins") else name
+        raise self.refuse(node, f"a call of {where} cannot be traced", "compute it outside and pass the result in")
+
+    def flat(self, values: Sequence[Any]) -> list[Any]:
+        found: list[Any] = []
+        for v in values:
+            found += self.flat(v) if isinstance(v, (tuple, list)) else [v]
+        return found
+
+    def make_range(self, args: Sequence[Any]) -> Range:
+        """range(...) with traced or plain ints; the step is known at trace time."""
+        if not 1 <= len(args) <= 3:
+            raise TypeError(f"range expected at least 1 argument, got {len(args)}")
+        bounds = [range_bound(self.r, a) for a in args]
+        start, stop = (0, bounds[0]) if len(args) == 1 else (bounds[0], bounds[1])
+        step = self.r.static_int(bounds[2], "the step of a range") if len(args) == 3 else 1
+        if step == 0:
+            self.r.fail("ValueError", "range() arg 3 must not be zero")
+        return Range(start, stop, step)
+
+
+def range_bound(r: Recorder, x: Any) -> Dim:
+    """An int argument of range, as an expression."""
+    e = int(x) if isinstance(x, bool) else as_int(r, x)
+    if e is None:
+        raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
+    return e

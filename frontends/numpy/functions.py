@@ -1,0 +1,381 @@
+"""What the tracer knows of functions: one table keyed by the callee itself (rule X1), so that every spelling arrives.
+
+To add a NumPy function: write a handler `(r, *args, **kwargs)` with NumPy's own parameter names, put it into `HANDLERS`
+under the function (and into `METHODS` under the method's name), and test it in tests/test_language.py against eager.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.indexing import store_view
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.reductions import matmul, reduce
+from tracebuf.frontends.numpy.scalars import as_int_value, float_value, int_expr, truth
+from tracebuf.frontends.numpy.ufuncs import (
+    BOOL,
+    Body,
+    Operand,
+    build,
+    check_maybe_python,
+    elementwise,
+    scalar_value,
+    supported,
+    weak_type,
+)
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyFloat, PyInt, Scalar, axis_order, is_traced
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.dims import Dim, dim_max, dim_min, mul, sub
+from tracebuf.ir.types import F64, I1, I64, INDEX, ScalarType, scalar_type
+from tracebuf.ops import arith, linalg
+
+NO_VALUE = np._NoValue
+
+
+def shape_arg(r: Recorder, shape: Any) -> tuple[Dim, ...]:
+    """A shape argument: an int or a sequence of ints; negative sizes raise ValueError."""
+    items = shape if isinstance(shape, (tuple, list)) else (shape,)
+    sizes: list[Dim] = []
+    for item in items:
+        e = item.item() if isinstance(item, np.integer) else int_expr(item)
+        if e is None:
+            raise TypeError(f"'{type(item).__name__}' object cannot be interpreted as an integer")
+        r.require_nonneg(e, "ValueError", "negative dimensions are not allowed")
+        sizes.append(one_or_more(r, e))
+    return tuple(sizes)
+
+
+def one_or_more(r: Recorder, e: Dim) -> Dim:
+    """A size; one that is 1 in the traced call is specialised to 1, as argument sizes are."""
+    if r.entry_only(e) and not r.facts.nonneg(sub(e, 2)) and r.ask_equal(e, 1) is True:
+        return 1
+    return r.facts.canon(e)
+
+
+def element_of(r: Recorder, dtype: Any) -> ScalarType:
+    return supported(np.dtype(dtype), "the array", r.loc)
+
+
+def only(r: Recorder, what: str, **given: Any) -> None:
+    """Refuses optional parameters that are not supported when they are given."""
+    for name, (value, default) in given.items():
+        if value is not default and not (isinstance(value, type(default)) and value == default):
+            raise UnsupportedError(f"{what} with {name}= is not supported yet", location=r.loc, instead=f"leave {name} out")
+
+
+def filled(r: Recorder, shape: Sequence[Dim], element: ScalarType, value: Operand | None, order: Sequence[int] | None = None) -> ArrayRef:
+    """A fresh array, filled or (None) not."""
+    out = r.empty(element, shape, order)
+    if value is not None:
+        out = r.add(linalg.Fill.of(scalar_value(r, value, element), out, r.loc)).result
+    return ArrayRef(r.new_storage(element, shape, order or range(len(shape)), out))
+
+
+def _creator(value: float | None) -> Callable[..., ArrayRef]:
+    def create(r: Recorder, shape: Any, dtype: Any = None, order: str = "C", **rest: Any) -> ArrayRef:
+        only(r, "this array", order=(order, "C"), **{k: (v, None) for k, v in rest.items()})
+        return filled(r, shape_arg(r, shape), element_of(r, float if dtype is None else dtype), value)
+
+    return create
+
+
+def _creator_like(value: float | None) -> Callable[..., ArrayRef]:
+    def create(r: Recorder, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **rest: Any) -> ArrayRef:
+        only(r, "this array", order=(order, "K"), **{k: (v, None) for k, v in rest.items()})
+        if not isinstance(a, ArrayRef):
+            raise UnsupportedError("an array like a scalar", location=r.loc, instead="use np.zeros(())")
+        element = a.element if dtype is None else element_of(r, dtype)
+        if shape is not None:
+            return filled(r, shape_arg(r, shape), element, value)
+        return filled(r, a.shape, element, value, k_order(a))
+
+    return create
+
+
+def k_order(a: ArrayRef) -> tuple[int, ...]:
+    """The axes of a copy in K-order, outermost first."""
+    return axis_order([(a, range(a.ndim))], a.ndim)
+
+
+def full(r: Recorder, shape: Any, fill_value: Operand, dtype: Any = None, order: str = "C") -> ArrayRef:
+    only(r, "np.full", order=(order, "C"))
+    element = element_of(r, np.result_type(weak_type(fill_value)) if dtype is None else dtype)
+    return filled(r, shape_arg(r, shape), element, fill_value)
+
+
+def copy_of(r: Recorder, a: ArrayRef, element: ScalarType, order: Sequence[int]) -> ArrayRef:
+    """A fresh array with the elements of `a`, converted: one pass over memory."""
+    block_element = a.element
+    out = r.empty(element, a.shape, order)
+    block = Block([block_element, element])
+    body = Body(block, r.loc)
+    block.append(linalg.Yield.of([body.cast(block.args[0], element)], r.loc))
+    maps = [linalg.identity_map(a.ndim)] * 2
+    value = r.add(linalg.Generic.of([r.read(a)], [out], maps, ["parallel"] * a.ndim, block, r.loc)).result
+    return ArrayRef(r.new_storage(element, a.shape, tuple(order), value))
+
+
+def copy_method(r: Recorder, a: ArrayRef, order: str = "C") -> ArrayRef:
+    only(r, "copy", order=(order, "C"))
+    return copy_of(r, a, a.element, range(a.ndim))
+
+
+def copy_function(r: Recorder, a: Any, order: str = "K", subok: bool = False) -> ArrayRef:
+    only(r, "np.copy", order=(order, "K"))
+    ref = as_array(r, a)
+    return copy_of(r, ref, ref.element, k_order(ref))
+
+
+def astype(r: Recorder, a: ArrayRef, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> ArrayRef:
+    only(r, "astype", order=(order, "K"), casting=(casting, "unsafe"))
+    element = element_of(r, dtype)
+    if copy is False and element is a.element:
+        return a
+    return copy_of(r, a, element, k_order(a))
+
+
+def as_array(r: Recorder, a: Any) -> ArrayRef:
+    if not isinstance(a, ArrayRef):
+        raise UnsupportedError("an array is expected here", location=r.loc, instead="pass an array")
+    return a
+
+
+def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> Any:
+    """np.where with three arguments."""
+    if x is NO_VALUE or y is NO_VALUE:
+        raise UnsupportedError("np.where with one argument gives a shape that depends on data", location=r.loc, instead="np.where(c, x, y)")
+    check_maybe_python([x, y], r.loc)
+    kinds = [weak_type(v) for v in (x, y)]
+    strong = [k for k in kinds if not isinstance(k, type)]
+    dtype = np.result_type(*(k if not isinstance(k, type) else k() for k in kinds)) if strong else np.result_type(*kinds)
+    element = supported(dtype, "np.where", r.loc)
+
+    def select(body: Body, args: list[Value]) -> Value:
+        return body.add(arith.Select.of(body.cast(args[0], I1), body.cast(args[1], element), body.cast(args[2], element), body.loc))
+
+    result = build(r, select, [condition, x, y], [I1, element, element], element)
+    if isinstance(result, NpScalar):  # np.where always gives an array
+        out = r.add(linalg.Fill.of(result.value, r.empty(element, ()), r.loc)).result
+        return ArrayRef(r.new_storage(element, (), (), out))
+    return result
+
+
+def clip(r: Recorder, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None) -> Any:
+    """np.clip, as minimum(maximum(a, a_min), a_max)."""
+    only(r, "np.clip", out=(out, None))
+    result = a
+    if a_min is not None:
+        result = elementwise(r, np.maximum, [result, a_min])
+    if a_max is not None:
+        result = elementwise(r, np.minimum, [result, a_max])
+    return result if result is not a else copy_method(r, as_array(r, a))
+
+
+def _reducer(kind: str) -> Callable[..., Any]:
+    def run(r: Recorder, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, **rest: Any) -> Any:
+        only(r, kind, dtype=(dtype, None), out=(out, None), **{k: (v, NO_VALUE) for k, v in rest.items()})
+        return reduce(r, kind, as_array(r, a), axis, False if keepdims is NO_VALUE else keepdims)
+
+    return run
+
+
+def _extreme(kind: str) -> Callable[..., Any]:
+    def run(r: Recorder, a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, **rest: Any) -> Any:
+        return _reducer(kind)(r, a, axis, None, out, keepdims, **rest)
+
+    return run
+
+
+def fill_method(r: Recorder, a: ArrayRef, value: Operand) -> None:
+    store_view(r, a, value)
+
+
+def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
+    only(r, "dot", out=(out, None))
+    return matmul(r, a, b, "dot")
+
+
+def transpose(r: Recorder, a: ArrayRef, *axes: Any) -> ArrayRef:
+    order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
+    if not order or order == (None,):
+        return ArrayRef(a.storage, a.view.transpose(range(a.ndim)[::-1]))
+    if sorted(i % a.ndim if isinstance(i, int) else -1 for i in order) != list(range(a.ndim)):
+        raise ValueError("axes don't match array")
+    return ArrayRef(a.storage, a.view.transpose([i % a.ndim for i in order]))
+
+
+def transpose_function(r: Recorder, a: Any, axes: Any = None) -> ArrayRef:
+    return transpose(r, as_array(r, a), *(() if axes is None else (axes,)))
+
+
+# -- Python's builtins
+def length(r: Recorder, x: Any) -> Any:
+    if isinstance(x, ArrayRef):
+        if not x.ndim:
+            raise TypeError("len() of unsized object")
+        return as_int_value(x.shape[0])
+    if isinstance(x, Scalar):
+        raise TypeError(f"object of type '{type(x).__name__}' has no len()")
+    return len(x)
+
+
+def extreme_of(r: Recorder, name: str, *args: Any) -> Any:
+    """min and max of ints; of floats through a comparison, as Python picks."""
+    items = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
+    exprs = [int_expr(x) for x in items]
+    if all(e is not None for e in exprs) and exprs:
+        return as_int_value(r.facts.simplify((dim_min if name == "min" else dim_max)(*exprs)))  # type: ignore[arg-type]
+    if not any(is_traced(x) for x in items):
+        return getattr(builtins, name)(items)
+    if all(isinstance(x, (PyFloat, float)) or (isinstance(x, NpScalar) and x.element is F64 and not x.maybe_python) for x in items):
+        kinds = {isinstance(x, NpScalar) for x in items}
+        if len(kinds) == 1:
+            best = items[0]
+            for x in items[1:]:
+                a, b = (v.value if isinstance(v, (PyFloat, NpScalar)) else float_value(r, v) for v in (x, best))
+                better = r.add(arith.CmpF.of("olt" if name == "min" else "ogt", a, b, r.loc)).result
+                chosen = r.add(arith.Select.of(better, a, b, r.loc)).result
+                best = NpScalar(chosen, F64) if kinds == {True} else PyFloat(chosen)
+            return best
+    raise UnsupportedError(f"{name}() of these values is not supported while tracing", location=r.loc, instead=f"use np.{name}imum")
+
+
+def absolute(r: Recorder, x: Any) -> Any:
+    if (e := int_expr(x)) is not None:
+        known = r.ask_nonneg(e)
+        return as_int_value(e if known else -e if known is False else dim_max(e, -e))
+    if isinstance(x, PyFloat):
+        return PyFloat(r.add(arith.AbsF.of(x.value, r.loc)).result)
+    return elementwise(r, np.absolute, [x]) if is_traced(x) else abs(x)
+
+
+def to_float(r: Recorder, x: Any = 0.0) -> Any:
+    if isinstance(x, NpScalar) and x.element in (F64, I64) and not x.maybe_python:
+        return PyFloat(Body(r.frame.block, r.loc).cast(x.value, F64))
+    if isinstance(x, (PyFloat, PyInt)):
+        return PyFloat(float_value(r, x))
+    if isinstance(x, PyFloat) or not is_traced(x):
+        return float(x)
+    raise UnsupportedError("float() of this value is not supported yet", location=r.loc)
+
+
+def to_int(r: Recorder, x: Any = 0) -> Any:
+    if isinstance(x, PyInt) or not is_traced(x):
+        return x if isinstance(x, PyInt) else int(x)
+    if isinstance(x, NpScalar) and x.element is I64 and not x.maybe_python:
+        value = r.add(arith.IndexCast.of(x.value, INDEX, r.loc)).result
+        return PyInt(r.symbol(value, f"i{len(r.func.symbols)}"))
+    raise UnsupportedError("int() of a float is not supported yet", location=r.loc)
+
+
+def to_bool(r: Recorder, x: Any = False) -> Any:
+    return truth(r, x)
+
+
+def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
+    if isinstance(x, NpScalar) and x.maybe_python:
+        raise UnsupportedError("the type of this number depends on whether the loop above ran", location=r.loc)
+    stand_in: Any = x
+    if isinstance(x, ArrayRef):
+        stand_in = np.empty((0,) * x.ndim, x.dtype)
+    elif isinstance(x, NpScalar):
+        stand_in = x.element.dtype.type(0)
+    elif isinstance(x, Scalar):
+        stand_in = 0 if isinstance(x, PyInt) else 0.0 if isinstance(x, PyFloat) else False
+    return isinstance(stand_in, kinds)
+
+
+def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
+    """np.float64(x) and its kin on a traced scalar."""
+
+    def run(r: Recorder, x: Any = 0) -> Any:
+        if not is_traced(x):
+            return dtype.type(x)
+        if isinstance(x, ArrayRef) and x.ndim:
+            return copy_of(r, x, scalar_type(dtype), range(x.ndim))
+        if isinstance(x, ArrayRef):
+            x = NpScalar(r.load(x, ()), x.element)
+        if isinstance(x, NpScalar) and x.maybe_python and x.element is not F64:
+            raise UnsupportedError("the type of this number depends on whether the loop above ran", location=r.loc)
+        return NpScalar(scalar_value(r, x, scalar_type(dtype)), scalar_type(dtype))
+
+    return run
+
+
+Handler = Callable[..., Any]
+HANDLERS: dict[Any, Handler] = {
+    np.zeros: _creator(0), np.ones: _creator(1), np.empty: _creator(None), np.full: full,
+    np.zeros_like: _creator_like(0), np.ones_like: _creator_like(1), np.empty_like: _creator_like(None),
+    np.copy: copy_function, np.where: where, np.clip: clip,
+    np.sum: _reducer("sum"), np.mean: _reducer("mean"), np.max: _extreme("max"), np.min: _extreme("min"),
+    np.amax: _extreme("max"), np.amin: _extreme("min"),
+    np.dot: dot, np.matmul: lambda r, a, b: matmul(r, a, b, "matmul"), np.transpose: transpose_function,
+    len: length, abs: absolute, float: to_float, int: to_int, bool: to_bool, isinstance: isinstance_of,
+    min: lambda r, *a: extreme_of(r, "min", *a), max: lambda r, *a: extreme_of(r, "max", *a),
+    np.float64: cast_scalar(np.dtype(np.float64)), np.float32: cast_scalar(np.dtype(np.float32)),
+    np.int64: cast_scalar(np.dtype(np.int64)), np.bool_: cast_scalar(BOOL),
+}  # fmt: skip
+METHODS: dict[str, Handler] = {
+    "sum": _reducer("sum"), "mean": _reducer("mean"), "max": _extreme("max"), "min": _extreme("min"),
+    "copy": copy_method, "astype": astype, "dot": dot, "fill": fill_method, "transpose": transpose,
+}  # fmt: skip
+PURE = {tuple, list, range, slice, np.dtype, type, str, complex, divmod, round, sum, sorted, all, any, float.is_integer, np.result_type}
+"""Called as they are, on values known at trace time."""
+
+
+def attribute(r: Recorder, x: Any, name: str) -> Any:
+    """x.name for a traced x: data attributes, or NotImplemented for a method or an unknown name."""
+    if isinstance(x, ArrayRef):
+        if name == "shape":
+            return tuple(as_int_value(d) for d in x.shape)
+        if name == "size":
+            size: Dim = 1
+            for d in x.shape:
+                size = mul(size, d)
+            return as_int_value(size)
+        if name == "T":
+            return transpose(r, x)
+        simple = {"ndim": x.ndim, "dtype": x.dtype, "itemsize": x.dtype.itemsize}
+        return simple.get(name, NotImplemented)
+    if isinstance(x, NpScalar) and name in ("dtype", "ndim", "shape"):
+        return {"dtype": x.element.dtype, "ndim": 0, "shape": ()}[name]
+    if isinstance(x, (PyInt, PyFloat)) and name == "real":
+        return x
+    return NotImplemented
+
+
+def is_pure(function: Any) -> bool:
+    """May be called during tracing on plain values: no effects, no randomness (rule F2)."""
+    if isinstance(function, np.ufunc) or getattr(function, "__module__", None) == math.__name__:
+        return True
+    if isinstance(function, type) and issubclass(function, (np.generic, int, float, bool, tuple, list, Exception)):
+        return True
+    try:
+        return function in PURE
+    except TypeError:
+        return False
+
+
+def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """A call of a known function; NotImplemented for one that is not known."""
+    if isinstance(function, np.ufunc):
+        only(r, f"np.{function.__name__}", **{k: (v, None) for k, v in kwargs.items()})
+        if function is np.matmul:
+            return matmul(r, *args, "matmul")
+        if len(args) != function.nin:
+            raise UnsupportedError(f"np.{function.__name__} with an output argument is not supported yet", location=r.loc, instead="store the result with [...] =")
+        return elementwise(r, function, list(args)) if any(is_traced(a) for a in args) else function(*args)
+    try:
+        handler = HANDLERS.get(function)
+    except TypeError:
+        handler = None
+    if handler is None:
+        return NotImplemented
+    return handler(r, *args, **kwargs)
+

@@ -1,0 +1,235 @@
+"""Basic indexing: ints, slices with any step, `...`, None; reading gives a reference or a scalar, storing writes through.
+
+Slices clamp and never fail; an index is normalised by its sign (rule Z3) and checked, each by proof, guard or at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.ufuncs import Operand, convert_to, require_same_or_one, scalar_value, shape_text
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, View
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, sub
+from tracebuf.ir.types import F64, I1, I64, INDEX
+from tracebuf.ops import arith
+
+
+def read_item(r: Recorder, ref: ArrayRef, index: Any) -> ArrayRef | Scalar:
+    """`ref[index]`: a view, or a NumPy scalar where every axis is given an int and there is no `...`."""
+    parts = index_parts(r, ref, index)
+    if all(kind == "int" for kind, _ in parts) and len(parts) == ref.ndim:
+        places = [normalise(r, i, n, axis) for axis, ((_, i), n) in enumerate(zip(parts, ref.shape))]
+        return NpScalar(r.load(ref, places), ref.element)
+    return ArrayRef(ref.storage, view_of(r, ref, parts))
+
+
+def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand) -> None:
+    """`ref[index] = value`, converted (unsafe casting) and broadcast as NumPy does."""
+    parts = index_parts(r, ref, index)
+    r.check_writable(ref)
+    if all(kind == "int" for kind, _ in parts) and len(parts) == ref.ndim:
+        if isinstance(value, ArrayRef) and value.ndim:
+            raise UnsupportedError("an array is stored into one element", location=r.loc, instead="index the array, for example b[0]")
+        places = [normalise(r, i, n, axis) for axis, ((_, i), n) in enumerate(zip(parts, ref.shape))]
+        scalar = NpScalar(r.load(value, ()), value.element) if isinstance(value, ArrayRef) else value
+        check_python_number(r, scalar, ref)
+        r.store_element(ref, places, scalar_value(r, scalar, ref.element))
+        return
+    store_view(r, ArrayRef(ref.storage, view_of(r, ref, parts)), value)
+
+
+def store_view(r: Recorder, target: ArrayRef, value: Operand) -> None:
+    """`target[...] = value`."""
+    r.check_writable(target)
+    if isinstance(value, ArrayRef):
+        value = drop_leading_ones(value, target.ndim)
+        source, source_values = shape_text([value.shape])
+        wanted, wanted_values = shape_text([target.shape])
+        message = f"could not broadcast input array from shape {source} into shape {wanted}"
+        if value.ndim > target.ndim:
+            r.fail("ValueError", message, source_values + wanted_values)
+        for a, b in zip(reversed(value.shape), reversed(target.shape)):
+            if a != 1:
+                require_same_or_one(r, a, b, "ValueError", message, source_values + wanted_values)
+        if value.same(target):
+            return
+    else:
+        check_python_number(r, value, target)
+    r.store(target, convert_to(r, value, target.element, target.shape))
+
+
+def drop_leading_ones(value: ArrayRef, ndim: int) -> ArrayRef:
+    """A store ignores surplus leading axes of size 1."""
+    view = value.view
+    while len(view.sizes) > ndim and view.sizes[0] == 1:
+        view = view.drop(0)
+    return ArrayRef(value.storage, view) if view is not value.view else value
+
+
+def check_python_number(r: Recorder, value: Operand, target: ArrayRef) -> None:
+    """A Python float stored into integers raises for NaN and infinities (a NumPy float does not); ints must fit."""
+    if target.element is not I64:
+        return
+    if isinstance(value, float) and not isinstance(value, np.generic):
+        if np.isnan(value):
+            r.fail("ValueError", "cannot convert float NaN to integer")
+        if not -(2.0**63) <= value < 2.0**63:
+            r.fail("OverflowError", "cannot convert float infinity to integer" if np.isinf(value) else "Python int too large to convert to C long")
+    if type(value) is int and not -(2**63) <= value < 2**63:
+        r.fail("OverflowError", "Python int too large to convert to C long")
+    if isinstance(value, PyFloat):
+        finite = r.add(arith.CmpF.of("uno", value.value, value.value, r.loc)).result
+        true = r.constant(True, I1)
+        r.check(r.add(arith.XorI.of(finite, true, r.loc)).result, "ValueError", "cannot convert float NaN to integer")
+        low = r.add(arith.CmpF.of("oge", value.value, r.constant(-(2.0**63), F64), r.loc)).result
+        high = r.add(arith.CmpF.of("olt", value.value, r.constant(2.0**63, F64), r.loc)).result
+        r.check(r.add(arith.AndI.of(low, high, r.loc)).result, "OverflowError", "Python int too large to convert to C long")
+
+
+def index_parts(r: Recorder, ref: ArrayRef, index: Any) -> list[tuple[str, Any]]:
+    """The index as (kind, value) for each axis: int, slice, new (None), with `...` spelled out."""
+    items = list(index) if isinstance(index, tuple) else [index]
+    parts = [part_of(r, i) for i in items]
+    used = sum(kind in ("int", "slice") for kind, _ in parts)
+    if sum(kind == "ellipsis" for kind, _ in parts) > 1:
+        r.fail("IndexError", "an index can only have a single ellipsis ('...')")
+    if used > ref.ndim:
+        r.fail("IndexError", f"too many indices for array: array is {ref.ndim}-dimensional, but {used} were indexed")
+    rest = [("slice", slice(None))] * (ref.ndim - used)
+    for place, (kind, _) in enumerate(parts):
+        if kind == "ellipsis":  # an ellipsis that stands for nothing still makes the result a view (rule N2)
+            return [*parts[:place], *(rest or [("view", None)]), *parts[place + 1 :]]
+    return parts + rest
+
+
+def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
+    """One item of an index."""
+    if item is None:
+        return "new", None
+    if item is Ellipsis:
+        return "ellipsis", None
+    if isinstance(item, slice):
+        return "slice", item
+    if isinstance(item, (bool, np.bool_, PyBool)) or (isinstance(item, ArrayRef) and item.ndim) or isinstance(item, (list, np.ndarray)):
+        raise UnsupportedError("indexing by masks, lists and arrays is not supported yet", location=r.loc, instead="use slices, or a loop over ints")
+    if (i := as_int(r, item)) is not None:
+        return "int", i
+    r.fail("IndexError", "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices")
+
+
+def as_int(r: Recorder, item: Any) -> Dim | None:
+    """A Python or NumPy int, traced or not, as an expression; None for anything else."""
+    if isinstance(item, PyInt):
+        return item.expr
+    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+        return int(item)
+    if isinstance(item, ArrayRef) and item.element is I64 and item.ndim == 0:
+        item = NpScalar(r.load(item, ()), I64)
+    if isinstance(item, NpScalar) and item.element is I64 and not item.maybe_python:
+        key = ("index of", item.value)
+        made = r.cached(key)
+        if made is None:
+            made = r.remember(key, r.add(arith.IndexCast.of(item.value, INDEX, r.loc)).result)
+            r.index_symbols[made] = r.symbol(made, f"i{len(r.func.symbols)}")
+        return r.index_symbols[made]
+    return None
+
+
+def normalise(r: Recorder, i: Dim, n: Dim, axis: int) -> Dim:
+    """An index made non-negative and checked against the size n."""
+    message = f"index {{}} is out of bounds for axis {axis} with size {{}}"
+    sign = r.ask_nonneg(i)
+    if sign is True:
+        r.require_nonneg(sub(sub(n, i), 1), "IndexError", message, [i, n])
+        return i
+    if sign is False:
+        r.require_nonneg(add(i, n), "IndexError", message, [i, n])
+        return add(i, n)
+    negative = r.compare("slt", i, 0)
+    wrapped = r.add(arith.Select.of(negative, r.index(add(i, n)), r.index(i), r.loc)).result
+    low, high = r.add(arith.CmpI.of("sge", wrapped, r.index(0), r.loc)), r.add(arith.CmpI.of("slt", wrapped, r.index(n), r.loc))
+    ok = r.add(arith.AndI.of(low.result, high.result, r.loc)).result
+    r.check(ok, "IndexError", message, [r.index(i), r.index(n)])
+    place = r.symbol(wrapped, f"i{len(r.func.symbols)}", lo=0)
+    r.facts.assume_nonneg(sub(sub(n, place), 1))
+    return place
+
+
+def view_of(r: Recorder, ref: ArrayRef, parts: Sequence[tuple[str, Any]]) -> View:
+    """The view an index makes."""
+    view, axis, source = ref.view, 0, 0
+    for kind, item in parts:
+        if kind == "new":
+            view, axis = view.new_axis(axis), axis + 1
+        elif kind == "int":
+            i = normalise(r, item, view.sizes[axis], source)
+            view, source = view.narrow(axis, i, 1, 1).drop(axis), source + 1
+        elif kind == "slice":
+            start, step, size = slice_range(r, item, view.sizes[axis])
+            if view.dims[axis] is None and size != 1:
+                raise UnsupportedError("a new axis is cut to nothing", location=r.loc, instead="slice before adding the axis")
+            view, axis, source = view.narrow(axis, start, step, size), axis + 1, source + 1
+    return view
+
+
+def slice_range(r: Recorder, s: slice, n: Dim) -> tuple[Dim, int, Dim]:
+    """(start, step, size) of a slice over n elements, as slice.indices gives them."""
+    step = static_step(r, s.step)
+    if step > 0:
+        start = 0 if s.start is None else clamp(r, bound(r, s.start), 0, n, n)
+        stop = n if s.stop is None else clamp(r, bound(r, s.stop), 0, n, n)
+        length = sub(stop, start)
+    else:
+        start = sub(n, 1) if s.start is None else clamp(r, bound(r, s.start), -1, sub(n, 1), n)
+        stop = -1 if s.stop is None else clamp(r, bound(r, s.stop), -1, sub(n, 1), n)
+        length = sub(start, stop)
+    size = at_least_zero(r, length if abs(step) == 1 else floordiv(add(length, abs(step) - 1), abs(step)))
+    return (0 if size == 0 else start), step, size
+
+
+def at_least_zero(r: Recorder, e: Dim) -> Dim:
+    """max(e, 0), simplified by proof or guard."""
+    known = r.ask_nonneg(e)
+    return r.facts.canon(e) if known else 0 if known is False else r.facts.simplify(dim_max(e, 0))
+
+
+def static_step(r: Recorder, step: Any) -> int:
+    """The step as a Python int; one computed from entry values joins the key."""
+    if step is None:
+        return 1
+    e = bound(r, step)
+    value = r.static_int(e, "the step of a slice")
+    if value == 0:
+        r.fail("ValueError", "slice step cannot be zero")
+    return value
+
+
+def bound(r: Recorder, item: Any) -> Dim:
+    """A slice's start, stop or step."""
+    if isinstance(item, (bool, np.bool_)):
+        return int(item)
+    e = as_int(r, item)
+    if e is None:
+        r.fail("TypeError", "slice indices must be integers or None or have an __index__ method")
+    return e
+
+
+def clamp(r: Recorder, i: Dim, low: int, high: Dim, n: Dim) -> Dim:
+    """A bound wrapped if negative and clamped to [low, high]."""
+    sign = r.ask_nonneg(i)
+    if sign is None:
+        negative = r.compare("slt", i, 0)
+        value = r.add(arith.Select.of(negative, r.index(add(i, n)), r.index(i), r.loc)).result
+        return r.facts.simplify(dim_max(dim_min(r.symbol(value, f"i{len(r.func.symbols)}"), high), low))
+    if sign:
+        inside = r.ask_nonneg(sub(high, i))
+        return i if inside else high if inside is False else r.facts.simplify(dim_max(dim_min(i, high), low))
+    wrapped = add(i, n)
+    inside = r.ask_nonneg(sub(wrapped, low))
+    return wrapped if inside else low if inside is False else r.facts.simplify(dim_max(wrapped, low))
+

@@ -1,0 +1,312 @@
+"""The recorder: where ops go, what each storage's current value is, which sizes are equal, and which guards were assumed.
+
+A `Frame` is the function, a loop's body or a branch. Reading a storage inside a loop makes an optimistic loop-carried
+value on first touch; what comes back unchanged is dropped when the loop is closed (rule S10). Questions about sizes are
+answered by proof, else by a guard on entry values (decided by the traced call's own values), else not at all (rules F3, Z1b).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NoReturn
+
+from tracebuf.errors import UnsupportedError, note_location
+from tracebuf.frontends.numpy.values import ArrayRef, Storage
+from tracebuf.ir.core import Block, Func, Mixed, OpT, Value
+from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, sym, symbols
+from tracebuf.ir.facts import Facts
+from tracebuf.ir.location import UNKNOWN, Location
+from tracebuf.ir.slices import Slice
+from tracebuf.ir.types import I1, I64, INDEX, ScalarType, TensorType
+from tracebuf.ops import arith, tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition on entry sizes and integer arguments that the specialisation assumes: expr >= 0, == 0 or != 0."""
+
+    kind: Literal["nonneg", "zero", "nonzero"]
+    expr: Expr
+
+
+class DeadEnd(Exception):
+    """The rest of this branch or loop body cannot be reached: a check that always fails was recorded."""
+
+
+class Frame:
+    """A region being recorded: the values of storages inside it, and (for loops) the carried arguments made so far."""
+
+    __slots__ = ("block", "cache", "kind", "locals", "parent", "phis", "values")
+
+    def __init__(self, kind: Literal["func", "loop", "branch"], block: Block, parent: Frame | None) -> None:
+        self.kind, self.block, self.parent = kind, block, parent
+        self.values: dict[Storage, Value] = {}
+        self.phis: dict[Storage, Value] = {}
+        self.cache: dict[object, Value] = {}
+        self.locals: set[Storage] = set()
+
+
+class Recorder:
+    """Builds one Func. `hints` are the traced call's entry values of the size symbols."""
+
+    def __init__(self, func: Func, hints: Mapping[Sym, int]) -> None:
+        self.func = func
+        self.hints: dict[Sym, int] = dict(hints)
+        self.facts = Facts(self.hints)
+        self.guards: list[Guard] = []
+        self.frame = Frame("func", func.block, None)
+        self.loc: Location = UNKNOWN
+        self.index_symbols: dict[Value, Dim] = {}
+
+    # -- ops
+    def add(self, op: OpT) -> OpT:
+        self.frame.block.append(op)
+        return op
+
+    def push(self, kind: Literal["loop", "branch"], block: Block) -> Frame:
+        self.frame = Frame(kind, block, self.frame)
+        return self.frame
+
+    def pop(self) -> Frame:
+        frame = self.frame
+        assert frame.parent is not None
+        self.frame = frame.parent
+        return frame
+
+    @property
+    def conditional(self) -> bool:
+        """Whether what is recorded now may not run."""
+        return self.frame.parent is not None
+
+    def constant(self, value: bool | int | float, element: ScalarType) -> Value:
+        """An SSA constant, made once per region."""
+        key = ("constant", type(value), str(value), element)
+        return self.cached(key) or self.remember(key, self.add(arith.Constant.of(value, element, self.loc)).result)
+
+    def cached(self, key: object) -> Value | None:
+        frame: Frame | None = self.frame
+        while frame is not None:
+            if (found := frame.cache.get(key)) is not None:
+                return found
+            frame = frame.parent
+        return None
+
+    def remember(self, key: object, value: Value) -> Value:
+        self.frame.cache[key] = value
+        return value
+
+    # -- sizes
+    def symbol(self, value: Value, name: str, lo: int | None = None, hi: int | None = None) -> Expr:
+        """A new symbol for an index value that an op defines."""
+        s = Sym(name, "opaque", lo, hi)
+        self.func.symbols[s] = value
+        return sym(s)
+
+    def mixed(self, e: Dim) -> Mixed:
+        """A size as an op takes it: a constant, or the SSA value of the expression (computed once per region)."""
+        e = self.facts.canon(e)
+        return e if isinstance(e, int) else self.index(e)
+
+    def index(self, e: Dim) -> Value:
+        """The expression as an SSA index value."""
+        e = self.facts.canon(e)
+        found = self.cached(e)
+        if found is not None:
+            return found
+        low, high = self.facts.interval(e)
+        if (low is not None and low < -(2**62)) or (high is not None and high > 2**62):
+            raise UnsupportedError(f"the integer {e} may not fit 64 bits", location=self.loc)
+        pair = lambda cls: lambda a, b: self.add(cls.of(a, b, self.loc)).result  # noqa: E731
+        value = fold(
+            e, self._symbol_value, lambda c: self.constant(c, INDEX), pair(arith.AddI), pair(arith.MulI),
+            pair(arith.MinSI), pair(arith.MaxSI), pair(arith.FloorDivIndex),
+        )  # fmt: skip
+        return self.remember(e, value)
+
+    def _symbol_value(self, s: Sym) -> Value:
+        return self.func.symbols[s]
+
+    def i64(self, e: Dim) -> Value:
+        """A Python int as i64 data."""
+        if isinstance(e, int):
+            return self.constant(e, I64)
+        key = ("i64", e)
+        return self.cached(key) or self.remember(key, self.add(arith.IndexCast.of(self.index(e), I64, self.loc)).result)
+
+    def entry_only(self, e: Dim) -> bool:
+        return all(s in self.hints for s in symbols(e))
+
+    def ask_nonneg(self, e: Dim, guard: bool = True) -> bool | None:
+        """Whether e >= 0: proved, or assumed by a guard on entry values; None where only the run time knows."""
+        e = self.facts.canon(e)
+        known = self.facts.decide_nonneg(e)
+        if known is not None or isinstance(e, int) or not guard:
+            return known
+        if self.entry_only(e):
+            holds = evaluate(e, self.hints) >= 0
+            self._guard("nonneg", e if holds else add(neg(e), -1))
+            return holds
+        bound = self.facts.hoist(e)
+        if bound is not None and self.entry_only(bound) and evaluate(bound, self.hints) >= 0:
+            self._guard("nonneg", bound)
+            return True
+        return None
+
+    def ask_equal(self, a: Dim, b: Dim) -> bool | None:
+        """Whether a == b: proved either way, or guarded; None where only the run time knows."""
+        difference = self.facts.canon(sub(a, b))
+        if isinstance(difference, int):
+            return difference == 0
+        if self.facts.equal(a, b):
+            return True
+        if self.facts.decide_nonneg(add(difference, -1)) or self.facts.decide_nonneg(add(neg(difference), -1)):
+            return False
+        if not self.entry_only(difference):
+            return None
+        holds = evaluate(difference, self.hints) == 0
+        self._guard("zero" if holds else "nonzero", difference)
+        return holds
+
+    def static_int(self, e: Dim, what: str) -> int:
+        """The int that an entry expression has in the traced call; a guard makes it part of the key."""
+        e = self.facts.canon(e)
+        if isinstance(e, int):
+            return e
+        if not self.entry_only(e):
+            raise UnsupportedError(f"{what} depends on computed values", location=self.loc, instead="use a constant, or an argument")
+        value = evaluate(e, self.hints)
+        self._guard("zero", sub(e, value))
+        return value
+
+    def _guard(self, kind: Literal["nonneg", "zero", "nonzero"], e: Dim) -> None:
+        if isinstance(e, int):
+            return
+        guard = Guard(kind, e)
+        if guard not in self.guards:
+            self.guards.append(guard)
+        if kind == "zero":
+            self.facts.assume_equal(e, 0, entry=True)
+        elif kind == "nonneg":
+            self.facts.assume_nonneg(e, entry=True)
+        elif evaluate(e, self.hints) > 0 and self.facts.decide_nonneg(e):
+            self.facts.assume_nonneg(add(e, -1), entry=True)
+
+    # -- checks
+    def check(self, condition: Value, exception: str, message: str, values: Sequence[Value] = ()) -> None:
+        """Records an op that raises where the condition is false."""
+        self.add(arith.Check.of(condition, exception, message, values, self.loc))
+
+    def compare(self, predicate: str, a: Dim, b: Dim) -> Value:
+        """i1 of an integer comparison (slt, sge, eq ...)."""
+        return self.add(arith.CmpI.of(predicate, self.index(a), self.index(b), self.loc)).result
+
+    def require_nonneg(self, e: Dim, exception: str, message: str, values: Sequence[Dim] = ()) -> None:
+        """e >= 0 by proof, guard or check; `message` has a {} for each of `values`."""
+        known = self.ask_nonneg(e)
+        if known is False:
+            self.fail(exception, message, values)
+        if known is None:
+            self.check(self.compare("sge", e, 0), exception, message, [self.index(v) for v in values])
+
+    def require_equal(self, a: Dim, b: Dim, exception: str, message: str, values: Sequence[Dim] = ()) -> None:
+        """a == b by proof, guard or check."""
+        known = self.ask_equal(a, b)
+        if known is False:
+            self.fail(exception, message, values)
+        if known is None:
+            self.check(self.compare("eq", a, b), exception, message, [self.index(v) for v in values])
+
+    def fail(self, exception: str, message: str, values: Sequence[Dim] = ()) -> NoReturn:
+        """What stands here always raises: at once if it is always reached, else when it is reached."""
+        if not self.conditional and all(self.entry_only(v) for v in values):
+            error = arith.EXCEPTIONS[exception](message.format(*(evaluate(v, self.hints) for v in values)))
+            raise note_location(error, self.loc)
+        self.check(self.constant(False, I1), exception, message, [self.index(v) for v in values])
+        raise DeadEnd
+
+    # -- storages
+    def new_storage(self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], value: Value, name: str = "") -> Storage:
+        storage = Storage(element, shape, order, name=name)
+        self.frame.values[storage] = value
+        self.frame.locals.add(storage)
+        return storage
+
+    def empty(self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int] | None = None) -> Value:
+        """A new tensor of undefined contents."""
+        sizes = [self.mixed(d) for d in shape]
+        type_ = TensorType(tuple(self.facts.canon(d) for d in shape), element)
+        return self.add(tensor.Empty.of(type_, sizes, self.loc, tuple(order) if order is not None else None)).result
+
+    def value(self, storage: Storage) -> Value:
+        """The storage's current value here."""
+        return self._value_in(self.frame, storage)
+
+    def _value_in(self, frame: Frame, storage: Storage) -> Value:
+        found = frame.values.get(storage)
+        if found is not None:
+            return found
+        assert frame.parent is not None, "a storage without a value"
+        if frame.kind == "branch":
+            return self._value_in(frame.parent, storage)
+        phi = frame.block.add_arg(self._value_in(frame.parent, storage).type)
+        frame.phis[storage] = frame.values[storage] = phi
+        return phi
+
+    def slice(self, ref: ArrayRef) -> Slice:
+        """The reference's view with its parameters as SSA values."""
+        view = ref.view
+        sizes: list[Dim] = [1] * len(view.offsets)
+        for d, size in zip(view.dims, view.sizes):
+            if d is not None:
+                sizes[d] = size
+        return Slice(tuple(self.mixed(o) for o in view.offsets), tuple(self.mixed(s) for s in sizes), view.strides, view.dims)
+
+    def tensor_type(self, ref: ArrayRef) -> TensorType:
+        return TensorType(tuple(self.facts.canon(d) for d in ref.shape), ref.element)
+
+    def read(self, ref: ArrayRef) -> Value:
+        """The reference's current elements."""
+        base = self.value(ref.storage)
+        if ref.is_whole:
+            return base
+        s = self.slice(ref)
+        key = ("extract", base, s)
+        made = self.cached(key)
+        if made is None:
+            made = self.remember(key, self.add(tensor.ExtractSlice.of(base, s, self.tensor_type(ref), self.loc)).result)
+        return made
+
+    def store(self, ref: ArrayRef, new: Value) -> None:
+        """The reference's elements become `new` (of its shape and element type)."""
+        self.check_writable(ref)
+        base = self.value(ref.storage)
+        made = self.add(tensor.InsertSlice.of(new, base, self.slice(ref), self.loc)).result
+        self.set_value(ref.storage, made)
+
+    def set_value(self, storage: Storage, value: Value) -> None:
+        self.frame.values[storage] = value
+        storage.stored = True
+
+    def check_writable(self, ref: ArrayRef) -> None:
+        """Rule B2: a store through a read-only argument raises where it stands."""
+        if not ref.storage.writable:
+            self.fail("ValueError", "assignment destination is read-only")
+
+    def element_view(self, ref: ArrayRef, index: Sequence[Dim]) -> list[Value]:
+        """Indices into the storage of one element of the reference."""
+        view = ref.view
+        places: list[Dim] = list(view.offsets)
+        for d, i in zip(view.dims, index):
+            if d is not None:
+                places[d] = add(places[d], i * view.strides[d])
+        return [self.index(p) for p in places]
+
+    def load(self, ref: ArrayRef, index: Sequence[Dim]) -> Value:
+        return self.add(tensor.Extract.of(self.value(ref.storage), self.element_view(ref, index), self.loc)).result
+
+    def store_element(self, ref: ArrayRef, index: Sequence[Dim], scalar: Value) -> None:
+        self.check_writable(ref)
+        base = self.value(ref.storage)
+        self.set_value(ref.storage, self.add(tensor.Insert.of(scalar, base, self.element_view(ref, index), self.loc)).result)
+

@@ -1,0 +1,275 @@
+"""Python's own arithmetic on traced numbers (rules N1-N3), and truth.
+
+Ints are expressions over sizes; floats are f64; where Python raises (a division by zero), a check stands. NumPy scalars
+compute as NumPy's ufuncs do.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.ufuncs import Body, Operand, elementwise, loop_dtypes, scalar_value, weak_type
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, is_traced
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, Expr, add, floordiv, mod, mul, neg, sub, sym, symbols
+from tracebuf.ir.types import F64, I1, I64
+from tracebuf.ops import arith
+
+BINARY: dict[str, tuple[Callable[[Any, Any], Any], np.ufunc]] = {
+    "Add": (operator.add, np.add), "Sub": (operator.sub, np.subtract), "Mult": (operator.mul, np.multiply),
+    "Div": (operator.truediv, np.true_divide), "FloorDiv": (operator.floordiv, np.floor_divide), "Mod": (operator.mod, np.remainder),
+    "Pow": (operator.pow, np.power), "BitAnd": (operator.and_, np.bitwise_and), "BitOr": (operator.or_, np.bitwise_or),
+    "BitXor": (operator.xor, np.bitwise_xor), "LShift": (operator.lshift, np.left_shift), "RShift": (operator.rshift, np.right_shift),
+}  # fmt: skip
+COMPARE: dict[str, tuple[Callable[[Any, Any], Any], np.ufunc, str]] = {
+    "Eq": (operator.eq, np.equal, "eq"), "NotEq": (operator.ne, np.not_equal, "ne"), "Lt": (operator.lt, np.less, "lt"),
+    "LtE": (operator.le, np.less_equal, "le"), "Gt": (operator.gt, np.greater, "gt"), "GtE": (operator.ge, np.greater_equal, "ge"),
+}  # fmt: skip
+
+
+def is_python_number(x: object) -> bool:
+    """A Python bool, int or float, traced or not (weak in promotion, bool aside)."""
+    return isinstance(x, (PyInt, PyFloat, PyBool)) or (isinstance(x, (bool, int, float)) and not isinstance(x, np.generic))
+
+
+def int_expr(x: object) -> Dim | None:
+    """A Python int as an expression; None for anything else (bools included)."""
+    if isinstance(x, PyInt):
+        return x.expr
+    return x if type(x) is int else None
+
+
+def as_int_value(e: Dim) -> PyInt | int:
+    return e if isinstance(e, int) else PyInt(e)
+
+
+def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
+    """a OP b for any two traced or plain values."""
+    function, ufunc = BINARY[name]
+    if not is_traced(a) and not is_traced(b):
+        return function(a, b)
+    for x in (a, b):
+        if not isinstance(x, (ArrayRef, Scalar, bool, int, float, np.generic)):
+            return unsupported_operand(r, x, name)
+    if is_python_number(a) and is_python_number(b):
+        return python_arithmetic(r, name, a, b)
+    if name == "Pow" and not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
+        return scalar_power(r, a, b)
+    if name == "Pow" and isinstance(a, ArrayRef):
+        return array_power(r, a, b)
+    return elementwise(r, ufunc, [a, b])
+
+
+def unsupported_operand(r: Recorder, x: Any, name: str) -> Any:
+    if x is None or isinstance(x, (str, dict, set)):
+        raise TypeError(f"unsupported operand type(s) for {name}: '{type(x).__name__}'")
+    what = "an array from outside the function" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
+    raise UnsupportedError(f"{what} meets a traced value", location=r.loc, instead="pass it as an argument of the function")
+
+
+def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
+    """Two Python numbers, at least one traced."""
+    a, b = (bool_as_int(r, x) for x in (a, b))
+    ia, ib = int_expr(a), int_expr(b)
+    if ia is not None and ib is not None and name in ("Add", "Sub", "Mult", "FloorDiv", "Mod"):
+        return int_arithmetic(r, name, ia, ib)
+    if name == "Pow" and ia is not None and isinstance(ib, int) and 0 <= ib <= 8:
+        result: Dim = 1
+        for _ in range(ib):
+            result = checked(r, mul(result, ia))
+        return as_int_value(result)
+    if name in ("Add", "Sub", "Mult", "Div"):
+        fa, fb = float_value(r, a), float_value(r, b)
+        if name == "Div":
+            require_nonzero(r, fb, "division by zero" if ia is not None and ib is not None else "float division by zero")
+        op = {"Add": arith.AddF, "Sub": arith.SubF, "Mult": arith.MulF, "Div": arith.DivF}[name]
+        return PyFloat(r.add(op.of(fa, fb, r.loc)).result)
+    if name == "Pow" and isinstance(ib, int) and 0 <= ib:
+        return python_power(r, float_value(r, a), ib)
+    raise UnsupportedError(
+        f"{name} on these Python numbers is not supported while tracing", location=r.loc, instead="compute it outside and pass it in, or use np.float64 values"
+    )
+
+
+def bool_as_int(r: Recorder, x: Any) -> Any:
+    """Python's bools count as ints in arithmetic."""
+    if isinstance(x, bool):
+        return int(x)
+    if isinstance(x, PyBool):
+        raise UnsupportedError("arithmetic on a traced bool", location=r.loc, instead="use np.where, or an if")
+    return x
+
+
+def int_arithmetic(r: Recorder, name: str, a: Dim, b: Dim) -> PyInt | int:
+    """Exact integer arithmetic; overflow of 64 bits and division by zero raise."""
+    if name in ("FloorDiv", "Mod"):
+        return as_int_value(int_division(r, name, a, b))
+    result = {"Add": add, "Sub": sub, "Mult": mul}[name](a, b)
+    return as_int_value(checked(r, r.facts.canon(result)))
+
+
+def int_division(r: Recorder, name: str, a: Dim, b: Dim) -> Dim:
+    """`//` and `%` with a divisor whose sign is known or guarded."""
+    positive = r.ask_nonneg(sub(b, 1))
+    if positive:
+        return (floordiv if name == "FloorDiv" else mod)(a, b)
+    negative = positive is False and r.ask_nonneg(sub(neg(b), 1))
+    if negative:
+        return floordiv(neg(a), neg(b)) if name == "FloorDiv" else neg(mod(neg(a), neg(b)))
+    if positive is False and negative is False:
+        r.fail("ZeroDivisionError", "division by zero" if name == "Mod" else "integer division or modulo by zero")
+    raise UnsupportedError("the sign of the divisor is only known at run time", location=r.loc, instead="divide by an argument, a size or a constant")
+
+
+def checked(r: Recorder, e: Dim) -> Dim:
+    """An integer that may leave 64 bits becomes a checked value (rule N1: OverflowError is a stated limit)."""
+    low, high = r.facts.interval(e)
+    if isinstance(e, int) or (low is not None and high is not None and -(2**62) <= low and high <= 2**62):
+        return e
+    assert isinstance(e, Expr)
+    unbounded = [s for s in symbols(e) if s.kind == "opaque" and (s.lo is None or s.hi is None)]
+    plain = len(e.terms) <= 2 and sum(len(m) for m in e.terms) <= 1 and all(c == 1 for m, c in e.terms.items() if m)
+    if plain or not unbounded:
+        return e
+    for s in unbounded:
+        size = 2**30 if any(len(m) > 1 or abs(c) > 1 for m, c in e.terms.items() if m) else 2**60
+        ok = r.add(arith.AndI.of(r.compare("sge", sym(s), -size), r.compare("sle", sym(s), size), r.loc)).result
+        r.check(ok, "OverflowError", "Python integers are limited to 64 bits in compiled code")
+    return e
+
+
+def float_value(r: Recorder, x: Any) -> Value:
+    """A Python number as f64."""
+    return scalar_value(r, x, F64)
+
+
+def require_nonzero(r: Recorder, value: Value, message: str) -> None:
+    """ZeroDivisionError where a Python divisor is 0."""
+    op = value.defining_op
+    if isinstance(op, arith.Constant):
+        if op.attrs["value"] == 0:
+            r.fail("ZeroDivisionError", message)
+        return
+    ok = r.add(arith.CmpF.of("une", value, r.constant(0.0, F64), r.loc)).result
+    r.check(ok, "ZeroDivisionError", message)
+
+
+def python_power(r: Recorder, base: Value, exponent: int) -> PyFloat:
+    """float ** small int, by libm's pow as Python does it; OverflowError where a finite base overflows."""
+    result = r.add(arith.LibmPow.of(base, r.constant(float(exponent), F64), r.loc)).result
+    infinite = r.add(arith.CmpF.of("oeq", r.add(arith.AbsF.of(result, r.loc)).result, r.constant(float("inf"), F64), r.loc)).result
+    given = r.add(arith.CmpF.of("oeq", r.add(arith.AbsF.of(base, r.loc)).result, r.constant(float("inf"), F64), r.loc)).result
+    fine = r.add(arith.XorI.of(infinite, r.constant(True, I1), r.loc)).result
+    r.check(r.add(arith.OrI.of(fine, given, r.loc)).result, "OverflowError", "(34, 'Numerical result out of range')")
+    return PyFloat(result)
+
+
+def scalar_power(r: Recorder, a: Operand, b: Operand) -> Scalar:
+    """np.float64 ** x: libm's pow, as NumPy's scalar arithmetic does it."""
+    if not (isinstance(b, (int, float, np.generic)) or isinstance(b, (PyInt, PyFloat, NpScalar))):
+        raise UnsupportedError("this power of scalars is not supported", location=r.loc)
+    dtype = loop_dtypes(np.power, (weak_type(a), weak_type(b)))[-1]
+    if dtype != F64.dtype or any(isinstance(x, NpScalar) and x.maybe_python for x in (a, b)):
+        raise UnsupportedError(f"a scalar power of dtype {dtype} is not supported", location=r.loc, instead="use x * x, or float64 values")
+    return NpScalar(r.add(arith.LibmPow.of(scalar_value(r, a, F64), scalar_value(r, b, F64), r.loc)).result, F64)
+
+
+def array_power(r: Recorder, a: ArrayRef, b: Operand) -> Any:
+    """array ** x."""
+    return elementwise(r, *power_form(r, a, b))
+
+
+def power_form(r: Recorder, a: ArrayRef, b: Operand) -> tuple[np.ufunc, list[Operand]]:
+    """The ufunc that array ** x runs: scalar exponents with a fast path take it (rule N3; array_power in NumPy's number.c)."""
+    plain = isinstance(b, (int, float)) and not isinstance(b, (bool, np.generic))
+    if plain and a.element.is_float:
+        fast = {1.0: np.positive, -1.0: np.reciprocal, 0.5: np.sqrt, 2.0: np.square}.get(float(b))  # type: ignore[arg-type]
+        if fast is not None:
+            return fast, [a]
+    if plain and a.element is I64 and b == 2 and isinstance(b, int):
+        return np.square, [a]
+    if a.element is I64 and not (plain and isinstance(b, int) and b >= 0):  # type: ignore[operator]
+        kind = b.element if isinstance(b, (ArrayRef, NpScalar)) else I64 if isinstance(b, (int, PyInt, np.integer)) else F64
+        if kind in (I64, I1):
+            raise UnsupportedError("integers to a power that may be negative", location=r.loc, instead="use float64 values")
+    return np.power, [a, b]
+
+
+def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
+    """a OP b, as one comparison."""
+    function, ufunc, predicate = COMPARE[name]
+    if not is_traced(a) and not is_traced(b):
+        return function(a, b)
+    ia, ib = int_expr(a), int_expr(b)
+    if ia is not None and ib is not None:
+        return int_compare(r, predicate, ia, ib)
+    for x in (a, b):
+        if not isinstance(x, (ArrayRef, Scalar, bool, int, float, np.generic)):
+            if name in ("Eq", "NotEq") and not isinstance(x, np.ndarray):
+                return name == "NotEq" if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef) else unsupported_operand(r, x, name)
+            return unsupported_operand(r, x, name)
+    if is_python_number(a) and is_python_number(b):
+        if isinstance(a, (PyBool, bool)) and isinstance(b, (PyBool, bool)) and predicate in ("eq", "ne"):
+            return PyBool(r.add(arith.CmpI.of(predicate, scalar_value(r, a, I1), scalar_value(r, b, I1), r.loc)).result)
+        a, b = (bool_as_int(r, x) for x in (a, b))
+        ordered = ("u" if predicate == "ne" else "o") + predicate
+        return PyBool(r.add(arith.CmpF.of(ordered, float_value(r, a), float_value(r, b), r.loc)).result)
+    return elementwise(r, ufunc, [a, b])
+
+
+def int_compare(r: Recorder, predicate: str, a: Dim, b: Dim) -> bool | PyBool:
+    """Two Python ints: decided by proof or by a guard on entry values, else at run time."""
+    if predicate in ("eq", "ne"):
+        known = r.ask_equal(a, b)
+        if known is not None:
+            return known == (predicate == "eq")
+        return PyBool(r.compare(predicate, a, b))
+    nonneg = {"lt": sub(sub(b, a), 1), "le": sub(b, a), "gt": sub(sub(a, b), 1), "ge": sub(a, b)}[predicate]
+    known = r.ask_nonneg(nonneg) if r.entry_only(nonneg) else r.facts.decide_nonneg(nonneg)
+    return known if known is not None else PyBool(r.compare("s" + predicate, a, b), nonneg)
+
+
+def unary(r: Recorder, name: str, a: Any) -> Any:
+    """-a, +a, ~a."""
+    function = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}[name]
+    if not is_traced(a):
+        return function(a)
+    if (e := int_expr(a)) is not None and name != "Invert":
+        return as_int_value(neg(e) if name == "USub" else e)
+    if isinstance(a, PyFloat) and name != "Invert":
+        return PyFloat(r.add(arith.NegF.of(a.value, r.loc)).result) if name == "USub" else a
+    if isinstance(a, (PyInt, PyFloat, PyBool)):
+        raise UnsupportedError(f"{name} on this Python number is not supported while tracing", location=r.loc)
+    return elementwise(r, {"USub": np.negative, "UAdd": np.positive, "Invert": np.invert}[name], [a])
+
+
+def truth(r: Recorder, x: Any) -> bool | PyBool:
+    """bool(x): known now, or a condition."""
+    if not is_traced(x):
+        if isinstance(x, np.ndarray):
+            raise UnsupportedError("the truth of an array from outside", location=r.loc, instead="pass it as an argument")
+        return bool(x)
+    if isinstance(x, PyBool):
+        return x
+    if (e := int_expr(x)) is not None:
+        known = int_compare(r, "ne", e, 0)
+        return known
+    if isinstance(x, PyFloat):
+        return PyBool(r.add(arith.CmpF.of("une", x.value, r.constant(0.0, F64), r.loc)).result)
+    if isinstance(x, ArrayRef):
+        if x.ndim == 0 or all(d == 1 for d in x.shape):
+            x = NpScalar(r.load(x, (0,) * x.ndim), x.element)
+        else:
+            message = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+            for d in x.shape:
+                if r.ask_equal(d, 1) is not True:
+                    r.fail("ValueError", message)
+            x = NpScalar(r.load(x, (0,) * x.ndim), x.element)
+    return PyBool(Body(r.frame.block, r.loc).cast(x.value, I1))
+

@@ -1,0 +1,182 @@
+"""trace: a Python function and the arguments of one call become one tensor-level Func with guards and a result plan."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arguments import ArrayKey, Binding, Entry, Key, Relations, ScalarKey
+from tracebuf.frontends.numpy.interpreter import Interpreter
+from tracebuf.frontends.numpy.recorder import Guard, Recorder
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar
+from tracebuf.ir.core import Block, Func, Value
+from tracebuf.ir.dims import Sym, to_python
+from tracebuf.ir.location import Location
+from tracebuf.ops import bufferization, func
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One result. kind: "argument" (the very object passed as `index`), "array" or a scalar kind (result `index` of the
+    compiled function), "const" (`value`). Leaves with one `identity` are one object."""
+
+    kind: str
+    index: int = -1
+    value: Any = None
+    identity: int = -1
+
+
+Plan = Leaf | tuple[Any, ...] | list[Any]
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What tracing gives: the function at tensor level; which call argument each SSA argument is; the guards and captures under
+    which it holds; the parameters it stores to; how results are put together."""
+
+    func: Func
+    arguments: tuple[int, ...]
+    guards: tuple[Guard, ...]
+    bindings: Mapping[Sym, Binding]
+    captures: tuple[tuple[str, Callable[[], Any], Any], ...]
+    stored: tuple[int, ...]
+    plan: Plan
+
+    def guard_function(self) -> Callable[[Sequence[Any]], bool]:
+        """The guards as one compiled predicate over the call's arguments."""
+        if not self.guards:
+            return lambda args: True
+
+        def name(s: Sym) -> str:
+            b = self.bindings[s]
+            return f"args[{b.index}]" if b.axis is None else f"args[{b.index}].shape[{b.axis}]"
+
+        tests = {"nonneg": ">= 0", "zero": "== 0", "nonzero": "!= 0"}
+        text = " and ".join(f"{to_python(g.expr, name)} {tests[g.kind]}" for g in self.guards)
+        predicate: Callable[[Sequence[Any]], bool] = eval(f"lambda args: {text}", {})
+        return predicate
+
+    def captures_hold(self) -> bool:
+        """Whether names from outside still mean what they meant."""
+        try:
+            return all(same_capture(fetch(), value) for _, fetch, value in self.captures)
+        except (LookupError, AttributeError, ValueError):
+            return False
+
+
+def same_capture(now: Any, then: Any) -> bool:
+    plain = (bool, int, float, str)
+    return now is then or (type(now) is type(then) and isinstance(now, plain) and repr(now) == repr(then))
+
+
+def trace(function: types.FunctionType, names: Sequence[str], values: Sequence[Any], keys: Sequence[Key], related: Relations) -> Traced:
+    """Traces one call. `names`, `values` and `keys` are the bound parameters in order; UnsupportedError where the language ends."""
+    code = function.__code__
+    entry = Entry(function.__name__, Location(code.co_filename, code.co_firstlineno, function=function.__name__))
+    given: list[Any] = []
+    for i, (name, x, key) in enumerate(zip(names, values, keys)):
+        if isinstance(key, ArrayKey):
+            given.append(given[related.same[i]] if related.same[i] != i else entry.array(i, name, key, x))
+        else:
+            given.append(entry.scalar(i, name, key, x) if isinstance(key, ScalarKey) else x)
+    given = [ArrayRef(g.storage) if isinstance(g, ArrayRef) and related.same[i] != i and x is not values[related.same[i]] else g
+             for i, (g, x) in enumerate(zip(given, values))]  # fmt: skip
+    r = entry.begin()
+    interpreter = Interpreter(r)
+    parameters = inspect.signature(function, follow_wrapped=False).parameters
+    positional = [g for g, n in zip(given, names) if parameters[n].kind is not inspect.Parameter.KEYWORD_ONLY]
+    keyword = {n: g for g, n in zip(given, names) if parameters[n].kind is inspect.Parameter.KEYWORD_ONLY}
+    result = interpreter.call_function(function, positional, keyword)
+    return finish(entry, r, interpreter, given, result)
+
+
+def finish(entry: Entry, r: Recorder, interpreter: Interpreter, given: Sequence[Any], result: Any) -> Traced:
+    """Materialises stored arguments, returns the results, and drops symbols of discarded regions."""
+    stored = []
+    for index, storage in entry.storages:
+        if not storage.stored:
+            continue
+        argument = next(a for a, i in zip(entry.func.args, entry.arguments) if i == index)
+        stored.append(index)
+        entry.func.arg_attrs[entry.func.args.index(argument)]["bufferization.writable"] = True
+        final = r.value(storage)
+        if final is not argument:
+            r.frame.values[storage] = r.add(bufferization.MaterializeInDestination.of(final, argument, r.loc)).result
+    results = Results(r, given)
+    plan = results.leaf(result)
+    r.add(func.Return.of(results.values, r.loc))
+    keep_reachable_symbols(entry.func)
+    return Traced(
+        entry.func, tuple(entry.arguments), tuple(r.guards), dict(entry.bindings), tuple(interpreter.captures), tuple(stored), plan
+    )  # fmt: skip
+
+
+def keep_reachable_symbols(f: Func) -> None:
+    """Forgets symbols whose value stands in a region that was discarded."""
+    blocks: set[Block] = {f.block}
+    for op in f.walk():
+        blocks |= {b for region in op.regions for b in region.blocks}
+    f.symbols = {s: v for s, v in f.symbols.items() if (v.owner if isinstance(v.owner, Block) else v.owner.block) in blocks}
+
+
+class Results:
+    """Turns what the function returned into returned values and a plan."""
+
+    def __init__(self, r: Recorder, given: Sequence[Any]) -> None:
+        self.r = r
+        self.given = [(g, i) for i, g in enumerate(given) if isinstance(g, ArrayRef)]
+        self.values: list[Value] = []
+        self.seen: dict[int, Leaf] = {}
+        self.kept: list[Any] = []
+
+    def add(self, value: Value) -> int:
+        self.values.append(value)
+        return len(self.values) - 1
+
+    def leaf(self, x: Any) -> Plan:
+        if isinstance(x, tuple):
+            if type(x) is not tuple:
+                raise UnsupportedError("only plain tuples and lists can be returned", location=self.r.loc)
+            return tuple(self.leaf(i) for i in x)
+        if isinstance(x, list):
+            return [self.leaf(i) for i in x]
+        if isinstance(x, ArrayRef):
+            return self.array(x)
+        if isinstance(x, Scalar):
+            return self.scalar(x)
+        if x is None or isinstance(x, (bool, int, float, str, np.generic, np.dtype, type(Ellipsis), slice, type)):
+            return Leaf("const", value=x)
+        raise UnsupportedError(f"a {type(x).__name__} cannot be returned", location=self.r.loc, instead="return arrays, numbers, tuples and lists")
+
+    def array(self, x: ArrayRef) -> Leaf:
+        for g, i in self.given:
+            if x is g:
+                return Leaf("argument", i)
+        if id(x) not in self.seen:
+            self.kept.append(x)
+            self.seen[id(x)] = Leaf("array", self.add(self.r.read(x)), value=x.storage.arg, identity=id(x))
+        return self.seen[id(x)]
+
+    def scalar(self, x: Scalar) -> Leaf:
+        if isinstance(x, PyInt):
+            if isinstance(e := self.r.facts.canon(x.expr), int):
+                return Leaf("const", value=e)
+            return Leaf("int", self.add(self.r.i64(e)))
+        if isinstance(x, PyFloat):
+            return Leaf("float", self.add(x.value))
+        if isinstance(x, PyBool):
+            return Leaf("bool", self.add(x.value))
+        assert isinstance(x, NpScalar)
+        if x.maybe_python:
+            raise UnsupportedError(
+                "this result is a Python number if a loop does not run and NumPy's if it does", location=self.r.loc,
+                instead=f"start it as np.{x.element.dtype.name}(...)",
+            )  # fmt: skip
+        return Leaf("numpy", self.add(x.value))
+

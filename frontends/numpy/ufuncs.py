@@ -1,0 +1,434 @@
+"""Elementwise NumPy: result dtypes (asked from NumPy itself, rule N5), the scalar body of each ufunc, broadcasting.
+
+To add a ufunc that NumPy can compute element by element, nothing is needed: it runs NumPy's own inner loop by pointer. To
+give one its own native form, add a line to `RULES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, axis_order
+from tracebuf.ir.core import Block, Op, Value
+from tracebuf.ir.dims import Dim
+from tracebuf.ir.location import Location
+from tracebuf.ir.slices import Slice
+from tracebuf.ir.types import F32, F64, I1, I64, SUPPORTED_DTYPES, ScalarType, TensorType, scalar_type
+from tracebuf.ops import arith, linalg, tensor
+
+Operand = ArrayRef | Scalar | bool | int | float | np.generic
+BOOL, INT = np.dtype(np.bool_), np.dtype(np.int64)
+
+
+class Body:
+    """Where scalar ops of an elementwise body go: a block and a location."""
+
+    __slots__ = ("block", "loc")
+
+    def __init__(self, block: Block, loc: Location) -> None:
+        self.block, self.loc = block, loc
+
+    def add(self, op: Op) -> Value:
+        self.block.append(op)
+        return op.result
+
+    def constant(self, value: bool | int | float, element: ScalarType) -> Value:
+        return self.add(arith.Constant.of(value, element, self.loc))
+
+    def cast(self, value: Value, to: ScalarType) -> Value:
+        """NumPy's conversion between supported element types."""
+        source = value.type
+        assert isinstance(source, ScalarType)
+        if source is to:
+            return value
+        if to is I1:
+            if source.is_float:
+                return self.add(arith.CmpF.of("une", value, self.constant(0.0, source), self.loc))
+            return self.add(arith.CmpI.of("ne", value, self.constant(0, source), self.loc))
+        return self.add(_CASTS[source, to].of(value, to, self.loc))
+
+
+_CASTS: dict[tuple[ScalarType, ScalarType], type[arith.CastOp]] = {
+    (I1, I64): arith.ExtUI, (I1, F32): arith.UIToFP, (I1, F64): arith.UIToFP, (I64, F32): arith.SIToFP, (I64, F64): arith.SIToFP,
+    (F32, F64): arith.ExtF, (F64, F32): arith.TruncF, (F32, I64): arith.FPToSI, (F64, I64): arith.FPToSI,
+}  # fmt: skip
+
+Rule = Callable[[Body, list[Value]], Value]
+
+
+def _two(**ops: type[arith.BinaryOp]) -> dict[str, Rule]:
+    """A rule a kind (b, i, f) from a binary op class each."""
+    return {kind: lambda b, a, op=op: b.add(op.of(a[0], a[1], b.loc)) for kind, op in ops.items()}  # type: ignore[misc]
+
+
+def _one(op: type[arith.UnaryOp]) -> Rule:
+    return lambda b, a: b.add(op.of(a[0], b.loc))
+
+
+def _compare(name: str) -> dict[str, Rule]:
+    ordered = ("u" if name == "ne" else "o") + name
+    same = name in ("eq", "ne")
+    return {
+        "f": lambda b, a: b.add(arith.CmpF.of(ordered, a[0], a[1], b.loc)),
+        "i": lambda b, a: b.add(arith.CmpI.of(name if same else "s" + name, a[0], a[1], b.loc)),
+        "b": lambda b, a: b.add(arith.CmpI.of(name if same else "u" + name, a[0], a[1], b.loc)),
+    }
+
+
+def _logical(op: type[arith.BinaryOp]) -> dict[str, Rule]:
+    rule: Rule = lambda b, a: b.add(op.of(b.cast(a[0], I1), b.cast(a[1], I1), b.loc))  # noqa: E731
+    return dict.fromkeys("bif", rule)
+
+
+def _not(b: Body, a: list[Value]) -> Value:
+    return b.add(arith.XorI.of(b.cast(a[0], I1), b.constant(True, I1), b.loc))
+
+
+def _same(b: Body, a: list[Value]) -> Value:
+    return a[0]
+
+
+def _is_abs(predicate: str) -> Rule:
+    def rule(b: Body, a: list[Value]) -> Value:
+        element = a[0].type
+        assert isinstance(element, ScalarType)
+        return b.add(arith.CmpF.of(predicate, b.add(arith.AbsF.of(a[0], b.loc)), b.constant(float("inf"), element), b.loc))
+
+    return rule
+
+
+def _always(value: bool) -> Rule:
+    return lambda b, a: b.constant(value, I1)
+
+
+def _negative_int(b: Body, a: list[Value]) -> Value:
+    return b.add(arith.SubI.of(b.constant(0, I64), a[0], b.loc))
+
+
+def _invert_int(b: Body, a: list[Value]) -> Value:
+    return b.add(arith.XorI.of(a[0], b.constant(-1, I64), b.loc))
+
+
+def _reciprocal(b: Body, a: list[Value]) -> Value:
+    element = a[0].type
+    assert isinstance(element, ScalarType)
+    return b.add(arith.DivF.of(b.constant(1.0, element), a[0], b.loc))
+
+
+def _square(op: type[arith.BinaryOp]) -> Rule:
+    return lambda b, a: b.add(op.of(a[0], a[0], b.loc))
+
+
+RULES: dict[np.ufunc, dict[str, Rule]] = {
+    np.add: _two(f=arith.AddF, i=arith.AddI, b=arith.OrI),
+    np.subtract: _two(f=arith.SubF, i=arith.SubI),
+    np.multiply: _two(f=arith.MulF, i=arith.MulI, b=arith.AndI),
+    np.true_divide: _two(f=arith.DivF),
+    np.maximum: _two(f=arith.MaximumF, i=arith.MaxSI, b=arith.OrI),
+    np.minimum: _two(f=arith.MinimumF, i=arith.MinSI, b=arith.AndI),
+    np.bitwise_and: _two(i=arith.AndI, b=arith.AndI),
+    np.bitwise_or: _two(i=arith.OrI, b=arith.OrI),
+    np.bitwise_xor: _two(i=arith.XorI, b=arith.XorI),
+    np.invert: {"b": _not, "i": _invert_int},
+    np.copysign: _two(f=arith.CopySign),
+    np.logical_and: _logical(arith.AndI),
+    np.logical_or: _logical(arith.OrI),
+    np.logical_xor: _logical(arith.XorI),
+    np.logical_not: dict.fromkeys("bif", _not),
+    np.equal: _compare("eq"),
+    np.not_equal: _compare("ne"),
+    np.less: _compare("lt"),
+    np.less_equal: _compare("le"),
+    np.greater: _compare("gt"),
+    np.greater_equal: _compare("ge"),
+    np.negative: {"f": _one(arith.NegF), "i": _negative_int},
+    np.positive: {"f": _same, "i": _same},
+    np.absolute: {"f": _one(arith.AbsF), "i": _one(arith.AbsI), "b": _same},
+    np.fabs: {"f": _one(arith.AbsF)},
+    np.sqrt: {"f": _one(arith.Sqrt)},
+    np.floor: {"f": _one(arith.Floor), "i": _same, "b": _same},
+    np.ceil: {"f": _one(arith.Ceil), "i": _same, "b": _same},
+    np.trunc: {"f": _one(arith.Trunc), "i": _same, "b": _same},
+    np.rint: {"f": _one(arith.RoundEven)},
+    np.square: {"f": _square(arith.MulF), "i": _square(arith.MulI)},
+    np.reciprocal: {"f": _reciprocal},
+    np.isnan: {"f": lambda b, a: b.add(arith.CmpF.of("uno", a[0], a[0], b.loc)), "i": _always(False), "b": _always(False)},
+    np.isinf: {"f": _is_abs("oeq"), "i": _always(False), "b": _always(False)},
+    np.isfinite: {"f": _is_abs("olt"), "i": _always(True), "b": _always(True)},
+}
+
+
+def weak_type(value: object) -> Any:
+    """What dtype resolution sees of an operand: a dtype, or the weak Python types int and float (NEP 50)."""
+    if isinstance(value, (ArrayRef, np.generic)):
+        return value.dtype
+    if isinstance(value, NpScalar):
+        return value.element.dtype
+    if isinstance(value, (PyBool, bool)):
+        return BOOL
+    return int if isinstance(value, (PyInt, int)) else float
+
+
+@lru_cache(maxsize=4096)
+def loop_dtypes(ufunc: np.ufunc, kinds: tuple[Any, ...]) -> tuple[np.dtype, ...]:
+    """The dtypes of the loop NumPy would run, inputs then output; TypeError as NumPy's."""
+    if all(isinstance(k, type) for k in kinds):
+        kinds = tuple(np.dtype(k) for k in kinds)
+    dtypes: tuple[np.dtype, ...] = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout))
+    return dtypes
+
+
+def supported(dtype: np.dtype, what: str, loc: Location) -> ScalarType:
+    """The element type, or a refusal."""
+    if dtype not in SUPPORTED_DTYPES:
+        raise UnsupportedError(
+            f"{what} has dtype {dtype}; supported are bool, int64, float32 and float64", location=loc,
+            instead="convert an operand, for example with .astype(np.float64)",
+        )  # fmt: skip
+    return scalar_type(dtype)
+
+
+def scalar_value(r: Recorder, operand: Operand, element: ScalarType) -> Value:
+    """A scalar operand as an SSA value of an element type, converted as NumPy converts it."""
+    body = Body(r.frame.block, r.loc)
+    if isinstance(operand, PyInt):
+        return body.cast(r.i64(operand.expr), element)
+    if isinstance(operand, (PyFloat, PyBool, NpScalar)):
+        return body.cast(operand.value, element)
+    assert isinstance(operand, (bool, int, float, np.generic)), operand
+    with np.errstate(all="ignore"):
+        fixed = np.asarray(operand).astype(element.dtype).item() if isinstance(operand, np.generic) else element.dtype.type(operand).item()
+    return r.constant(fixed, element)
+
+
+def check_maybe_python(operands: Sequence[Operand], loc: Location) -> bool:
+    """Whether the result may be a Python number too; refuses where NumPy scalar and Python number would differ."""
+    unsure = [o for o in operands if isinstance(o, NpScalar) and o.maybe_python]
+    if not unsure:
+        return False
+    others = [o for o in operands if not (isinstance(o, NpScalar) and o.maybe_python)]
+    element = unsure[0].element
+    strong = [o for o in others if isinstance(o, (ArrayRef, NpScalar, np.generic))]
+    exact = all(weak_type(o) == element.dtype or (element is F64 and weak_type(o) in (INT, BOOL)) for o in strong)
+    if not exact or any(u.element is not element for u in unsure) or (element is not F64 and not strong):
+        raise UnsupportedError(
+            "this number is Python's if the loop above does not run and NumPy's if it does; here that makes a difference", location=loc,
+            instead=f"start it as np.{element.dtype.name}(...)",
+        )  # fmt: skip
+    return not strong
+
+
+def apply_rule(ufunc: np.ufunc, body: Body, args: list[Value], dtypes: tuple[np.dtype, ...]) -> Value:
+    """One ufunc on scalars of its loop dtypes."""
+    loop = dtypes[: ufunc.nin]
+    kind = loop[0].kind if len({d.kind for d in loop}) == 1 else "?"
+    rule = RULES.get(ufunc, {}).get(kind)
+    if rule is not None:
+        return rule(body, args)
+    types = "".join(d.char for d in loop) + "->" + dtypes[-1].char
+    return body.add(arith.Ufunc.of(ufunc.__name__, types, args, scalar_type(dtypes[-1]), body.loc))
+
+
+def elementwise(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], into: ArrayRef | None = None) -> ArrayRef | Scalar | bool:
+    """A ufunc call; with `into`, the in-place form `into OP= operand` (its first operand)."""
+    if ufunc.nout != 1 or ufunc.signature is not None:
+        raise UnsupportedError(f"np.{ufunc.__name__} is not an elementwise function of one result", location=r.loc)
+    unsure = check_maybe_python(operands, r.loc)
+    dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands))
+    for d in dtypes:
+        supported(d, f"a step of np.{ufunc.__name__}", r.loc)
+    if into is not None and not np.can_cast(dtypes[-1], into.dtype, "same_kind"):
+        raise np._core._exceptions._UFuncOutputCastingError(ufunc, "same_kind", dtypes[-1], into.dtype, 0)
+    for o, d in zip(operands, dtypes):
+        check_weak_int(r, o, d)
+    ins, loop = [scalar_type(d) for d in dtypes[:-1]], dtypes
+
+    def compute(body: Body, args: list[Value]) -> Value:
+        return apply_rule(ufunc, body, [body.cast(a, t) for a, t in zip(args, ins)], loop)
+
+    return build(r, compute, operands, ins, scalar_type(dtypes[-1]), into, maybe_python=unsure)
+
+
+def check_weak_int(r: Recorder, operand: Operand, dtype: np.dtype) -> None:
+    """A Python int must fit the dtype it meets (rule N1)."""
+    if type(operand) is int and dtype == INT and not -(2**63) <= operand < 2**63:
+        raise OverflowError("Python int too large to convert to C long")
+
+
+def build(
+    r: Recorder,
+    compute: Callable[[Body, list[Value]], Value],
+    operands: Sequence[Operand],
+    elements: Sequence[ScalarType],
+    out: ScalarType,
+    into: ArrayRef | None = None,
+    maybe_python: bool = False,
+) -> ArrayRef | Scalar:
+    """An elementwise computation over broadcast operands; `elements` is the type each scalar operand is converted to."""
+    arrays = [o for o in operands if isinstance(o, ArrayRef)]
+    shape = broadcast(r, [a.shape for a in arrays])
+    if into is None and not shape:
+        body = Body(r.frame.block, r.loc)
+        values = [r.load(o, ()) if isinstance(o, ArrayRef) else scalar_value(r, o, e) for o, e in zip(operands, elements)]
+        return NpScalar(compute(body, values), out, maybe_python)
+    if into is not None:
+        fits_into(r, shape, into.shape)
+        shape = into.shape
+    element = into.element if into is not None else out
+    block, values, maps, seen = Block(), [], [], {}
+    args: list[Value] = []
+    for operand, e in zip(operands, elements):
+        value, map_ = input_of(r, operand, e, shape)
+        if (value, map_) not in seen:
+            seen[value, map_] = block.add_arg(linalg.element_type(value.type))
+            values.append(value)
+            maps.append(map_)
+        args.append(seen[value, map_])
+    order = result_order(arrays, len(shape)) if into is None else None
+    empty = r.empty(element, shape, order)
+    block.add_arg(element)
+    body = Body(block, r.loc)
+    block.append(linalg.Yield.of([body.cast(compute(body, args), element)], r.loc))
+    maps.append(linalg.identity_map(len(shape)))
+    result = r.add(linalg.Generic.of(values, [empty], maps, ["parallel"] * len(shape), block, r.loc)).result
+    if into is not None:
+        r.store(into, result)
+        return into
+    assert order is not None
+    return ArrayRef(r.new_storage(element, shape, order, result))
+
+
+def result_order(arrays: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:
+    """K-order of a fresh elementwise result."""
+    return axis_order([(a, [None] * (ndim - a.ndim) + list(range(a.ndim))) for a in arrays], ndim)
+
+
+def input_of(r: Recorder, operand: Operand, element: ScalarType, shape: tuple[Dim, ...]) -> tuple[Value, linalg.AffineMap]:
+    """An operand of a generic over `shape` with its map; a size that may be 1 at run time is repeated by a stride of 0 (rule Z2)."""
+    n = len(shape)
+    if not isinstance(operand, ArrayRef):
+        return scalar_value(r, operand, element), linalg.AffineMap(n, ())
+    first = n - operand.ndim
+    results: list[int | None] = []
+    value = r.read(operand)
+    unsure: list[int] = []
+    for axis, size in enumerate(operand.shape):
+        wanted = shape[first + axis]
+        if r.facts.equal(size, wanted):
+            results.append(first + axis)
+        elif size == 1:
+            results.append(None)
+        else:
+            results.append(first + axis)
+            unsure.append(axis)
+    if unsure:
+        value = repeat_where_one(r, operand, value, unsure, shape[first:])
+    return value, linalg.AffineMap(n, tuple(results))
+
+
+def repeat_where_one(r: Recorder, ref: ArrayRef, value: Value, axes: Sequence[int], shape: tuple[Dim, ...]) -> Value:
+    """A view of the wanted shape in which an axis of run-time size 1 is repeated."""
+    n = ref.ndim
+    strides: list[Any] = [1] * n
+    sizes = list(ref.shape)
+    for axis in axes:
+        one = r.compare("eq", ref.shape[axis], 1)
+        strides[axis] = r.add(arith.Select.of(one, r.index(0), r.index(1), r.loc)).result
+        sizes[axis] = shape[axis]
+    s = Slice((0,) * n, tuple(r.mixed(d) for d in sizes), tuple(strides), tuple(range(n)))
+    type_ = TensorType(tuple(r.facts.canon(d) for d in sizes), ref.element)
+    return r.add(tensor.ExtractSlice.of(value, s, type_, r.loc)).result
+
+
+def broadcast(r: Recorder, shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
+    """The common shape; ValueError where there is none, checked at run time where only it knows (rule Z2)."""
+    n = max((len(s) for s in shapes), default=0)
+    result: list[Dim] = [1] * n
+    for shape in shapes:
+        for axis, size in enumerate(shape, n - len(shape)):
+            result[axis] = broadcast_dim(r, result[axis], size, shapes)
+    return tuple(result)
+
+
+def shape_text(shapes: Sequence[tuple[Dim, ...]]) -> tuple[str, list[Dim]]:
+    """A message part with a {} for each symbolic size, and those sizes."""
+    values: list[Dim] = []
+    parts = []
+    for shape in shapes:
+        inner = []
+        for d in shape:
+            inner.append(str(d) if isinstance(d, int) else "{}")
+            if not isinstance(d, int):
+                values.append(d)
+        parts.append("(" + ",".join(inner) + ("," if len(inner) == 1 else "") + ")")
+    return " ".join(parts), values
+
+
+def broadcast_dim(r: Recorder, a: Dim, b: Dim, shapes: Sequence[tuple[Dim, ...]]) -> Dim:
+    """Two sizes of one axis: equal, or one of them 1."""
+    if r.facts.equal(a, b) or b == 1:
+        return a
+    if a == 1:
+        return b
+    if r.ask_equal(a, b) is True:
+        return r.facts.canon(a)
+    for one, other in ((a, b), (b, a)):
+        if r.entry_only(one) and r.ask_equal(one, 1) is True:
+            return other
+    text, values = shape_text(shapes)
+    message = f"operands could not be broadcast together with shapes {text} "
+    if r.ask_equal(a, b) is False and r.ask_equal(a, 1) is False and r.ask_equal(b, 1) is False:
+        r.fail("ValueError", message, values)
+    equal, a1, b1 = r.compare("eq", a, b), r.compare("eq", a, 1), r.compare("eq", b, 1)
+    either = r.add(arith.OrI.of(a1, b1, r.loc)).result
+    r.check(r.add(arith.OrI.of(equal, either, r.loc)).result, "ValueError", message, [r.index(v) for v in values[:4]])
+    size = r.add(arith.Select.of(a1, r.index(b), r.index(a), r.loc)).result
+    return r.symbol(size, "broadcast", lo=0)
+
+
+def fits_into(r: Recorder, shape: tuple[Dim, ...], target: tuple[Dim, ...]) -> None:
+    """ValueError unless `shape` broadcasts to `target` without changing it (in-place operators)."""
+    text, values = shape_text([target])
+    more, more_values = shape_text([shape])
+    message = f"non-broadcastable output operand with shape {text} doesn't match the broadcast shape {more}"
+    if len(shape) > len(target):
+        r.fail("ValueError", message, values + more_values)
+    for size, wanted in zip(reversed(shape), reversed(target)):
+        if size != 1:
+            require_same_or_one(r, size, wanted, "ValueError", message, values + more_values)
+
+
+def require_same_or_one(r: Recorder, size: Dim, wanted: Dim, exception: str, message: str, values: list[Dim]) -> None:
+    """size == wanted or size == 1, by proof, guard or check."""
+    if r.facts.equal(size, wanted) or r.ask_equal(size, wanted) is True:
+        return
+    if r.entry_only(size) and r.ask_equal(size, 1) is True:
+        return
+    if r.ask_equal(size, wanted) is False and r.ask_equal(size, 1) is False:
+        r.fail(exception, message, values)
+    ok = r.add(arith.OrI.of(r.compare("eq", size, wanted), r.compare("eq", size, 1), r.loc)).result
+    r.check(ok, exception, message, [r.index(v) for v in values[:4]])
+
+
+def convert_to(r: Recorder, value: Operand, element: ScalarType, shape: tuple[Dim, ...]) -> Value:
+    """A tensor of `shape` and `element` holding `value`, converted and broadcast as a store does it (unsafe casting)."""
+    if not isinstance(value, ArrayRef):
+        empty = r.empty(element, shape)
+        return r.add(linalg.Fill.of(scalar_value(r, value, element), empty, r.loc)).result
+    if value.element is element and value.ndim == len(shape) and all(r.facts.equal(a, b) for a, b in zip(value.shape, shape)):
+        return r.read(value)
+    block = Block()
+    source, map_ = input_of(r, value, value.element, shape)
+    arg = block.add_arg(value.element)
+    block.add_arg(element)
+    body = Body(block, r.loc)
+    block.append(linalg.Yield.of([body.cast(arg, element)], r.loc))
+    maps = [map_, linalg.identity_map(len(shape))]
+    return r.add(linalg.Generic.of([source], [r.empty(element, shape)], maps, ["parallel"] * len(shape), block, r.loc)).result
+

@@ -1,0 +1,112 @@
+"""explain: every allocation and copy that is left in a memref program, with the user's line, its bytes and why it is there."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tracebuf.ir.core import Func, Op
+from tracebuf.ir.dims import Dim, Expr, Sym, evaluate, mul, symbols
+from tracebuf.ir.location import Location
+from tracebuf.ir.types import MemRefType
+from tracebuf.ops import bufferization, memref, scf
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One allocation or copy. `bytes` is its size in this call (None where it varies while the function runs; `size` says how);
+    `in_loop` where it happens in each iteration; `lives` is "result", "arena" or "stack" for allocations."""
+
+    kind: str
+    location: Location
+    bytes: int | None
+    size: str
+    reason: str
+    in_loop: bool
+    lives: str = ""
+
+    def __str__(self) -> str:
+        where = f"line {self.location.line}" if self.location.line else "?"
+        amount = human(self.bytes) if self.bytes is not None else f"{self.size} bytes"
+        again = " (each iteration)" if self.in_loop else ""
+        source = linecache.getline(self.location.file, self.location.line).strip()
+        place = f" [{self.lives}]" if self.lives else ""
+        return f"{where}: {self.kind} of {amount}{again}{place}: {self.reason}" + (f"\n    {source}" if source else "")
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a call still allocates and copies, in program order."""
+
+    name: str
+    entries: tuple[Entry, ...]
+
+    @property
+    def allocations(self) -> tuple[Entry, ...]:
+        return tuple(e for e in self.entries if e.kind == "allocation")
+
+    @property
+    def copies(self) -> tuple[Entry, ...]:
+        return tuple(e for e in self.entries if e.kind == "copy")
+
+    def __str__(self) -> str:
+        if not self.entries:
+            return f"{self.name}: no allocations, no copies"
+        head = f"{self.name}: {count(self.allocations, 'allocation')}, {count(self.copies, 'copy')}"
+        return "\n".join([head, *(str(e) for e in self.entries)])
+
+
+def count(entries: tuple[Entry, ...], noun: str) -> str:
+    n = len(entries)
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{n or 'no'} {noun if n == 1 else plural}"
+
+
+def human(n: float) -> str:
+    """Bytes with a unit."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if n < 1024 or unit == "GiB":
+            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
+        n /= 1024
+    raise AssertionError
+
+
+def explain(func: Func, env: Mapping[Sym, int]) -> Explanation:
+    """The report of a memref program; `env` has the call's sizes."""
+    entries = [entry for op in func.walk() if (entry := entry_of(op, env)) is not None]
+    return Explanation(func.name, tuple(entries))
+
+
+def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
+    """The entry of an allocation or a copy; None for other ops, for the stack, and for the program's own stores."""
+    if isinstance(op, memref.Alloc) and not isinstance(op, memref.Alloca):
+        lives = {"array": "result", "arena": "arena"}.get(op.attrs.get("kind", ""), "")
+        size = byte_size(op.result.memref_type)
+        return Entry("allocation", op.loc, known(size, env), str(size), op.attrs.get("reason", "a new array"), in_loop(op), lives)
+    if isinstance(op, bufferization.Clone) or (isinstance(op, memref.Copy) and op.attrs.get("reason") != "store"):
+        size = byte_size(op.operand(0).memref_type)
+        return Entry("copy", op.loc, known(size, env), str(size), op.attrs.get("reason", "a result of its own"), in_loop(op))
+    return None
+
+
+def byte_size(type_: MemRefType) -> Dim:
+    size: Dim = type_.element.itemsize
+    for d in type_.shape:
+        size = mul(size, d)
+    return size
+
+
+def known(size: Dim, env: Mapping[Sym, int]) -> int | None:
+    if isinstance(size, Expr) and not all(s in env for s in symbols(size)):
+        return None
+    return evaluate(size, env)
+
+
+def in_loop(op: Op) -> bool:
+    parent = op.parent_op
+    while parent is not None:
+        if isinstance(parent, scf.For):
+            return True
+        parent = parent.parent_op
+    return False

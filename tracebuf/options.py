@@ -1,0 +1,27 @@
+"""Options of @bufferize, as one frozen dataclass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Strategy = Literal["one-shot", "copy-before-write"]
+Heuristic = Literal["bottom-up", "top-down", "bottom-up-from-terminators", "fuzzer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`strategy`: One-Shot analysis, or a copy before every write (to compare with). `heuristic` and `seed`: the order in which
+    One-Shot decides, MLIR's names. `max_specializations`: how many programs one function may be compiled to (rule F5).
+    `verify`: run the verifier after every pass."""
+
+    strategy: Strategy = "one-shot"
+    heuristic: Heuristic = "bottom-up"
+    seed: int = 0
+    max_specializations: int = 64
+    verify: bool = False
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("strategy", get_args(Strategy)), ("heuristic", get_args(Heuristic))):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")

@@ -1,0 +1,90 @@
+"""The whole pipeline at a glance: the passes by name, in order. Read this file first.
+
+    trace (frontends/numpy)         a Python function and one call's arguments -> a tensor program (SSA, destination-passing)
+    TENSOR_PASSES                   the tensor program made smaller: fewer ops, fewer temporaries
+    analyze                         One-Shot: which operand may use its buffer in place, and why the others may not
+    bufferize                       -> a memref program, with a copy for each operand that may not
+    MEMREF_PASSES                   frees by ownership; where each buffer lives
+    Kernel (backend/runtime)        -> LLVM IR, machine code, a call
+
+`observe` is called with the name of each pass and the program after it: for dumps, timing, counting, the verifier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from tracebuf.analysis.base import Analysis
+from tracebuf.analysis.copy_before_write import copy_before_write
+from tracebuf.analysis.one_shot import one_shot
+from tracebuf.bufferize.rewrite import bufferize
+from tracebuf.deallocate.lower import lower_deallocs
+from tracebuf.deallocate.ownership import insert_deallocs
+from tracebuf.deallocate.simplify import simplify_deallocs
+from tracebuf.ir.core import Func
+from tracebuf.ir.verifier import verify
+from tracebuf.optimize.canonicalize import canonicalize
+from tracebuf.optimize.cse import cse
+from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
+from tracebuf.optimize.fold_memref import fold_memref
+from tracebuf.optimize.fusion import fuse
+from tracebuf.optimize.liveness import shorten_liveness
+from tracebuf.optimize.storage import assign_storage
+from tracebuf.options import Options
+
+Pass = Callable[[Func], None]
+Observer = Callable[[str, Func], None]
+
+TENSOR_PASSES: tuple[tuple[str, Pass], ...] = (
+    ("canonicalize", canonicalize),
+    ("cse", cse),
+    ("fuse", fuse),
+    ("eliminate-empty-tensors", eliminate_empty_tensors),
+    ("canonicalize-again", canonicalize),
+)
+
+MEMREF_PASSES: tuple[tuple[str, Pass], ...] = (
+    ("fold-memref", fold_memref),
+    ("insert-deallocs", insert_deallocs),
+    ("simplify-deallocs", simplify_deallocs),
+    ("lower-deallocs", lower_deallocs),
+    ("shorten-liveness", shorten_liveness),
+    ("fold-memref-again", fold_memref),
+    ("assign-storage", assign_storage),
+)
+
+
+def analyze(func: Func, options: Options) -> Analysis:
+    """Decides for every tensor operand whether it is used in place."""
+    if options.strategy == "copy-before-write":
+        return copy_before_write(func)
+    return one_shot(func, heuristic=options.heuristic, seed=options.seed)
+
+
+def optimize_tensors(func: Func, options: Options, observe: Observer | None = None) -> None:
+    """The tensor passes, in place."""
+    _run(TENSOR_PASSES, func, "tensor", options, observe)
+
+
+def to_memref(func: Func, options: Options, observe: Observer | None = None) -> Func:
+    """From the optimised tensor program to the memref program that is compiled."""
+    analysis = analyze(func, options)
+    program = bufferize(func, analysis)
+    if options.verify:
+        verify(program, "memref")
+    if observe is not None:
+        observe("bufferize", program)
+    _run(MEMREF_PASSES, program, "memref", options, observe)
+    return program
+
+
+def _run(
+    passes: tuple[tuple[str, Pass], ...], func: Func, level: Literal["tensor", "memref"], options: Options, observe: Observer | None
+) -> None:
+    for name, step in passes:
+        step(func)
+        if options.verify:
+            verify(func, level)
+        if observe is not None:
+            observe(name, func)

@@ -1,0 +1,88 @@
+"""The stages a call goes through, each a frozen object with `as_text()`: Traced -> Bufferized -> Compiled.
+
+Counterpart: JAX's stages (jax.stages).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from tracebuf import pipeline
+from tracebuf.ir.core import Func
+from tracebuf.ir.printer import print_func
+from tracebuf.options import Options
+
+if TYPE_CHECKING:
+    from tracebuf.backend.runtime.kernel import Kernel
+    from tracebuf.frontends.numpy.arguments import Key, Relations
+    from tracebuf.frontends.numpy.trace import Traced
+
+
+def trace(function: FunctionType, names: Sequence[str], values: Sequence[Any], keys: Sequence[Key], related: Relations) -> Traced:
+    """The tensor program of one call, as recorded."""
+    from tracebuf.frontends.numpy.trace import trace as run
+
+    return run(function, names, values, keys, related)
+
+
+@dataclass(frozen=True)
+class Bufferized:
+    """The memref program that is compiled."""
+
+    func: Func
+
+    def as_text(self) -> str:
+        return print_func(self.func)
+
+    def compile(self, name: str) -> Kernel:
+        """Native code (LLVM) and how it is called."""
+        from tracebuf.backend.runtime.kernel import Kernel
+
+        return Kernel(self.func, name)
+
+
+def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | None = None) -> Bufferized:
+    """Runs the passes on a traced program (its tensor program is optimised in place)."""
+    pipeline.optimize_tensors(traced.func, options, observe)
+    return Bufferized(pipeline.to_memref(traced.func, options, observe))
+
+
+ALIASES = {"tensor": "canonicalize-again", "memref": "assign-storage"}
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """The program of one call at every stage. `as_text(stage)`: "tensor", "memref", "llvm", "loops" (the loop nests), "traced", or the
+    name of a pass (`stages` lists them in order)."""
+
+    texts: Mapping[str, str]
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        return tuple(self.texts)
+
+    def as_text(self, stage: str = "memref") -> str:
+        """The program after a stage; ValueError for an unknown one."""
+        name = ALIASES.get(stage, stage)
+        if name not in self.texts:
+            raise ValueError(f"no stage {stage!r}; there are tensor, memref, {', '.join(self.texts)}")
+        return self.texts[name]
+
+    def __str__(self) -> str:
+        return self.as_text("memref")
+
+
+def lowered(traced: Traced, options: Options) -> Lowered:
+    """All texts of one call's program."""
+    texts = {"traced": print_func(traced.func)}
+
+    def observe(name: str, func: Func) -> None:
+        texts[name] = print_func(func)
+
+    kernel = bufferized(traced, options, observe).compile(traced.func.name)
+    texts["loops"] = "\n".join(str(p) for p in kernel.plans)
+    texts["llvm"] = kernel.text
+    return Lowered(texts)
