@@ -10,27 +10,30 @@ from collections.abc import Sequence
 
 from ir_programs import Maker
 
-from tracebuf.ir.core import Func, Value
+from tracebuf.ir.core import Block, Builder, Func, Value
+from tracebuf.ir.dims import Expr, add
 from tracebuf.ir.types import F64, I1
 from tracebuf.ops import arith, func, linalg
 
 N = 8
 
 
-def random_func(seed: int, *, ops: int = 10, name: str = "") -> Func:
-    """A function of three vectors and a matrix, some read-only, that returns what is left at the end."""
-    return _Random(seed, ops, name or f"f{seed}").func()
+def random_func(seed: int, *, ops: int = 10, defined: bool = False) -> Func:
+    """A function of three vectors and a matrix, some read-only, that returns what is left at the end.
+
+    With `defined` nothing undefined is read, so that it can be run.
+    """
+    return _Random(seed, ops, defined).func()
 
 
 class _Random:
-    def __init__(self, seed: int, ops: int, name: str) -> None:
-        self.rng = random.Random(seed)
-        self.m = Maker(name, a=(N,), b=(N,), c=(N,), d=(N, N), x=F64, p=I1)
-        self.ops = ops
+    def __init__(self, seed: int, ops: int, defined: bool) -> None:
+        self.rng, self.defined = random.Random(seed), defined
+        self.m = Maker(f"f{seed}", a=(N,), b=(N,), c=(N,), d=(N, N), x=F64, p=I1)
+        self.ops, self.ivs = ops, list[Expr]()
         for attrs in self.m.func.arg_attrs:
             attrs["bufferization.writable"] = self.rng.random() < 0.75
         self.tensors: list[list[Value]] = [list(self.m.args[:4])]
-        self.index: list[Value] = [self.m.const(0), self.m.const(1)][:0]
 
     def func(self) -> Func:
         m = self.m
@@ -48,8 +51,8 @@ class _Random:
         return self.rng.choice(found)
 
     def fill_block(self, n: int, depth: int) -> None:
-        kinds = ["view", "store", "ew", "ew_into", "fill", "insert", "swap", "loop", "branch", "empty"]
-        weights = [4, 4, 3, 4, 2, 2, 1, 1.2, 1.2, 1]
+        kinds = ["view", "store", "ew", "ew_into", "fill", "insert", "swap", "loop", "branch", "empty", "moving"]
+        weights = [4, 4, 3, 4, 2, 2, 1, 1.2, 1.2, 1, 4 if self.ivs else 0]
         for _ in range(n):
             kind = self.rng.choices(kinds, weights)[0]
             if kind in ("loop", "branch") and depth >= 2:
@@ -89,7 +92,7 @@ class _Random:
                     assert op is not None
                     if op.name == "tensor.extract_slice" and len(op.attrs["dims"]) == len(shape):
                         offset = op.attrs["static_offsets"][0]
-                        if offset + size <= n:
+                        if isinstance(offset, int) and offset + size <= n:
                             return self.m.store(source, base, (offset, size, 1), *((0, d, 1) for d in rest))
                         break
                     outs = [u.value for u in op.uses if u.value.type == source.type]
@@ -99,6 +102,21 @@ class _Random:
                 offset = self.offset(n, size)
                 return self.m.store(source, base, (offset, size, 1), *((0, d, 1) for d in rest))
         return self.m.store(self.m.args[0], self.m.args[1], (0, N, 1))
+
+    def moving(self) -> Value:
+        """A slice that moves with the innermost loop: read, or changed and stored back to the same or another place."""
+        m, base, i = self.m, self.pick(1), self.ivs[-1]
+        if base.tensor_type.shape != (N,):
+            base = self.m.args[1]
+        at, to = (self.rng.choice([i, i, add(i, 1), 0]) for _ in range(2))
+        part = m.view(base, (at, 4, 1))
+        if self.rng.random() < 0.3:
+            return part
+        if self.rng.random() < 0.4:
+            part = m.fill(m.args[4], part)
+        elif self.rng.random() < 0.7:
+            part = m.ew(arith.AddF, part, part, out=part)
+        return m.store(part, base, (at if self.rng.random() < 0.6 else to, 4, 1))
 
     def ew(self) -> Value:
         a = self.pick()
@@ -112,8 +130,6 @@ class _Random:
         """A generic that reads one operand transposed and accumulates."""
         squares = [v for s in self.tensors for v in s if v.tensor_type.shape == (N, N)]
         a, out = self.rng.choice(squares), self.rng.choice(squares)
-        from tracebuf.ir.core import Block, Builder
-
         body = Block([F64, F64])
         inner = Builder(body)
         new = inner.add(arith.AddF.of(*body.args, self.m.loc())).result
@@ -125,7 +141,8 @@ class _Random:
         return self.m.fill(self.m.args[4], self.pick())
 
     def empty(self) -> Value:
-        return self.m.empty(*self.pick().tensor_type.shape)
+        shape = self.pick().tensor_type.shape
+        return self.m.zeros(*shape, value=3.0) if self.defined else self.m.empty(*shape)
 
     def insert(self) -> Value | None:
         base = self.pick(1)
@@ -147,8 +164,14 @@ class _Random:
     def loop(self, depth: int) -> None:
         inits = [self.pick() for _ in range(self.rng.randint(1, 2))]
         m = self.m
-        results = m.loop(0, 4, inits, lambda i, *args: self.inside(args, inits, depth))
-        self.tensors[-1] += results
+
+        def body(i: Expr, *args: Value) -> list[Value]:
+            self.ivs.append(i)
+            yielded = self.inside(args, inits, depth)
+            self.ivs.pop()
+            return yielded
+
+        self.tensors[-1] += m.loop(0, 4, inits, body)
 
     def branch(self, depth: int) -> None:
         like = [self.pick() for _ in range(self.rng.randint(1, 2))]

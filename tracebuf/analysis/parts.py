@@ -38,6 +38,15 @@ class Parts:
             return False
         return all(p.same_subset(q) for p, q in zip(path, others, strict=True))
 
+    def unrelated(self, a: Value, b: Value) -> bool:
+        """Whether the two come from different storages: arguments, or new arrays."""
+        base, other = self._path(a)[0], self._path(b)[0]
+        return base is not other and self._is_storage(base) and self._is_storage(other)
+
+    def _is_storage(self, root: Value) -> bool:
+        op = root.defining_op
+        return root.owner is self._flow.func.block if op is None else op.bufferizes_to_allocation(root)
+
     def apart(self, read: Use, write: Use) -> bool:
         """Whether the elements that two operands touch certainly differ."""
         base, path = self._path(read.value)

@@ -46,9 +46,16 @@ class Rules:
         return a is b or (self.parts is not None and self.parts.same(a, b))
 
     def leads_to(self, use: Use, value: Value) -> bool:
-        """Whether the operand's value, followed back through equal buffers, is `value`."""
-        found = self.flow.chain(use, lambda v: self.same(v, value), leaves=False, equivalent=True, same_type=True)
-        return next(found, None) is not None
+        """Whether the operand's value, followed back through equal buffers, is `value`.
+
+        MLIR is content with one way that leads there; of the branches of an scf.if all must, or to storage that is certainly
+        another. Test: test_branches_that_yield_different_parts.
+        """
+        if self.parts is None:
+            found = self.flow.chain(use, lambda v: v is value, leaves=False, equivalent=True, same_type=True)
+            return next(found, None) is not None
+        ends = list(self.flow.chain(use, lambda v: self.same(v, value), leaves=True, equivalent=True, same_type=True))
+        return all(self.same(v, value) or self.parts.unrelated(v, value) for v in ends)
 
     def comes_from_subset(self, use: Use, insert: InsertSlice) -> bool:
         """Whether all that the operand's value can come from is the part that `insert` overwrites."""
