@@ -18,15 +18,28 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+import numpy as np
+
 from tracebuf import stages
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.explain.report import Explanation, explain
+from tracebuf.frontends.numpy.arguments import (
+    ArrayKey,
+    Key,
+    Relations,
+    RunOriginal,
+    ScalarKey,
+    apart,
+    extent,
+    key_of,
+    relations,
+    signature,
+)
 from tracebuf.options import Options
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
     from tracebuf.backend.runtime.kernel import Kernel
-    from tracebuf.frontends.numpy.arguments import Key, Relations
     from tracebuf.frontends.numpy.trace import Leaf, Plan, Traced
 
 logger = logging.getLogger("tracebuf")
@@ -63,6 +76,14 @@ class Specialization:
         return f"compiled for ({', '.join(map(show_key, self.key))}){guards}; {self.calls} calls"
 
 
+@dataclass(frozen=True, slots=True)
+class _Recent:
+    """The programs for one signature of arguments, and where each array's elements lie around its first."""
+
+    group: list[Specialization]
+    extents: tuple[tuple[int, int] | None, ...]
+
+
 @dataclass(frozen=True)
 class OriginalCalls:
     """Calls that ran the original function, and why."""
@@ -76,8 +97,6 @@ class OriginalCalls:
 
 def show_key(key: Key) -> str:
     """One argument's key, readable."""
-    from tracebuf.frontends.numpy.arguments import ArrayKey, ScalarKey
-
     if isinstance(key, ArrayKey):
         dims = ", ".join("n" if d > 1 else str(d) for d in key.dims)
         marks = [] if key.layout == "dense" and key.order == tuple(range(len(key.dims))) else [key.layout, f"axes {key.order}"]
@@ -98,6 +117,7 @@ class BufferizedFunction:
         self._signature = inspect.signature(function, follow_wrapped=False)
         self._names = tuple(self._signature.parameters)
         self._compiled: dict[tuple[Any, ...], list[Specialization]] = {}
+        self._recent: dict[tuple[Any, ...], _Recent] = {}
         self._originals: Counter[str] = Counter()
         self._lock = threading.RLock()
 
@@ -113,10 +133,9 @@ class BufferizedFunction:
         Raises UnsupportedError where the function or an argument is outside the language, else what eager raises.
         """
         values = self._bind(args, kwargs)
-        found = self._specialization(values)
-        if found is None:
+        spec = self._specialization(values)
+        if spec is None:
             return self.__wrapped__(*args, **kwargs)
-        spec = found
         spec.calls += 1
         return build_results(spec.traced.plan, spec.kernel.run([values[i] for i in spec.traced.arguments]), values)
 
@@ -160,18 +179,21 @@ class BufferizedFunction:
         return tuple(bound.arguments.values())
 
     def _key(self, values: Sequence[Any]) -> tuple[tuple[Key, ...], Relations]:
-        from tracebuf.frontends.numpy.arguments import key_of, relations
-
         keys = tuple(key_of(n, v) for n, v in zip(self._names, values))
         return keys, relations(values)
 
     def _specialization(self, values: Sequence[Any], count: bool = True) -> Specialization | None:
         """The program for these arguments, compiled if need be; None where the original function must run."""
-        from tracebuf.frontends.numpy.arguments import RunOriginal
-
+        given = signature(values)
+        if given is not None and (known := self._recent.get(given)) is not None and apart(values, known.extents):
+            for spec in known.group:
+                if spec.fits(values):
+                    return spec
         try:
             keys, related = self._key(values)
             spec = self._find(keys, related, values)
+            if given is not None and not related.shared:
+                self._remember(given, keys, values)
             touched = {i for pair in related.shared for i in pair} & {related.same[i] for i in spec.traced.stored}
             if touched:
                 names = " and ".join(f"`{self._names[i]}`" for i in sorted({i for p in related.shared for i in p if touched & set(p)}))
@@ -183,6 +205,13 @@ class BufferizedFunction:
                     logger.warning("%s runs the original function: %s", self.__wrapped__.__qualname__, reason)
                 self._originals[str(reason)] += 1
             return None
+
+    def _remember(self, given: tuple[Any, ...], keys: tuple[Key, ...], values: Sequence[Any]) -> None:
+        """Notes which programs serve arguments of this signature when they lie apart, so that their keys need not be made again."""
+        if len(self._recent) >= 256:
+            self._recent.clear()
+        group = self._compiled.setdefault((keys, tuple(range(len(values)))), [])
+        self._recent[given] = _Recent(group, tuple(extent(x) if isinstance(x, np.ndarray) else None for x in values))
 
     def _find(self, keys: tuple[Key, ...], related: Relations, values: Sequence[Any]) -> Specialization:
         group = self._compiled.get((keys, related.same))

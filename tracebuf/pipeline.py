@@ -40,7 +40,9 @@ TENSOR_PASSES: tuple[tuple[str, Pass], ...] = (
     ("canonicalize", canonicalize),
     ("cse", cse),
     ("fuse", fuse),
+    ("canonicalize-fused", canonicalize),
     ("eliminate-empty-tensors", eliminate_empty_tensors),
+    ("cse-again", cse),
     ("canonicalize-again", canonicalize),
 )
 

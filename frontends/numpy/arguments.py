@@ -6,6 +6,7 @@ written (rules S6, B2). A Python int, float or bool is dynamic; None, strings, d
 
 from __future__ import annotations
 
+import ctypes
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -115,6 +116,42 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
     if not flags.aligned:
         raise RunOriginal(f"argument `{name}` is not aligned to its elements")
     return ArrayKey(x.dtype.name, dims, order, layout, flags.writeable)
+
+
+_DYNAMIC = frozenset((float, bool, np.float64, np.float32, np.int64, np.bool_))
+
+
+def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
+    """What the keys of arguments are a function of, quickly made and hashed; None where only `key_of` can tell."""
+    parts: list[Any] = []
+    for x in values:
+        kind = type(x)
+        if kind is np.ndarray:
+            parts.append((x.dtype, x.shape, x.strides, x.flags.num))
+        elif kind in _DYNAMIC or (kind is int and -SMALL < x < SMALL):
+            parts.append(kind)
+        else:
+            return None
+    return tuple(parts)
+
+
+def address(x: np.ndarray) -> int:
+    """The address of element 0 (the `data` field of PyArrayObject, behind the object's header)."""
+    return ctypes.c_size_t.from_address(id(x) + object.__basicsize__).value
+
+
+def extent(x: np.ndarray) -> tuple[int, int]:
+    """Where the array's elements lie, in bytes from element 0: first and one past the last."""
+    if not x.size:
+        return 0, 0
+    reaches = [s * (n - 1) for s, n in zip(x.strides, x.shape)]
+    return sum(r for r in reaches if r < 0), sum(r for r in reaches if r > 0) + x.itemsize
+
+
+def apart(values: Sequence[Any], extents: Sequence[tuple[int, int] | None]) -> bool:
+    """Whether no two array arguments' ranges of memory meet (then they are neither one array nor overlapping)."""
+    ranges = sorted([(at + e[0], at + e[1]) for x, e in zip(values, extents) if e is not None and (at := address(x))])
+    return all(a[1] <= b[0] for a, b in zip(ranges, ranges[1:]))
 
 
 def overlapping_itself(x: np.ndarray) -> bool:

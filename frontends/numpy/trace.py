@@ -64,6 +64,8 @@ class Traced:
 
     def captures_hold(self) -> bool:
         """Whether names from outside still mean what they meant."""
+        if not self.captures:
+            return True
         try:
             return all(same_capture(fetch(), value) for _, fetch, value in self.captures)
         except (LookupError, AttributeError, ValueError):
