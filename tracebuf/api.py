@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-import numpy as np
-
 from tracebuf import stages
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.explain.report import Explanation, explain

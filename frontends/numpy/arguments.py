@@ -20,7 +20,17 @@ from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat,
 from tracebuf.ir.core import Func, Value
 from tracebuf.ir.dims import Dim, Sym, sub, sym, symbols
 from tracebuf.ir.location import Location
-from tracebuf.ir.types import F64, I1, INDEX, SUPPORTED_DTYPES, TensorType, Type, row_major, scalar_type, strides_in_order
+from tracebuf.ir.types import (
+    F64,
+    I1,
+    INDEX,
+    SUPPORTED_DTYPES,
+    TensorType,
+    Type,
+    row_major,
+    scalar_type,
+    strides_in_order,
+)
 from tracebuf.ops import tensor
 
 SMALL = 2**31

@@ -95,6 +95,10 @@ class Emitter(Protocol):
         """One element through NumPy's own inner loop (blocks of elements are the lowering's business)."""
         ...
 
+    def libm(self, name: str, args: Sequence[str]) -> str:
+        """A call of the C library's function on doubles, not to be replaced by what LLVM believes it means (nobuiltin)."""
+        ...
+
 
 def llvm_type(type: ScalarType) -> str:
     """The LLVM type of a scalar in a register (bool is i1 there, a byte in memory)."""

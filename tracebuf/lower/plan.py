@@ -1,8 +1,9 @@
-"""From a structured op on memrefs to its loop nest, as a plain description; the emitter follows it and decides nothing else.
+"""From a structured op on memrefs to its loop nest, as a plain description; the emitter follows it and decides nothing
+else.
 
 What is decided here, from types alone (strides are sizes' expressions, constants, or unknown): the order of the loops,
-which of them are one loop because every operand is contiguous across them, how a body with calls of NumPy's own loops is
-cut into stages over blocks that stay in the L1 cache, and how a reduction is folded.
+which of them are one loop because every operand is contiguous across them, how a body with calls of NumPy's own loops
+is cut into stages over blocks that stay in the L1 cache, and how a reduction is folded.
 
 - Order: as NumPy sorts its iterator's axes, by falling strides; the outs decide first, for a reduction the inputs.
 - Blocks: a `tracebuf.ufunc` works on many elements at once, so its operands are computed to stack buffers before it and
@@ -11,7 +12,8 @@ cut into stages over blocks that stay in the L1 cache, and how a reduction is fo
   logarithm of the count, rule C2), everything else folds in order or in any order. Where a parallel loop is innermost,
   the out's row is loaded, combined and stored, once for each step of the reduction, as NumPy does.
 
-MLIR counterpart: the linalg-to-loops lowering and the affine passes behind it (loop permutation, collapsing, tiling by one).
+MLIR counterpart: the linalg-to-loops lowering and the affine passes behind it (loop permutation, collapsing, tiling by
+one).
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ _FOLDS: dict[type[Op], str] = {arith.AddF: PAIRWISE, arith.MinimumF: ANY_ORDER, 
 
 @dataclass(frozen=True)
 class Spec:
-    """A structured op as loops see it: operand types, their maps, the iterators, the number of inputs, the scalar body."""
+    """A structured op as loops see it: operand types, their maps, the iterators, the number of inputs, the scalar
+    body.
+    """
 
     name: str
     types: tuple[Type, ...]
@@ -88,7 +92,9 @@ class Operand:
 
 @dataclass(frozen=True)
 class Fold:
-    """An out that does not vary in the innermost loop: `op` combines it with `element`; both None for folding in order."""
+    """An out that does not vary in the innermost loop: `op` combines it with `element`; both None for folding in
+    order.
+    """
 
     out: int
     how: str
@@ -129,7 +135,9 @@ class Nest:
         lines = [self.spec.name + (f" blocks of {BLOCK}" if self.blocked else "")]
         for depth, loop in enumerate(self.loops):
             kind = "reduce" if loop.reduction else "for"
-            strides = ", ".join(f"%{o.index}: {'?' if o.strides[depth] is None else o.strides[depth]}" for o in self.operands)
+            strides = ", ".join(
+                f"%{o.index}: {'?' if o.strides[depth] is None else o.strides[depth]}" for o in self.operands
+            )
             dims = "*".join(f"d{d}" for d in loop.dims) or "once"
             lines.append("  " * (depth + 1) + f"{kind} {dims} < {loop.size}   strides {strides}")
         indent = "  " * (len(self.loops) + 1)
@@ -210,11 +218,13 @@ def magnitude(stride: Dim | None) -> int:
     """The size of a stride for comparisons: symbols count as large; 0 says nothing (no stride, or not known)."""
     if stride is None or isinstance(stride, int):
         return abs(stride or 0)
-    return abs(evaluate(stride, {s: max(s.lo or 0, _TYPICAL + i) for i, s in enumerate(sorted(symbols(stride), key=hash))}))
+    return abs(
+        evaluate(stride, {s: max(s.lo or 0, _TYPICAL + i) for i, s in enumerate(sorted(symbols(stride), key=hash))})
+    )
 
 
 def _order(spec: Spec, sizes: Sequence[Dim], strides: dict[int, list[Dim | None]]) -> list[int]:
-    """Loop dimensions outermost first, without those of size 1, by insertion: the first operand that can tell decides."""
+    """Loop dimensions outermost first, without those of size 1, by insertion: the first operand that tells decides."""
     outs_first = "reduction" not in spec.iterators
     operands = sorted(strides, key=lambda k: ((k < spec.n_ins) == outs_first, k))
     size_of = {k: [magnitude(s) for s in strides[k]] for k in operands}
@@ -236,8 +246,12 @@ def _order(spec: Spec, sizes: Sequence[Dim], strides: dict[int, list[Dim | None]
     return order
 
 
-def _collapse(order: list[int], spec: Spec, sizes: Sequence[Dim], strides: dict[int, list[Dim | None]]) -> tuple[Loop, ...]:
-    """Loops in that order, neighbours made one where every operand's outer stride is its inner stride times the inner size."""
+def _collapse(
+    order: list[int], spec: Spec, sizes: Sequence[Dim], strides: dict[int, list[Dim | None]]
+) -> tuple[Loop, ...]:
+    """Loops in that order, neighbours made one where every operand's outer stride is its inner stride times the inner
+    size.
+    """
     groups: list[list[int]] = []
     for d in order:
         if groups and _contiguous(groups[-1][-1], d, spec, sizes, strides):
@@ -246,7 +260,9 @@ def _collapse(order: list[int], spec: Spec, sizes: Sequence[Dim], strides: dict[
             groups.append([d])
     if not groups:
         return (Loop((), 1, False),)
-    return tuple(Loop(tuple(g), reduce(mul, (sizes[d] for d in g)), spec.iterators[g[0]] == "reduction") for g in groups)
+    return tuple(
+        Loop(tuple(g), reduce(mul, (sizes[d] for d in g)), spec.iterators[g[0]] == "reduction") for g in groups
+    )
 
 
 def _contiguous(outer: int, inner: int, spec: Spec, sizes: Sequence[Dim], strides: dict[int, list[Dim | None]]) -> bool:
@@ -318,7 +334,9 @@ def _stages(spec: Spec, folds: tuple[Fold, ...]) -> tuple[tuple[Op, ...], tuple[
             folded.update(op.results)
         level[op.result] = max(levels) + isinstance(op, arith.Ufunc)
     if any(isinstance(op, arith.Ufunc) and op.result in folded for op in varying):
-        return tuple(invariant), (Stage(tuple(varying), (), ()),)  # calls one by one: each needs what the last step left
+        return tuple(invariant), (
+            Stage(tuple(varying), (), ()),
+        )  # calls one by one: each needs what the last step left
     return tuple(invariant), _cut(spec, varying, level)
 
 
