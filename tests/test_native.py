@@ -1,4 +1,6 @@
-"""Memref programs, built by hand, as native code: values against NumPy over dtypes, strides and sizes; what is called how."""
+"""Memref programs, built by hand, as native code: values against NumPy over dtypes, strides and sizes; what is called
+how.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,9 @@ class Program:
         self.kernel: Kernel | None = None
 
     def add(self, op: Any) -> Value:
-        op = self.b.add(op)
-        return op.results[0] if op.results else op
+        self.b.add(op)
+        result: Value = op.results[0] if op.results else op
+        return result
 
     def index(self, value: int) -> Value:
         return self.add(arith.Constant.of(value, INDEX, L))
@@ -51,7 +54,9 @@ class Program:
     def constant(self, value: float, element: ScalarType = F64) -> Value:
         return self.add(arith.Constant.of(value, element, L))
 
-    def alloc(self, like: Value, dims: Sequence[int] | None = None, element: ScalarType | None = None, **attrs: Any) -> Value:
+    def alloc(
+        self, like: Value, dims: Sequence[int] | None = None, element: ScalarType | None = None, **attrs: Any
+    ) -> Value:
         """A buffer with the sizes of some dimensions of `like`."""
         type_ = like.memref_type
         dims = range(type_.rank) if dims is None else dims
@@ -62,7 +67,12 @@ class Program:
         return self.add(op)
 
     def generic(
-        self, ins: Sequence[Value], outs: Sequence[Value], maps: Sequence[tuple[int | None, ...]], iterators: str, body: Body
+        self,
+        ins: Sequence[Value],
+        outs: Sequence[Value],
+        maps: Sequence[tuple[int | None, ...]],
+        iterators: str,
+        body: Body,
     ) -> None:
         names = [{"p": "parallel", "r": "reduction"}[i] for i in iterators]
         block = Block([linalg.element_type(v.type) for v in (*ins, *outs)])
@@ -127,7 +137,9 @@ def test_elementwise_over_sizes_and_strides(dtype: str, op: type[arith.BinaryOp]
 
 
 def test_a_chain_with_a_numpy_loop_is_bit_identical() -> None:
-    """Rule C2: the fused chain gives what NumPy gives op by op, for any stride, since calls always see contiguous blocks."""
+    """Rule C2: the fused chain gives what NumPy gives op by op, for any stride, since calls always see contiguous
+    blocks.
+    """
     p = Program(unknown((N,)), unknown((N,)))
     out = p.alloc(p.args[0])
     p.map(p.args, out, chain)
@@ -203,10 +215,17 @@ def test_reductions(dtype: str, op: Any, init: float, ufunc: np.ufunc, kept: tup
         expected = ufunc.reduce(a, axis=tuple(d for d in (0, 1) if d not in kept), dtype=dtype, initial=init)
         wide = np.zeros((2 * n, 3 * m), dtype)
         wide[::2, ::3] = a
-        for p, x in [(programs[0], a), (programs[1], a), (programs[1], wide[::2, ::3]), (programs[1], np.asfortranarray(a))]:
+        for p, x in [
+            (programs[0], a),
+            (programs[1], a),
+            (programs[1], wide[::2, ::3]),
+            (programs[1], np.asfortranarray(a)),
+        ]:
             (result,) = p(x)
             if op in (arith.AddF, arith.MulF):
-                np.testing.assert_allclose(result, expected, rtol=1e-5 if dtype == "f4" else 1e-12, atol=1e-3 if dtype == "f4" else 1e-11)
+                np.testing.assert_allclose(
+                    result, expected, rtol=1e-5 if dtype == "f4" else 1e-12, atol=1e-3 if dtype == "f4" else 1e-11
+                )
             else:
                 np.testing.assert_array_equal(result, expected)
 
@@ -306,7 +325,12 @@ def test_broadcasts_transposes_and_views() -> None:
 @pytest.mark.parametrize("kind", ["mm", "mv", "vm", "dot"])
 def test_products_into_views(dtype: str, kind: str) -> None:
     element = scalar_type(np.dtype(dtype))
-    shapes = {"mm": ((N, K), (K, M), (N, M)), "mv": ((N, K), (K,), (N,)), "vm": ((K,), (K, M), (M,)), "dot": ((K,), (K,), ())}
+    shapes = {
+        "mm": ((N, K), (K, M), (N, M)),
+        "mv": ((N, K), (K,), (N,)),
+        "vm": ((K,), (K, M), (M,)),
+        "dot": ((K,), (K,), ()),
+    }
     p = Program(*(unknown(s, element) for s in shapes[kind]))
     a, b, c = p.args
     p.add(linalg.Contraction.of(a, b, c, L))
@@ -321,7 +345,15 @@ def test_products_into_views(dtype: str, kind: str) -> None:
     fresh.result(out)
     rng = np.random.default_rng(10)
     values = {"n": 0, "k": 0, "m": 0}
-    for values["n"], values["k"], values["m"] in [(3, 4, 5), (1, 1, 1), (17, 1, 6), (1, 9, 1), (4, 0, 5), (0, 3, 2), (40, 50, 60)]:
+    for values["n"], values["k"], values["m"] in [
+        (3, 4, 5),
+        (1, 1, 1),
+        (17, 1, 6),
+        (1, 9, 1),
+        (4, 0, 5),
+        (0, 3, 2),
+        (40, 50, 60),
+    ]:
         dims = [tuple(values[str(d)] for d in s) for s in shapes[kind]]
         x, y, z = (np.asarray(rng.random(d) * 4).astype(dtype) for d in dims)
         product = np.matmul(x, y)
@@ -349,7 +381,8 @@ def spread(a: np.ndarray) -> np.ndarray:
 
 def test_scipy_is_asked_only_for_float_products() -> None:
     p = Program(known((N, N), I64), known((N, N), I64), known((N, N), I64))
-    p.add(linalg.Contraction.of(*p.args, L))
+    a, b, c = p.args
+    p.add(linalg.Contraction.of(a, b, c, L))
     assert p.result().kernel is not None and not p.kernel._emitted.imports  # type: ignore[union-attr]
 
 

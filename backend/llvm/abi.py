@@ -1,11 +1,13 @@
 """What a compiled kernel and its caller agree on: `i64 kernel(ptr frame)`, the frame's slots, the context's slots.
 
 Everything is an array of 8-byte slots. The frame: slot 0 is the context's address; then for each memref argument the
-pointer to element 0, sizes, strides in elements; a scalar argument is one slot (a float in its first 4 bytes, a bool in its
-first byte). Results: a memref is base pointer, pointer to element 0, sizes, strides; a scalar one slot. Then the error area,
-the values of the failed check's message. Returned: 0, or k > 0 if check k failed, or -1 if memory could not be had.
+pointer to element 0, sizes, strides in elements; a scalar argument is one slot (a float in its first 4 bytes, a bool
+in its first byte). Results: a memref is base pointer, pointer to element 0, sizes, strides; a scalar one slot. Then
+the error area, the values of the failed check's message. Returned: 0, or k > 0 if check k failed, or -1 if memory
+could not be had.
 
-The context belongs to one call at a time: addresses of three functions that the kernel calls back, counters, arena slots.
+The context belongs to one call at a time: addresses of three functions that the kernel calls back, counters, arena
+slots.
 """
 
 from __future__ import annotations
@@ -21,8 +23,11 @@ OK, OUT_OF_MEMORY = 0, -1
 MAX_ERROR_VALUES = 4
 
 ALLOCATE, RELEASE, GROW = 0, 1, 2
-"""Context slots: `i64 allocate(ptr spec)` gives a pointer or 0 (spec: element size code, rank, sizes, axes outermost first);
-`i64 release(i64 pointer)` gives the bytes freed; `i64 grow(i64 slot, i64 bytes)` is 1 if the slot now has the room."""
+"""Context slots: `i64 allocate(ptr spec)` gives a pointer or 0 (spec: element size code, rank, sizes, axes outermost
+first); `i64 release(i64 pointer)` gives the bytes freed; `i64 grow(i64 slot, i64 bytes)` is 1 if the slot now has the
+room."""
+SPEC_SLOTS = 130
+"""Size of an allocation's spec, room for NumPy's 64 axes."""
 ALLOCATIONS, ALLOCATED, LIVE, PEAK, COPIES, COPIED = range(3, 9)
 """Context slots: the counters, in count or bytes."""
 ARENA = 9
@@ -33,7 +38,9 @@ ELEMENT_CODES = ("i1", "i64", "f32", "f64")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Where everything is in a kernel's frame: the first slot of each argument and result, of the error area; the size."""
+    """Where everything is in a kernel's frame: the first slot of each argument and result, of the error area; the
+    size.
+    """
 
     args: tuple[Type, ...]
     results: tuple[Type, ...]

@@ -1,9 +1,11 @@
-"""Float products through BLAS: gemm, gemv, dot by pointer, straight into strided sub-views, with loops where strides forbid it.
+"""Float products through BLAS: gemm, gemv, dot by pointer, straight into strided sub-views, with loops where strides
+forbid it.
 
-BLAS is column-major; a row-major C = A B is read as C^T = B^T A^T. Which operand is to be called transposed, its leading
-dimension, and whether BLAS can be called at all (a unit stride, sizes and leading dimensions of 32 bits, nothing empty) is
-decided at run time by a few integer instructions. Arguments are passed by address, from stack slots in the entry block.
-Beta is 1, or 0 where the fill with zero before the product was left out; then the loops fill first.
+BLAS is column-major; a row-major C = A B is read as C^T = B^T A^T. Which operand is to be called transposed, its
+leading dimension, and whether BLAS can be called at all (a unit stride, sizes and leading dimensions of 32 bits,
+nothing empty) is decided at run time by a few integer instructions. Arguments are passed by address, from stack slots
+in the entry block. Beta is 1, or 0 where the fill with zero before the product was left out; then the loops fill
+first.
 """
 
 from __future__ import annotations
@@ -68,9 +70,7 @@ class BlasWriter:
         code.jump(end)
         code.place(end)
 
-    def _gemm(
-        self, a: Matrix, b: Matrix, c: Matrix, out: Buffer, overwrite: bool, labels: tuple[str, str]
-    ) -> None:
+    def _gemm(self, a: Matrix, b: Matrix, c: Matrix, out: Buffer, overwrite: bool, labels: tuple[str, str]) -> None:
         code = self.code
         as_it_is, _ = self._rows(c)
         x, y = self._either(as_it_is, a, b.transposed), self._either(as_it_is, b, a.transposed)
@@ -118,11 +118,15 @@ class BlasWriter:
 
     # -- what BLAS can take
     def _rows(self, m: Matrix) -> tuple[str, str]:
-        """(whether rows are contiguous and apart, the leading dimension). A single row has any stride, so has a single column."""
+        """(whether rows are contiguous and apart, the leading dimension). A single row has any stride, so has a single
+        column.
+        """
         code, (rows, columns), (outer, inner) = self.code, m.sizes, m.strides
         ld = code.select(code.icmp("sle", rows, "1"), "i64", columns, outer)
         unit = code.inst(f"or i1 {code.icmp('eq', inner, '1')}, {code.icmp('sle', columns, '1')}")
-        return code.every([unit, code.icmp("sge", ld, columns), code.icmp("sle", ld, _LIMIT), code.icmp("sge", ld, "1")]), ld
+        return code.every(
+            [unit, code.icmp("sge", ld, columns), code.icmp("sle", ld, _LIMIT), code.icmp("sge", ld, "1")]
+        ), ld
 
     def _oriented(self, m: Matrix) -> tuple[str, str, str]:
         """(whether BLAS can take it, "N" if its rows are contiguous else "T", the leading dimension)."""

@@ -1,9 +1,9 @@
 """The text of one LLVM function while it is being written: instructions, labels, loops, stack slots, metadata, imports.
 
 Nothing here knows what is computed. All allocas go to the entry block; integer arithmetic on literals is done here, so
-that the text of constant strides stays short. Alias scopes: each storage is one scope of one domain; an access lists the
-scopes it may touch and those it cannot. Accesses of one parallel loop share an access group, by which LLVM knows that
-iterations do not depend on one another and vectorises without run-time checks.
+that the text of constant strides stays short. Alias scopes: each storage is one scope of one domain; an access lists
+the scopes it may touch and those it cannot. Accesses of one parallel loop share an access group, by which LLVM knows
+that iterations do not depend on one another and vectorises without run-time checks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from tracebuf.ir.types import I1, ScalarType
 
 @dataclass(slots=True)
 class OpenLoop:
-    """A loop being written: its index, the carried values in the body (after the loop: at its end), what the next step gets."""
+    """A loop being written: its index, the carried values in the body (after the loop: at its end), what the next step
+    gets.
+    """
 
     index: str
     carried: list[str]
@@ -70,17 +72,19 @@ class Code:
         """`signature` has `@` where the name goes: "void @(ptr)"."""
         self._declared[name] = "declare " + signature.replace("@", f"@{name}", 1)
 
-    def call(self, result: str, name: str, args: Sequence[tuple[str, str]], attributes: str = "") -> str:
+    def call(
+        self, result: str, name: str, args: Sequence[tuple[str, str]], attributes: str = "", flags: str = ""
+    ) -> str:
         """A call of a declared function; the result's name ("" for void)."""
-        text = f"call {result} @{name}({', '.join(f'{t} {v}' for t, v in args)}){attributes}"
+        text = f"call {flags}{result} @{name}({', '.join(f'{t} {v}' for t, v in args)}){attributes}"
         if result == "void":
             self.do(text)
             return ""
         return self.inst(text)
 
-    def intrinsic(self, name: str, result: str, args: Sequence[tuple[str, str]]) -> str:
+    def intrinsic(self, name: str, result: str, args: Sequence[tuple[str, str]], flags: str = "") -> str:
         self.declare(name, f"{result} @({', '.join(t for t, _ in args)})")
-        return self.call(result, name, args)
+        return self.call(result, name, args, flags=flags)
 
     # -- integers and pointers
     def add(self, a: str, b: str) -> str:
@@ -189,7 +193,9 @@ class Code:
 
     # -- metadata
     def metadata(self, text: str, distinct: bool = False) -> str:
-        """The number of a metadata node; equal nodes are one unless distinct. `@` in a distinct one is the node itself."""
+        """The number of a metadata node; equal nodes are one unless distinct. `@` in a distinct one is the node
+        itself.
+        """
         if not distinct and text in self._numbered:
             return self._numbered[text]
         number = f"!{len(self._metadata)}"

@@ -1,9 +1,10 @@
 """A memref program as the text of one LLVM function: `emit_kernel`.
 
 A walk over the program in order. Scalars are SSA values; a memref is a base pointer, a pointer to element 0, sizes and
-strides, of which the ones known at compile time are literals, so that LLVM sees unit strides as such. Structured ops are
-planned by `tracebuf.lower.plan` and written by `loops`. scf.for and scf.if become phi nodes. A failed check leaves its
-values in the frame and returns its number. MLIR counterpart: the lowering of memref, scf and linalg to the LLVM dialect.
+strides, of which the ones known at compile time are literals, so that LLVM sees unit strides as such. Structured ops
+are planned by `tracebuf.lower.plan` and written by `loops`. scf.for and scf.if become phi nodes. A failed check leaves
+its values in the frame and returns its number. MLIR counterpart: the lowering of memref, scf and linalg to the LLVM
+dialect.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class KernelWriter:
         self._block(self.func.block)
         self.code.place("out_of_memory")
         self.code.do(f"ret i64 {abi.OUT_OF_MEMORY}")
-        text = self.code.text(f"define i64 @{self.name}(ptr noalias %frame) nounwind")
+        text = self.code.text(f'define i64 @{self.name}(ptr noalias %frame) nounwind "prefer-vector-width"="512"')
         return abi.KernelText(
             self.name, text, tuple(self.plans), dict(self.code.imports), self.frame, tuple(self.checks),
             self.memory.arena_slots, tuple(self.func.block.terminator.operands),
@@ -68,7 +69,9 @@ class KernelWriter:
         return self.code.offset("%frame", "i64", str(index))
 
     def _arguments(self) -> None:
-        """Arguments from the frame; sizes that have one expression are one value, strides are made from sizes where they can."""
+        """Arguments from the frame; sizes that have one expression are one value, strides are made from sizes where
+        they can.
+        """
         sizes: dict[Value, tuple[str, ...]] = {}
         for arg, at in zip(self.func.args, self.frame.arg_at, strict=True):
             if isinstance(arg.type, MemRefType):
@@ -99,7 +102,9 @@ class KernelWriter:
             return str(e) if isinstance(e, int) else self.dims[e]
         total = "0"
         for monomial, coefficient in e.terms.items():
-            factors = [self.dims.get(a.expr) if isinstance(a, Sym) else self.dims.get(Expr({(a,): 1})) for a in monomial]
+            factors = [
+                self.dims.get(a.expr) if isinstance(a, Sym) else self.dims.get(Expr({(a,): 1})) for a in monomial
+            ]
             if None in factors:
                 return None
             total = self.code.add(total, self.code.product([str(coefficient), *(f for f in factors if f is not None)]))
@@ -229,7 +234,9 @@ class KernelWriter:
             self._write_nest(nest, operands)
 
     def _fill(self, op: linalg.Fill) -> None:
-        """A fill with zero right before a BLAS product into the same buffer is left to the product (its beta is 0 then)."""
+        """A fill with zero right before a BLAS product into the same buffer is left to the product (its beta is 0
+        then).
+        """
         following = product_after(op)
         if following is not None and linalg.element_type(op.operand(1).type).is_float:
             self.skipped.add(op)
@@ -243,7 +250,7 @@ class KernelWriter:
 
     # -- control flow
     def _bind(self, value: Value, parts: list[str]) -> list[str]:
-        """Names a carried value from the front of `parts`; the rest. A memref's parts are what its type does not fix."""
+        """Names a carried value from the front of `parts`; the rest. A memref passes what its type does not fix."""
         if isinstance(value.type, ScalarType):
             self.values[value] = parts[0]
             return parts[1:]
@@ -264,7 +271,11 @@ class KernelWriter:
             if isinstance(target.type, MemRefType):
                 b, t = self.buffers[value], target.type
                 fixed = zip((*t.shape, *t.strides), (*b.sizes, *b.strides), strict=True)
-                parts += [("ptr", b.base), ("ptr", b.pointer), *(("i64", v) for n, v in fixed if not isinstance(n, int))]
+                parts += [
+                    ("ptr", b.base),
+                    ("ptr", b.pointer),
+                    *(("i64", v) for n, v in fixed if not isinstance(n, int)),
+                ]
             else:
                 assert isinstance(target.type, ScalarType)
                 parts.append((llvm_type(target.type), self.values[value]))

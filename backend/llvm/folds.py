@@ -1,4 +1,5 @@
-"""The state of a reduction whose loop is innermost: what is carried through rows and blocks, and how it ends in the out.
+"""The state of a reduction whose loop is innermost: what is carried through rows and blocks, and how it ends in the
+out.
 
 Float sums are pairwise: a block of 512 is summed by vector lanes (the one place with `reassoc`), and block sums are
 combined like the carries of a binary counter, so the error grows with the logarithm of the count and a running float32
@@ -18,7 +19,9 @@ _LEVELS = 64
 
 
 class FoldState:
-    """One out's fold. The accumulator, or the counter's levels, are stack slots that LLVM turns into registers where it can."""
+    """One out's fold. The accumulator, or the counter's levels, are stack slots that LLVM turns into registers where
+    it can.
+    """
 
     def __init__(self, code: Code, fold: Fold, element: ScalarType, key: int) -> None:
         self.code, self.fold, self.element, self.key = code, fold, element, key
@@ -59,7 +62,9 @@ class FoldState:
             return self.code.inst(f"fadd reassoc {self.type} {total}, {new}")
         if isinstance(op, arith.MaximumF | arith.MinimumF):
             name = "maximum" if isinstance(op, arith.MaximumF) else "minimum"
-            return self.code.intrinsic(f"llvm.{name}.{self.element}", self.type, [(self.type, total), (self.type, new)])
+            # nsz: of two zeros either may be taken, which saves the sign's handling; NaN still propagates
+            args = [(self.type, total), (self.type, new)]
+            return self.code.intrinsic(f"llvm.{name}.{self.element}", self.type, args, "nsz ")
         return op.emit(scalars, [total, new])
 
     def end_of_row(self, value: str) -> None:
@@ -81,7 +86,7 @@ class FoldState:
         """Adds one block's sum: as many carries as the count has trailing ones."""
         code, count = self.code, self.code.inst(f"load i64, ptr {self._count}")
         ones = code.intrinsic("llvm.cttz.i64", "i64", [("i64", code.inst(f"xor i64 {count}, -1")), ("i1", "false")])
-        with code.loop(ones, carried=[(self.type, value)]) as loop:
+        with code.loop(ones, carried=[(self.type, value)], metadata=self._short()) as loop:
             level = code.inst(f"load {self.type}, ptr {code.offset(self._levels, self.type, loop.index)}")
             loop.next = [code.inst(f"fadd {self.type} {level}, {loop.carried[0]}")]
         code.do(f"store {self.type} {loop.carried[0]}, ptr {code.offset(self._levels, self.type, ones)}")
@@ -91,9 +96,15 @@ class FoldState:
         """The sum of the levels in use, small ones first."""
         code, count = self.code, self.code.inst(f"load i64, ptr {self._count}")
         zeros = code.intrinsic("llvm.ctlz.i64", "i64", [("i64", count), ("i1", "false")])
-        with code.loop(code.sub("64", zeros), carried=[(self.type, "-0.0")]) as loop:
+        with code.loop(code.sub("64", zeros), carried=[(self.type, "-0.0")], metadata=self._short()) as loop:
             level = code.inst(f"load {self.type}, ptr {code.offset(self._levels, self.type, loop.index)}")
             used = code.inst(f"trunc i64 {code.inst(f'lshr i64 {count}, {loop.index}')} to i1")
             more = code.inst(f"fadd {self.type} {level}, {loop.carried[0]}")
             loop.next = [code.select(used, self.type, more, loop.carried[0])]
         return loop.carried[0]
+
+    def _short(self) -> str:
+        """Metadata of a loop of a few steps: not worth unrolling, which costs time to compile."""
+        code = self.code
+        unroll = code.metadata('!"llvm.loop.unroll.disable"')
+        return code.loop_metadata(unroll, code.metadata('!"llvm.loop.vectorize.enable", i1 false'))

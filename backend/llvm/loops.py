@@ -1,9 +1,9 @@
 """A `lower.plan.Nest` as LLVM text: the loops, blocks with calls of NumPy's inner loops, folds.
 
-The text follows the plan. A row is one run of the innermost loop; what does not vary in it is loaded before it. Where the
-plan asks for a test of unit strides, the row is written twice. A body without calls is one loop over the row, else the row
-is cut into blocks, and each stage is one loop over the block, then the calls. Loads of one iteration stand before its
-stores, and every out of a block is written in the last stage, so an out may be exactly an input's buffer.
+The text follows the plan. A row is one run of the innermost loop; what does not vary in it is loaded before it. Where
+the plan asks for a test of unit strides, the row is written twice. A body without calls is one loop over the row, else
+the row is cut into blocks, and each stage is one loop over the block, then the calls. Loads of one iteration stand
+before its stores, and every out of a block is written in the last stage, so an out may be exactly an input's buffer.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from tracebuf.backend.llvm.folds import FoldState
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import MemRefType, ScalarType
-from tracebuf.lower.plan import BLOCK, IN_ORDER, PAIRWISE, Nest, Operand, Stage
+from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest, Operand, Stage
 from tracebuf.ops import arith
 
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """A memref as LLVM values: base pointer, pointer to element 0, sizes, strides; `type` says what is known of them."""
+    """A memref as LLVM values: base pointer, pointer to element 0, sizes, strides; `type`: what is known of them."""
 
     type: MemRefType
     base: str
@@ -46,7 +46,9 @@ def access_to(code: Code, buffer: Buffer, scopes: dict[int, str]) -> Access:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One run of the innermost loop, or one block of it: pointers and strides (LLVM values) of each operand, what is fixed."""
+    """One run of the innermost loop, or one block of it: pointers and strides (LLVM values) of each operand, what is
+    fixed.
+    """
 
     pointers: dict[int, str]
     strides: dict[int, str]
@@ -54,7 +56,9 @@ class Row:
 
 
 class NestWriter:
-    """Writes one nest. `operands[k]` is a Buffer, or the value of a scalar operand; `outer` holds values around the body."""
+    """Writes one nest. `operands[k]` is a Buffer, or the value of a scalar operand; `outer` holds values around the
+    body.
+    """
 
     def __init__(
         self, code: Code, nest: Nest, operands: Sequence[Buffer | str], outer: dict[Value, str], scopes: dict[int, str]
@@ -81,7 +85,9 @@ class NestWriter:
             assert isinstance(op, arith.ScalarOp)
             self.values[op.result] = op.emit(self.scalars, [self._outer(v) for v in op.operands])
         where = self.nest.spec.sizes()
-        sizes = [self.code.product([self.buffers[where[d][0]].sizes[where[d][1]] for d in lp.dims]) for lp in self.nest.loops]
+        sizes = [
+            self.code.product([self.buffers[where[d][0]].sizes[where[d][1]] for d in lp.dims]) for lp in self.nest.loops
+        ]
         strides = [{o.index: self._stride(o, depth) for o in self.nest.operands} for depth in range(len(sizes))]
         unit = [self.code.icmp("eq", strides[-1][k], "1") for k in self.nest.unit_test if strides[-1][k] != "1"]
         pointers = {o.index: self.buffers[o.index].pointer for o in self.nest.operands}
@@ -157,7 +163,9 @@ class NestWriter:
             self._stage(self.nest.stages[0], row, count, last=True)
         else:
             with code.loop(count, step=str(BLOCK)) as loop:
-                left = code.intrinsic("llvm.smin.i64", "i64", [("i64", code.sub(count, loop.index)), ("i64", str(BLOCK))])
+                left = code.intrinsic(
+                    "llvm.smin.i64", "i64", [("i64", code.sub(count, loop.index)), ("i64", str(BLOCK))]
+                )
                 self._block(left, replace(row, pointers=self._advance(row.pointers, row.strides, loop.index)))
 
     def _once(self, row: Row) -> None:
@@ -187,7 +195,9 @@ class NestWriter:
         return arg not in row.values and row.strides[self.memory[arg].index] != "1"
 
     def _direct_call(self, row: Row) -> arith.Ufunc | None:
-        """The call whose result may go straight to the out's memory: the last thing done, into one contiguous unread out."""
+        """The call whose result may go straight to the out's memory: the last thing done, into one contiguous unread
+        out.
+        """
         calls = [c for stage in self.nest.stages for c in stage.calls]
         if not calls or self.nest.stages[-1].scalars or len(self.n_stored) != 1 or self.nest.folds:
             return None
@@ -201,7 +211,7 @@ class NestWriter:
         code = self.code
         group, back = code.parallel_group()
         states = list(self.fold_of.values()) if last else []
-        if any(s.fold.how == PAIRWISE for s in states):
+        if any(s.fold.how != IN_ORDER and s.element.is_float for s in states):
             back = self._wide(group)
         carried = [(memory_type(s.element) if s.element.name != "i1" else "i1", s.start()) for s in states]
         with code.loop(count, carried=carried, metadata=back) as loop:
@@ -210,7 +220,9 @@ class NestWriter:
             state.end_of_row(value)
 
     def _wide(self, group: str) -> str:
-        """Loop metadata for a sum: vectorised for certain, so that the error does not depend on LLVM's view of the cost."""
+        """Loop metadata for a float fold: vectorised for certain, so that a sum's error does not hang on LLVM's view
+        of the cost.
+        """
         code = self.code
         size = max(s.element.itemsize for s in self.fold_of.values())
         parallel = code.metadata(f'!"llvm.loop.parallel_accesses", {group.rpartition(" ")[2]}')
@@ -220,7 +232,14 @@ class NestWriter:
         return code.loop_metadata(parallel, enable, width, count)
 
     def _iteration(
-        self, stage: Stage, row: Row, loop: OpenLoop, last: bool, gathered: Sequence[Value], group: str, states: list[FoldState]
+        self,
+        stage: Stage,
+        row: Row,
+        loop: OpenLoop,
+        last: bool,
+        gathered: Sequence[Value],
+        group: str,
+        states: list[FoldState],
     ) -> None:
         values = dict(row.values)
         args, index = self.nest.spec.body.args, loop.index
@@ -230,7 +249,9 @@ class NestWriter:
         for op in stage.scalars:
             if op not in folding:
                 assert isinstance(op, arith.ScalarOp)
-                values[op.result] = op.emit(self.scalars, [self._read(v, row, index, values, group) for v in op.operands])
+                values[op.result] = op.emit(
+                    self.scalars, [self._read(v, row, index, values, group) for v in op.operands]
+                )
         for v in dict.fromkeys((*stage.kept, *gathered)):
             self.code.store(self._scalar(v), self._read(v, row, index, values, group), self._at(v, index), group)
         if last:
@@ -252,7 +273,9 @@ class NestWriter:
             self.code.store(o.element, value, self._element_at(o, row, index), self._access(o.index, group))
 
     def _read(self, value: Value, row: Row, index: str, values: dict[Value, str], group: str) -> str:
-        """A value of this iteration: computed here, loaded from an operand, left in a block by an earlier stage, or from outside."""
+        """A value of this iteration: computed here, loaded from an operand, left in a block by an earlier stage, or
+        from outside.
+        """
         if value not in values:
             if value in self.memory:
                 o = self.memory[value]

@@ -35,7 +35,9 @@ class Memory:
         self.count(abi.ALLOCATIONS, "1")
         self.count(abi.ALLOCATED, nbytes)
         live, peak = self.count(abi.LIVE, nbytes), self.context_slot(abi.PEAK)
-        most = self.code.intrinsic("llvm.smax.i64", "i64", [("i64", live), ("i64", self.code.inst(f"load i64, ptr {peak}"))])
+        most = self.code.intrinsic(
+            "llvm.smax.i64", "i64", [("i64", live), ("i64", self.code.inst(f"load i64, ptr {peak}"))]
+        )
         self.code.do(f"store i64 {most}, ptr {peak}")
 
     def count_copy(self, nbytes: str) -> None:
@@ -85,7 +87,7 @@ class Memory:
 
     def _array(self, type_: MemRefType, sizes: tuple[str, ...], order: Sequence[int]) -> str:
         """A new NumPy array's memory."""
-        code, spec = self.code, self.code.slot("[16 x i64]") if type_.rank <= 7 else self.code.slot("[80 x i64]")
+        code, spec = self.code, self.code.slot(f"[{abi.SPEC_SLOTS} x i64]")
         fields = [str(abi.ELEMENT_CODES.index(type_.element.name)), str(type_.rank), *sizes, *map(str, order)]
         for k, value in enumerate(fields):
             code.do(f"store i64 {value}, ptr {code.offset(spec, 'i64', str(k))}")
@@ -149,8 +151,11 @@ def storages(func: Func) -> tuple[dict[Value, frozenset[int]], int]:
         if isinstance(op, memref.Alloc | bufferization.Clone):
             arena = op.attrs.get("kind") == "arena"
             roots[op.result] = frozenset([slots.setdefault(("slot", op.attrs["slot"]) if arena else op, len(slots))])
-    while any([_flow(op, roots) for op in ops]):
-        pass
+    changed = True
+    while changed:
+        changed = False
+        for op in ops:
+            changed |= _flow(op, roots)
     return roots, len(slots)
 
 
@@ -172,4 +177,3 @@ def _flow(op: Op, roots: dict[Value, frozenset[int]]) -> bool:
             roots[target] = before | roots.get(source, frozenset())
             changed |= roots[target] != before
     return changed
-

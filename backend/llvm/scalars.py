@@ -1,7 +1,7 @@
 """Scalar ops to LLVM instructions: the `Emitter` that op classes write themselves through, and calls of NumPy's loops.
 
-A NumPy loop and its data are imported symbols; a call passes pointers, one count and byte steps from stack slots. Outside
-of blocks an element goes through the loop with a count of 1, so it is NumPy's result too.
+A NumPy loop and its data are imported symbols; a call passes pointers, one count and byte steps from stack slots.
+Outside of blocks an element goes through the loop with a count of 1, so it is NumPy's result too.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.protocols import llvm_type
 from tracebuf.ir.types import ScalarType, scalar_type
 from tracebuf.ops import arith
+
 
 class Scalars:
     """Implements `tracebuf.ir.protocols.Emitter` over a function's text."""

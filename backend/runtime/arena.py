@@ -1,14 +1,15 @@
 """What a running kernel asks for: memory from NumPy, and a place for counters. One context serves one call at a time.
 
-Arena slots are blocks of NumPy memory, aligned to 64 bytes, kept between calls and replaced by larger ones when a request
-does not fit (never while in use: the compiler gives a slot to buffers whose lives do not meet). Buffers that may leave the
-function are NumPy arrays from birth, found again by their address. A call back never raises: what goes wrong is kept and
-raised after the kernel has returned.
+Arena slots are blocks of NumPy memory, aligned to 64 bytes, kept between calls and replaced by larger ones when a
+request does not fit (never while in use: the compiler gives a slot to buffers whose lives do not meet). Buffers that
+may leave the function are NumPy arrays from birth, found again by their address. A call back never raises: what goes
+wrong is kept and raised after the kernel has returned.
 """
 
 from __future__ import annotations
 
 import ctypes
+import struct
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,8 @@ from tracebuf.ir.types import F32, F64, I1, I64
 
 _ALIGNMENT = 64
 _DTYPES = tuple({t.name: t.dtype for t in (I1, I64, F32, F64)}[name] for name in abi.ELEMENT_CODES)
+_SPEC = struct.Struct(f"={abi.SPEC_SLOTS}q")
+_IN_ORDER = tuple(range(abi.SPEC_SLOTS))
 _Allocate = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 _Release = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _Grow = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
@@ -25,7 +28,9 @@ _Grow = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What one call did: allocations (arena and arrays) with their bytes, bytes live at the end and at the worst, copies."""
+    """What one call did: allocations (arena and arrays) with their bytes, bytes live at the end and at the worst,
+    copies.
+    """
 
     allocations: int
     allocated_bytes: int
@@ -62,13 +67,15 @@ class Context:
 
     def _allocate(self, spec: int) -> int:
         try:
-            code, rank = (ctypes.c_int64 * 2).from_address(spec)
-            fields = (ctypes.c_int64 * (2 * rank)).from_address(spec + 16)
-            sizes, order = fields[:rank], fields[rank:]
-            array = np.empty([sizes[axis] for axis in order], _DTYPES[code])
-            if order != sorted(order):
-                array = array.transpose(np.argsort(order))
-            address: int = array.ctypes.data
+            fields = _SPEC.unpack(ctypes.string_at(spec, _SPEC.size))
+            rank = fields[1]
+            sizes, order = fields[2 : 2 + rank], fields[2 + rank : 2 + 2 * rank]
+            if order == _IN_ORDER[:rank]:
+                array = np.empty(sizes, _DTYPES[fields[0]])
+            else:
+                dense = np.empty([sizes[axis] for axis in order], _DTYPES[fields[0]])
+                array = dense.transpose(np.argsort(order))
+            address: int = array.__array_interface__["data"][0]
             self.owners[address] = array
             return address
         except BaseException as error:

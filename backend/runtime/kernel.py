@@ -41,7 +41,9 @@ class _Result:
 
 
 class Kernel:
-    """A compiled function. `text` is its LLVM IR, `plans` its loop nests, `frame` how it is called, `cpu_seconds` of compilation."""
+    """A compiled function. `text` is its LLVM IR, `plans` its loop nests, `frame` how it is called, `cpu_seconds` of
+    compilation.
+    """
 
     def __init__(self, func: Func, name: str) -> None:
         emitted = emit_kernel(func, name)
@@ -62,7 +64,8 @@ class Kernel:
     def run(self, args: Sequence[Any]) -> list[Any]:
         """The function's results: ndarrays, NumPy scalars, Python ints for index values.
 
-        Raises what a failed check stands for, with the user's line; MemoryError; InternalError for arguments that do not fit.
+        Raises what a failed check stands for, with the user's line; MemoryError; InternalError for arguments that do
+        not fit.
         """
         return self._run(args)[0]
 
@@ -110,10 +113,16 @@ class Kernel:
         return values
 
     def _check_layout(self, k: int, arg: np.ndarray, type_: MemRefType) -> None:
-        """Sizes and strides that the type states as constants must be those; strides that nothing steps over may be any."""
+        """Sizes and strides that the type states as constants must be those; strides that nothing steps over may be
+        any.
+        """
         for n, stride, size, known in zip(arg.shape, arg.strides, type_.shape, type_.strides):
             bad = isinstance(size, int) and n != size
-            bad |= n > 1 and arg.size > 0 and (stride % arg.itemsize != 0 or (isinstance(known, int) and stride != known * arg.itemsize))
+            bad |= (
+                n > 1
+                and arg.size > 0
+                and (stride % arg.itemsize != 0 or (isinstance(known, int) and stride != known * arg.itemsize))
+            )
             if bad:
                 raise InternalError(f"{self.name}: argument {k} is {_describe(arg)}, not {type_}")
 
@@ -136,13 +145,15 @@ class Kernel:
         n, size = type_.rank, type_.element.itemsize
         base, pointer, *dims = context.frame[at : at + 2 + 2 * n]
         shape, strides = tuple(dims[:n]), tuple(s * size for s in dims[n:])
-        if result.argument is not None:
-            owner = args[result.argument]
-        else:
-            owner = context.owners.get(base)
-            if owner is None:
-                owner = next(a for a in args if isinstance(a, np.ndarray) and a.__array_interface__["data"][0] == base)
-        return _view(owner, pointer, shape, strides)
+        if result.argument is None and base in context.owners:
+            return _view(context.owners[base], base, pointer, shape, strides)
+        k = self._argument_at(base, context) if result.argument is None else result.argument
+        return _view(args[k], context.frame[self.frame.arg_at[k]], pointer, shape, strides)
+
+    def _argument_at(self, base: int, context: Context) -> int:
+        """The argument whose element 0 is at `base`."""
+        memrefs = [k for k, t in enumerate(self.frame.args) if isinstance(t, MemRefType)]
+        return next(k for k in memrefs if context.frame[self.frame.arg_at[k]] == base)
 
 
 def _address(what: tuple[str, ...]) -> int:
@@ -174,30 +185,29 @@ class _Memory:
 
     def __init__(self, owner: np.ndarray, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
         self.owner = owner
-        self.__array_interface__ = {
-            "data": (pointer, not owner.flags.writeable), "shape": shape, "strides": strides, "typestr": owner.dtype.str, "version": 3,
-        }  # fmt: skip
+        data, typestr = (pointer, not owner.flags.writeable), owner.dtype.str
+        self.__array_interface__ = {"data": data, "shape": shape, "strides": strides, "typestr": typestr, "version": 3}
 
 
-def _view(owner: np.ndarray, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
-    """The array itself where the geometry is its own, else a view of it."""
-    start: int = owner.__array_interface__["data"][0]
-    if pointer == start and shape == owner.shape and (strides == owner.strides or _same_steps(shape, strides, owner.strides)):
+def _view(owner: np.ndarray, start: int, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
+    """The array itself (its data is at `start`) where the geometry is its own, else a view of it."""
+    if pointer == start and shape == owner.shape and _same_steps(shape, strides, owner.strides):
         return owner
-    whole = owner if owner.base is None or owner.flags.c_contiguous else owner.base
-    if owner.flags.c_contiguous or (isinstance(whole, np.ndarray) and whole.flags.c_contiguous and whole.dtype == owner.dtype):
+    whole = owner if owner.flags.c_contiguous or not isinstance(owner.base, np.ndarray) else owner.base
+    if whole.flags.c_contiguous:
         offset = pointer - whole.__array_interface__["data"][0]
-        reach = sum(s * (n - 1) for n, s in zip(shape, strides)) if 0 not in shape else 0
-        if min(strides, default=0) >= 0 and 0 <= offset and offset + reach + owner.itemsize <= whole.nbytes:
+        try:
             view: np.ndarray = np.ndarray(shape, owner.dtype, whole, offset, strides)
-            view.flags.writeable = owner.flags.writeable
-            return view
+        except ValueError:  # the memory lies outside of what this array lends
+            return np.asarray(_Memory(owner, pointer, shape, strides))
+        view.flags.writeable = owner.flags.writeable
+        return view
     return np.asarray(_Memory(owner, pointer, shape, strides))
 
 
 def _same_steps(shape: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     """Whether strides agree wherever there is more than one element to step over."""
-    return 0 in shape or all(n <= 1 or s == t for n, s, t in zip(shape, a, b))
+    return a == b or 0 in shape or all(n <= 1 or s == t for n, s, t in zip(shape, a, b))
 
 
 def _describe(arg: Any) -> str:
