@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from tracebuf.analysis import Analysis
-from tracebuf.analysis.one_shot import post_order
+from tracebuf.analysis.order import post_order
 from tracebuf.ir.core import Func
 from tracebuf.ir.printer import print_module
 

@@ -106,11 +106,12 @@ class Dataflow:
         return any(self._written_inside(use, owner) for use, _, _ in sources)
 
     def _written_inside(self, use: Use, op: Op) -> bool:
-        def found(value: Value) -> bool:
+        def inside(value: Value) -> bool:
             owner = value.owner if isinstance(value.owner, Op) else value.owner.parent_op
-            return owner is not None and self.order.contains(op, owner) and self.defines(value)
+            return owner is not None and self.order.contains(op, owner)
 
-        return any(True for _ in self.chain(use, found, leaves=False))
+        ends = self.chain(use, lambda v: not inside(v) or self.defines(v), leaves=False)
+        return any(inside(v) for v in ends)
 
     def definitions(self, value: Value) -> tuple[Value, ...]:
         """The most recent writes that the value's contents may come from; none for an undefined value (rule 22)."""

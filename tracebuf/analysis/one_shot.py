@@ -15,6 +15,7 @@ from typing import Literal, get_args
 from tracebuf.analysis.aliases import AliasSet, Classes, read_of
 from tracebuf.analysis.base import Conflict
 from tracebuf.analysis.dataflow import Dataflow
+from tracebuf.analysis.order import post_order
 from tracebuf.analysis.parts import Parts
 from tracebuf.analysis.rules import Rules
 from tracebuf.errors import InternalError
@@ -206,18 +207,6 @@ def from_terminators(func: Func) -> dict[Op, None]:
             if happens_in(op, terminator.block) is not None:
                 values += [use.value for use, _, _ in op.aliasing_uses(value)]
     return found
-
-
-def post_order(func: Func) -> Iterator[Op]:
-    """Every op, after those inside it."""
-
-    def visit(ops: list[Op]) -> Iterator[Op]:
-        for op in ops:
-            for region in op.regions:
-                yield from visit(region.block.ops)
-            yield op
-
-    return visit(func.block.ops)
 
 
 def tensor_values(func: Func) -> Iterator[Value]:

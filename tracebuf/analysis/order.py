@@ -6,8 +6,22 @@ For structured control flow: every region has one block.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tracebuf.ir.core import Block, Func, Op, Region, Value, happens_in
 from tracebuf.ops import scf
+
+
+def post_order(func: Func) -> Iterator[Op]:
+    """Every op, after those inside it."""
+
+    def visit(block: Block) -> Iterator[Op]:
+        for op in block.ops:
+            for region in op.regions:
+                yield from visit(region.block)
+            yield op
+
+    return visit(func.block)
 
 
 class Order:

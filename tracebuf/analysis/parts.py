@@ -11,6 +11,7 @@ from collections.abc import Callable
 from math import gcd
 
 from tracebuf.analysis.dataflow import Dataflow
+from tracebuf.analysis.order import post_order
 from tracebuf.ir.core import Mixed, Relation, Use, Value
 from tracebuf.ir.dims import Dim, Sym, add, dim_max, dim_min, floordiv, mul, sub
 from tracebuf.ir.facts import Facts
@@ -30,6 +31,10 @@ class Parts:
         self._flow, self._facts = flow, Facts()
         self._paths: dict[Value, Path] = {}
         self._exprs: dict[Value, Dim] = {v: s.expr for s, v in flow.func.symbols.items()}
+        for op in post_order(flow.func):
+            for result in op.results:
+                if result.is_tensor:
+                    self._path(result)
 
     def same(self, a: Value, b: Value) -> bool:
         """Whether both have one root and equal slices."""

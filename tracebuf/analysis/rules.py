@@ -48,7 +48,8 @@ class Rules:
     def leads_to(self, use: Use, value: Value) -> bool:
         """Whether the operand's value, followed back through equal buffers, is `value`.
 
-        MLIR is content with one way that leads there; of the branches of an scf.if all must, or to storage that is certainly
+        MLIR is content with one way that leads there; of the branches of an scf.if all must, or to storage that is
+        certainly
         another. Test: test_branches_that_yield_different_parts.
         """
         if self.parts is None:
