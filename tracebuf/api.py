@@ -97,7 +97,11 @@ def show_key(key: Key) -> str:
     """One argument's key, readable."""
     if isinstance(key, ArrayKey):
         dims = ", ".join("n" if d > 1 else str(d) for d in key.dims)
-        marks = [] if key.layout == "dense" and key.order == tuple(range(len(key.dims))) else [key.layout, f"axes {key.order}"]
+        marks = (
+            []
+            if key.layout == "dense" and key.order == tuple(range(len(key.dims)))
+            else [key.layout, f"axes {key.order}"]
+        )
         marks += [] if key.writable else ["read-only"]
         return f"{key.dtype}[{dims}]" + (f" ({', '.join(marks)})" if marks else "")
     return key.kind if isinstance(key, ScalarKey) else f"={key.value!r}"
@@ -120,7 +124,7 @@ class BufferizedFunction:
         self._lock = threading.RLock()
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return self if instance is None else MethodType(self, instance)  # type: ignore[arg-type]
+        return self if instance is None else MethodType(self, instance)
 
     def __repr__(self) -> str:
         return f"<bufferized {self.__wrapped__.__qualname__}>"
@@ -158,7 +162,9 @@ class BufferizedFunction:
         values = self._bind(args, kwargs)
         spec = self._specialization(values, count=False)
         if spec is None:
-            raise UnsupportedError("these arguments run the original function", instead="see specializations() for the reason")
+            raise UnsupportedError(
+                "these arguments run the original function", instead="see specializations() for the reason"
+            )
         bindings = spec.traced.bindings
         env = {s: values[b.index] if b.axis is None else values[b.index].shape[b.axis] for s, b in bindings.items()}
         return explain(spec.program.func, env)
@@ -194,7 +200,9 @@ class BufferizedFunction:
                 self._remember(given, keys, values)
             touched = {i for pair in related.shared for i in pair} & {related.same[i] for i in spec.traced.stored}
             if touched:
-                names = " and ".join(f"`{self._names[i]}`" for i in sorted({i for p in related.shared for i in p if touched & set(p)}))
+                names = " and ".join(
+                    f"`{self._names[i]}`" for i in sorted({i for p in related.shared for i in p if touched & set(p)})
+                )
                 raise RunOriginal(f"{names} overlap in memory and are stored to")
             return spec
         except RunOriginal as reason:
@@ -205,7 +213,8 @@ class BufferizedFunction:
             return None
 
     def _remember(self, given: tuple[Any, ...], keys: tuple[Key, ...], values: Sequence[Any]) -> None:
-        """Notes which programs serve arguments of this signature when they lie apart, so that their keys need not be made again."""
+        """Notes which programs serve arguments of this signature when they lie apart, so that their keys need not be
+        made again."""
         if len(self._recent) >= 256:
             self._recent.clear()
         group = self._compiled.setdefault((keys, tuple(range(len(values)))), [])
@@ -229,8 +238,8 @@ class BufferizedFunction:
         made = sum(len(g) for g in self._compiled.values())
         if made >= self.options.max_specializations:
             raise TracebufError(
-                f"{self.__wrapped__.__qualname__} was compiled {made} times, the limit (max_specializations). Often a size or an int is "
-                "part of the key; see specializations()"
+                f"{self.__wrapped__.__qualname__} was compiled {made} times, the limit (max_specializations). Often a size "
+                "or an int is part of the key; see specializations()"
             )
         traced = stages.trace(self.__wrapped__, self._names, values, keys, related)
         program = stages.bufferized(traced, self.options)
@@ -263,7 +272,9 @@ def build_results(plan: Plan, raw: Sequence[Any], values: Sequence[Any]) -> Any:
             return values[x.index]
         value = raw[x.index]
         if x.kind == "array":
-            if used.setdefault(id(value), x.identity) != x.identity:  # another object in eager too: a view of the same memory
+            if (
+                used.setdefault(id(value), x.identity) != x.identity
+            ):  # another object in eager too: a view of the same memory
                 value = raw[x.index] = value.view()  # type: ignore[index]
                 used[id(value)] = x.identity
             kept.append(value)
@@ -283,7 +294,8 @@ def bufferize(function: Callable[..., Any], /) -> BufferizedFunction: ...
 @overload
 def bufferize(**options: Any) -> Callable[[Callable[..., Any]], BufferizedFunction]: ...
 def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
-    """Compiles a NumPy function, plain or with options: `@bufferize`, `@bufferize(strategy="copy-before-write")`, `bufferize(f)`.
+    """Compiles a NumPy function, plain or with options: `@bufferize`, `@bufferize(strategy="copy-before-write")`,
+    `bufferize(f)`.
 
     The options are the fields of `tracebuf.Options`. Tracing happens at the first call for each kind of arguments.
     Raises TypeError for what is not a Python function, ValueError for an unknown option's value.

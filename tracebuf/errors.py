@@ -1,6 +1,8 @@
-"""Errors, each written as a manual page: what was met, where (line and caret), why it is refused, what to write instead.
+"""Errors, each written as a manual page: what was met, where (line and caret), why it is refused, what to write
+instead.
 
-`TracebufError` is the root of every error that is ours. What NumPy or Python itself would raise (IndexError, ValueError,
+`TracebufError` is the root of every error that is ours. What NumPy or Python itself would raise (IndexError,
+ValueError,
 ZeroDivisionError ...) is raised as that class, from compiled code too, with the user's line in a note (PEP 678).
 """
 
@@ -24,7 +26,8 @@ class InternalError(TracebufError):
 class UnsupportedError(TracebufError):
     """The function, or an argument, is outside the supported language.
 
-    Attributes: `location` (file, line, columns; None for arguments), `reason` (why it is refused), `instead` (what to write).
+    Attributes: `location` (file, line, columns; None for arguments), `reason` (why it is refused), `instead` (what
+    to write).
     """
 
     def __init__(self, reason: str, *, instead: str = "", location: Location | None = None) -> None:

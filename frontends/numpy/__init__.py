@@ -1,1 +1,2 @@
-"""NumPy's meaning as SSA: an abstract interpreter over the function's AST, on storages and references (see `trace.trace`)."""
+"""NumPy's meaning as SSA: an abstract interpreter over the function's AST, on storages and references (see
+`trace.trace`)."""

@@ -1,7 +1,8 @@
 """Arguments: what of a call's arguments belongs to the key of a specialisation, and the traced values they become.
 
 An array's key is its dtype, the class of each dimension (0, 1 or more), the class of its layout and whether it may be
-written (rules S6, B2). A Python int, float or bool is dynamic; None, strings, dtypes, functions and huge ints are static.
+written (rules S6, B2). A Python int, float or bool is dynamic; None, strings, dtypes, functions and huge ints are
+static.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ MAX_SIZE = 2**40
 
 @dataclass(frozen=True, slots=True)
 class ArrayKey:
-    """What of an array the compiled code depends on. `order`: axes outermost first; `layout`: "dense" in that order, "unit"
+    """What of an array the compiled code depends on. `order`: axes outermost first; `layout`: "dense" in that order,
+    "unit"
     (innermost stride 1) or "strided"."""
 
     dtype: str
@@ -86,7 +88,9 @@ def key_of(name: str, x: Any) -> Key:
     if isinstance(x, np.generic):
         if x.dtype in SUPPORTED_DTYPES and kind is x.dtype.type:
             return ScalarKey(x.dtype.name)
-        raise UnsupportedError(f"argument `{name}` is a scalar of dtype {x.dtype}", instead="pass bool, int64, float32 or float64")
+        raise UnsupportedError(
+            f"argument `{name}` is a scalar of dtype {x.dtype}", instead="pass bool, int64, float32 or float64"
+        )
     if x is None or isinstance(x, (str, np.dtype, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)):
         return StaticKey(kind, x)
     if kind is tuple and all(type(i) in (int, float, bool, str) for i in x):
@@ -98,7 +102,10 @@ def refused_argument(name: str, x: Any) -> UnsupportedError:
     """Why an object cannot be an argument."""
     kind = type(x).__name__
     if isinstance(x, np.ndarray):
-        return UnsupportedError(f"argument `{name}` is a {kind}, a subclass of ndarray with rules of its own", instead=f"pass np.asarray({name})")
+        return UnsupportedError(
+            f"argument `{name}` is a {kind}, a subclass of ndarray with rules of its own",
+            instead=f"pass np.asarray({name})",
+        )
     if isinstance(x, (list, tuple)):
         return UnsupportedError(f"argument `{name}` is a {kind}, not an array", instead=f"pass np.asarray({name})")
     return UnsupportedError(f"argument `{name}` is a {kind}", instead="pass an array or a number")
@@ -109,7 +116,8 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
     if x.dtype not in SUPPORTED_DTYPES or not x.dtype.isnative or x.dtype.metadata is not None:
         swapped = "" if x.dtype.isnative else " (byte-swapped)"
         raise UnsupportedError(
-            f"argument `{name}` has dtype {x.dtype}{swapped}", instead=f"pass {name}.astype(...) of bool, int64, float32 or float64"
+            f"argument `{name}` has dtype {x.dtype}{swapped}",
+            instead=f"pass {name}.astype(...) of bool, int64, float32 or float64",
         )
     flags = x.flags
     dims = tuple(n if n < 2 else 2 for n in x.shape)
@@ -165,7 +173,8 @@ def apart(values: Sequence[Any], extents: Sequence[tuple[int, int] | None]) -> b
 
 
 def overlapping_itself(x: np.ndarray) -> bool:
-    """Whether two indices may mean one element (a sufficient test for the contrary, exact for views made by slicing)."""
+    """Whether two indices may mean one element (a sufficient test for the contrary, exact for views made by
+    slicing)."""
     if x.size < 2 or x.flags.c_contiguous or x.flags.f_contiguous:
         return False
     reach = 0
@@ -191,14 +200,15 @@ def overlap(x: np.ndarray, y: np.ndarray) -> bool:
     if not np.may_share_memory(x, y):
         return False
     try:
-        return np.shares_memory(x, y, max_work=10_000)
+        return np.shares_memory(x, y, max_work=10_000)  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True
 
 
 @dataclass(frozen=True)
 class Relations:
-    """How array arguments lie to each other: `same[i]` is the first parameter that is the same view as parameter i; `shared`
+    """How array arguments lie to each other: `same[i]` is the first parameter that is the same view as parameter i;
+    `shared`
     are other pairs that overlap (a parameter with itself if it overlaps itself)."""
 
     same: tuple[int, ...]
@@ -222,7 +232,8 @@ def relations(values: Sequence[Any]) -> Relations:
 
 @dataclass(frozen=True)
 class Binding:
-    """Where a symbol's value comes from in a call: argument `index`'s size along `axis`, or (axis None) its own int value."""
+    """Where a symbol's value comes from in a call: argument `index`'s size along `axis`, or (axis None) its own int
+    value."""
 
     index: int
     axis: int | None
@@ -267,7 +278,9 @@ class Entry:
         else:
             inner = next((a for a in reversed(key.order) if shape[a] != 1), -1)
             strides = tuple(1 if key.layout == "unit" and a == inner else None for a in range(len(shape)))
-        value = self.argument(index, TensorType(tuple(shape), element), name, {"strides": strides, "bufferization.writable": False})
+        value = self.argument(
+            index, TensorType(tuple(shape), element), name, {"strides": strides, "bufferization.writable": False}
+        )
         self.storages.append((index, storage))
         self.pending.append((storage, value))
         return ArrayRef(storage)

@@ -106,8 +106,16 @@ def path_dependent(r: Recorder, name: str, what: str) -> UnsupportedError:
 # -- branches
 
 
-def trace_if(r: Recorder, condition: PyBool, env: Env, run: Sequence[Callable[[Env], None]], names: Sequence[str], live: frozenset[str]) -> None:
-    """Traces both branches (`run[0]` if true) and joins them into `env`: `names` are those assigned, `live` those live after."""
+def trace_if(
+    r: Recorder,
+    condition: PyBool,
+    env: Env,
+    run: Sequence[Callable[[Env], None]],
+    names: Sequence[str],
+    live: frozenset[str],
+) -> None:
+    """Traces both branches (`run[0]` if true) and joins them into `env`: `names` are those assigned, `live` those
+    live after."""
     loc = r.loc
     frames: list[Frame] = []
     envs: list[Env | None] = []
@@ -123,14 +131,18 @@ def trace_if(r: Recorder, condition: PyBool, env: Env, run: Sequence[Callable[[E
     numbers: list[tuple[str, Kind]] = []
     for name in names:
         join_name(r, env, envs, name, name in live, numbers)
-    values = close_if(r, condition, frames, storages, [(n, k, [{} if e is None else e for e in envs]) for n, k in numbers])
+    values = close_if(
+        r, condition, frames, storages, [(n, k, [{} if e is None else e for e in envs]) for n, k in numbers]
+    )
     for storage, value in zip(storages, values):
         r.set_value(storage, value)
     for (name, kind), value in zip(numbers, values[len(storages) :]):
         env[name] = from_value(r, value, kind, name)
 
 
-def trace_branch(r: Recorder, condition: PyBool, positive: bool, env: Env, body: Callable[[Env], None]) -> tuple[Frame, Env | None]:
+def trace_branch(
+    r: Recorder, condition: PyBool, positive: bool, env: Env, body: Callable[[Env], None]
+) -> tuple[Frame, Env | None]:
     """One branch in its own region; its names afterwards, None where its end cannot be reached."""
     outer = r.frame
     frame = r.push("branch", Block())
@@ -148,7 +160,9 @@ def trace_branch(r: Recorder, condition: PyBool, positive: bool, env: Env, body:
         r.frame = outer
 
 
-def join_name(r: Recorder, env: Env, envs: Sequence[Env | None], name: str, live: bool, numbers: list[tuple[str, Kind]]) -> None:
+def join_name(
+    r: Recorder, env: Env, envs: Sequence[Env | None], name: str, live: bool, numbers: list[tuple[str, Kind]]
+) -> None:
     """Joins one name: the same binding, or numbers of one kind; refuses the rest if the name is live."""
     sides = [e for e in envs if e is not None]
     bound = [name in e for e in sides]
@@ -184,7 +198,13 @@ def made_inside(r: Recorder, value: Any) -> bool:
     return True
 
 
-def close_if(r: Recorder, condition: PyBool, frames: Sequence[Frame], storages: Sequence[Storage], numbers: Sequence[tuple[str, Kind, list[Env]]]) -> list[Value]:
+def close_if(
+    r: Recorder,
+    condition: PyBool,
+    frames: Sequence[Frame],
+    storages: Sequence[Storage],
+    numbers: Sequence[tuple[str, Kind, list[Env]]],
+) -> list[Value]:
     """Ends both branches with their yields and records the scf.if; the joined values of storages, then numbers."""
     outer, yields = r.frame, []
     for side, frame in enumerate(frames):
@@ -222,7 +242,16 @@ class Range:
         return span if abs(self.step) == 1 else floordiv(add(span, abs(self.step) - 1), abs(self.step))
 
 
-def trace_for(r: Recorder, rng: Range, env: Env, target: str | None, body: Callable[[Env], None], assigned: Sequence[str], head: frozenset[str], after: frozenset[str]) -> None:
+def trace_for(
+    r: Recorder,
+    rng: Range,
+    env: Env,
+    target: str | None,
+    body: Callable[[Env], None],
+    assigned: Sequence[str],
+    head: frozenset[str],
+    after: frozenset[str],
+) -> None:
     """Traces a loop over a range, its body once (again only where a carried number's kind was guessed wrong)."""
     loc = r.loc
     if r.facts.decide_nonneg(add(rng.trips(), -1)) is False:
@@ -345,7 +374,12 @@ class Loop:
             symbols[s] = init
         self.block.drop_arg(self.block.args.index(phi))
 
-    def finish(self, carried: dict[Value, tuple[Value, Value]], storages: dict[Storage, Value], numbers: dict[str, tuple[Value, Kind]]) -> None:
+    def finish(
+        self,
+        carried: dict[Value, tuple[Value, Value]],
+        storages: dict[Storage, Value],
+        numbers: dict[str, tuple[Value, Kind]],
+    ) -> None:
         """Records the op; results take the place of what was carried."""
         r, rng = self.r, self.rng
         order = self.block.args[1:]

@@ -48,8 +48,13 @@ class NestedFunction:
         """Parameters bound to arguments; TypeError as Python's."""
         a = self.source.node.args
         kind = inspect.Parameter
-        parameters = [kind(p.arg, kind.POSITIONAL_OR_KEYWORD, default=self.defaults.get(p.arg, kind.empty)) for p in [*a.posonlyargs, *a.args]]
-        parameters += [kind(p.arg, kind.KEYWORD_ONLY, default=self.defaults.get(p.arg, kind.empty)) for p in a.kwonlyargs]
+        parameters = [
+            kind(p.arg, kind.POSITIONAL_OR_KEYWORD, default=self.defaults.get(p.arg, kind.empty))
+            for p in [*a.posonlyargs, *a.args]
+        ]
+        parameters += [
+            kind(p.arg, kind.KEYWORD_ONLY, default=self.defaults.get(p.arg, kind.empty)) for p in a.kwonlyargs
+        ]
         if a.vararg or a.kwarg:
             raise UnsupportedError("*args and **kwargs are not supported yet", instead="name the parameters")
         bound = inspect.Signature(parameters).bind(*args, **kwargs)
@@ -61,12 +66,16 @@ class Expressions:
     """Mixin: evaluates expressions in an environment."""
 
     r: Recorder
-    scope: Scope
     at: Callable[[ast.AST], Any]
     refuse: Callable[..., UnsupportedError]
     call_function: Callable[..., Any]
     call_nested: Callable[..., Any]
     capture: Callable[..., Any]
+
+    @property
+    def scope(self) -> Scope:
+        """The function being interpreted."""
+        raise NotImplementedError
 
     def expr(self, node: ast.expr, env: Env) -> Any:
         method = getattr(self, f"expr_{type(node).__name__}", None)
@@ -113,7 +122,11 @@ class Expressions:
             raise self.refuse(node, "iterating over an array is not supported yet", "for i in range(len(a)): x = a[i]")
         if isinstance(value, Scalar):
             raise TypeError("cannot unpack non-iterable number")
-        raise self.refuse(node, f"iterating over a {type(value).__name__} is not supported while tracing", "use range(...), a tuple or a list")
+        raise self.refuse(
+            node,
+            f"iterating over a {type(value).__name__} is not supported while tracing",
+            "use range(...), a tuple or a list",
+        )
 
     def expr_Slice(self, node: ast.Slice, env: Env) -> Any:
         return slice(*(None if part is None else self.expr(part, env) for part in (node.lower, node.upper, node.step)))
@@ -245,7 +258,11 @@ class Expressions:
             return Method(base, node.attr)
         known = hasattr(np.ndarray if isinstance(base, ArrayRef) else np.float64, node.attr)
         if known:
-            raise self.refuse(node, f"`.{node.attr}` of a traced {'array' if isinstance(base, ArrayRef) else 'number'} is not supported yet")
+            raise self.refuse(
+                node,
+                f"`.{node.attr}` of a traced {'array' if isinstance(base, ArrayRef) else 'number'}"
+                " is not supported yet",
+            )
         raise AttributeError(f"'numpy.ndarray' object has no attribute '{node.attr}'")
 
     def plain_attribute(self, node: ast.Attribute, base: Any) -> Any:
@@ -255,7 +272,9 @@ class Expressions:
             return value if ours else self.capture(node.attr, lambda: getattr(base, node.attr), value)
         if isinstance(base, (np.dtype, type, int, float, str, np.generic, slice)):
             return value
-        raise self.refuse(node, f"an attribute of a {type(base).__name__} from outside", "pass the value as an argument")
+        raise self.refuse(
+            node, f"an attribute of a {type(base).__name__} from outside", "pass the value as an argument"
+        )
 
     def expr_Lambda(self, node: ast.Lambda, env: Env) -> Any:
         return self.make_nested(node, "<lambda>", env)

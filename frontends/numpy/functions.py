@@ -66,10 +66,14 @@ def only(r: Recorder, what: str, **given: Any) -> None:
     """Refuses optional parameters that are not supported when they are given."""
     for name, (value, default) in given.items():
         if value is not default and not (isinstance(value, type(default)) and value == default):
-            raise UnsupportedError(f"{what} with {name}= is not supported yet", location=r.loc, instead=f"leave {name} out")
+            raise UnsupportedError(
+                f"{what} with {name}= is not supported yet", location=r.loc, instead=f"leave {name} out"
+            )
 
 
-def filled(r: Recorder, shape: Sequence[Dim], element: ScalarType, value: Operand | None, order: Sequence[int] | None = None) -> ArrayRef:
+def filled(
+    r: Recorder, shape: Sequence[Dim], element: ScalarType, value: Operand | None, order: Sequence[int] | None = None
+) -> ArrayRef:
     """A fresh array, filled or (None) not."""
     out = r.empty(element, shape, order)
     if value is not None:
@@ -86,7 +90,9 @@ def _creator(value: float | None) -> Callable[..., ArrayRef]:
 
 
 def _creator_like(value: float | None) -> Callable[..., ArrayRef]:
-    def create(r: Recorder, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **rest: Any) -> ArrayRef:
+    def create(
+        r: Recorder, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **rest: Any
+    ) -> ArrayRef:
         only(r, "this array", order=(order, "K"), **{k: (v, None) for k, v in rest.items()})
         if not isinstance(a, ArrayRef):
             raise UnsupportedError("an array like a scalar", location=r.loc, instead="use np.zeros(())")
@@ -132,7 +138,15 @@ def copy_function(r: Recorder, a: Any, order: str = "K", subok: bool = False) ->
     return copy_of(r, ref, ref.element, k_order(ref))
 
 
-def astype(r: Recorder, a: ArrayRef, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> ArrayRef:
+def astype(
+    r: Recorder,
+    a: ArrayRef,
+    dtype: Any,
+    order: str = "K",
+    casting: str = "unsafe",
+    subok: bool = True,
+    copy: bool = True,
+) -> ArrayRef:
     only(r, "astype", order=(order, "K"), casting=(casting, "unsafe"))
     element = element_of(r, dtype)
     if copy is False and element is a.element:
@@ -149,15 +163,21 @@ def as_array(r: Recorder, a: Any) -> ArrayRef:
 def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> Any:
     """np.where with three arguments."""
     if x is NO_VALUE or y is NO_VALUE:
-        raise UnsupportedError("np.where with one argument gives a shape that depends on data", location=r.loc, instead="np.where(c, x, y)")
+        raise UnsupportedError(
+            "np.where with one argument gives a shape that depends on data", location=r.loc, instead="np.where(c, x, y)"
+        )
     check_maybe_python([x, y], r.loc)
     kinds = [weak_type(v) for v in (x, y)]
     strong = [k for k in kinds if not isinstance(k, type)]
-    dtype = np.result_type(*(k if not isinstance(k, type) else k() for k in kinds)) if strong else np.result_type(*kinds)
+    dtype = (
+        np.result_type(*(k if not isinstance(k, type) else k() for k in kinds)) if strong else np.result_type(*kinds)
+    )
     element = supported(dtype, "np.where", r.loc)
 
     def select(body: Body, args: list[Value]) -> Value:
-        return body.add(arith.Select.of(body.cast(args[0], I1), body.cast(args[1], element), body.cast(args[2], element), body.loc))
+        return body.add(
+            arith.Select.of(body.cast(args[0], I1), body.cast(args[1], element), body.cast(args[2], element), body.loc)
+        )
 
     result = build(r, select, [condition, x, y], [I1, element, element], element)
     if isinstance(result, NpScalar):  # np.where always gives an array
@@ -178,7 +198,9 @@ def clip(r: Recorder, a: Any, a_min: Any = None, a_max: Any = None, out: Any = N
 
 
 def _reducer(kind: str) -> Callable[..., Any]:
-    def run(r: Recorder, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, **rest: Any) -> Any:
+    def run(
+        r: Recorder, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, **rest: Any
+    ) -> Any:
         only(r, kind, dtype=(dtype, None), out=(out, None), **{k: (v, NO_VALUE) for k, v in rest.items()})
         return reduce(r, kind, as_array(r, a), axis, False if keepdims is NO_VALUE else keepdims)
 
@@ -233,7 +255,10 @@ def extreme_of(r: Recorder, name: str, *args: Any) -> Any:
         return as_int_value(r.facts.simplify((dim_min if name == "min" else dim_max)(*exprs)))  # type: ignore[arg-type]
     if not any(is_traced(x) for x in items):
         return getattr(builtins, name)(items)
-    if all(isinstance(x, (PyFloat, float)) or (isinstance(x, NpScalar) and x.element is F64 and not x.maybe_python) for x in items):
+    if all(
+        isinstance(x, (PyFloat, float)) or (isinstance(x, NpScalar) and x.element is F64 and not x.maybe_python)
+        for x in items
+    ):
         kinds = {isinstance(x, NpScalar) for x in items}
         if len(kinds) == 1:
             best = items[0]
@@ -243,7 +268,9 @@ def extreme_of(r: Recorder, name: str, *args: Any) -> Any:
                 chosen = r.add(arith.Select.of(better, a, b, r.loc)).result
                 best = NpScalar(chosen, F64) if kinds == {True} else PyFloat(chosen)
             return best
-    raise UnsupportedError(f"{name}() of these values is not supported while tracing", location=r.loc, instead=f"use np.{name}imum")
+    raise UnsupportedError(
+        f"{name}() of these values is not supported while tracing", location=r.loc, instead=f"use np.{name}imum"
+    )
 
 
 def absolute(r: Recorder, x: Any) -> Any:
@@ -325,7 +352,24 @@ METHODS: dict[str, Handler] = {
     "sum": _reducer("sum"), "mean": _reducer("mean"), "max": _extreme("max"), "min": _extreme("min"),
     "copy": copy_method, "astype": astype, "dot": dot, "fill": fill_method, "transpose": transpose,
 }  # fmt: skip
-PURE = {tuple, list, range, slice, np.dtype, type, str, complex, divmod, round, sum, sorted, all, any, float.is_integer, np.result_type}
+PURE = {
+    tuple,
+    list,
+    range,
+    slice,
+    np.dtype,
+    type,
+    str,
+    complex,
+    divmod,
+    round,
+    sum,
+    sorted,
+    all,
+    any,
+    float.is_integer,
+    np.result_type,
+}
 """Called as they are, on values known at trace time."""
 
 
@@ -367,9 +411,13 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
     if isinstance(function, np.ufunc):
         only(r, f"np.{function.__name__}", **{k: (v, None) for k, v in kwargs.items()})
         if function is np.matmul:
-            return matmul(r, *args, "matmul")
+            return matmul(r, args[0], args[1], "matmul")
         if len(args) != function.nin:
-            raise UnsupportedError(f"np.{function.__name__} with an output argument is not supported yet", location=r.loc, instead="store the result with [...] =")
+            raise UnsupportedError(
+                f"np.{function.__name__} with an output argument is not supported yet",
+                location=r.loc,
+                instead="store the result with [...] =",
+            )
         return elementwise(r, function, list(args)) if any(is_traced(a) for a in args) else function(*args)
     try:
         handler = HANDLERS.get(function)
@@ -378,4 +426,3 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
     if handler is None:
         return NotImplemented
     return handler(r, *args, **kwargs)
-

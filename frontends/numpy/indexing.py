@@ -1,6 +1,8 @@
-"""Basic indexing: ints, slices with any step, `...`, None; reading gives a reference or a scalar, storing writes through.
+"""Basic indexing: ints, slices with any step, `...`, None; reading gives a reference or a scalar, storing writes
+through.
 
-Slices clamp and never fail; an index is normalised by its sign (rule Z3) and checked, each by proof, guard or at run time.
+Slices clamp and never fail; an index is normalised by its sign (rule Z3) and checked, each by proof, guard or at run
+time.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand) -> None:
     r.check_writable(ref)
     if all(kind == "int" for kind, _ in parts) and len(parts) == ref.ndim:
         if isinstance(value, ArrayRef) and value.ndim:
-            raise UnsupportedError("an array is stored into one element", location=r.loc, instead="index the array, for example b[0]")
+            raise UnsupportedError(
+                "an array is stored into one element", location=r.loc, instead="index the array, for example b[0]"
+            )
         places = [normalise(r, i, n, axis) for axis, ((_, i), n) in enumerate(zip(parts, ref.shape))]
         scalar = NpScalar(r.load(value, ()), value.element) if isinstance(value, ArrayRef) else value
         check_python_number(r, scalar, ref)
@@ -79,7 +83,12 @@ def check_python_number(r: Recorder, value: Operand, target: ArrayRef) -> None:
         if np.isnan(value):
             r.fail("ValueError", "cannot convert float NaN to integer")
         if not -(2.0**63) <= value < 2.0**63:
-            r.fail("OverflowError", "cannot convert float infinity to integer" if np.isinf(value) else "Python int too large to convert to C long")
+            r.fail(
+                "OverflowError",
+                "cannot convert float infinity to integer"
+                if np.isinf(value)
+                else "Python int too large to convert to C long",
+            )
     if type(value) is int and not -(2**63) <= value < 2**63:
         r.fail("OverflowError", "Python int too large to convert to C long")
     if isinstance(value, PyFloat):
@@ -88,7 +97,9 @@ def check_python_number(r: Recorder, value: Operand, target: ArrayRef) -> None:
         r.check(r.add(arith.XorI.of(finite, true, r.loc)).result, "ValueError", "cannot convert float NaN to integer")
         low = r.add(arith.CmpF.of("oge", value.value, r.constant(-(2.0**63), F64), r.loc)).result
         high = r.add(arith.CmpF.of("olt", value.value, r.constant(2.0**63, F64), r.loc)).result
-        r.check(r.add(arith.AndI.of(low, high, r.loc)).result, "OverflowError", "Python int too large to convert to C long")
+        r.check(
+            r.add(arith.AndI.of(low, high, r.loc)).result, "OverflowError", "Python int too large to convert to C long"
+        )
 
 
 def index_parts(r: Recorder, ref: ArrayRef, index: Any) -> list[tuple[str, Any]]:
@@ -100,7 +111,7 @@ def index_parts(r: Recorder, ref: ArrayRef, index: Any) -> list[tuple[str, Any]]
         r.fail("IndexError", "an index can only have a single ellipsis ('...')")
     if used > ref.ndim:
         r.fail("IndexError", f"too many indices for array: array is {ref.ndim}-dimensional, but {used} were indexed")
-    rest = [("slice", slice(None))] * (ref.ndim - used)
+    rest: list[tuple[str, Any]] = [("slice", slice(None))] * (ref.ndim - used)
     for place, (kind, _) in enumerate(parts):
         if kind == "ellipsis":  # an ellipsis that stands for nothing still makes the result a view (rule N2)
             return [*parts[:place], *(rest or [("view", None)]), *parts[place + 1 :]]
@@ -115,11 +126,23 @@ def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
         return "ellipsis", None
     if isinstance(item, slice):
         return "slice", item
-    if isinstance(item, (bool, np.bool_, PyBool)) or (isinstance(item, ArrayRef) and item.ndim) or isinstance(item, (list, np.ndarray)):
-        raise UnsupportedError("indexing by masks, lists and arrays is not supported yet", location=r.loc, instead="use slices, or a loop over ints")
+    if (
+        isinstance(item, (bool, np.bool_, PyBool))
+        or (isinstance(item, ArrayRef) and item.ndim)
+        or isinstance(item, (list, np.ndarray))
+    ):
+        raise UnsupportedError(
+            "indexing by masks, lists and arrays is not supported yet",
+            location=r.loc,
+            instead="use slices, or a loop over ints",
+        )
     if (i := as_int(r, item)) is not None:
         return "int", i
-    r.fail("IndexError", "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices")
+    r.fail(
+        "IndexError",
+        "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are "
+        "valid indices",
+    )
 
 
 def as_int(r: Recorder, item: Any) -> Dim | None:
@@ -152,7 +175,10 @@ def normalise(r: Recorder, i: Dim, n: Dim, axis: int) -> Dim:
         return add(i, n)
     negative = r.compare("slt", i, 0)
     wrapped = r.add(arith.Select.of(negative, r.index(add(i, n)), r.index(i), r.loc)).result
-    low, high = r.add(arith.CmpI.of("sge", wrapped, r.index(0), r.loc)), r.add(arith.CmpI.of("slt", wrapped, r.index(n), r.loc))
+    low, high = (
+        r.add(arith.CmpI.of("sge", wrapped, r.index(0), r.loc)),
+        r.add(arith.CmpI.of("slt", wrapped, r.index(n), r.loc)),
+    )
     ok = r.add(arith.AndI.of(low.result, high.result, r.loc)).result
     r.check(ok, "IndexError", message, [r.index(i), r.index(n)])
     place = r.symbol(wrapped, f"i{len(r.func.symbols)}", lo=0)
@@ -172,7 +198,9 @@ def view_of(r: Recorder, ref: ArrayRef, parts: Sequence[tuple[str, Any]]) -> Vie
         elif kind == "slice":
             start, step, size = slice_range(r, item, view.sizes[axis])
             if view.dims[axis] is None and size != 1:
-                raise UnsupportedError("a new axis is cut to nothing", location=r.loc, instead="slice before adding the axis")
+                raise UnsupportedError(
+                    "a new axis is cut to nothing", location=r.loc, instead="slice before adding the axis"
+                )
             view, axis, source = view.narrow(axis, start, step, size), axis + 1, source + 1
     return view
 
@@ -232,4 +260,3 @@ def clamp(r: Recorder, i: Dim, low: int, high: Dim, n: Dim) -> Dim:
     wrapped = add(i, n)
     inside = r.ask_nonneg(sub(wrapped, low))
     return wrapped if inside else low if inside is False else r.facts.simplify(dim_max(wrapped, low))
-

@@ -65,24 +65,36 @@ def read_source(code: types.CodeType, file: str, line: int) -> Source:
         lines, first = inspect.getsourcelines(code)
     except (OSError, TypeError):
         raise UnsupportedError(
-            f"the source of {code.co_name} cannot be read", instead="define the function in a file (not in exec or a bare interpreter)"
+            f"the source of {code.co_name} cannot be read",
+            instead="define the function in a file (not in exec or a bare interpreter)",
         ) from None
     text = textwrap.dedent("".join(lines))
     indent = len(lines[0]) - len(lines[0].lstrip())
     try:
         tree = ast.parse(text)
     except SyntaxError:
-        raise UnsupportedError(f"the source of {code.co_name} cannot be parsed on its own", instead="define it with def") from None
-    found = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.Lambda)) and getattr(n, "name", "<lambda>") == code.co_name]
+        raise UnsupportedError(
+            f"the source of {code.co_name} cannot be parsed on its own", instead="define it with def"
+        ) from None
+    found = [
+        n
+        for n in ast.walk(tree)
+        if isinstance(n, (ast.FunctionDef, ast.Lambda)) and getattr(n, "name", "<lambda>") == code.co_name
+    ]
     if len(found) != 1:
-        raise UnsupportedError(f"the source of {code.co_name} is ambiguous: {len(found)} candidates", instead="define it with def, on lines of its own")
+        raise UnsupportedError(
+            f"the source of {code.co_name} is ambiguous: {len(found)} candidates",
+            instead="define it with def, on lines of its own",
+        )
     return make_source(found[0], file, first, indent)
 
 
 def make_source(node: ast.FunctionDef | ast.Lambda, file: str, first: int, indent: int) -> Source:
     names = {a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
     body = node.body if isinstance(node, ast.FunctionDef) else []
-    return Source(node, file, first, indent, liveness.analyse(node), frozenset(names) | frozenset(liveness.stored(body)))
+    return Source(
+        node, file, first, indent, liveness.analyse(node), frozenset(names) | frozenset(liveness.stored(body))
+    )
 
 
 @dataclass
@@ -108,15 +120,21 @@ class Interpreter(Expressions):
         """Inlines a Python function."""
         code = function.__code__
         if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-            raise UnsupportedError("generators and coroutines cannot be traced", location=self.r.loc, instead="use a plain function")
+            raise UnsupportedError(
+                "generators and coroutines cannot be traced", location=self.r.loc, instead="use a plain function"
+            )
         source = read_source(code, code.co_filename, code.co_firstlineno)
         bound = inspect.signature(function, follow_wrapped=False).bind(*args, **kwargs)
         bound.apply_defaults()
         if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
-            raise UnsupportedError("*args and **kwargs are not supported yet", location=self.r.loc, instead="name the parameters")
+            raise UnsupportedError(
+                "*args and **kwargs are not supported yet", location=self.r.loc, instead="name the parameters"
+            )
         for name, default in bound.arguments.items():
             if isinstance(default, (list, dict, set, np.ndarray)):
-                raise UnsupportedError(f"the default of {name} is mutable", location=self.r.loc, instead="pass it as an argument")
+                raise UnsupportedError(
+                    f"the default of {name} is mutable", location=self.r.loc, instead="pass it as an argument"
+                )
         return self.run_scope(Scope(source, self.global_lookup(function), function.__name__, dict(bound.arguments)))
 
     def global_lookup(self, function: types.FunctionType) -> Callable[[str], Any]:
@@ -141,9 +159,15 @@ class Interpreter(Expressions):
     def capture(self, name: str, fetch: Callable[[], Any], value: Any) -> Any:
         """A value from outside: scalars, functions and modules by identity; mutable ones are refused (rule B5)."""
         if isinstance(value, np.ndarray):
-            raise UnsupportedError(f"`{name}` is an array from outside the function", location=self.r.loc, instead="pass it as an argument")
+            raise UnsupportedError(
+                f"`{name}` is an array from outside the function", location=self.r.loc, instead="pass it as an argument"
+            )
         if isinstance(value, (list, dict, set, bytearray)):
-            raise UnsupportedError(f"`{name}` is a mutable {type(value).__name__} from outside", location=self.r.loc, instead="use a tuple, or an argument")
+            raise UnsupportedError(
+                f"`{name}` is a mutable {type(value).__name__} from outside",
+                location=self.r.loc,
+                instead="use a tuple, or an argument",
+            )
         if getattr(builtins, name, None) is not value:
             self.captures.append((name, fetch, value))
         return value
@@ -155,7 +179,11 @@ class Interpreter(Expressions):
     def run_scope(self, scope: Scope) -> Any:
         """Runs a function's body in a scope of its own; what it returns."""
         if len(self.scopes) > 40:
-            raise UnsupportedError("calls are nested more than 40 deep (recursion cannot be traced)", location=self.r.loc, instead="use a loop")
+            raise UnsupportedError(
+                "calls are nested more than 40 deep (recursion cannot be traced)",
+                location=self.r.loc,
+                instead="use a loop",
+            )
         caller = self.r.loc
         self.scopes.append(scope)
         depth = self.r.frame
@@ -167,7 +195,11 @@ class Interpreter(Expressions):
             return None
         except ReturnSignal as signal:
             if self.r.frame is not depth:
-                raise UnsupportedError("`return` under a condition that depends on data", location=self.r.loc, instead="assign, and return at the end") from None
+                raise UnsupportedError(
+                    "`return` under a condition that depends on data",
+                    location=self.r.loc,
+                    instead="assign, and return at the end",
+                ) from None
             return signal.value
         finally:
             self.scopes.pop()
@@ -206,12 +238,15 @@ class Interpreter(Expressions):
                 self.user_error(error)
 
     def user_error(self, error: Exception) -> None:
-        """An exception NumPy or Python raises for this code: raised at once where it is always reached, else refused."""
+        """An exception NumPy or Python raises for this code: raised at once where it is always reached, else
+        refused."""
         if getattr(error, "__notes__", None):
             raise error
         if self.r.conditional:
             text = f"this raises {type(error).__name__} when it is reached: {error}"
-            raise UnsupportedError(text, location=self.r.loc, instead="move it out of the loop or branch, or mend it") from error
+            raise UnsupportedError(
+                text, location=self.r.loc, instead="move it out of the loop or branch, or mend it"
+            ) from error
         raise note_location(error, self.r.loc)
 
     def stmt_Pass(self, node: ast.Pass, env: Env) -> None:
@@ -248,13 +283,17 @@ class Interpreter(Expressions):
                 raise self.refuse(target, f"storing into a {type(base).__name__} while tracing", "store into an array")
             store_item(self.r, base, index, self.storable(target, value))
         else:
-            raise self.refuse(target, "this target of an assignment is not supported", "assign to a name or to an array's elements")
+            raise self.refuse(
+                target, "this target of an assignment is not supported", "assign to a name or to an array's elements"
+            )
 
     def storable(self, node: ast.AST, value: Any) -> Any:
         """A value that may be stored into elements."""
         if is_traced(value) or isinstance(value, (bool, int, float, np.generic)):
             return value
-        raise self.refuse(node, f"a {type(value).__name__} cannot be stored into an array while tracing", "store numbers or arrays")
+        raise self.refuse(
+            node, f"a {type(value).__name__} cannot be stored into an array while tracing", "store numbers or arrays"
+        )
 
     def unpack(self, target: ast.Tuple | ast.List, value: Any, env: Env) -> None:
         if any(isinstance(e, ast.Starred) for e in target.elts):
@@ -284,7 +323,9 @@ class Interpreter(Expressions):
             new = self.augmented(name, old, right)
             if not isinstance(old, ArrayRef):
                 if not isinstance(base, ArrayRef):
-                    raise self.refuse(node, f"storing into a {type(base).__name__} while tracing", "store into an array")
+                    raise self.refuse(
+                        node, f"storing into a {type(base).__name__} while tracing", "store into an array"
+                    )
                 store_item(self.r, base, index, new)
         else:
             raise self.refuse(node, "this target of an augmented assignment is not supported")
@@ -322,11 +363,15 @@ class Interpreter(Expressions):
                 self.block(body, env)
             except ReturnSignal:
                 raise UnsupportedError(
-                    "`return` under a condition that depends on data", location=self.r.loc, instead="assign the result, and return at the end"
+                    "`return` under a condition that depends on data",
+                    location=self.r.loc,
+                    instead="assign the result, and return at the end",
                 ) from None
             except (BreakSignal, ContinueSignal):
                 raise UnsupportedError(
-                    "`break` or `continue` under a condition that depends on data", location=self.r.loc, instead="guard the rest of the body with an if"
+                    "`break` or `continue` under a condition that depends on data",
+                    location=self.r.loc,
+                    instead="guard the rest of the body with an if",
                 ) from None
 
         return run
@@ -340,7 +385,16 @@ class Interpreter(Expressions):
             if not isinstance(node.target, ast.Name):
                 raise self.refuse(node.target, "a range yields one int at a time", "loop over one name")
             live = self.scope.source.live
-            trace_for(self.r, iterable, env, node.target.id, self.branch(node.body), live.assigned[node], live.head[node], live.after[node])
+            trace_for(
+                self.r,
+                iterable,
+                env,
+                node.target.id,
+                self.branch(node.body),
+                live.assigned[node],
+                live.head[node],
+                live.after[node],
+            )
             return
         for item in self.iterate_static(node.iter, iterable):
             self.assign(node.target, item, env)

@@ -1,6 +1,7 @@
 """Which names are live after each `if` and loop, and which each assigns: backward data flow over one function's AST.
 
-Liveness is part of the join rule (S8): a dead temporary must not decide whether two branches can be joined. Names used by
+Liveness is part of the join rule (S8): a dead temporary must not decide whether two branches can be joined. Names
+used by
 nested functions, lambdas and comprehensions count as live everywhere.
 """
 
@@ -31,13 +32,18 @@ def analyse(function: ast.FunctionDef | ast.Lambda) -> Liveness:
 
 
 def is_scope(node: ast.AST) -> bool:
-    return isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.AsyncFunctionDef))
+    return isinstance(
+        node,
+        (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.AsyncFunctionDef),
+    )
 
 
 def loaded(node: ast.AST) -> set[str]:
     """Names read anywhere in a node (an augmented assignment reads its target)."""
     names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    return names | {n.target.id for n in ast.walk(node) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
+    return names | {
+        n.target.id for n in ast.walk(node) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
+    }
 
 
 def stored(nodes: Iterable[ast.AST]) -> tuple[str, ...]:

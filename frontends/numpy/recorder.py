@@ -1,13 +1,15 @@
-"""The recorder: where ops go, what each storage's current value is, which sizes are equal, and which guards were assumed.
+"""The recorder: where ops go, what each storage's current value is, which sizes are equal, and which guards were
+assumed.
 
 A `Frame` is the function, a loop's body or a branch. Reading a storage inside a loop makes an optimistic loop-carried
 value on first touch; what comes back unchanged is dropped when the loop is closed (rule S10). Questions about sizes are
-answered by proof, else by a guard on entry values (decided by the traced call's own values), else not at all (rules F3, Z1b).
+answered by proof, else by a guard on entry values (decided by the traced call's own values), else not at all (rules
+F3, Z1b).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
@@ -115,14 +117,15 @@ class Recorder:
         if found is not None:
             return found
         low, high = self.facts.interval(e)
-        if (low is not None and low < -(2**62)) or (high is not None and high > 2**62):
+        wide = (low is not None and low < -(2**62)) or (high is not None and high > 2**62)
+        if wide and any(s.kind == "arg" for s in symbols(e)):  # products of sizes fit, as memory does
             raise UnsupportedError(f"the integer {e} may not fit 64 bits", location=self.loc)
-        pair = lambda cls: lambda a, b: self.add(cls.of(a, b, self.loc)).result  # noqa: E731
-        value = fold(
-            e, self._symbol_value, lambda c: self.constant(c, INDEX), pair(arith.AddI), pair(arith.MulI),
-            pair(arith.MinSI), pair(arith.MaxSI), pair(arith.FloorDivIndex),
-        )  # fmt: skip
-        return self.remember(e, value)
+        constant: Callable[[int], Value] = lambda c: self.constant(c, INDEX)  # noqa: E731
+        classes = (arith.AddI, arith.MulI, arith.MinSI, arith.MaxSI, arith.FloorDivIndex)
+        return self.remember(e, fold(e, self._symbol_value, constant, *map(self._index_op, classes)))
+
+    def _index_op(self, cls: type[arith.BinaryOp]) -> Callable[[Value, Value], Value]:
+        return lambda a, b: self.add(cls.of(a, b, self.loc)).result
 
     def _symbol_value(self, s: Sym) -> Value:
         return self.func.symbols[s]
@@ -174,7 +177,9 @@ class Recorder:
         if isinstance(e, int):
             return e
         if not self.entry_only(e):
-            raise UnsupportedError(f"{what} depends on computed values", location=self.loc, instead="use a constant, or an argument")
+            raise UnsupportedError(
+                f"{what} depends on computed values", location=self.loc, instead="use a constant, or an argument"
+            )
         value = evaluate(e, self.hints)
         self._guard("zero", sub(e, value))
         return value
@@ -226,7 +231,9 @@ class Recorder:
         raise DeadEnd
 
     # -- storages
-    def new_storage(self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], value: Value, name: str = "") -> Storage:
+    def new_storage(
+        self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], value: Value, name: str = ""
+    ) -> Storage:
         storage = Storage(element, shape, order, name=name)
         self.frame.values[storage] = value
         self.frame.locals.add(storage)
@@ -260,7 +267,9 @@ class Recorder:
         for d, size in zip(view.dims, view.sizes):
             if d is not None:
                 sizes[d] = size
-        return Slice(tuple(self.mixed(o) for o in view.offsets), tuple(self.mixed(s) for s in sizes), view.strides, view.dims)
+        return Slice(
+            tuple(self.mixed(o) for o in view.offsets), tuple(self.mixed(s) for s in sizes), view.strides, view.dims
+        )
 
     def tensor_type(self, ref: ArrayRef) -> TensorType:
         return TensorType(tuple(self.facts.canon(d) for d in ref.shape), ref.element)
@@ -308,5 +317,6 @@ class Recorder:
     def store_element(self, ref: ArrayRef, index: Sequence[Dim], scalar: Value) -> None:
         self.check_writable(ref)
         base = self.value(ref.storage)
-        self.set_value(ref.storage, self.add(tensor.Insert.of(scalar, base, self.element_view(ref, index), self.loc)).result)
-
+        self.set_value(
+            ref.storage, self.add(tensor.Insert.of(scalar, base, self.element_view(ref, index), self.loc)).result
+        )

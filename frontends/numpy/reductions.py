@@ -76,7 +76,9 @@ def check_not_empty(r: Recorder, kind: str, ref: ArrayRef, axes: Sequence[int]) 
         r.check(ok, "ValueError", message)
 
 
-def fold_axes(r: Recorder, kind: str, ref: ArrayRef, axes: Sequence[int], keepdims: bool, element: ScalarType) -> ArrayRef | Scalar:
+def fold_axes(
+    r: Recorder, kind: str, ref: ArrayRef, axes: Sequence[int], keepdims: bool, element: ScalarType
+) -> ArrayRef | Scalar:
     """The reduction as fill + linalg.generic."""
     kept = [a for a in range(ref.ndim) if a not in axes]
     initial = 0 if kind == "sum" else (_LOWEST if kind == "max" else _HIGHEST)[element]
@@ -87,11 +89,15 @@ def fold_axes(r: Recorder, kind: str, ref: ArrayRef, axes: Sequence[int], keepdi
     order = order if len(order) == len(shape) else tuple(range(len(shape)))
     init = r.constant(float(initial) if element.is_float else initial, element)
     out = r.add(linalg.Fill.of(init, r.empty(element, shape, order), r.loc)).result
-    results: tuple[int | None, ...] = tuple(None if a in axes else a for a in range(ref.ndim)) if keepdims else tuple(kept)
+    results: tuple[int | None, ...] = (
+        tuple(None if a in axes else a for a in range(ref.ndim)) if keepdims else tuple(kept)
+    )
     block = Block([ref.element, element])
     body = Body(block, r.loc)
     combine = _COMBINE[kind]["f" if element.is_float else "b" if element is I1 else "i"]
-    block.append(linalg.Yield.of([body.add(combine.of(block.args[1], body.cast(block.args[0], element), r.loc))], r.loc))
+    block.append(
+        linalg.Yield.of([body.add(combine.of(block.args[1], body.cast(block.args[0], element), r.loc))], r.loc)
+    )
     maps = [linalg.identity_map(ref.ndim), linalg.AffineMap(ref.ndim, results)]
     iterators = ["reduction" if a in axes else "parallel" for a in range(ref.ndim)]
     value = r.add(linalg.Generic.of([r.read(ref)], [out], maps, iterators, block, r.loc)).result
@@ -119,9 +125,15 @@ def matmul(r: Recorder, a: Operand, b: Operand, spelling: str) -> ArrayRef | Sca
     if not isinstance(a, ArrayRef) or not isinstance(b, ArrayRef) or not a.ndim or not b.ndim:
         if spelling == "dot":
             return elementwise(r, np.multiply, [a, b])  # type: ignore[return-value]
-        r.fail("ValueError", "matmul: Input operand 0 does not have enough dimensions (has 0, gufunc core with signature (n?,k),(k,m?)->(n?,m?) requires 1)")
+        r.fail(
+            "ValueError",
+            "matmul: Input operand 0 does not have enough dimensions (has 0, gufunc core with signature "
+            "(n?,k),(k,m?)->(n?,m?) requires 1)",
+        )
     if a.ndim > 2 or b.ndim > 2:
-        raise UnsupportedError("products of stacks of matrices are not supported yet", location=r.loc, instead="loop over the leading axis")
+        raise UnsupportedError(
+            "products of stacks of matrices are not supported yet", location=r.loc, instead="loop over the leading axis"
+        )
     inner_a, inner_b = a.shape[-1], b.shape[0]
     text, values = shape_text([a.shape, b.shape])
     if spelling == "dot":
@@ -130,7 +142,8 @@ def matmul(r: Recorder, a: Operand, b: Operand, spelling: str) -> ArrayRef | Sca
         r.require_equal(inner_a, inner_b, "ValueError", message, [*values, inner_a, inner_b])
     else:
         message = (
-            "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n?,k),(k,m?)->(n?,m?) "
+            "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+            "(n?,k),(k,m?)->(n?,m?) "
             "(size {} is different from {})"
         )
         r.require_equal(inner_a, inner_b, "ValueError", message, [inner_b, inner_a])
@@ -158,4 +171,6 @@ def _as_element(r: Recorder, ref: ArrayRef, element: ScalarType) -> Value:
     body = Body(block, r.loc)
     block.append(linalg.Yield.of([body.cast(arg, element)], r.loc))
     maps = [map_, linalg.identity_map(ref.ndim)]
-    return r.add(linalg.Generic.of([value], [r.empty(element, ref.shape)], maps, ["parallel"] * ref.ndim, block, r.loc)).result
+    return r.add(
+        linalg.Generic.of([value], [r.empty(element, ref.shape)], maps, ["parallel"] * ref.ndim, block, r.loc)
+    ).result

@@ -22,20 +22,34 @@ from tracebuf.ir.types import F64, I1, I64
 from tracebuf.ops import arith
 
 BINARY: dict[str, tuple[Callable[[Any, Any], Any], np.ufunc]] = {
-    "Add": (operator.add, np.add), "Sub": (operator.sub, np.subtract), "Mult": (operator.mul, np.multiply),
-    "Div": (operator.truediv, np.true_divide), "FloorDiv": (operator.floordiv, np.floor_divide), "Mod": (operator.mod, np.remainder),
-    "Pow": (operator.pow, np.power), "BitAnd": (operator.and_, np.bitwise_and), "BitOr": (operator.or_, np.bitwise_or),
-    "BitXor": (operator.xor, np.bitwise_xor), "LShift": (operator.lshift, np.left_shift), "RShift": (operator.rshift, np.right_shift),
-}  # fmt: skip
+    "Add": (operator.add, np.add),
+    "Sub": (operator.sub, np.subtract),
+    "Mult": (operator.mul, np.multiply),
+    "Div": (operator.truediv, np.true_divide),
+    "FloorDiv": (operator.floordiv, np.floor_divide),
+    "Mod": (operator.mod, np.remainder),
+    "Pow": (operator.pow, np.power),
+    "BitAnd": (operator.and_, np.bitwise_and),
+    "BitOr": (operator.or_, np.bitwise_or),
+    "BitXor": (operator.xor, np.bitwise_xor),
+    "LShift": (operator.lshift, np.left_shift),
+    "RShift": (operator.rshift, np.right_shift),
+}
 COMPARE: dict[str, tuple[Callable[[Any, Any], Any], np.ufunc, str]] = {
-    "Eq": (operator.eq, np.equal, "eq"), "NotEq": (operator.ne, np.not_equal, "ne"), "Lt": (operator.lt, np.less, "lt"),
-    "LtE": (operator.le, np.less_equal, "le"), "Gt": (operator.gt, np.greater, "gt"), "GtE": (operator.ge, np.greater_equal, "ge"),
-}  # fmt: skip
+    "Eq": (operator.eq, np.equal, "eq"),
+    "NotEq": (operator.ne, np.not_equal, "ne"),
+    "Lt": (operator.lt, np.less, "lt"),
+    "LtE": (operator.le, np.less_equal, "le"),
+    "Gt": (operator.gt, np.greater, "gt"),
+    "GtE": (operator.ge, np.greater_equal, "ge"),
+}
 
 
 def is_python_number(x: object) -> bool:
     """A Python bool, int or float, traced or not (weak in promotion, bool aside)."""
-    return isinstance(x, (PyInt, PyFloat, PyBool)) or (isinstance(x, (bool, int, float)) and not isinstance(x, np.generic))
+    return isinstance(x, (PyInt, PyFloat, PyBool)) or (
+        isinstance(x, (bool, int, float)) and not isinstance(x, np.generic)
+    )
 
 
 def int_expr(x: object) -> Dim | None:
@@ -70,7 +84,9 @@ def unsupported_operand(r: Recorder, x: Any, name: str) -> Any:
     if x is None or isinstance(x, (str, dict, set)):
         raise TypeError(f"unsupported operand type(s) for {name}: '{type(x).__name__}'")
     what = "an array from outside the function" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
-    raise UnsupportedError(f"{what} meets a traced value", location=r.loc, instead="pass it as an argument of the function")
+    raise UnsupportedError(
+        f"{what} meets a traced value", location=r.loc, instead="pass it as an argument of the function"
+    )
 
 
 def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
@@ -87,13 +103,17 @@ def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
     if name in ("Add", "Sub", "Mult", "Div"):
         fa, fb = float_value(r, a), float_value(r, b)
         if name == "Div":
-            require_nonzero(r, fb, "division by zero" if ia is not None and ib is not None else "float division by zero")
+            require_nonzero(
+                r, fb, "division by zero" if ia is not None and ib is not None else "float division by zero"
+            )
         op = {"Add": arith.AddF, "Sub": arith.SubF, "Mult": arith.MulF, "Div": arith.DivF}[name]
         return PyFloat(r.add(op.of(fa, fb, r.loc)).result)
     if name == "Pow" and isinstance(ib, int) and 0 <= ib:
         return python_power(r, float_value(r, a), ib)
     raise UnsupportedError(
-        f"{name} on these Python numbers is not supported while tracing", location=r.loc, instead="compute it outside and pass it in, or use np.float64 values"
+        f"{name} on these Python numbers is not supported while tracing",
+        location=r.loc,
+        instead="compute it outside and pass it in, or use np.float64 values",
     )
 
 
@@ -124,7 +144,11 @@ def int_division(r: Recorder, name: str, a: Dim, b: Dim) -> Dim:
         return floordiv(neg(a), neg(b)) if name == "FloorDiv" else neg(mod(neg(a), neg(b)))
     if positive is False and negative is False:
         r.fail("ZeroDivisionError", "division by zero" if name == "Mod" else "integer division or modulo by zero")
-    raise UnsupportedError("the sign of the divisor is only known at run time", location=r.loc, instead="divide by an argument, a size or a constant")
+    raise UnsupportedError(
+        "the sign of the divisor is only known at run time",
+        location=r.loc,
+        instead="divide by an argument, a size or a constant",
+    )
 
 
 def checked(r: Recorder, e: Dim) -> Dim:
@@ -163,8 +187,12 @@ def require_nonzero(r: Recorder, value: Value, message: str) -> None:
 def python_power(r: Recorder, base: Value, exponent: int) -> PyFloat:
     """float ** small int, by libm's pow as Python does it; OverflowError where a finite base overflows."""
     result = r.add(arith.LibmPow.of(base, r.constant(float(exponent), F64), r.loc)).result
-    infinite = r.add(arith.CmpF.of("oeq", r.add(arith.AbsF.of(result, r.loc)).result, r.constant(float("inf"), F64), r.loc)).result
-    given = r.add(arith.CmpF.of("oeq", r.add(arith.AbsF.of(base, r.loc)).result, r.constant(float("inf"), F64), r.loc)).result
+    infinite = r.add(
+        arith.CmpF.of("oeq", r.add(arith.AbsF.of(result, r.loc)).result, r.constant(float("inf"), F64), r.loc)
+    ).result
+    given = r.add(
+        arith.CmpF.of("oeq", r.add(arith.AbsF.of(base, r.loc)).result, r.constant(float("inf"), F64), r.loc)
+    ).result
     fine = r.add(arith.XorI.of(infinite, r.constant(True, I1), r.loc)).result
     r.check(r.add(arith.OrI.of(fine, given, r.loc)).result, "OverflowError", "(34, 'Numerical result out of range')")
     return PyFloat(result)
@@ -176,7 +204,9 @@ def scalar_power(r: Recorder, a: Operand, b: Operand) -> Scalar:
         raise UnsupportedError("this power of scalars is not supported", location=r.loc)
     dtype = loop_dtypes(np.power, (weak_type(a), weak_type(b)))[-1]
     if dtype != F64.dtype or any(isinstance(x, NpScalar) and x.maybe_python for x in (a, b)):
-        raise UnsupportedError(f"a scalar power of dtype {dtype} is not supported", location=r.loc, instead="use x * x, or float64 values")
+        raise UnsupportedError(
+            f"a scalar power of dtype {dtype} is not supported", location=r.loc, instead="use x * x, or float64 values"
+        )
     return NpScalar(r.add(arith.LibmPow.of(scalar_value(r, a, F64), scalar_value(r, b, F64), r.loc)).result, F64)
 
 
@@ -186,18 +216,29 @@ def array_power(r: Recorder, a: ArrayRef, b: Operand) -> Any:
 
 
 def power_form(r: Recorder, a: ArrayRef, b: Operand) -> tuple[np.ufunc, list[Operand]]:
-    """The ufunc that array ** x runs: scalar exponents with a fast path take it (rule N3; array_power in NumPy's number.c)."""
+    """The ufunc that array ** x runs: scalar exponents with a fast path take it (rule N3; array_power in NumPy's
+    number.c)."""
     plain = isinstance(b, (int, float)) and not isinstance(b, (bool, np.generic))
     if plain and a.element.is_float:
-        fast = {1.0: np.positive, -1.0: np.reciprocal, 0.5: np.sqrt, 2.0: np.square}.get(float(b))  # type: ignore[arg-type]
+        fast = {1.0: np.positive, -1.0: np.reciprocal, 0.5: np.sqrt, 2.0: np.square}.get(
+            float(b)  # type: ignore[arg-type]
+        )
         if fast is not None:
             return fast, [a]
     if plain and a.element is I64 and b == 2 and isinstance(b, int):
         return np.square, [a]
-    if a.element is I64 and not (plain and isinstance(b, int) and b >= 0):  # type: ignore[operator]
-        kind = b.element if isinstance(b, (ArrayRef, NpScalar)) else I64 if isinstance(b, (int, PyInt, np.integer)) else F64
+    if a.element is I64 and not (plain and isinstance(b, int) and b >= 0):
+        kind = (
+            b.element
+            if isinstance(b, (ArrayRef, NpScalar))
+            else I64
+            if isinstance(b, (int, PyInt, np.integer))
+            else F64
+        )
         if kind in (I64, I1):
-            raise UnsupportedError("integers to a power that may be negative", location=r.loc, instead="use float64 values")
+            raise UnsupportedError(
+                "integers to a power that may be negative", location=r.loc, instead="use float64 values"
+            )
     return np.power, [a, b]
 
 
@@ -212,7 +253,11 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
     for x in (a, b):
         if not isinstance(x, (ArrayRef, Scalar, bool, int, float, np.generic)):
             if name in ("Eq", "NotEq") and not isinstance(x, np.ndarray):
-                return name == "NotEq" if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef) else unsupported_operand(r, x, name)
+                return (
+                    name == "NotEq"
+                    if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef)
+                    else unsupported_operand(r, x, name)
+                )
             return unsupported_operand(r, x, name)
     if is_python_number(a) and is_python_number(b):
         if isinstance(a, (PyBool, bool)) and isinstance(b, (PyBool, bool)) and predicate in ("eq", "ne"):
@@ -237,7 +282,7 @@ def int_compare(r: Recorder, predicate: str, a: Dim, b: Dim) -> bool | PyBool:
 
 def unary(r: Recorder, name: str, a: Any) -> Any:
     """-a, +a, ~a."""
-    function = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}[name]
+    function: Callable[[Any], Any] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}[name]
     if not is_traced(a):
         return function(a)
     if (e := int_expr(a)) is not None and name != "Invert":
@@ -253,7 +298,9 @@ def truth(r: Recorder, x: Any) -> bool | PyBool:
     """bool(x): known now, or a condition."""
     if not is_traced(x):
         if isinstance(x, np.ndarray):
-            raise UnsupportedError("the truth of an array from outside", location=r.loc, instead="pass it as an argument")
+            raise UnsupportedError(
+                "the truth of an array from outside", location=r.loc, instead="pass it as an argument"
+            )
         return bool(x)
     if isinstance(x, PyBool):
         return x
@@ -272,4 +319,3 @@ def truth(r: Recorder, x: Any) -> bool | PyBool:
                     r.fail("ValueError", message)
             x = NpScalar(r.load(x, (0,) * x.ndim), x.element)
     return PyBool(Body(r.frame.block, r.loc).cast(x.value, I1))
-

@@ -37,7 +37,8 @@ Plan = Leaf | tuple[Any, ...] | list[Any]
 
 @dataclass(frozen=True)
 class Traced:
-    """What tracing gives: the function at tensor level; which call argument each SSA argument is; the guards and captures under
+    """What tracing gives: the function at tensor level; which call argument each SSA argument is; the guards and
+    captures under
     which it holds; the parameters it stores to; how results are put together."""
 
     func: Func
@@ -77,8 +78,11 @@ def same_capture(now: Any, then: Any) -> bool:
     return now is then or (type(now) is type(then) and isinstance(now, plain) and repr(now) == repr(then))
 
 
-def trace(function: types.FunctionType, names: Sequence[str], values: Sequence[Any], keys: Sequence[Key], related: Relations) -> Traced:
-    """Traces one call. `names`, `values` and `keys` are the bound parameters in order; UnsupportedError where the language ends."""
+def trace(
+    function: types.FunctionType, names: Sequence[str], values: Sequence[Any], keys: Sequence[Key], related: Relations
+) -> Traced:
+    """Traces one call. `names`, `values` and `keys` are the bound parameters in order; UnsupportedError where the
+    language ends."""
     code = function.__code__
     entry = Entry(function.__name__, Location(code.co_filename, code.co_firstlineno, function=function.__name__))
     given: list[Any] = []
@@ -87,8 +91,9 @@ def trace(function: types.FunctionType, names: Sequence[str], values: Sequence[A
             given.append(given[related.same[i]] if related.same[i] != i else entry.array(i, name, key, x))
         else:
             given.append(entry.scalar(i, name, key, x) if isinstance(key, ScalarKey) else x)
-    given = [ArrayRef(g.storage) if isinstance(g, ArrayRef) and related.same[i] != i and x is not values[related.same[i]] else g
-             for i, (g, x) in enumerate(zip(given, values))]  # fmt: skip
+    for i, (g, x) in enumerate(zip(given, values)):
+        if isinstance(g, ArrayRef) and x is not values[related.same[i]]:
+            given[i] = ArrayRef(g.storage)  # the same memory by another array object
     r = entry.begin()
     interpreter = Interpreter(r)
     parameters = inspect.signature(function, follow_wrapped=False).parameters
@@ -115,8 +120,14 @@ def finish(entry: Entry, r: Recorder, interpreter: Interpreter, given: Sequence[
     r.add(func.Return.of(results.values, r.loc))
     keep_reachable_symbols(entry.func)
     return Traced(
-        entry.func, tuple(entry.arguments), tuple(r.guards), dict(entry.bindings), tuple(interpreter.captures), tuple(stored), plan
-    )  # fmt: skip
+        entry.func,
+        tuple(entry.arguments),
+        tuple(r.guards),
+        dict(entry.bindings),
+        tuple(interpreter.captures),
+        tuple(stored),
+        plan,
+    )
 
 
 def keep_reachable_symbols(f: Func) -> None:
@@ -124,7 +135,9 @@ def keep_reachable_symbols(f: Func) -> None:
     blocks: set[Block] = {f.block}
     for op in f.walk():
         blocks |= {b for region in op.regions for b in region.blocks}
-    f.symbols = {s: v for s, v in f.symbols.items() if (v.owner if isinstance(v.owner, Block) else v.owner.block) in blocks}
+    f.symbols = {
+        s: v for s, v in f.symbols.items() if (v.owner if isinstance(v.owner, Block) else v.owner.block) in blocks
+    }
 
 
 class Results:
@@ -154,7 +167,11 @@ class Results:
             return self.scalar(x)
         if x is None or isinstance(x, (bool, int, float, str, np.generic, np.dtype, type(Ellipsis), slice, type)):
             return Leaf("const", value=x)
-        raise UnsupportedError(f"a {type(x).__name__} cannot be returned", location=self.r.loc, instead="return arrays, numbers, tuples and lists")
+        raise UnsupportedError(
+            f"a {type(x).__name__} cannot be returned",
+            location=self.r.loc,
+            instead="return arrays, numbers, tuples and lists",
+        )
 
     def array(self, x: ArrayRef) -> Leaf:
         for g, i in self.given:
@@ -181,4 +198,3 @@ class Results:
                 instead=f"start it as np.{x.element.dtype.name}(...)",
             )  # fmt: skip
         return Leaf("numpy", self.add(x.value))
-

@@ -1,6 +1,7 @@
 """Elementwise NumPy: result dtypes (asked from NumPy itself, rule N5), the scalar body of each ufunc, broadcasting.
 
-To add a ufunc that NumPy can compute element by element, nothing is needed: it runs NumPy's own inner loop by pointer. To
+To add a ufunc that NumPy can compute element by element, nothing is needed: it runs NumPy's own inner loop by
+pointer. To
 give one its own native form, add a line to `RULES`.
 """
 
@@ -11,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy._core import _exceptions
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.recorder import Recorder
@@ -55,9 +57,16 @@ class Body:
 
 
 _CASTS: dict[tuple[ScalarType, ScalarType], type[arith.CastOp]] = {
-    (I1, I64): arith.ExtUI, (I1, F32): arith.UIToFP, (I1, F64): arith.UIToFP, (I64, F32): arith.SIToFP, (I64, F64): arith.SIToFP,
-    (F32, F64): arith.ExtF, (F64, F32): arith.TruncF, (F32, I64): arith.FPToSI, (F64, I64): arith.FPToSI,
-}  # fmt: skip
+    (I1, I64): arith.ExtUI,
+    (I1, F32): arith.UIToFP,
+    (I1, F64): arith.UIToFP,
+    (I64, F32): arith.SIToFP,
+    (I64, F64): arith.SIToFP,
+    (F32, F64): arith.ExtF,
+    (F64, F32): arith.TruncF,
+    (F32, I64): arith.FPToSI,
+    (F64, I64): arith.FPToSI,
+}
 
 Rule = Callable[[Body, list[Value]], Value]
 
@@ -98,7 +107,9 @@ def _is_abs(predicate: str) -> Rule:
     def rule(b: Body, a: list[Value]) -> Value:
         element = a[0].type
         assert isinstance(element, ScalarType)
-        return b.add(arith.CmpF.of(predicate, b.add(arith.AbsF.of(a[0], b.loc)), b.constant(float("inf"), element), b.loc))
+        return b.add(
+            arith.CmpF.of(predicate, b.add(arith.AbsF.of(a[0], b.loc)), b.constant(float("inf"), element), b.loc)
+        )
 
     return rule
 
@@ -158,7 +169,11 @@ RULES: dict[np.ufunc, dict[str, Rule]] = {
     np.rint: {"f": _one(arith.RoundEven)},
     np.square: {"f": _square(arith.MulF), "i": _square(arith.MulI)},
     np.reciprocal: {"f": _reciprocal},
-    np.isnan: {"f": lambda b, a: b.add(arith.CmpF.of("uno", a[0], a[0], b.loc)), "i": _always(False), "b": _always(False)},
+    np.isnan: {
+        "f": lambda b, a: b.add(arith.CmpF.of("uno", a[0], a[0], b.loc)),
+        "i": _always(False),
+        "b": _always(False),
+    },
     np.isinf: {"f": _is_abs("oeq"), "i": _always(False), "b": _always(False)},
     np.isfinite: {"f": _is_abs("olt"), "i": _always(True), "b": _always(True)},
 }
@@ -203,7 +218,11 @@ def scalar_value(r: Recorder, operand: Operand, element: ScalarType) -> Value:
         return body.cast(operand.value, element)
     assert isinstance(operand, (bool, int, float, np.generic)), operand
     with np.errstate(all="ignore"):
-        fixed = np.asarray(operand).astype(element.dtype).item() if isinstance(operand, np.generic) else element.dtype.type(operand).item()
+        fixed = (
+            np.asarray(operand).astype(element.dtype).item()
+            if isinstance(operand, np.generic)
+            else element.dtype.type(operand).item()
+        )
     return r.constant(fixed, element)
 
 
@@ -218,9 +237,11 @@ def check_maybe_python(operands: Sequence[Operand], loc: Location) -> bool:
     exact = all(weak_type(o) == element.dtype or (element is F64 and weak_type(o) in (INT, BOOL)) for o in strong)
     if not exact or any(u.element is not element for u in unsure) or (element is not F64 and not strong):
         raise UnsupportedError(
-            "this number is Python's if the loop above does not run and NumPy's if it does; here that makes a difference", location=loc,
+            "this number is Python's if the loop above does not run and NumPy's if it does; here it"
+            " makes a difference",
+            location=loc,
             instead=f"start it as np.{element.dtype.name}(...)",
-        )  # fmt: skip
+        )
     return not strong
 
 
@@ -235,7 +256,9 @@ def apply_rule(ufunc: np.ufunc, body: Body, args: list[Value], dtypes: tuple[np.
     return body.add(arith.Ufunc.of(ufunc.__name__, types, args, scalar_type(dtypes[-1]), body.loc))
 
 
-def elementwise(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], into: ArrayRef | None = None) -> ArrayRef | Scalar | bool:
+def elementwise(
+    r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], into: ArrayRef | None = None
+) -> ArrayRef | Scalar | bool:
     """A ufunc call; with `into`, the in-place form `into OP= operand` (its first operand)."""
     if ufunc.nout != 1 or ufunc.signature is not None:
         raise UnsupportedError(f"np.{ufunc.__name__} is not an elementwise function of one result", location=r.loc)
@@ -244,7 +267,7 @@ def elementwise(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], into:
     for d in dtypes:
         supported(d, f"a step of np.{ufunc.__name__}", r.loc)
     if into is not None and not np.can_cast(dtypes[-1], into.dtype, "same_kind"):
-        raise np._core._exceptions._UFuncOutputCastingError(ufunc, "same_kind", dtypes[-1], into.dtype, 0)
+        raise _exceptions._UFuncOutputCastingError(ufunc, "same_kind", dtypes[-1], into.dtype, 0)
     for o, d in zip(operands, dtypes):
         check_weak_int(r, o, d)
     ins, loop = [scalar_type(d) for d in dtypes[:-1]], dtypes
@@ -270,12 +293,15 @@ def build(
     into: ArrayRef | None = None,
     maybe_python: bool = False,
 ) -> ArrayRef | Scalar:
-    """An elementwise computation over broadcast operands; `elements` is the type each scalar operand is converted to."""
+    """An elementwise computation over broadcast operands; `elements` is the type each scalar operand is converted
+    to."""
     arrays = [o for o in operands if isinstance(o, ArrayRef)]
     shape = broadcast(r, [a.shape for a in arrays])
     if into is None and not shape:
         body = Body(r.frame.block, r.loc)
-        values = [r.load(o, ()) if isinstance(o, ArrayRef) else scalar_value(r, o, e) for o, e in zip(operands, elements)]
+        values = [
+            r.load(o, ()) if isinstance(o, ArrayRef) else scalar_value(r, o, e) for o, e in zip(operands, elements)
+        ]
         return NpScalar(compute(body, values), out, maybe_python)
     if into is not None:
         fits_into(r, shape, into.shape)
@@ -309,8 +335,11 @@ def result_order(arrays: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:
     return axis_order([(a, [None] * (ndim - a.ndim) + list(range(a.ndim))) for a in arrays], ndim)
 
 
-def input_of(r: Recorder, operand: Operand, element: ScalarType, shape: tuple[Dim, ...]) -> tuple[Value, linalg.AffineMap]:
-    """An operand of a generic over `shape` with its map; a size that may be 1 at run time is repeated by a stride of 0 (rule Z2)."""
+def input_of(
+    r: Recorder, operand: Operand, element: ScalarType, shape: tuple[Dim, ...]
+) -> tuple[Value, linalg.AffineMap]:
+    """An operand of a generic over `shape` with its map; a size that may be 1 at run time is repeated by a stride of
+    0 (rule Z2)."""
     n = len(shape)
     if not isinstance(operand, ArrayRef):
         return scalar_value(r, operand, element), linalg.AffineMap(n, ())
@@ -417,11 +446,16 @@ def require_same_or_one(r: Recorder, size: Dim, wanted: Dim, exception: str, mes
 
 
 def convert_to(r: Recorder, value: Operand, element: ScalarType, shape: tuple[Dim, ...]) -> Value:
-    """A tensor of `shape` and `element` holding `value`, converted and broadcast as a store does it (unsafe casting)."""
+    """A tensor of `shape` and `element` holding `value`, converted and broadcast as a store does it (unsafe
+    casting)."""
     if not isinstance(value, ArrayRef):
         empty = r.empty(element, shape)
         return r.add(linalg.Fill.of(scalar_value(r, value, element), empty, r.loc)).result
-    if value.element is element and value.ndim == len(shape) and all(r.facts.equal(a, b) for a, b in zip(value.shape, shape)):
+    if (
+        value.element is element
+        and value.ndim == len(shape)
+        and all(r.facts.equal(a, b) for a, b in zip(value.shape, shape))
+    ):
         return r.read(value)
     block = Block()
     source, map_ = input_of(r, value, value.element, shape)
@@ -430,5 +464,6 @@ def convert_to(r: Recorder, value: Operand, element: ScalarType, shape: tuple[Di
     body = Body(block, r.loc)
     block.append(linalg.Yield.of([body.cast(arg, element)], r.loc))
     maps = [map_, linalg.identity_map(len(shape))]
-    return r.add(linalg.Generic.of([source], [r.empty(element, shape)], maps, ["parallel"] * len(shape), block, r.loc)).result
-
+    return r.add(
+        linalg.Generic.of([source], [r.empty(element, shape)], maps, ["parallel"] * len(shape), block, r.loc)
+    ).result

@@ -1,7 +1,8 @@
 """What names hold while a function is traced: storages and references to them, and traced scalars.
 
 An array is a `Storage` (identity and, in the recorder, a current SSA value); a name holds an `ArrayRef`, one object per
-Python array object: a storage and an affine `View` of it whose parameters are fixed (rules S1, S2). Scalars know whether
+Python array object: a storage and an affine `View` of it whose parameters are fixed (rules S1, S2). Scalars know
+whether
 they are Python's (weak) or NumPy's (strong), see NEP 50.
 """
 
@@ -18,14 +19,17 @@ from tracebuf.ir.types import ScalarType
 
 
 class Storage:
-    """One array's memory: element type, shape, axes outermost first; `arg` is the argument's index if it is the caller's.
+    """One array's memory: element type, shape, axes outermost first; `arg` is the argument's index if it is the
+    caller's.
 
     `writable` is False for a read-only argument (rule B2); `stored` becomes True with the first store.
     """
 
     __slots__ = ("arg", "element", "name", "order", "shape", "stored", "writable")
 
-    def __init__(self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], arg: int | None = None, name: str = "") -> None:
+    def __init__(
+        self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], arg: int | None = None, name: str = ""
+    ) -> None:
         self.element, self.shape, self.order, self.arg, self.name = element, tuple(shape), tuple(order), arg, name
         self.writable, self.stored = True, False
 
@@ -41,7 +45,12 @@ class View:
 
     def is_whole(self, shape: tuple[Dim, ...]) -> bool:
         n = len(shape)
-        return self.dims == tuple(range(n)) and self.sizes == shape and self.offsets == (0,) * n and self.strides == (1,) * n
+        return (
+            self.dims == tuple(range(n))
+            and self.sizes == shape
+            and self.offsets == (0,) * n
+            and self.strides == (1,) * n
+        )
 
     def transpose(self, axes: Sequence[int]) -> View:
         return replace(self, dims=tuple(self.dims[a] for a in axes), sizes=tuple(self.sizes[a] for a in axes))
@@ -60,10 +69,14 @@ class View:
         """The view without dimension `axis` (its size is 1)."""
         d = self.dims[axis]
         strides = self.strides if d is None else (*self.strides[:d], 1, *self.strides[d + 1 :])
-        return View(self.offsets, strides, self.dims[:axis] + self.dims[axis + 1 :], self.sizes[:axis] + self.sizes[axis + 1 :])
+        return View(
+            self.offsets, strides, self.dims[:axis] + self.dims[axis + 1 :], self.sizes[:axis] + self.sizes[axis + 1 :]
+        )
 
     def new_axis(self, axis: int) -> View:
-        return replace(self, dims=(*self.dims[:axis], None, *self.dims[axis:]), sizes=(*self.sizes[:axis], 1, *self.sizes[axis:]))
+        return replace(
+            self, dims=(*self.dims[:axis], None, *self.dims[axis:]), sizes=(*self.sizes[:axis], 1, *self.sizes[axis:])
+        )
 
 
 def whole(shape: tuple[Dim, ...]) -> View:
@@ -104,7 +117,8 @@ class ArrayRef:
         return self is other or (self.storage is other.storage and self.view == other.view)
 
     def stride_rank(self, axis: int) -> int | None:
-        """How far out the axis lies in memory (0 is outermost); None where its stride does not matter (size 1, new axis)."""
+        """How far out the axis lies in memory (0 is outermost); None where its stride does not matter (size 1, new
+        axis)."""
         d = self.view.dims[axis]
         return None if d is None or self.view.sizes[axis] == 1 else self.storage.order.index(d)
 
@@ -143,7 +157,8 @@ class PyBool(Scalar):
 
 
 class NpScalar(Scalar):
-    """A NumPy scalar (np.float64 ...): strong. `maybe_python`: a loop that did not run would have left a Python number here,
+    """A NumPy scalar (np.float64 ...): strong. `maybe_python`: a loop that did not run would have left a Python
+    number here,
     so it may only be used where both agree."""
 
     __slots__ = ("element", "maybe_python", "value")
@@ -160,7 +175,8 @@ def is_traced(value: object) -> bool:
 
 
 def axis_order(operands: Sequence[tuple[ArrayRef, Sequence[int | None]]], ndim: int) -> tuple[int, ...]:
-    """The axes of a fresh result, outermost first (rule S6: K-order, as nditer's npyiter_find_best_axis_ordering sorts them).
+    """The axes of a fresh result, outermost first (rule S6: K-order, as nditer's npyiter_find_best_axis_ordering
+    sorts them).
 
     Each operand comes with the operand axis at each result axis (None: broadcast there).
     """

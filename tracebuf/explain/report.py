@@ -1,4 +1,5 @@
-"""explain: every allocation and copy that is left in a memref program, with the user's line, its bytes and why it is there."""
+"""explain: every allocation and copy that is left in a memref program, with the user's line, its bytes and why it is
+there."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from tracebuf.ops import bufferization, memref, scf
 
 @dataclass(frozen=True)
 class Entry:
-    """One allocation or copy. `bytes` is its size in this call (None where it varies while the function runs; `size` says how);
+    """One allocation or copy. `bytes` is its size in this call (None where it varies while the function runs; `size`
+    says how);
     `in_loop` where it happens in each iteration; `lives` is "result", "arena" or "stack" for allocations."""
 
     kind: str
@@ -83,10 +85,14 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
     if isinstance(op, memref.Alloc) and not isinstance(op, memref.Alloca):
         lives = {"array": "result", "arena": "arena"}.get(op.attrs.get("kind", ""), "")
         size = byte_size(op.result.memref_type)
-        return Entry("allocation", op.loc, known(size, env), str(size), op.attrs.get("reason", "a new array"), in_loop(op), lives)
+        return Entry(
+            "allocation", op.loc, known(size, env), str(size), op.attrs.get("reason", "a new array"), in_loop(op), lives
+        )
     if isinstance(op, bufferization.Clone) or (isinstance(op, memref.Copy) and op.attrs.get("reason") != "store"):
         size = byte_size(op.operand(0).memref_type)
-        return Entry("copy", op.loc, known(size, env), str(size), op.attrs.get("reason", "a result of its own"), in_loop(op))
+        return Entry(
+            "copy", op.loc, known(size, env), str(size), op.attrs.get("reason", "a result of its own"), in_loop(op)
+        )
     return None
 
 

@@ -1,7 +1,8 @@
 """Values, uses, ops, blocks, regions, functions. MLIR counterpart: mlir/IR/{Value,Operation,Block,Region}.h.
 
 An op class stands for one kind of op and holds everything that is known of it: its structure, its NumPy reference, its
-bufferization facts, its rewrite to memrefs (see `tracebuf.ops`). The facts have conservative defaults here, as in MLIR's
+bufferization facts, its rewrite to memrefs (see `tracebuf.ops`). The facts have conservative defaults here, as in
+MLIR's
 BufferizableOpInterface: an op that says nothing reads and writes all its tensors, and aliases everything.
 """
 
@@ -244,7 +245,8 @@ class Op:
         return True
 
     def elementwise_access(self, a: Use, b: Use) -> bool:
-        """Element i of one operand is done with before element i of the other is touched (MLIR: bufferizesToElementwiseAccess)."""
+        """Element i of one operand is done with before element i of the other is touched (MLIR:
+        bufferizesToElementwiseAccess)."""
         return False
 
     def is_not_conflicting(self, read: Use, write: Use, facts: Facts) -> bool:
@@ -435,7 +437,9 @@ def clone_op(op: Op, mapping: dict[Value, Value], add: Callable[[Op], Op]) -> Op
     """A deep copy of `op` with its operands mapped; its results are added to the mapping."""
     new = object.__new__(type(op))
     regions = [clone_region(r, mapping) for r in op.regions]
-    Op.__init__(new, [mapping.get(v, v) for v in op.operands], [r.type for r in op.results], op.loc, dict(op.attrs), regions)
+    Op.__init__(
+        new, [mapping.get(v, v) for v in op.operands], [r.type for r in op.results], op.loc, dict(op.attrs), regions
+    )
     for old, fresh in zip(op.results, new.results, strict=True):
         fresh.name = old.name
         mapping[old] = fresh
@@ -463,5 +467,3 @@ def clone_func(func: Func) -> tuple[Func, dict[Value, Value]]:
     new.arg_attrs, new.attrs = [dict(a) for a in func.arg_attrs], dict(func.attrs)
     new.symbols = {s: mapping[v] for s, v in func.symbols.items()}
     return new, mapping
-
-

@@ -39,7 +39,8 @@ class Rewriter(Protocol):
         ...
 
     def buffer(self, use: Use) -> Value:
-        """The buffer for a tensor operand: its own if in place, else a new one (with a copy if its contents are read)."""
+        """The buffer for a tensor operand: its own if in place, else a new one (with a copy if its contents are
+        read)."""
         ...
 
     def replace(self, result: Value, buffer: Value) -> None:
@@ -62,9 +63,13 @@ class Rewriter(Protocol):
         """Copies elements; nothing where both are the same value."""
         ...
 
-    def block(self, block: Block, arg_types: Sequence[Type], args: Sequence[Value | None], yields: Sequence[Use]) -> Block:
-        """The memref form of a loop's body: `args[k]` is the tensor program's argument for the new block's argument k, `yields` what
-        its terminator passes on. A yielded buffer that is not the argument's own is copied into a new one (MLIR behaviour 36)."""
+    def block(
+        self, block: Block, arg_types: Sequence[Type], args: Sequence[Value | None], yields: Sequence[Use]
+    ) -> Block:
+        """The memref form of a loop's body: `args[k]` is the tensor program's argument for the new block's argument
+        k, `yields` what
+        its terminator passes on. A yielded buffer that is not the argument's own is copied into a new one (MLIR
+        behaviour 36)."""
         ...
 
     def branches(self, op: Op) -> None:
@@ -96,7 +101,8 @@ class Emitter(Protocol):
         ...
 
     def libm(self, name: str, args: Sequence[str]) -> str:
-        """A call of the C library's function on doubles, not to be replaced by what LLVM believes it means (nobuiltin)."""
+        """A call of the C library's function on doubles, not to be replaced by what LLVM believes it means
+        (nobuiltin)."""
         ...
 
 

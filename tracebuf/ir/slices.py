@@ -1,4 +1,5 @@
-"""The geometry of a view: offsets, sizes and strides per dimension of the base, and which base dimension each view dimension is.
+"""The geometry of a view: offsets, sizes and strides per dimension of the base, and which base dimension each view
+dimension is.
 
 It covers what NumPy's basic indexing, transposing, reversing and `None` can make in one affine step; MLIR's slices are
 the special case of rising dimensions and positive strides. Size, offset and stride are ints or SSA values (index).
@@ -19,9 +20,11 @@ from tracebuf.ir.types import MemRefType, TensorType
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """view[i...] = base[offsets[d] + strides[d] * i[dims.index(d)] for d ...]; a base dimension not in `dims` has size 1.
+    """view[i...] = base[offsets[d] + strides[d] * i[dims.index(d)] for d ...]; a base dimension not in `dims` has
+    size 1.
 
-    `dims[k]` is the base dimension of view dimension k, or None for a new axis of size 1. A stride of 0 repeats an element.
+    `dims[k]` is the base dimension of view dimension k, or None for a new axis of size 1. A stride of 0 repeats an
+    element.
     """
 
     offsets: tuple[Mixed, ...]
@@ -56,7 +59,11 @@ class Slice:
 
 
 def apply_slice(
-    base: np.ndarray, offsets: tuple[int, ...], sizes: tuple[int, ...], strides: tuple[int, ...], dims: tuple[int | None, ...]
+    base: np.ndarray,
+    offsets: tuple[int, ...],
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...],
+    dims: tuple[int | None, ...],
 ) -> np.ndarray:
     """The NumPy view with this geometry; InternalError where it leaves the base."""
     index: list[Any] = []
@@ -72,7 +79,9 @@ def apply_slice(
     view = base[(*index, ...)]  # with an ellipsis it stays an array at rank 0
     repeated = [s if stride == 0 else n for n, s, stride in zip(view.shape, sizes, strides, strict=True)]
     if list(view.shape) != repeated:
-        view = np.lib.stride_tricks.as_strided(view, repeated, [0 if st == 0 else s for st, s in zip(strides, view.strides, strict=True)])
+        view = np.lib.stride_tricks.as_strided(
+            view, repeated, [0 if st == 0 else s for st, s in zip(strides, view.strides, strict=True)]
+        )
     kept = [d for d in dims if d is not None]
     view = view[(*(slice(None) if d in kept else 0 for d in range(base.ndim)), ...)]
     ordered = sorted(kept)

@@ -49,7 +49,9 @@ SUPPORTED_DTYPES = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float32)
 @lru_cache(maxsize=64)
 def scalar_type(dtype: np.dtype) -> ScalarType:
     """The element type of a supported NumPy dtype; KeyError for any other."""
-    return {np.dtype(np.bool_): I1, np.dtype(np.int64): I64, np.dtype(np.float32): F32, np.dtype(np.float64): F64}[dtype]
+    return {np.dtype(np.bool_): I1, np.dtype(np.int64): I64, np.dtype(np.float32): F32, np.dtype(np.float64): F64}[
+        dtype
+    ]
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ class TensorType(ShapedType):
 
 @dataclass(frozen=True)
 class MemRefType(ShapedType):
-    """A buffer: a base pointer, an offset, sizes and strides (in elements). MLIR: `memref<?x?xf64, strided<[?, 1], offset: ?>>`."""
+    """A buffer: a base pointer, an offset, sizes and strides (in elements). MLIR: `memref<?x?xf64, strided<[?, 1],
+    offset: ?>>`."""
 
     strides: tuple[Dim | None, ...] = ()
     offset: Dim | None = 0

@@ -49,7 +49,8 @@ class ScalarOp(Op):
 
 
 def convert(value: Any, element: ScalarType) -> Any:
-    """A reference's result as the interpreters hold it: arrays and NumPy scalars of the dtype, Python ints for index."""
+    """A reference's result as the interpreters hold it: arrays and NumPy scalars of the dtype, Python ints for
+    index."""
     if isinstance(value, np.ndarray):
         return value.astype(element.dtype, copy=False)
     return int(value) if element is INDEX else element.dtype.type(value)
@@ -247,7 +248,8 @@ class CmpF(_Compare):
 
 
 class CmpI(_Compare):
-    """np.equal, less ... on integers and sizes (signed) and bool (unsigned); attr `predicate`: eq ne slt sle sgt sge ult ..."""
+    """np.equal, less ... on integers and sizes (signed) and bool (unsigned); attr `predicate`: eq ne slt sle sgt sge
+    ult ..."""
 
     __slots__ = ()
     name = "arith.cmpi"
@@ -457,7 +459,8 @@ class CopySign(BinaryOp):
 class Ufunc(ScalarOp):
     """`tracebuf.ufunc`: NumPy's own inner loop, called by pointer; attrs `ufunc` (its name) and `types` ("dd->d").
 
-    MLIR has counterparts for some (`math.exp`, `math.powf` ...); printed under its own name, since the result is NumPy's to the bit.
+    MLIR has counterparts for some (`math.exp`, `math.powf` ...); printed under its own name, since the result is
+    NumPy's to the bit.
     Operands that do not vary in the loop are passed with step 0, as NumPy passes scalars (rule N3).
     """
 
@@ -494,7 +497,8 @@ class LibmPow(BinaryOp):
 
 
 class Check(Op):
-    """`tracebuf.check`: raises `exception` with `message` (formatted with the further operands) where the condition is false.
+    """`tracebuf.check`: raises `exception` with `message` (formatted with the further operands) where the condition
+    is false.
 
     MLIR counterpart: cf.assert. It stands where eager would raise (rule F3); never pure, never moved.
     """

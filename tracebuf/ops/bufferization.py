@@ -14,7 +14,8 @@ from tracebuf.ir.types import I1
 class MaterializeInDestination(Op):
     """`bufferization.materialize_in_destination`: the source's elements must end up in the destination's buffer.
 
-    The tracer ends with one for each argument that was stored to; where the analysis finds both to be one buffer, nothing is left.
+    The tracer ends with one for each argument that was stored to; where the analysis finds both to be one buffer,
+    nothing is left.
     """
 
     __slots__ = ()
@@ -44,19 +45,24 @@ class MaterializeInDestination(Op):
 
     def bufferize(self, rewriter: Rewriter) -> None:
         dest = rewriter.buffer(self.uses[1])
-        rewriter.copy(rewriter.buffer(self.uses[0]), dest, self, "the final value of an argument goes to the caller's buffer")
+        rewriter.copy(
+            rewriter.buffer(self.uses[0]), dest, self, "the final value of an argument goes to the caller's buffer"
+        )
         rewriter.replace(self.result, dest)
 
 
 class Dealloc(Op):
-    """`bufferization.dealloc (memrefs) if (conditions) retain (retained)`: frees each memref whose condition holds, whose base is
+    """`bufferization.dealloc (memrefs) if (conditions) retain (retained)`: frees each memref whose condition holds,
+    whose base is
     no retained memref's and no earlier one's; results: for each retained memref, whether it is owned now."""
 
     __slots__ = ()
     name = "bufferization.dealloc"
 
     @classmethod
-    def of(cls, memrefs: Sequence[Value], conditions: Sequence[Value], retained: Sequence[Value], loc: Location) -> Dealloc:
+    def of(
+        cls, memrefs: Sequence[Value], conditions: Sequence[Value], retained: Sequence[Value], loc: Location
+    ) -> Dealloc:
         return cls([*memrefs, *conditions, *retained], [I1] * len(retained), loc, {"n_memrefs": len(memrefs)})
 
     @property

@@ -1,4 +1,5 @@
-"""Structured ops in destination-passing style: linalg.generic, fill and the matrix products. MLIR counterpart: the linalg dialect.
+"""Structured ops in destination-passing style: linalg.generic, fill and the matrix products. MLIR counterpart: the
+linalg dialect.
 
 On tensors an op has one result per `outs` operand, tied to it; on memrefs it has none and writes its outs.
 """
@@ -22,7 +23,8 @@ from tracebuf.ir.types import ScalarType, ShapedType, TensorType, Type
 
 @dataclass(frozen=True, slots=True)
 class AffineMap:
-    """(d0, ..., dn-1) -> results: each a loop dimension, or None for the constant 0 (a size-1 dimension that is repeated)."""
+    """(d0, ..., dn-1) -> results: each a loop dimension, or None for the constant 0 (a size-1 dimension that is
+    repeated)."""
 
     n_dims: int
     results: tuple[int | None, ...]
@@ -57,7 +59,8 @@ class Yield(Op):
 
 
 class DestinationOp(Op):
-    """Destination-passing style: `n_ins` inputs (tensors, or scalars), then the outs (MLIR: DestinationStyleOpInterface)."""
+    """Destination-passing style: `n_ins` inputs (tensors, or scalars), then the outs (MLIR:
+    DestinationStyleOpInterface)."""
 
     __slots__ = ()
     pure = True
@@ -105,10 +108,13 @@ class DestinationOp(Op):
 
 
 class Generic(DestinationOp):
-    """`linalg.generic`: a scalar body over an iteration space; np ufuncs, where, reductions, and what fusion makes of them.
+    """`linalg.generic`: a scalar body over an iteration space; np ufuncs, where, reductions, and what fusion makes
+    of them.
 
-    Attrs: `n_ins`, `maps` (an AffineMap an operand; empty results for scalars), `iterators` ("parallel" | "reduction" each).
-    The body's block has an argument per operand. A reduction's body combines a new element with its out argument, in the
+    Attrs: `n_ins`, `maps` (an AffineMap an operand; empty results for scalars), `iterators` ("parallel" |
+    "reduction" each).
+    The body's block has an argument per operand. A reduction's body combines a new element with its out argument, in
+    the
     op that is yielded; sums may be reassociated (rule C2).
     """
 
@@ -191,10 +197,15 @@ class Generic(DestinationOp):
         spread = [spread_operand(a, m, shape) for a, m in zip(args, self.maps, strict=True)]
         if self.all_parallel:
             yielded = run_body(self.body, spread, interpreter)
-            return [gather_result(y, m, shape, o) for y, m, o in zip(yielded, self.maps[self.n_ins :], args[self.n_ins :], strict=True)]
+            return [
+                gather_result(y, m, shape, o)
+                for y, m, o in zip(yielded, self.maps[self.n_ins :], args[self.n_ins :], strict=True)
+            ]
         return self._evaluate_reduction(interpreter, args, spread, shape)
 
-    def _evaluate_reduction(self, interpreter: Interpreter, args: list[Any], spread: list[Any], shape: tuple[int, ...]) -> list[Any]:
+    def _evaluate_reduction(
+        self, interpreter: Interpreter, args: list[Any], spread: list[Any], shape: tuple[int, ...]
+    ) -> list[Any]:
         results = []
         for use in self.out_uses:
             out, map_ = args[use.index], self.maps[use.index]
@@ -210,7 +221,11 @@ class Generic(DestinationOp):
             with np.errstate(all="ignore"):
                 reduced = full if not axes else reduce_exactly(reference, full, axes)
                 kept = [r for r in map_.results if r is not None]
-                reduced = np.asarray(reduced if reduced is not None else 0).transpose([order.index(d) for d in kept]) if kept else reduced
+                reduced = (
+                    np.asarray(reduced if reduced is not None else 0).transpose([order.index(d) for d in kept])
+                    if kept
+                    else reduced
+                )
                 target = out if reduced is None else reference(out, np.reshape(reduced, out.shape))
             results.append(np.asarray(target, dtype=out.dtype).copy())
         return results
@@ -221,7 +236,9 @@ class Generic(DestinationOp):
         for point in product(*map(range, shape)):
             places = [tuple(0 if r is None else point[r] for r in m.results) for m in self.maps]
             scalars = [a[p] if isinstance(a, np.ndarray) else a for a, p in zip(operands, places, strict=True)]
-            for out, place, y in zip(outs, places[self.n_ins :], run_body(self.body, scalars, interpreter), strict=True):
+            for out, place, y in zip(
+                outs, places[self.n_ins :], run_body(self.body, scalars, interpreter), strict=True
+            ):
                 out[place] = y
         return outs
 
@@ -265,7 +282,9 @@ def gather_result(value: Any, map_: AffineMap, shape: tuple[int, ...], out: np.n
     return result
 
 
-def run_body(body: Block, args: Sequence[Any], interpreter: Interpreter, wanted: Sequence[Value] | None = None) -> list[Any]:
+def run_body(
+    body: Block, args: Sequence[Any], interpreter: Interpreter, wanted: Sequence[Value] | None = None
+) -> list[Any]:
     """The body on whole arrays (or scalars): what it yields, or the `wanted` values."""
     env: dict[Value, Any] = dict(zip(body.args, args, strict=True))
     targets = body.terminator.operands if wanted is None else list(wanted)

@@ -1,4 +1,5 @@
-"""Memref ops: buffers. MLIR counterpart: the memref dialect; `tracebuf.subview` is a subview that may also permute, reverse,
+"""Memref ops: buffers. MLIR counterpart: the memref dialect; `tracebuf.subview` is a subview that may also permute,
+reverse,
 repeat and add dimensions.
 
 The memref interpreter and the native emitter dispatch on these classes; structure and typing stand here.
@@ -18,7 +19,8 @@ from tracebuf.ir.types import INDEX, MemRefType, ScalarType, strides_in_order
 class Alloc(Op):
     """`memref.alloc`: a fresh buffer of undefined contents.
 
-    Attrs: `order` (axes outermost first), `reason` (for explain), `escapes` (may leave the function: a NumPy array from birth),
+    Attrs: `order` (axes outermost first), `reason` (for explain), `escapes` (may leave the function: a NumPy array
+    from birth),
     `slot` (its place in the arena), each set by the pass that knows.
     """
 
@@ -27,7 +29,13 @@ class Alloc(Op):
 
     @classmethod
     def of(
-        cls, shape: tuple[Size, ...], element: ScalarType, sizes: Sequence[Mixed], order: tuple[int, ...], reason: str, loc: Location
+        cls,
+        shape: tuple[Size, ...],
+        element: ScalarType,
+        sizes: Sequence[Mixed],
+        order: tuple[int, ...],
+        reason: str,
+        loc: Location,
     ) -> Alloc:
         static, dynamic = split_mixed(sizes)
         type_ = MemRefType(shape, element, strides_in_order(shape, order), 0)
@@ -57,7 +65,8 @@ class Dealloc(Op):
 
 
 class Copy(Op):
-    """`memref.copy` source to target, of one shape. Attr `reason`: "store" for the program's own store, else why a copy was needed."""
+    """`memref.copy` source to target, of one shape. Attr `reason`: "store" for the program's own store, else why a
+    copy was needed."""
 
     __slots__ = ()
     name = "memref.copy"
@@ -114,7 +123,8 @@ class Cast(Op):
 
 
 class Subview(Op):
-    """`memref.subview`: part of a buffer, by a `Slice`; the same base. Attrs and dynamic operands as the tensor slices'."""
+    """`memref.subview`: part of a buffer, by a `Slice`; the same base. Attrs and dynamic operands as the tensor
+    slices'."""
 
     __slots__ = ()
     name = "memref.subview"
@@ -135,7 +145,9 @@ class Subview(Op):
     @property
     def slice(self) -> Slice:
         rest = iter(self.operands[1:])
-        offsets, sizes, strides = (tuple(join_mixed(self.attrs[k], rest)) for k in ("static_offsets", "static_sizes", "static_strides"))
+        offsets, sizes, strides = (
+            tuple(join_mixed(self.attrs[k], rest)) for k in ("static_offsets", "static_sizes", "static_strides")
+        )
         return Slice(offsets, sizes, strides, self.attrs["dims"])
 
 

@@ -1,4 +1,5 @@
-"""Structured control flow: scf.for, scf.if, scf.yield. MLIR counterpart: the scf dialect and SCF/BufferizableOpInterfaceImpl.cpp."""
+"""Structured control flow: scf.for, scf.if, scf.yield. MLIR counterpart: the scf dialect and
+SCF/BufferizableOpInterfaceImpl.cpp."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ class Yield(Op):
 
 
 class For(Op):
-    """`scf.for`: operands lower, upper, step, then the initial values; the body's arguments are the index and the carried values.
+    """`scf.for`: operands lower, upper, step, then the initial values; the body's arguments are the index and the
+    carried values.
 
     The initial tensor is written (the loop may store to what it carries) and read if the body reads its argument; a
     carried argument is a buffer of its own and always writable (MLIR behaviours 14, 20, 36).
@@ -91,7 +93,8 @@ class For(Op):
         return [Alias(self.results[use.index - 3], Relation.EQUIVALENT if same else Relation.UNKNOWN)]
 
     def bufferize(self, rewriter: Rewriter) -> None:
-        inits, types = [], []
+        inits: list[Value] = []
+        types: list[Type] = []
         args: list[Value | None] = [None]
         carried: list[Use] = []
         fixed: list[tuple[Value, Value]] = []
@@ -107,10 +110,13 @@ class For(Op):
                 fixed.append((self.results[use.index - 3], buffer))
             else:
                 carried.append(use)
-                types.append(forget_layout(buffer.memref_type))
-                inits.append(rewriter.add(memref.Cast.of(buffer, types[-1], self.loc)).result)
+                type_ = forget_layout(buffer.memref_type)
+                types.append(type_)
+                inits.append(rewriter.add(memref.Cast.of(buffer, type_, self.loc)).result)
         args += [self.carried(use) for use in carried]
-        body = rewriter.block(self.body, [INDEX, *types], [self.body.args[0], *args[1:]], [self.yielded(u) for u in carried])
+        body = rewriter.block(
+            self.body, [INDEX, *types], [self.body.args[0], *args[1:]], [self.yielded(u) for u in carried]
+        )
         new = rewriter.add(For.of([rewriter.value(u.value) for u in self.uses[:3]], inits, body, self.loc))
         for use, result in zip(carried, new.results, strict=True):
             old = self.results[use.index - 3]

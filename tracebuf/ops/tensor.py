@@ -1,4 +1,5 @@
-"""Tensor ops: values with elements. MLIR counterpart: the tensor dialect; `tracebuf.extract_view` / `insert_view` add what
+"""Tensor ops: values with elements. MLIR counterpart: the tensor dialect; `tracebuf.extract_view` / `insert_view`
+add what
 MLIR cannot say and NumPy has: views that are transposed, reversed, broadcast or have new axes, and write through.
 """
 
@@ -19,7 +20,8 @@ from tracebuf.ops import memref
 
 
 class Empty(Op):
-    """`tensor.empty`: a new array of undefined contents (np.empty). Attr `order`: its axes, outermost first (K-order)."""
+    """`tensor.empty`: a new array of undefined contents (np.empty). Attr `order`: its axes, outermost first
+    (K-order)."""
 
     __slots__ = ()
     name = "tensor.empty"
@@ -57,7 +59,8 @@ def poison(dtype: np.dtype) -> Any:
 
 
 class SliceOp(Op):
-    """What extract and insert share: a `Slice`, stored as static attributes and dynamic operands behind `leading` operands."""
+    """What extract and insert share: a `Slice`, stored as static attributes and dynamic operands behind `leading`
+    operands."""
 
     __slots__ = ()
     leading = 1
@@ -65,13 +68,20 @@ class SliceOp(Op):
     @property
     def slice(self) -> Slice:
         rest = iter(self.operands[self.leading :])
-        offsets, sizes, strides = (tuple(join_mixed(self.attrs[k], rest)) for k in ("static_offsets", "static_sizes", "static_strides"))
+        offsets, sizes, strides = (
+            tuple(join_mixed(self.attrs[k], rest)) for k in ("static_offsets", "static_sizes", "static_strides")
+        )
         return Slice(offsets, sizes, strides, self.attrs["dims"])
 
-    def slice_values(self, args: list[Any]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int | None, ...]]:
+    def slice_values(
+        self, args: list[Any]
+    ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int | None, ...]]:
         """The slice with its dynamic parts filled from operand values."""
         rest = iter(args[self.leading :])
-        parts = (tuple(next(rest) if s is None else s for s in self.attrs[k]) for k in ("static_offsets", "static_sizes", "static_strides"))
+        parts = (
+            tuple(next(rest) if s is None else s for s in self.attrs[k])
+            for k in ("static_offsets", "static_sizes", "static_strides")
+        )
         offsets, sizes, strides = parts
         return offsets, sizes, strides, self.attrs["dims"]
 
@@ -91,7 +101,8 @@ def slice_attrs(s: Slice) -> tuple[dict[str, Any], list[Value]]:
 
 
 class ExtractSlice(SliceOp):
-    """`tensor.extract_slice`: a[1:-1, ::2], a[i]. Neither reads nor writes; the result is part of its source's buffer."""
+    """`tensor.extract_slice`: a[1:-1, ::2], a[i]. Neither reads nor writes; the result is part of its source's
+    buffer."""
 
     __slots__ = ()
     name = "tensor.extract_slice"
@@ -133,7 +144,8 @@ class ExtractView(ExtractSlice):
 
 
 class InsertSlice(SliceOp):
-    """`tensor.insert_slice`: a[1:-1] = b. Reads its source, writes its destination, and reads it unless all of it is overwritten."""
+    """`tensor.insert_slice`: a[1:-1] = b. Reads its source, writes its destination, and reads it unless all of it is
+    overwritten."""
 
     __slots__ = ()
     name = "tensor.insert_slice"
