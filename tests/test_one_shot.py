@@ -1,4 +1,4 @@
-"""One-Shot's decisions: each rule on the smallest program that shows it, MLIR's own answers, and time on long programs."""
+"""One-Shot's decisions: each rule on the smallest program that shows it, MLIR's answers, and time on long programs."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def test_loop_over_old_value() -> None:  # lp06: the loop reads what it overwrit
     assert out_of_place(finish(m, new)) == ["for#3"]
 
 
-def test_elementwise_in_loop_on_outer_value() -> None:  # ew_loop: the second iteration would read the first one's result
+def test_elementwise_in_loop_on_outer_value() -> None:  # ew_loop: the next iteration would read the result
     m = maker(a=(N,), b=(N,))
     a, b = m.args
 
