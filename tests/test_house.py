@@ -32,7 +32,7 @@ ALSO = {
     "interpret": frozenset({"errors", "options", "ir", "ops", "interpret"}),
     "explain": frozenset({"errors", "options", "ir", "ops", "analysis", "explain"}),
     "frontends": frozenset({"errors", "options", "ir", "ops", "frontends"}),
-    "backend": frozenset({"errors", "options", "ir", "lower", "backend"}),
+    "backend": frozenset({"errors", "options", "ir", "ops", "lower", "backend"}),
 }
 # On top: these put the others together and may import anything, but stages and pipeline come before api.
 FREE = frozenset({"", "api", "stages", "pipeline", "measure", "testing"})

@@ -54,7 +54,7 @@ class ArrayKey:
 
 @dataclass(frozen=True, slots=True)
 class ScalarKey:
-    """A dynamic scalar: "int", "float", "bool" (Python's) or a NumPy dtype's name."""
+    """A dynamic scalar: "int", "float", "bool" (Python's), or NumPy's as "np." and the dtype's name."""
 
     kind: str
 
@@ -87,7 +87,7 @@ def key_of(name: str, x: Any) -> Key:
         return ScalarKey("int") if -SMALL < x < SMALL else StaticKey(int, x)
     if isinstance(x, np.generic):
         if x.dtype in SUPPORTED_DTYPES and kind is x.dtype.type:
-            return ScalarKey(x.dtype.name)
+            return ScalarKey(f"np.{x.dtype.name}")
         raise UnsupportedError(
             f"argument `{name}` is a scalar of dtype {x.dtype}", instead="pass bool, int64, float32 or float64"
         )
@@ -296,7 +296,7 @@ class Entry:
         if key.kind == "bool":
             s = self.symbol(name, "arg", Binding(index, None), int(x), 0, 1)
             return PyBool(self.argument(index, I1, name, {}), sub(sym(s), 1))
-        element = scalar_type(np.dtype(key.kind))
+        element = scalar_type(np.dtype(key.kind.removeprefix("np.")))
         return NpScalar(self.argument(index, element, name, {}), element)
 
     def begin(self) -> Recorder:

@@ -212,7 +212,11 @@ class Expressions:
 
         def arm(evaluate: Callable[[Env], Any]) -> Callable[[Env], None]:
             def run(inner: Env) -> None:
-                inner["<value>"] = evaluate(inner)
+                outside, self.scope.env = self.scope.env, inner
+                try:
+                    inner["<value>"] = evaluate(inner)
+                finally:
+                    self.scope.env = outside
 
             return run
 
@@ -291,7 +295,7 @@ class Expressions:
         defaults = {n: self.expr(d, env) for n, d in pairs}
 
         def lookup(wanted: str) -> Any:
-            return env[wanted] if wanted in env else outer.lookup(wanted)
+            return outer.env[wanted] if wanted in outer.env else outer.lookup(wanted)
 
         return NestedFunction(source, name, lookup, defaults)
 

@@ -359,6 +359,7 @@ class Interpreter(Expressions):
 
     def branch(self, body: Sequence[ast.stmt]) -> Callable[[Env], None]:
         def run(env: Env) -> None:
+            outside, self.scope.env = self.scope.env, env  # what inner functions see while this runs
             try:
                 self.block(body, env)
             except ReturnSignal:
@@ -373,6 +374,8 @@ class Interpreter(Expressions):
                     location=self.r.loc,
                     instead="guard the rest of the body with an if",
                 ) from None
+            finally:
+                self.scope.env = outside
 
         return run
 

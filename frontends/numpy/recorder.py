@@ -116,13 +116,29 @@ class Recorder:
         found = self.cached(e)
         if found is not None:
             return found
-        low, high = self.facts.interval(e)
-        wide = (low is not None and low < -(2**62)) or (high is not None and high > 2**62)
-        if wide and any(s.kind == "arg" for s in symbols(e)):  # products of sizes fit, as memory does
+        if not self._fits(e) and not self._narrow(e):
             raise UnsupportedError(f"the integer {e} may not fit 64 bits", location=self.loc)
         constant: Callable[[int], Value] = lambda c: self.constant(c, INDEX)  # noqa: E731
         classes = (arith.AddI, arith.MulI, arith.MinSI, arith.MaxSI, arith.FloorDivIndex)
         return self.remember(e, fold(e, self._symbol_value, constant, *map(self._index_op, classes)))
+
+    def _fits(self, e: Dim) -> bool:
+        """Whether e fits 64 bits; products of sizes do, as memory does."""
+        low, high = self.facts.interval(e)
+        wide = (low is not None and low < -(2**62)) or (high is not None and high > 2**62)
+        return not wide or not any(s.kind == "arg" for s in symbols(e))
+
+    def _narrow(self, e: Dim) -> bool:
+        """Makes e fit 64 bits, if it does when its int arguments are at most 2**24, 2**20 or 2**15: by guards."""
+        ints = sorted((s for s in symbols(e) if s.kind == "arg"), key=lambda s: s.serial)
+        for limit in (2**24, 2**20, 2**15):
+            if all(abs(self.hints[s]) <= limit for s in ints):
+                for s in ints:
+                    self.ask_nonneg(add(limit, sym(s)))
+                    self.ask_nonneg(sub(limit, sym(s)))
+                if self._fits(e):
+                    return True
+        return False
 
     def _index_op(self, cls: type[arith.BinaryOp]) -> Callable[[Value, Value], Value]:
         return lambda a, b: self.add(cls.of(a, b, self.loc)).result

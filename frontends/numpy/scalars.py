@@ -18,7 +18,7 @@ from tracebuf.frontends.numpy.ufuncs import Body, Operand, elementwise, loop_dty
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, is_traced
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Expr, add, floordiv, mod, mul, neg, sub, sym, symbols
-from tracebuf.ir.types import F64, I1, I64
+from tracebuf.ir.types import F64, I1, I64, INDEX, scalar_type
 from tracebuf.ops import arith
 
 BINARY: dict[str, tuple[Callable[[Any, Any], Any], np.ufunc]] = {
@@ -100,6 +100,16 @@ def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
         for _ in range(ib):
             result = checked(r, mul(result, ia))
         return as_int_value(result)
+    if ia is not None and ib is not None and name in BITS:
+        return int_bits(r, name, ia, ib)
+    if name in BITS or name in ("LShift", "RShift"):
+        return python_bits(r, name, a, b)
+    if name in ("FloorDiv", "Mod"):
+        fa, fb = float_value(r, a), float_value(r, b)
+        require_nonzero(r, fb, "float floor division by zero" if name == "FloorDiv" else "float modulo by zero")
+        found = elementwise(r, BINARY[name][1], [NpScalar(fa, F64), NpScalar(fb, F64)])
+        assert isinstance(found, NpScalar)  # NumPy's loops compute these as Python does
+        return PyFloat(found.value)
     if name in ("Add", "Sub", "Mult", "Div"):
         fa, fb = float_value(r, a), float_value(r, b)
         if name == "Div":
@@ -108,12 +118,35 @@ def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
             )
         op = {"Add": arith.AddF, "Sub": arith.SubF, "Mult": arith.MulF, "Div": arith.DivF}[name]
         return PyFloat(r.add(op.of(fa, fb, r.loc)).result)
-    if name == "Pow" and isinstance(ib, int) and 0 <= ib:
-        return python_power(r, float_value(r, a), ib)
+    if isinstance(b, (int, float)) and b >= 0 and float(b).is_integer() and (ia is None or isinstance(b, float)):
+        return python_power(r, float_value(r, a), float(b))
     raise UnsupportedError(
-        f"{name} on these Python numbers is not supported while tracing",
+        "this power of Python numbers may be an int, a float or a complex number, depending on their values",
         location=r.loc,
-        instead="compute it outside and pass it in, or use np.float64 values",
+        instead="np.float64(x) ** y, which is always a float",
+    )
+
+
+BITS = {"BitAnd": arith.AndI, "BitOr": arith.OrI, "BitXor": arith.XorI}
+
+
+def int_bits(r: Recorder, name: str, a: Dim, b: Dim) -> PyInt:
+    """`&`, `|` and `^` of two Python ints."""
+    value = r.add(BITS[name].of(r.i64(a), r.i64(b), r.loc)).result
+    return PyInt(r.symbol(r.add(arith.IndexCast.of(value, INDEX, r.loc)).result, f"i{len(r.func.symbols)}"))
+
+
+def python_bits(r: Recorder, name: str, a: Any, b: Any) -> Any:
+    """Bit operators where they are not simply those of ints: a TypeError for floats, shifts by a known count."""
+    ia, ib = int_expr(a), int_expr(b)
+    sign = {"BitAnd": "&", "BitOr": "|", "BitXor": "^", "LShift": "<<", "RShift": ">>"}[name]
+    if ia is None or ib is None:
+        kinds = ["int" if e is not None else "float" for e in (ia, ib)]
+        raise TypeError(f"unsupported operand type(s) for {sign}: '{kinds[0]}' and '{kinds[1]}'")
+    if isinstance(ib, int) and 0 <= ib < 31:
+        return int_arithmetic(r, "Mult" if name == "LShift" else "FloorDiv", ia, 2**ib)
+    raise UnsupportedError(
+        f"`{sign}` by a count that is not a small constant", location=r.loc, instead="multiply or divide by a power of 2"
     )
 
 
@@ -122,7 +155,8 @@ def bool_as_int(r: Recorder, x: Any) -> Any:
     if isinstance(x, bool):
         return int(x)
     if isinstance(x, PyBool):
-        raise UnsupportedError("arithmetic on a traced bool", location=r.loc, instead="use np.where, or an if")
+        value = r.add(arith.IndexCast.of(Body(r.frame.block, r.loc).cast(x.value, I64), INDEX, r.loc)).result
+        return PyInt(r.symbol(value, f"i{len(r.func.symbols)}", 0, 1))
     return x
 
 
@@ -184,9 +218,9 @@ def require_nonzero(r: Recorder, value: Value, message: str) -> None:
     r.check(ok, "ZeroDivisionError", message)
 
 
-def python_power(r: Recorder, base: Value, exponent: int) -> PyFloat:
-    """float ** small int, by libm's pow as Python does it; OverflowError where a finite base overflows."""
-    result = r.add(arith.LibmPow.of(base, r.constant(float(exponent), F64), r.loc)).result
+def python_power(r: Recorder, base: Value, exponent: float) -> PyFloat:
+    """float ** a whole number >= 0, by libm's pow as Python does it; OverflowError where a finite base overflows."""
+    result = r.add(arith.LibmPow.of(base, r.constant(exponent, F64), r.loc)).result
     infinite = r.add(
         arith.CmpF.of("oeq", r.add(arith.AbsF.of(result, r.loc)).result, r.constant(float("inf"), F64), r.loc)
     ).result
@@ -198,16 +232,15 @@ def python_power(r: Recorder, base: Value, exponent: int) -> PyFloat:
     return PyFloat(result)
 
 
-def scalar_power(r: Recorder, a: Operand, b: Operand) -> Scalar:
-    """np.float64 ** x: libm's pow, as NumPy's scalar arithmetic does it."""
-    if not (isinstance(b, (int, float, np.generic)) or isinstance(b, (PyInt, PyFloat, NpScalar))):
-        raise UnsupportedError("this power of scalars is not supported", location=r.loc)
+def scalar_power(r: Recorder, a: Operand, b: Operand) -> Any:
+    """A power with a NumPy scalar: floats by the C library, as NumPy's scalar arithmetic does it; ints as the ufunc."""
+    unsure = check_maybe_python((a, b), r.loc)
     dtype = loop_dtypes(np.power, (weak_type(a), weak_type(b)))[-1]
-    if dtype != F64.dtype or any(isinstance(x, NpScalar) and x.maybe_python for x in (a, b)):
-        raise UnsupportedError(
-            f"a scalar power of dtype {dtype} is not supported", location=r.loc, instead="use x * x, or float64 values"
-        )
-    return NpScalar(r.add(arith.LibmPow.of(scalar_value(r, a, F64), scalar_value(r, b, F64), r.loc)).result, F64)
+    if dtype.kind != "f" or unsure:
+        return elementwise(r, np.power, [a, b])
+    element = scalar_type(dtype)
+    args = (scalar_value(r, x, element) for x in (a, b))
+    return NpScalar(r.add(arith.LibmPow.of(*args, r.loc)).result, element)
 
 
 def array_power(r: Recorder, a: ArrayRef, b: Operand) -> Any:
@@ -282,9 +315,9 @@ def int_compare(r: Recorder, predicate: str, a: Dim, b: Dim) -> bool | PyBool:
 
 def unary(r: Recorder, name: str, a: Any) -> Any:
     """-a, +a, ~a."""
-    function: Callable[[Any], Any] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}[name]
+    plain: dict[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
     if not is_traced(a):
-        return function(a)
+        return plain[name](a)
     if (e := int_expr(a)) is not None and name != "Invert":
         return as_int_value(neg(e) if name == "USub" else e)
     if isinstance(a, PyFloat) and name != "Invert":
