@@ -13,6 +13,9 @@ from tracebuf.ir.location import Location
 from tracebuf.ir.types import MemRefType
 from tracebuf.ops import bufferization, memref, scf
 
+NEW = "a new array"
+"""The reason that `tensor.empty` gives where nobody knows a better one."""
+
 
 @dataclass(frozen=True)
 class Entry:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
+from tracebuf.analysis.base import describe
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.parts import Parts
 from tracebuf.ir.core import Block, Func, Op, Use, Value, dominates
@@ -94,6 +95,8 @@ class _Mover:
                     self.rewrite(chain, store, [use.op for use in chain.links])
                 elif store not in self.moved_to and may_stay(chain, self.versions, place):
                     self.rewrite(chain, chain.links[0].op, [])
+                else:
+                    chain.empty.attrs.setdefault("reason", why_kept(chain, self.known, place))
         if self.before or self.gone:
             self.block.replace_ops(self.ordered())
             for op in self.gone:
@@ -227,6 +230,18 @@ def may_stay(chain: Chain, versions: Versions, place: int) -> bool:
         and destination_is_untouched(chain, versions, place)
         and is_unused_afterwards(chain, versions, place)
     )
+
+
+def why_kept(chain: Chain, known: Known, place: int) -> str:
+    """The first rule that stood against it, in the user's words (for explain)."""
+    store = describe(chain.store.loc)
+    if not is_stored_only(chain):
+        return f"the value that {store} stores is used elsewhere too"
+    if not reads_only_its_own_elements(chain, known):
+        return f"{store} stores over elements that the value is computed from"
+    if not passes_no_new_version(chain, known.versions, place):
+        return f"what the value is computed from is overwritten before {store} stores it"
+    return f"the value is computed in a loop before {store} stores it"
 
 
 def is_straight(chain: Chain) -> bool:
