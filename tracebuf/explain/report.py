@@ -88,9 +88,10 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
     if isinstance(op, memref.Alloc) and not isinstance(op, memref.Alloca):
         lives = {"array": "result", "arena": "arena"}.get(op.attrs.get("kind", ""), "")
         size = byte_size(op.result.memref_type)
-        return Entry(
-            "allocation", op.loc, known(size, env), str(size), op.attrs.get("reason", "a new array"), in_loop(op), lives
-        )
+        reason = op.attrs.get("reason", NEW)
+        if reason == NEW:
+            reason = "the array that is returned" if lives == "result" else "a value needed as a whole before it is used"
+        return Entry("allocation", op.loc, known(size, env), str(size), reason, in_loop(op), lives)
     if isinstance(op, bufferization.Clone) or (isinstance(op, memref.Copy) and op.attrs.get("reason") != "store"):
         size = byte_size(op.operand(0).memref_type)
         return Entry(
