@@ -18,12 +18,24 @@ from tracebuf.ops import arith, func, linalg
 N = 8
 
 
-def random_func(seed: int, *, ops: int = 10, defined: bool = False) -> Func:
+def random_func(seed: int, *, ops: int = 10, defined: bool = False, stores: bool = False) -> Func:
     """A function of three vectors and a matrix, some read-only, that returns what is left at the end.
 
-    With `defined` nothing undefined is read, so that it can be run.
+    With `defined` nothing undefined is read, so that it can be run. With `stores` it ends as the front end's functions do:
+    the last value of each writable argument goes to the argument, and nothing is returned.
     """
-    return _Random(seed, ops, defined).func()
+    made = _Random(seed, ops, defined)
+    return made.func(stores)
+
+
+def origin(value: Value) -> Value:
+    """The argument (or other value) that a value is a later version of."""
+    while (op := value.defining_op) is not None:
+        before = [u.value for u in op.tensor_uses() if any(a.value is value for a in op.aliasing_values(u))]
+        if len(before) != 1 or before[0].type != value.type or op.name == "tensor.extract_slice":
+            break
+        value = before[0]
+    return value
 
 
 class _Random:
@@ -35,9 +47,13 @@ class _Random:
             attrs["bufferization.writable"] = self.rng.random() < 0.75
         self.tensors: list[list[Value]] = [list(self.m.args[:4])]
 
-    def func(self) -> Func:
+    def func(self, stores: bool) -> Func:
         m = self.m
         self.fill_block(self.ops, 0)
+        if stores:
+            last = {origin(v): v for v in self.tensors[0]}
+            writable = [bool(attrs["bufferization.writable"]) for attrs in m.func.arg_attrs]
+            return m.done(stored={i: last[a] for i, a in enumerate(m.args[:4]) if writable[i]})
         results = self.rng.sample(self.tensors[0], self.rng.randint(1, 3))
         m.builder.add(func.Return.of(results, m.loc()))
         return m.func

@@ -12,6 +12,7 @@ from random_programs import random_func
 
 from tracebuf.analysis import Analysis, copy_before_write, one_shot
 from tracebuf.bufferize import bufferize
+from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.interpret.memory import Memory
@@ -131,6 +132,12 @@ def test_new_array_of_an_iteration_is_passed_on() -> None:
     assert len(ops(new, "memref.alloc")) == 2 and not ops(new, "memref.copy")
 
 
+def test_rotating_buffers_are_not_copied() -> None:
+    f = by_name("rotating").build()
+    new = bufferize(f, one_shot(f))
+    assert len(ops(new, "memref.alloc")) == 3 and not ops(new, "memref.copy")
+
+
 def test_symbols_name_the_new_values() -> None:
     f = by_name("nested").build()
     new = bufferize(f, one_shot(f))
@@ -184,6 +191,25 @@ def test_random_programs_compute_the_same(strategy: str, leaky: None) -> None:
             got = memref_interpreter.run(bufferize(f, STRATEGIES[strategy](f)), random_args()).results
         for x, y in zip(got, expected, strict=True):
             np.testing.assert_array_equal(x, y, err_msg=f"seed {seed}\n{f!r}")
+
+
+def test_random_programs_store_the_same(leaky: None) -> None:
+    """Those that join two arguments in an scf.if, which no NumPy source does, are refused."""
+    refused = 0
+    for seed in range(120):
+        f = random_func(seed, ops=6 + seed % 10, defined=True, stores=True)
+        args, eager = random_args(), random_args()
+        with np.errstate(all="ignore"):
+            expected = tensor_interpreter.run(f, eager).arguments
+            try:
+                program = bufferize(f, one_shot(f))
+            except InternalError:
+                refused += 1
+                continue
+            memref_interpreter.run(program, args)
+        for i in range(4):
+            np.testing.assert_array_equal(args[i], expected.get(i, eager[i]), err_msg=f"seed {seed}\n{f!r}")
+    assert refused < 12
 
 
 def test_copy_before_write_never_copies_less() -> None:

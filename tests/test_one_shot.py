@@ -278,6 +278,23 @@ def test_swapped_arguments_are_not_equivalent() -> None:  # lp04
     assert out_of_place(f) == [] and not one_shot(f).equivalent(results[0], m.args[0])
 
 
+def test_rotating_storages_are_handed_on() -> None:  # p, q = q, p + q
+    f = next(p for p in PROGRAMS if p.name == "rotating").build()
+    (loop,) = [op for op in f.walk() if op.name == "scf.for"]
+    analysis = one_shot(f)
+    body_yield = loop.regions[0].block.terminator
+    assert out_of_place(f) == []
+    assert [analysis.hands_on(u) for u in body_yield.uses] == [True, False]
+    assert analysis.may_alias(*loop.results) and not one_shot(f, compat="mlir").may_alias(*loop.results)
+
+
+def test_one_storage_carried_twice_is_not_handed_on() -> None:
+    m = maker(a=(N,), x=F64)
+    a, x = m.args
+    results = m.loop(0, 4, [a, a], lambda i, p, q: [q, m.insert(x, p, i)])
+    assert out_of_place(finish(m, *results)) != []
+
+
 # -- what stands at the edge -----------------------------------------------------------------------------------------
 
 

@@ -69,6 +69,10 @@ class Analysis(Protocol):
         """Whether a new buffer in place of the operand's must begin with its contents (MLIR: not canOmitTensorCopy)."""
         ...
 
+    def hands_on(self, use: Use) -> bool:
+        """Whether a value that a loop yields may stay in its buffer although it was carried as another one."""
+        ...
+
     def conflict(self, use: Use) -> Conflict | None:
         """Why the operand is not in place; None where it is."""
         ...

@@ -30,6 +30,9 @@ class CopyBeforeWrite:
     def is_value_read(self, value: Value) -> bool:
         return self.flow.is_value_read(value)
 
+    def hands_on(self, use: Use) -> bool:
+        return False
+
     def needs_contents(self, use: Use) -> bool:
         return needs_contents(self.flow, use)
 

@@ -29,7 +29,7 @@ HEURISTICS: tuple[str, ...] = get_args(Heuristic)
 class OneShot:
     """The decisions for one function."""
 
-    __slots__ = ("_classes", "_conflicts", "_in_place", "_rules", "_sets", "flow")
+    __slots__ = ("_classes", "_conflicts", "_handed_on", "_in_place", "_rules", "_sets", "flow")
 
     def __init__(self, flow: Dataflow, rules: Rules) -> None:
         self.flow, self._rules = flow, rules
@@ -39,6 +39,9 @@ class OneShot:
         self._sets: dict[Value, AliasSet] = {}
         for value in tensor_values(flow.func):
             self._sets[value] = self._singleton(value)
+        self._handed_on: set[Use] = set()
+        if rules.parts is not None:
+            self._expect_rotations(rules.parts)
 
     # -- answers
     def is_in_place(self, use: Use) -> bool:
@@ -56,6 +59,9 @@ class OneShot:
     def conflict(self, use: Use) -> Conflict | None:
         return self._conflicts.get(use)
 
+    def hands_on(self, use: Use) -> bool:
+        return use in self._handed_on
+
     def may_alias(self, a: Value, b: Value) -> bool:
         """Whether both values may share memory."""
         return self._sets[a] is self._sets[b]
@@ -69,6 +75,14 @@ class OneShot:
             if self.flow.passes_read(use) and (read := read_of(self.flow, use)) is not None:
                 found.add_read(read)
         return found
+
+    def _expect_rotations(self, parts: Parts) -> None:
+        """A loop's result may be in the buffer of a carried value that is handed on to it: one alias set from the start."""
+        for op in self.flow.func.walk():
+            if isinstance(op, scf.For):
+                for use, source in parts.handed_on(op).items():
+                    self._handed_on.add(use)
+                    self._union([self._sets[op.results[use.index]], self._sets[source]])
 
     def force(self, use: Use) -> None:
         """Marks an operand that must be in place; InternalError where that would change what the program computes."""
@@ -116,14 +130,17 @@ class OneShot:
 
     def _use_in_place(self, use: Use) -> None:
         self._in_place.add(use)
-        sets = self._joint(use)
+        joint = self._union(self._joint(use))
+        if self.flow.writes(use):
+            joint.add_write(self.flow, use)
+
+    def _union(self, sets: list[AliasSet]) -> AliasSet:
         joint = max(sets, key=lambda s: len(s.values))
         for other in sets:
             if other is not joint:
                 joint.absorb(other)
                 self._sets.update(dict.fromkeys(other.values, joint))
-        if self.flow.writes(use):
-            joint.add_write(self.flow, use)
+        return joint
 
     # -- after deciding
     def find_equivalences(self, ops: Iterable[Op]) -> None:

@@ -48,6 +48,17 @@ class Parts:
         base, other = self._path(a)[0], self._path(b)[0]
         return base is not other and self._is_storage(base) and self._is_storage(other)
 
+    def handed_on(self, loop: scf.For) -> dict[Use, Value]:
+        """The yields of a loop that only hand another carried buffer on, with the result that it enters by: in
+        `p, q = q, p + q` the buffer of q becomes that of p. No buffer is handed on twice."""
+        found: dict[Use, Value] = {}
+        targets = [self._path(v) for v in loop.body.terminator.operands if v.is_tensor]
+        for use in loop.body.terminator.tensor_uses():
+            base, path = self._path(use.value)
+            if base.owner is loop.body and not path and base.index != use.index + 1 and targets.count((base, ())) == 1:
+                found[use] = loop.results[base.index - 1]
+        return found
+
     def _is_storage(self, root: Value) -> bool:
         op = root.defining_op
         return root.owner is self._flow.func.block if op is None else op.bufferizes_to_allocation(root)
@@ -59,7 +70,7 @@ class Parts:
         if isinstance(write.op, InsertSlice):
             others += (write.op,)
         if base is not other:
-            return False
+            return self.unrelated(base, other)
         for p, q in zip(path, others, strict=False):
             if not p.same_subset(q):
                 return self._slices_apart(p, q)

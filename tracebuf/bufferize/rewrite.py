@@ -73,6 +73,8 @@ class _Rewrite:
     # -- ops and scalars
     def add(self, op: OpT) -> OpT:
         self.target.append(op)
+        if isinstance(op, memref.Cast) and op.operand(0) in self.orders:
+            self.orders[op.result] = self.orders[op.operand(0)]
         if isinstance(op, linalg.DestinationOp):
             for inner in op.walk():
                 for use in inner.uses:
@@ -115,6 +117,9 @@ class _Rewrite:
 
     def replace(self, result: Value, buffer: Value) -> None:
         use = self.copied_results.pop(result, None)
+        loop = buffer.defining_op
+        if isinstance(loop, scf.For) and loop.operand(3 + buffer.index) in self.orders:
+            self.orders[buffer] = self.orders[loop.operand(3 + buffer.index)]
         self._bind(result, buffer if use is None else self._private(buffer, use))
 
     def _private(self, buffer: Value, use: Use) -> Value:
@@ -206,6 +211,7 @@ class _Rewrite:
         for old, arg in zip(args, new.args, strict=True):
             if old is not None:
                 self._bind(old, arg)
+                self._carry_order(old, arg)
         Region(new)
         with self._inside(new):
             self._ops(block)
@@ -219,15 +225,25 @@ class _Rewrite:
             self.add(scf.Yield.of(passed, block.terminator.loc))
         return new
 
+    def _carry_order(self, old: Value, arg: Value) -> None:
+        """What a loop carries is taken to lie as its initial value does."""
+        loop = old.owner.parent_op if isinstance(old.owner, Block) else None
+        if old.is_tensor and isinstance(loop, scf.For):
+            init = self.buffers[loop.operand(old.index + 2)]
+            if init in self.orders:
+                self.orders[arg] = self.orders[init]
+
     def _ops(self, block: Block) -> None:
         for op in block.ops[:-1]:
             op.bufferize(self)
 
     def _yielded(self, use: Use, block: Block, taken: set[Value]) -> Value:
-        """A buffer for the next iteration: one that this iteration allocated, or else a copy."""
+        """A buffer for the next iteration: one that this iteration allocated or hands on, or else a copy."""
         buffer = self.buffer(use)
         op = buffer.defining_op
-        if not (isinstance(op, memref.Alloc) and op.block is block and buffer not in taken):
+        kept = buffer.owner is block and self.analysis.hands_on(use)
+        kept = kept or (isinstance(op, memref.Alloc) and op.block is block)
+        if not kept or buffer in taken:
             reason = "the loop's next iteration needs this value in a buffer of its own"
             source, buffer = buffer, self._like(buffer, use.op.loc, reason)
             self.add(memref.Copy.of(source, buffer, reason, use.op.loc))
@@ -237,10 +253,7 @@ class _Rewrite:
     def _cast(self, buffer: Value, type_: MemRefType, loc: Location) -> Value:
         if buffer.type == type_:
             return buffer
-        cast = self.add(memref.Cast.of(buffer, type_, loc)).result
-        if buffer in self.orders:
-            self.orders[cast] = self.orders[buffer]
-        return cast
+        return self.add(memref.Cast.of(buffer, type_, loc)).result
 
     def branches(self, op: Op) -> None:
         assert isinstance(op, scf.If)
