@@ -101,6 +101,7 @@ class Facts(Prover):
         scope.unlike_hints |= (self._hint(e) or 0) < 0
         self._changed()
         self._learn(self.canon(e))
+        self._stale |= scope is self._scopes[0] and bool(self._loops)  # a loop's variable may be bounded closer now
 
     def assume_equal(self, a: Dim, b: Dim, *, entry: bool | None = None) -> None:
         """a == b holds in the scope: a substitution if one symbol can be solved for, else two inequalities."""
