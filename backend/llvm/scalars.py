@@ -43,9 +43,9 @@ class Scalars:
         self.call_loop(ufunc, types, [(p, "0") for p in pointers], "1")
         return self.code.load(elements[-1], pointers[-1])
 
-    def libm(self, name: str, args: Sequence[str]) -> str:
-        self.code.declare(name, f"double @({', '.join('double' for _ in args)})")
-        return self.code.call("double", name, [("double", a) for a in args], " nobuiltin")
+    def libm(self, name: str, type: str, args: Sequence[str]) -> str:
+        self.code.declare(name, f"{type} @({', '.join(type for _ in args)})")
+        return self.code.call(type, name, [(type, a) for a in args], " nobuiltin")
 
     def call_loop(self, ufunc: np.ufunc, types: str, operands: Sequence[tuple[str, str]], count: str) -> None:
         """NumPy's loop on `count` elements; operands (the out last) are (pointer, step in bytes)."""

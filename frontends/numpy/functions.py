@@ -17,7 +17,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.indexing import store_view
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import matmul, reduce
-from tracebuf.frontends.numpy.scalars import as_int_value, float_value, int_expr, truth
+from tracebuf.frontends.numpy.scalars import as_int_value, bool_as_int, float_value, int_expr, truth
 from tracebuf.frontends.numpy.ufuncs import (
     BOOL,
     Body,
@@ -29,7 +29,7 @@ from tracebuf.frontends.numpy.ufuncs import (
     supported,
     weak_type,
 )
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyFloat, PyInt, Scalar, axis_order, is_traced
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, axis_order, is_traced
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, dim_max, dim_min, mul, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX, ScalarType, scalar_type
@@ -274,6 +274,7 @@ def extreme_of(r: Recorder, name: str, *args: Any) -> Any:
 
 
 def absolute(r: Recorder, x: Any) -> Any:
+    x = bool_as_int(r, x) if isinstance(x, PyBool) else x
     if (e := int_expr(x)) is not None:
         known = r.ask_nonneg(e)
         return as_int_value(e if known else -e if known is False else dim_max(e, -e))

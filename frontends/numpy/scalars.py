@@ -14,7 +14,15 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.ufuncs import Body, Operand, elementwise, loop_dtypes, scalar_value, weak_type
+from tracebuf.frontends.numpy.ufuncs import (
+    Body,
+    Operand,
+    check_maybe_python,
+    elementwise,
+    loop_dtypes,
+    scalar_value,
+    weak_type,
+)
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, is_traced
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Expr, add, floordiv, mod, mul, neg, sub, sym, symbols
@@ -91,6 +99,8 @@ def unsupported_operand(r: Recorder, x: Any, name: str) -> Any:
 
 def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
     """Two Python numbers, at least one traced."""
+    if name in BITS and isinstance(a, (PyBool, bool)) and isinstance(b, (PyBool, bool)):
+        return PyBool(r.add(BITS[name].of(scalar_value(r, a, I1), scalar_value(r, b, I1), r.loc)).result)
     a, b = (bool_as_int(r, x) for x in (a, b))
     ia, ib = int_expr(a), int_expr(b)
     if ia is not None and ib is not None and name in ("Add", "Sub", "Mult", "FloorDiv", "Mod"):
@@ -146,7 +156,9 @@ def python_bits(r: Recorder, name: str, a: Any, b: Any) -> Any:
     if isinstance(ib, int) and 0 <= ib < 31:
         return int_arithmetic(r, "Mult" if name == "LShift" else "FloorDiv", ia, 2**ib)
     raise UnsupportedError(
-        f"`{sign}` by a count that is not a small constant", location=r.loc, instead="multiply or divide by a power of 2"
+        f"`{sign}` by a count that is not a small constant",
+        location=r.loc,
+        instead="multiply or divide by a power of 2",
     )
 
 
@@ -239,8 +251,8 @@ def scalar_power(r: Recorder, a: Operand, b: Operand) -> Any:
     if dtype.kind != "f" or unsure:
         return elementwise(r, np.power, [a, b])
     element = scalar_type(dtype)
-    args = (scalar_value(r, x, element) for x in (a, b))
-    return NpScalar(r.add(arith.LibmPow.of(*args, r.loc)).result, element)
+    base, exponent = scalar_value(r, a, element), scalar_value(r, b, element)
+    return NpScalar(r.add(arith.LibmPow.of(base, exponent, r.loc)).result, element)
 
 
 def array_power(r: Recorder, a: ArrayRef, b: Operand) -> Any:
@@ -260,18 +272,6 @@ def power_form(r: Recorder, a: ArrayRef, b: Operand) -> tuple[np.ufunc, list[Ope
             return fast, [a]
     if plain and a.element is I64 and b == 2 and isinstance(b, int):
         return np.square, [a]
-    if a.element is I64 and not (plain and isinstance(b, int) and b >= 0):
-        kind = (
-            b.element
-            if isinstance(b, (ArrayRef, NpScalar))
-            else I64
-            if isinstance(b, (int, PyInt, np.integer))
-            else F64
-        )
-        if kind in (I64, I1):
-            raise UnsupportedError(
-                "integers to a power that may be negative", location=r.loc, instead="use float64 values"
-            )
     return np.power, [a, b]
 
 
@@ -318,12 +318,13 @@ def unary(r: Recorder, name: str, a: Any) -> Any:
     plain: dict[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
     if not is_traced(a):
         return plain[name](a)
-    if (e := int_expr(a)) is not None and name != "Invert":
-        return as_int_value(neg(e) if name == "USub" else e)
-    if isinstance(a, PyFloat) and name != "Invert":
+    a = bool_as_int(r, a)
+    if (e := int_expr(a)) is not None:
+        return as_int_value({"USub": neg(e), "UAdd": e, "Invert": sub(-1, e)}[name])
+    if isinstance(a, PyFloat):
+        if name == "Invert":
+            raise TypeError("bad operand type for unary ~: 'float'")
         return PyFloat(r.add(arith.NegF.of(a.value, r.loc)).result) if name == "USub" else a
-    if isinstance(a, (PyInt, PyFloat, PyBool)):
-        raise UnsupportedError(f"{name} on this Python number is not supported while tracing", location=r.loc)
     return elementwise(r, {"USub": np.negative, "UAdd": np.positive, "Invert": np.invert}[name], [a])
 
 

@@ -18,7 +18,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, axis_order
 from tracebuf.ir.core import Block, Op, Value
-from tracebuf.ir.dims import Dim
+from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F32, F64, I1, I64, SUPPORTED_DTYPES, ScalarType, TensorType, scalar_type
@@ -265,17 +265,47 @@ def elementwise(
     unsure = check_maybe_python(operands, r.loc)
     dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands))
     for d in dtypes:
-        supported(d, f"a step of np.{ufunc.__name__}", r.loc)
+        supported(d, f"np.{ufunc.__name__} of these operands", r.loc)
     if into is not None and not np.can_cast(dtypes[-1], into.dtype, "same_kind"):
         raise _exceptions._UFuncOutputCastingError(ufunc, "same_kind", dtypes[-1], into.dtype, 0)
     for o, d in zip(operands, dtypes):
         check_weak_int(r, o, d)
+    if ufunc is np.power and dtypes[0] == INT:
+        check_exponent(r, operands[1], [o for o in operands if isinstance(o, ArrayRef)])
     ins, loop = [scalar_type(d) for d in dtypes[:-1]], dtypes
 
     def compute(body: Body, args: list[Value]) -> Value:
         return apply_rule(ufunc, body, [body.cast(a, t) for a, t in zip(args, ins)], loop)
 
     return build(r, compute, operands, ins, scalar_type(dtypes[-1]), into, maybe_python=unsure)
+
+
+def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -> None:
+    """Integers to a negative power raise ValueError, unless there are none; NumPy's loop must not meet one."""
+    message = "Integers to negative integer powers are not allowed."
+    if isinstance(exponent, ArrayRef) and exponent.ndim == 0:
+        exponent = NpScalar(r.load(exponent, ()), exponent.element)
+    if isinstance(exponent, ArrayRef) and exponent.element is I64:
+        raise UnsupportedError(
+            "integers to the powers in an array: one may be negative",
+            location=r.loc,
+            instead="use float64 values, for example a.astype(np.float64) ** b",
+        )
+    filled = all(r.facts.nonneg(sub(d, 1)) for a in arrays for d in a.shape)
+    if isinstance(exponent, PyInt):
+        known = r.ask_nonneg(exponent.expr)
+    elif isinstance(exponent, (int, np.integer)):
+        known = bool(exponent >= 0)
+    else:
+        known = True if weak_type(exponent) == BOOL else None
+    if known is False and filled:
+        r.fail("ValueError", message)
+    if not known:
+        value = scalar_value(r, exponent, I64)
+        ok = r.add(arith.CmpI.of("sge", value, r.constant(0, I64), r.loc)).result
+        for d in [d for a in arrays for d in a.shape if not r.facts.nonneg(sub(d, 1))]:
+            ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result
+        r.check(ok, "ValueError", message)
 
 
 def check_weak_int(r: Recorder, operand: Operand, dtype: np.dtype) -> None:

@@ -18,7 +18,7 @@ __all__ = ["LEGAL", "Level", "verify", "where"]
 
 Level = Literal["tensor", "memref"]
 
-SCALAR = frozenset({"arith.", "math.", "tracebuf.ufunc"})
+SCALAR = frozenset({"arith.", "math.", "tracebuf.ufunc", "tracebuf.pow"})
 BOTH = SCALAR | {"linalg.", "scf.", "tracebuf.check", "func.return"}
 LEGAL: dict[Level, frozenset[str]] = {
     "tensor": BOTH

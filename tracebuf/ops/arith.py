@@ -14,7 +14,7 @@ import numpy as np
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Emitter, Interpreter, llvm_type
-from tracebuf.ir.types import F32, I1, I64, INDEX, ScalarType
+from tracebuf.ir.types import F32, F64, I1, I64, INDEX, ScalarType
 
 
 class ScalarOp(Op):
@@ -484,16 +484,17 @@ class Ufunc(ScalarOp):
 
 
 class LibmPow(BinaryOp):
-    """`tracebuf.pow`: the C library's pow on float64, which is what Python's float and NumPy's scalar power call."""
+    """`tracebuf.pow`: the C library's pow or powf, which is what Python's float and NumPy's scalar power call."""
 
     __slots__ = ()
     name = "tracebuf.pow"
 
     def compute(self, args: Sequence[Any]) -> Any:
-        return np.float64(np.float64(args[0]) ** np.float64(args[1]))
+        element = self.element.dtype.type
+        return element(element(args[0]) ** element(args[1]))
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        return e.libm("pow", args)
+        return e.libm("pow" if self.element is F64 else "powf", self.llvm, args)
 
 
 class Check(Op):

@@ -1,0 +1,120 @@
+"""Judge of the language tests: a NumPy function run eagerly and bufferized, on clones, must be one and the same (rule C1).
+
+Compared are type, dtype, shape, values (bit by bit, or within `ulp`), the order of strides, effects on arguments, identity
+of results with arguments and with each other, shared memory, and the class of an exception.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import linecache
+import warnings
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+import tracebuf
+from tracebuf.measure import clone_arguments
+
+_numbers = itertools.count()
+
+
+def program(source: str, **names: Any) -> FunctionType:
+    """The function that a source text defines; inspect can read it back."""
+    file = f"<program {next(_numbers)}>"
+    text = inspect.cleandoc(source) + "\n"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    space: dict[str, Any] = {"np": np, **names}
+    exec(compile(text, file, "exec"), space)
+    found = [v for k, v in space.items() if isinstance(v, FunctionType) and v.__code__.co_filename == file]
+    return found[-1]
+
+
+def agree(f: Callable[..., Any], *args: Any, ulp: float = 0, **kwargs: Any) -> Any:
+    """Calls `f` (bufferized, or made so) and its original on clones and compares everything; the eager result."""
+    g = f if isinstance(f, tracebuf.BufferizedFunction) else tracebuf.bufferize(verify=True)(f)
+    a1, k1 = clone_arguments(args, kwargs)
+    a2, k2 = clone_arguments(args, kwargs)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        want, expected = outcome(g.__wrapped__, a1, k1)
+        got, raised = outcome(g, a2, k2)
+    if expected is not None or raised is not None:
+        if type(raised) is not type(expected):
+            raise AssertionError(f"eager raises {expected!r}, bufferized {raised!r}") from (raised or expected)
+        return expected
+    same(got, want, ulp, "result")
+    same_memory((*a2, *k2.values()), got, (*a1, *k1.values()), want)
+    for i, (x, y) in enumerate(zip((*a2, *k2.values()), (*a1, *k1.values()))):
+        same(x, y, ulp, f"argument {i}")
+    return want
+
+
+def outcome(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:
+    try:
+        return f(*args, **kwargs), None
+    except Exception as error:
+        return None, error
+
+
+def same(x: Any, y: Any, ulp: float, where: str) -> None:
+    """x (bufferized) is y (eager) in type, dtype, shape, values and order of strides."""
+    assert type(x) is type(y), f"{where}: {x!r} ({type(x)}) is not {y!r} ({type(y)})"
+    if isinstance(y, (tuple, list)):
+        assert len(x) == len(y), where
+        for i, (p, q) in enumerate(zip(x, y)):
+            same(p, q, ulp, f"{where}[{i}]")
+    elif isinstance(y, (np.ndarray, np.generic)):
+        assert x.dtype == y.dtype, f"{where}: dtype {x.dtype}, eager {y.dtype}"
+        assert x.shape == y.shape, f"{where}: shape {x.shape}, eager {y.shape}"
+        if isinstance(y, np.ndarray):
+            assert strides(x) == strides(y), f"{where}: strides {x.strides}, eager {y.strides}"
+        assert close(np.asarray(x), np.asarray(y), ulp), f"{where}:\n{x!r}\neager:\n{y!r}"
+    elif isinstance(y, float):
+        assert close(np.asarray(x), np.asarray(y), ulp), f"{where}: {x!r}, eager {y!r}"
+    else:
+        assert x == y, f"{where}: {x!r}, eager {y!r}"
+
+
+def strides(x: np.ndarray) -> list[int]:
+    """The strides that matter: of axes longer than 1, where there are elements."""
+    return [s for s, n in zip(x.strides, x.shape) if n > 1] if x.size else []
+
+
+def close(x: np.ndarray, y: np.ndarray, ulp: float) -> bool:
+    """Equal bit by bit (NaNs are one value, the zeros are two), or within `ulp` units in the last place of the larger."""
+    if y.dtype.kind != "f":
+        return bool(np.array_equal(x, y))
+    both = np.isnan(x) & np.isnan(y)
+    exact = (x == y) & (np.signbit(x) == np.signbit(y))
+    with np.errstate(all="ignore"):
+        near = np.abs(x - y) <= ulp * np.spacing(np.maximum(np.abs(x), np.abs(y))) if ulp else np.zeros(x.shape, bool)
+    return bool(np.all(both | exact | near))
+
+
+def arrays_in(value: Any) -> list[np.ndarray]:
+    if isinstance(value, np.ndarray):
+        return [value]
+    return [a for v in value for a in arrays_in(v)] if isinstance(value, (tuple, list)) else []
+
+
+def same_memory(args1: Sequence[Any], result1: Any, args2: Sequence[Any], result2: Any) -> None:
+    """Which results are which arguments, or each other, and which share memory (rules S3, B3)."""
+    one, two = ([*arrays_in(list(a)), *arrays_in(r)] for a, r in ((args1, result1), (args2, result2)))
+    for i, j in itertools.combinations(range(len(one)), 2):
+        assert (one[i] is one[j]) == (two[i] is two[j]), f"identity of arrays {i} and {j} differs"
+        shared = np.shares_memory(one[i], one[j]), np.shares_memory(two[i], two[j])
+        assert shared[0] == shared[1], f"arrays {i} and {j}: shared memory {shared[0]}, eager {shared[1]}"
+
+
+def refused(f: Callable[..., Any], *args: Any) -> tracebuf.UnsupportedError:
+    """The UnsupportedError that a call raises; it must name a line and say what to write."""
+    g = f if isinstance(f, tracebuf.BufferizedFunction) else tracebuf.bufferize(f)
+    try:
+        result = g(*args)
+    except tracebuf.UnsupportedError as error:
+        return error
+    raise AssertionError(f"not refused: gave {result!r}")
