@@ -203,11 +203,13 @@ class Code:
         self._numbered[text] = number
         return number
 
-    def parallel_group(self) -> tuple[str, str]:
+    def parallel_group(self, vectorize: bool = True) -> tuple[str, str]:
         """(metadata of the accesses, metadata of the back branch) of a loop whose iterations are independent."""
         group = self.metadata("", distinct=True)
-        property_ = self.metadata(f'!"llvm.loop.parallel_accesses", {group}')
-        return f", !llvm.access.group {group}", self.loop_metadata(property_)
+        properties = [self.metadata(f'!"llvm.loop.parallel_accesses", {group}')]
+        if not vectorize:
+            properties.append(self.metadata('!"llvm.loop.vectorize.enable", i1 false'))
+        return f", !llvm.access.group {group}", self.loop_metadata(*properties)
 
     def loop_metadata(self, *properties: str) -> str:
         return f", !llvm.loop {self.metadata(', '.join(('@', *properties)), distinct=True)}"

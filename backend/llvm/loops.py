@@ -19,6 +19,9 @@ from tracebuf.ir.types import MemRefType, ScalarType
 from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest, Operand, Stage
 from tracebuf.ops import arith
 
+CHEAP = 4
+"""A strided loop of so few ops gains nothing from gathered vectors, which take twice the time to compile."""
+
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
@@ -53,6 +56,7 @@ class Row:
     pointers: dict[int, str]
     strides: dict[int, str]
     values: dict[Value, str]
+    vectorize: bool = True
 
 
 class NestWriter:
@@ -142,7 +146,7 @@ class NestWriter:
         self._row_version(count, replace(row, strides={k: self._unit(k, s) for k, s in row.strides.items()}))
         code.jump(end)
         code.place(no)
-        self._row_version(count, row)
+        self._row_version(count, replace(row, vectorize=len(self.nest.spec.body.ops) > CHEAP))
         code.jump(end)
         code.place(end)
 
@@ -209,7 +213,7 @@ class NestWriter:
     def _stage(self, stage: Stage, row: Row, count: str, last: bool, gathered: Sequence[Value] = ()) -> None:
         """One loop over the row or block."""
         code = self.code
-        group, back = code.parallel_group()
+        group, back = code.parallel_group(row.vectorize)
         states = list(self.fold_of.values()) if last else []
         if any(s.fold.how != IN_ORDER and s.element.is_float for s in states):
             back = self._wide(group)

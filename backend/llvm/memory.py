@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from tracebuf.backend.llvm import abi
-from tracebuf.backend.llvm.code import Code
+from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.loops import Buffer
 from tracebuf.backend.llvm.scalars import memory_type
 from tracebuf.ir.core import Func, Mixed, Op, Value
-from tracebuf.ir.types import MemRefType, strides_in_order
+from tracebuf.ir.types import F64, MemRefType, strides_in_order
 from tracebuf.lower.plan import magnitude
 from tracebuf.ops import bufferization, memref, scf
 
@@ -54,6 +55,7 @@ class Memory:
             count = max(int(self.code.product(sizes)), 1)
             base = self.code.fresh_slot(f"[{count} x {memory_type(type_.element)}]", align=64)
         elif op.attrs.get("kind") == "arena":
+            self._refuse_overflow(sizes, type_.element.itemsize)
             base = self._arena(op.attrs["slot"], nbytes)
         else:
             base = self._array(type_, sizes, order)
@@ -69,6 +71,19 @@ class Memory:
             if k + 1 < len(order):
                 step = self.code.mul(step, sizes[axis])
         return tuple(strides)
+
+    def _refuse_overflow(self, sizes: tuple[str, ...], itemsize: int) -> None:
+        """Leaves where the number of bytes is beyond 64 bits (NumPy checks its own arrays)."""
+        code, dynamic = self.code, [n for n in sizes if n[0] == "%"]
+        if not dynamic:
+            return
+        constant = itemsize * prod(int(n) for n in sizes if n[0] != "%")
+        total = literal(F64, constant)
+        for n in dynamic:
+            total = code.inst(f"fmul double {total}, {code.inst(f'sitofp i64 {n} to double')}")
+        fits = code.new_label()
+        code.branch(code.inst(f"fcmp olt double {total}, {literal(F64, 2.0**62)}"), fits, self.no_memory)
+        code.place(fits)
 
     def _arena(self, slot: int, nbytes: str) -> str:
         """The arena slot's memory, grown by a call back where it is too small."""

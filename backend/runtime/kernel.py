@@ -40,6 +40,41 @@ class _Result:
     argument: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Parameter:
+    """What an array argument must be: sizes and strides (in bytes) that the compiled code takes for constants."""
+
+    type: MemRefType
+    dtype: np.dtype
+    rank: int
+    itemsize: int
+    sizes: tuple[tuple[int, int], ...]
+    strides: tuple[tuple[int, int], ...]
+
+    @staticmethod
+    def of(type_: MemRefType) -> _Parameter:
+        size = type_.element.itemsize
+        sizes = tuple((d, n) for d, n in enumerate(type_.shape) if isinstance(n, int))
+        strides = tuple((d, s * size) for d, s in enumerate(type_.strides) if isinstance(s, int))
+        return _Parameter(type_, type_.element.dtype, type_.rank, size, sizes, strides)
+
+    def fits(self, arg: Any) -> bool:
+        """A stride that nothing steps over may be any."""
+        if not isinstance(arg, np.ndarray) or arg.dtype != self.dtype or arg.ndim != self.rank:
+            return False
+        shape, strides = arg.shape, arg.strides
+        for d, n in self.sizes:
+            if shape[d] != n:
+                return False
+        for d, s in self.strides:
+            if strides[d] != s and shape[d] > 1 and arg.size:
+                return False
+        for s in strides:
+            if s % self.itemsize:
+                return False
+        return True
+
+
 class Kernel:
     """A compiled function. `text` is its LLVM IR, `plans` its loop nests, `frame` how it is called, `cpu_seconds` of
     compilation.
@@ -54,6 +89,7 @@ class Kernel:
         self.address = self.library.address(name)
         self._function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address)
         self._arguments = struct.Struct("=" + "".join(_argument_format(t) for t in self.frame.args))
+        self._parameters = [_Parameter.of(t) if isinstance(t, MemRefType) else None for t in self.frame.args]
         self._results = [
             _Result(v.type, at, _argument_of(func, v))  # type: ignore[arg-type]
             for v, at in zip(emitted.results, self.frame.result_at, strict=True)
@@ -96,35 +132,20 @@ class Kernel:
     # -- arguments
     def _values(self, args: Sequence[Any]) -> list[Any]:
         """What goes into the frame's argument slots."""
-        if len(args) != len(self.frame.args):
-            raise InternalError(f"{self.name} takes {len(self.frame.args)} arguments, not {len(args)}")
+        if len(args) != len(self._parameters):
+            raise InternalError(f"{self.name} takes {len(self._parameters)} arguments, not {len(args)}")
         values: list[Any] = []
-        for k, (arg, type_) in enumerate(zip(args, self.frame.args)):
-            if not isinstance(type_, MemRefType):
+        for arg, parameter in zip(args, self._parameters):
+            if parameter is None:
                 values.append(arg)
                 continue
-            if not isinstance(arg, np.ndarray) or arg.dtype != type_.element.dtype or arg.ndim != type_.rank:
-                raise InternalError(f"{self.name}: argument {k} is {_describe(arg)}, not {type_}")
-            self._check_layout(k, arg, type_)
-            size = arg.itemsize
+            if not parameter.fits(arg):
+                raise InternalError(f"{self.name} was compiled for {parameter.type}, not {_describe(arg)}")
             values.append(arg.__array_interface__["data"][0])
             values += arg.shape
+            size = parameter.itemsize
             values += [s // size for s in arg.strides]
         return values
-
-    def _check_layout(self, k: int, arg: np.ndarray, type_: MemRefType) -> None:
-        """Sizes and strides that the type states as constants must be those; strides that nothing steps over may be
-        any.
-        """
-        for n, stride, size, known in zip(arg.shape, arg.strides, type_.shape, type_.strides):
-            bad = isinstance(size, int) and n != size
-            bad |= (
-                n > 1
-                and arg.size > 0
-                and (stride % arg.itemsize != 0 or (isinstance(known, int) and stride != known * arg.itemsize))
-            )
-            if bad:
-                raise InternalError(f"{self.name}: argument {k} is {_describe(arg)}, not {type_}")
 
     # -- results
     def _error(self, status: int, context: Context) -> BaseException:

@@ -218,9 +218,11 @@ def magnitude(stride: Dim | None) -> int:
     """The size of a stride for comparisons: symbols count as large; 0 says nothing (no stride, or not known)."""
     if stride is None or isinstance(stride, int):
         return abs(stride or 0)
-    return abs(
-        evaluate(stride, {s: max(s.lo or 0, _TYPICAL + i) for i, s in enumerate(sorted(symbols(stride), key=hash))})
-    )
+    typical = {s: max(s.lo or 0, _TYPICAL + i) for i, s in enumerate(sorted(symbols(stride), key=hash))}
+    try:
+        return abs(evaluate(stride, typical))
+    except ZeroDivisionError:
+        return 0
 
 
 def _order(spec: Spec, sizes: Sequence[Dim], strides: dict[int, list[Dim | None]]) -> list[int]:
