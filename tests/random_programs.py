@@ -21,8 +21,8 @@ N = 8
 def random_func(seed: int, *, ops: int = 10, defined: bool = False, stores: bool = False) -> Func:
     """A function of three vectors and a matrix, some read-only, that returns what is left at the end.
 
-    With `defined` nothing undefined is read, so that it can be run. With `stores` it ends as the front end's functions do:
-    the last value of each writable argument goes to the argument, and nothing is returned.
+    With `defined` nothing undefined is read, so that it can be run. With `stores` it ends as the front end's functions
+    do: the last value of each writable argument goes to the argument, and nothing is returned.
     """
     made = _Random(seed, ops, defined)
     return made.func(stores)

@@ -77,7 +77,7 @@ class OneShot:
         return found
 
     def _expect_rotations(self, parts: Parts) -> None:
-        """A loop's result may be in the buffer of a carried value that is handed on to it: one alias set from the start."""
+        """A result may be in the buffer of a carried value that is handed on to it: one alias set from the start."""
         for op in self.flow.func.walk():
             if isinstance(op, scf.For):
                 for use, source in parts.handed_on(op).items():
