@@ -18,13 +18,14 @@ from tracebuf.frontends.numpy.indexing import as_int, read_item
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import matmul
 from tracebuf.frontends.numpy.scalars import binary, compare, truth, unary
+from tracebuf.frontends.numpy.source import Source, make_source
 from tracebuf.frontends.numpy.values import ArrayRef, PyBool, PyInt, Scalar, is_traced
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I1
 from tracebuf.ops import arith
 
 if TYPE_CHECKING:
-    from tracebuf.frontends.numpy.interpreter import Scope, Source
+    from tracebuf.frontends.numpy.interpreter import Scope
 
 
 @dataclass(frozen=True)
@@ -285,10 +286,8 @@ class Expressions:
 
     def make_nested(self, node: ast.FunctionDef | ast.Lambda, name: str, env: Env) -> NestedFunction:
         """A function object for an inner def or lambda; it sees the enclosing names as they are when it is called."""
-        from tracebuf.frontends.numpy.interpreter import make_source
-
         outer = self.scope
-        source = make_source(node, outer.source.file, outer.source.first_line, outer.source.indent)
+        source = make_source(node, outer.source.file)
         plain = [*node.args.posonlyargs, *node.args.args]
         pairs = list(zip([a.arg for a in plain][len(plain) - len(node.args.defaults) :], node.args.defaults))
         pairs += [(a.arg, d) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults) if d is not None]

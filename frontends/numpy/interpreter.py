@@ -8,22 +8,20 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-import textwrap
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError, note_location
-from tracebuf.frontends.numpy import liveness
 from tracebuf.frontends.numpy.control import Env, Range, trace_for, trace_if
 from tracebuf.frontends.numpy.expressions import Expressions, NestedFunction
 from tracebuf.frontends.numpy.indexing import store_item
 from tracebuf.frontends.numpy.recorder import DeadEnd, Recorder
 from tracebuf.frontends.numpy.scalars import BINARY, binary, power_form, truth
+from tracebuf.frontends.numpy.source import Source, read_source
 from tracebuf.frontends.numpy.ufuncs import elementwise
 from tracebuf.frontends.numpy.values import ArrayRef, is_traced
 from tracebuf.ir.location import Location
@@ -44,57 +42,6 @@ class BreakSignal(Exception):
 
 class ContinueSignal(Exception):
     """`continue` in an unrolled loop."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """A function's syntax tree with the place it was read from."""
-
-    node: ast.FunctionDef | ast.Lambda
-    file: str
-    first_line: int
-    indent: int
-    live: liveness.Liveness
-    locals: frozenset[str]
-
-
-@lru_cache(maxsize=512)
-def read_source(code: types.CodeType, file: str, line: int) -> Source:
-    """Parses a function's source, once per code object and place (equal code objects may stand in different files)."""
-    try:
-        lines, first = inspect.getsourcelines(code)
-    except (OSError, TypeError):
-        raise UnsupportedError(
-            f"the source of {code.co_name} cannot be read",
-            instead="define the function in a file (not in exec or a bare interpreter)",
-        ) from None
-    text = textwrap.dedent("".join(lines))
-    indent = len(lines[0]) - len(lines[0].lstrip())
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:
-        raise UnsupportedError(
-            f"the source of {code.co_name} cannot be parsed on its own", instead="define it with def"
-        ) from None
-    found = [
-        n
-        for n in ast.walk(tree)
-        if isinstance(n, (ast.FunctionDef, ast.Lambda)) and getattr(n, "name", "<lambda>") == code.co_name
-    ]
-    if len(found) != 1:
-        raise UnsupportedError(
-            f"the source of {code.co_name} is ambiguous: {len(found)} candidates",
-            instead="define it with def, on lines of its own",
-        )
-    return make_source(found[0], file, first, indent)
-
-
-def make_source(node: ast.FunctionDef | ast.Lambda, file: str, first: int, indent: int) -> Source:
-    names = {a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
-    body = node.body if isinstance(node, ast.FunctionDef) else []
-    return Source(
-        node, file, first, indent, liveness.analyse(node), frozenset(names) | frozenset(liveness.stored(body))
-    )
 
 
 @dataclass
@@ -212,9 +159,8 @@ class Interpreter(Expressions):
     def at(self, node: ast.AST) -> Location:
         """Makes a node the current place in the user's source."""
         s = self.scope.source
-        line = getattr(node, "lineno", 1) + s.first_line - 1
-        column = getattr(node, "col_offset", 0) + s.indent
-        end = (getattr(node, "end_col_offset", 0) or 0) + s.indent
+        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        end = getattr(node, "end_col_offset", 0) or 0
         if getattr(node, "end_lineno", None) != getattr(node, "lineno", None):
             end = 10**6
         self.r.loc = Location(s.file, line, column, end, self.scope.name)
