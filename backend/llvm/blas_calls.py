@@ -65,8 +65,8 @@ class BlasWriter:
         code.jump(end)
         code.place(loops)
         if overwrite:
-            self.write_nest(_zero(nest), ["0.0", out])
-        self.write_nest(nest, list(operands))
+            self.write_nest(_zero(nest).as_rare(), ["0.0", out])
+        self.write_nest(nest.as_rare(), list(operands))
         code.jump(end)
         code.place(end)
 

@@ -208,8 +208,13 @@ class Code:
         group = self.metadata("", distinct=True)
         properties = [self.metadata(f'!"llvm.loop.parallel_accesses", {group}')]
         if not vectorize:
-            properties.append(self.metadata('!"llvm.loop.vectorize.enable", i1 false'))
+            properties += self.as_it_stands()
         return f", !llvm.access.group {group}", self.loop_metadata(*properties)
+
+    def as_it_stands(self) -> list[str]:
+        """Properties of a loop that is not worth vectorising or unrolling, which costs time to compile."""
+        names = '"llvm.loop.vectorize.enable", i1 false', '"llvm.loop.unroll.disable"'
+        return [self.metadata("!" + name) for name in names]
 
     def loop_metadata(self, *properties: str) -> str:
         return f", !llvm.loop {self.metadata(', '.join(('@', *properties)), distinct=True)}"

@@ -244,7 +244,7 @@ class KernelWriter:
             self._structured(op)
 
     def _write_nest(self, nest: Nest, operands: Sequence[Buffer | str]) -> None:
-        if str(nest) not in self.plans[-1:]:
+        if not nest.rare:
             self.plans.append(str(nest))
         NestWriter(self.code, nest, operands, self.values, self.scopes).write()
 

@@ -86,7 +86,7 @@ class FoldState:
         """Adds one block's sum: as many carries as the count has trailing ones."""
         code, count = self.code, self.code.inst(f"load i64, ptr {self._count}")
         ones = code.intrinsic("llvm.cttz.i64", "i64", [("i64", code.inst(f"xor i64 {count}, -1")), ("i1", "false")])
-        with code.loop(ones, carried=[(self.type, value)], metadata=self._short()) as loop:
+        with code.loop(ones, carried=[(self.type, value)], metadata=code.loop_metadata(*code.as_it_stands())) as loop:
             level = code.inst(f"load {self.type}, ptr {code.offset(self._levels, self.type, loop.index)}")
             loop.next = [code.inst(f"fadd {self.type} {level}, {loop.carried[0]}")]
         code.do(f"store {self.type} {loop.carried[0]}, ptr {code.offset(self._levels, self.type, ones)}")
@@ -96,15 +96,11 @@ class FoldState:
         """The sum of the levels in use, small ones first."""
         code, count = self.code, self.code.inst(f"load i64, ptr {self._count}")
         zeros = code.intrinsic("llvm.ctlz.i64", "i64", [("i64", count), ("i1", "false")])
-        with code.loop(code.sub("64", zeros), carried=[(self.type, "-0.0")], metadata=self._short()) as loop:
+        with code.loop(
+            code.sub("64", zeros), carried=[(self.type, "-0.0")], metadata=code.loop_metadata(*code.as_it_stands())
+        ) as loop:
             level = code.inst(f"load {self.type}, ptr {code.offset(self._levels, self.type, loop.index)}")
             used = code.inst(f"trunc i64 {code.inst(f'lshr i64 {count}, {loop.index}')} to i1")
             more = code.inst(f"fadd {self.type} {level}, {loop.carried[0]}")
             loop.next = [code.select(used, self.type, more, loop.carried[0])]
         return loop.carried[0]
-
-    def _short(self) -> str:
-        """Metadata of a loop of a few steps: not worth unrolling, which costs time to compile."""
-        code = self.code
-        unroll = code.metadata('!"llvm.loop.unroll.disable"')
-        return code.loop_metadata(unroll, code.metadata('!"llvm.loop.vectorize.enable", i1 false'))

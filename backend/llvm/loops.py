@@ -120,7 +120,7 @@ class NestWriter:
             for k, state in self.fold_of.items():
                 state.begin(pointers[k], self._access(k))
         if depth == len(sizes) - 1:
-            self._row(sizes[-1], Row(pointers, strides[-1], {}), unit)
+            self._row(sizes[-1], Row(pointers, strides[-1], {}, not self.nest.rare), unit)
         else:
             with self.code.loop(sizes[depth]) as loop:
                 self._loops(depth + 1, sizes, strides, self._advance(pointers, strides[depth], loop.index), unit)

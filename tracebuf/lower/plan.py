@@ -19,7 +19,7 @@ one).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from tracebuf.errors import InternalError
@@ -126,6 +126,12 @@ class Nest:
     """How many of the innermost loops the folds run over."""
     unit_test: tuple[int, ...]
     """Operands whose innermost stride is compared with 1 at run time, to choose the copy of the loop made for that."""
+    rare: bool = False
+    """Seldom run: short code, quick to compile, rather than fast code."""
+
+    def as_rare(self) -> Nest:
+        folds = tuple(Fold(f.out, IN_ORDER, None, None) for f in self.folds)
+        return replace(self, unit_test=(), folds=folds, rare=True)
 
     @property
     def blocked(self) -> bool:
