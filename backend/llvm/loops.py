@@ -232,7 +232,10 @@ class NestWriter:
         parallel = code.metadata(f'!"llvm.loop.parallel_accesses", {group.rpartition(" ")[2]}')
         enable = code.metadata('!"llvm.loop.vectorize.enable", i1 true')
         width = code.metadata(f'!"llvm.loop.vectorize.width", i32 {64 // size}')
-        count = code.metadata('!"llvm.loop.interleave.count", i32 4')
+        chains = (
+            4 if any(s.pairwise for s in self.fold_of.values()) else 8
+        )  # a maximum's step takes longer than a sum's
+        count = code.metadata(f'!"llvm.loop.interleave.count", i32 {chains}')
         return code.loop_metadata(parallel, enable, width, count)
 
     def _iteration(
