@@ -203,12 +203,14 @@ class Code:
         self._numbered[text] = number
         return number
 
-    def parallel_group(self, vectorize: bool = True) -> tuple[str, str]:
+    def parallel_group(self, vectorize: bool = True, short: bool = False) -> tuple[str, str]:
         """(metadata of the accesses, metadata of the back branch) of a loop whose iterations are independent."""
         group = self.metadata("", distinct=True)
         properties = [self.metadata(f'!"llvm.loop.parallel_accesses", {group}')]
         if not vectorize:
             properties += self.as_it_stands()
+        elif short:  # a few hundred elements in the L1 cache: one vector at a time will do, and compiles sooner
+            properties += [self.metadata('!"llvm.loop.interleave.count", i32 1'), self.as_it_stands()[1]]
         return f", !llvm.access.group {group}", self.loop_metadata(*properties)
 
     def as_it_stands(self) -> list[str]:

@@ -213,7 +213,7 @@ class NestWriter:
     def _stage(self, stage: Stage, row: Row, count: str, last: bool, gathered: Sequence[Value] = ()) -> None:
         """One loop over the row or block."""
         code = self.code
-        group, back = code.parallel_group(row.vectorize)
+        group, back = code.parallel_group(row.vectorize, short=self.nest.blocked)
         states = list(self.fold_of.values()) if last else []
         if any(s.fold.how != IN_ORDER and s.element.is_float for s in states):
             back = self._wide(group)
