@@ -26,113 +26,104 @@ import numpy as np
 
 import tracebuf
 
-
 Call = Callable[[], Any]
+Functions = Mapping[str, Callable[..., Any] | None]
 OURS = "tracebuf"
-ROUND_SECONDS = 0.02
+ROUND_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
 class Job:
-    """One comparison. `calls` do the same work on data of their own; `floors` do less, and are not checked."""
+    """One comparison: functions of the same arguments, that store into them or give a result.
+
+    `rooms` are further arguments, for those that want memory prepared. `floors` do less work, and are not checked.
+    """
 
     name: str
-    calls: Mapping[str, Call]
-    results: Mapping[str, Any] = field(default_factory=dict)
-    floors: frozenset[str] = frozenset()
+    functions: Functions
+    args: tuple[Any, ...]
+    rooms: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    floors: Mapping[str, Call] = field(default_factory=dict)
     rtol: float = 0.0
 
+    def calls(self) -> dict[str, Call]:
+        """The contestants that are installed, all on the same arrays: where these lie in memory matters."""
+        functions = {k: f for k, f in self.functions.items() if f is not None}
+        return {k: partial(f, *self.args, *self.rooms.get(k, ())) for k, f in functions.items()} | dict(self.floors)
 
-def bind(function: Callable[..., Any] | None, *args: Any) -> Call | None:
-    return None if function is None else partial(function, *args)
-
-
-def job(name: str, calls: Mapping[str, Call | None], results: Mapping[str, Any], **options: Any) -> Job:
-    """A job without the contestants that are not installed."""
-    return Job(name, {k: c for k, c in calls.items() if c is not None}, results, **options)
+    def check(self) -> None:
+        """Runs every contestant once on copies; AssertionError where results or stored-to arguments differ."""
+        expected: list[Any] | None = None
+        for k in ("numpy", *self.functions):
+            f = self.functions[k]
+            if f is None:
+                continue
+            args = [a.copy() if isinstance(a, np.ndarray) else a for a in self.args]
+            got = [f(*args, *self.rooms.get(k, ())), *args]
+            expected = expected or got
+            for x, y in zip(got, expected):
+                if y is not None:
+                    np.testing.assert_allclose(x, y, rtol=self.rtol, err_msg=f"{self.name}: {k}")
 
 
 def wave_job(n: int) -> Job:
-    rng = np.random.default_rng(0)
-    u = rng.random((n, n))
-    state = {k: (u.copy(), np.zeros((n, n))) for k in (OURS, "numpy", "numpy out=", "numba loops", "same traffic")}
-    room = np.empty((2, n - 2, n - 2))
-    ours = tracebuf.bufferize(kernels.wave)
-    calls = {
-        OURS: bind(ours, *state[OURS], 0.1),
-        "numpy": bind(kernels.wave, *state["numpy"], 0.1),
-        "numpy out=": bind(kernels.wave_out, *state["numpy out="], 0.1, *room),
-        "numba loops": bind(kernels.numba_jit(kernels.wave_loops), *state["numba loops"], 0.1),
-        "same traffic": bind(kernels.wave_traffic, *state["same traffic"]),
+    u, v = np.random.default_rng(0).random((2, n, n))
+    functions: Functions = {
+        OURS: tracebuf.bufferize(kernels.wave),
+        "numpy": kernels.wave,
+        "numpy out=": kernels.wave_out,
+        "numba loops": kernels.numba_jit(kernels.wave_loops),
     }
-    floors = frozenset({"same traffic"})
-    return job(f"wave step, {n} x {n}", calls, {k: s[0] for k, s in state.items()}, floors=floors, rtol=1e-12)
+    rooms = {"numpy out=": tuple(np.empty((2, n - 2, n - 2)))}
+    floors = {"same traffic": partial(kernels.wave_traffic, np.zeros_like(u), np.zeros_like(v))}
+    return Job(f"wave step, {n} x {n}", functions, (u, v, 0.1), rooms, floors, rtol=1e-9)
 
 
 def chain_job(n: int) -> Job:
-    a, b, c = np.random.default_rng(0).random((3, n))
-    out = {k: np.empty(n) for k in (OURS, "numpy", "numpy out=", "numba loops")}
-    calls = {
-        OURS: bind(tracebuf.bufferize(kernels.chain), a, b, c, out[OURS]),
-        "numpy": bind(kernels.chain, a, b, c, out["numpy"]),
-        "numpy out=": bind(kernels.chain_out, a, b, c, out["numpy out="], np.empty(n)),
-        "numba loops": bind(kernels.numba_jit(kernels.chain_loops), a, b, c, out["numba loops"]),
+    functions: Functions = {
+        OURS: tracebuf.bufferize(kernels.chain),
+        "numpy": kernels.chain,
+        "numpy out=": kernels.chain_out,
+        "numba loops": kernels.numba_jit(kernels.chain_loops),
     }
-    return job(f"chain of 6 operations, {n:,}", calls, out)
+    args = tuple(np.random.default_rng(0).random((4, n)))
+    return Job(f"chain of 6 operations, {n:,}", functions, args, {"numpy out=": (np.empty(n),)})
 
 
 def bell_job(n: int) -> Job:
-    a, b = np.random.default_rng(0).random((2, n))
-    out = {k: np.empty(n) for k in (OURS, "numpy", "numpy out=", "numba loops")}
-    calls = {
-        OURS: bind(tracebuf.bufferize(kernels.bell), a, b, out[OURS]),
-        "numpy": bind(kernels.bell, a, b, out["numpy"]),
-        "numpy out=": bind(kernels.bell_out, a, b, out["numpy out="]),
-        "numba loops": bind(kernels.numba_jit(kernels.bell_loops), a, b, out["numba loops"]),
+    functions: Functions = {
+        OURS: tracebuf.bufferize(kernels.bell),
+        "numpy": kernels.bell,
+        "numpy out=": kernels.bell_out,
+        "numba loops": kernels.numba_jit(kernels.bell_loops),
     }
-    return job(f"exp chain, {n:,}", calls, out, rtol=1e-13)
+    return Job(f"exp chain, {n:,}", functions, tuple(np.random.default_rng(0).random((3, n))), rtol=1e-13)
 
 
 def sum_jobs(n: int) -> Iterator[Job]:
     a, b = np.random.default_rng(0).random((2, n, n))
-    pairs = (
+    jobs: tuple[tuple[str, Any, Any, tuple[Any, ...]], ...] = (
         ("sum", kernels.total, kernels.total_loops, (a,)),
         ("distance", kernels.distance, kernels.distance_loops, (a, b)),
+        ("sum over axis 0", kernels.columns, kernels.columns_loops, (a, b[0])),
     )
-    for name, plain, loops, args in pairs:
-        calls = {
-            OURS: bind(tracebuf.bufferize(plain), *args),
-            "numpy": bind(plain, *args),
-            "numba loops": bind(kernels.numba_jit(loops, fast=True), *args),
+    for name, plain, loops, args in jobs:
+        functions: Functions = {
+            OURS: tracebuf.bufferize(plain),
+            "numpy": plain,
+            "numba loops": kernels.numba_jit(loops, fast=True),
         }
-        yield job(f"{name}, {n} x {n}", calls, {k: c() for k, c in calls.items() if c is not None}, rtol=1e-9)
-    out = {k: np.empty(n) for k in (OURS, "numpy", "numba loops")}
-    calls = {
-        OURS: bind(tracebuf.bufferize(kernels.columns), a, out[OURS]),
-        "numpy": bind(kernels.columns, a, out["numpy"]),
-        "numba loops": bind(kernels.numba_jit(kernels.columns_loops), a, out["numba loops"]),
-    }
-    yield job(f"sum over axis 0, {n} x {n}", calls, out, rtol=1e-12)
+        yield Job(f"{name}, {n} x {n}", functions, args, rtol=1e-9)
 
 
 def call_job() -> Job:
-    a, b, c = np.random.default_rng(0).random((3, 4))
-    out = {k: np.empty(4) for k in (OURS, "numpy", "numba loops")}
-    calls = {
-        OURS: bind(tracebuf.bufferize(kernels.small), a, b, c, out[OURS]),
-        "numpy": bind(kernels.small, a, b, c, out["numpy"]),
-        "numba loops": bind(kernels.numba_jit(kernels.small_loops), a, b, c, out["numba loops"]),
-        "np.add alone": bind(np.add, a, b),
+    a, b, c, d = np.random.default_rng(0).random((4, 4))
+    functions: Functions = {
+        OURS: tracebuf.bufferize(kernels.small),
+        "numpy": kernels.small,
+        "numba loops": kernels.numba_jit(kernels.small_loops),
     }
-    return job("call with 4 arrays of 4", calls, out, floors=frozenset({"np.add alone"}))
-
-
-def check(j: Job) -> None:
-    """Runs every contestant once and compares the results; AssertionError where they differ."""
-    for call in j.calls.values():
-        call()
-    for name in j.calls.keys() - j.floors:
-        np.testing.assert_allclose(j.results[name], j.results["numpy"], rtol=j.rtol, err_msg=f"{j.name}: {name}")
+    return Job("call with 4 arrays of 4", functions, (a, b, c, d), floors={"np.add alone": partial(np.add, a, b)})
 
 
 def cpu_seconds(call: Call, times: int) -> float:
@@ -144,11 +135,13 @@ def cpu_seconds(call: Call, times: int) -> float:
 
 def run(j: Job, rounds: int) -> None:
     """Checks, times and prints one job."""
-    check(j)
-    times = {k: max(1, int(ROUND_SECONDS / max(cpu_seconds(c, 3), 1e-7))) for k, c in j.calls.items()}
-    taken: dict[str, list[float]] = {k: [] for k in j.calls}
+    j.check()
+    calls = j.calls()
+    times = {k: max(1, int(ROUND_SECONDS / max(cpu_seconds(c, 3), 1e-7))) for k, c in calls.items()}
+    taken: dict[str, list[float]] = {k: [] for k in calls}
     for _ in range(rounds):
-        for k, c in j.calls.items():
+        for k, c in calls.items():
+            c()  # the last one's data leaves the caches
             taken[k].append(cpu_seconds(c, times[k]))
     table(j.name, taken)
 
