@@ -6,9 +6,9 @@ of results with arguments and with each other, shared memory, and the class of a
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import linecache
+import textwrap
 import warnings
 from collections.abc import Callable, Sequence
 from types import FunctionType
@@ -25,7 +25,7 @@ _numbers = itertools.count()
 def program(source: str, **names: Any) -> FunctionType:
     """The function that a source text defines; inspect can read it back."""
     file = f"<program {next(_numbers)}>"
-    text = inspect.cleandoc(source) + "\n"
+    text = textwrap.dedent(source).strip() + "\n"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     space: dict[str, Any] = {"np": np, **names}
     exec(compile(text, file, "exec"), space)

@@ -15,9 +15,10 @@ from tracebuf.frontends.numpy.arguments import ArrayKey, Binding, Entry, Key, Re
 from tracebuf.frontends.numpy.interpreter import Interpreter
 from tracebuf.frontends.numpy.recorder import Guard, Recorder
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar
-from tracebuf.ir.core import Block, Func, Value
-from tracebuf.ir.dims import Sym, to_python
+from tracebuf.ir.core import Func, Op, Value
+from tracebuf.ir.dims import Expr, Sym, sym, symbols, to_python
 from tracebuf.ir.location import Location
+from tracebuf.ir.types import TensorType
 from tracebuf.ops import bufferization, func
 
 
@@ -118,7 +119,8 @@ def finish(entry: Entry, r: Recorder, interpreter: Interpreter, given: Sequence[
     results = Results(r, given)
     plan = results.leaf(result)
     r.add(func.Return.of(results.values, r.loc))
-    keep_reachable_symbols(entry.func)
+    spell_equal_sizes_alike(entry.func, r)
+    entry.func.forget_lost_symbols()
     return Traced(
         entry.func,
         tuple(entry.arguments),
@@ -130,14 +132,29 @@ def finish(entry: Entry, r: Recorder, interpreter: Interpreter, given: Sequence[
     )
 
 
-def keep_reachable_symbols(f: Func) -> None:
-    """Forgets symbols whose value stands in a region that was discarded."""
-    blocks: set[Block] = {f.block}
-    for op in f.walk():
-        blocks |= {b for region in op.regions for b in region.blocks}
-    f.symbols = {
-        s: v for s, v in f.symbols.items() if (v.owner if isinstance(v.owner, Block) else v.owner.block) in blocks
-    }
+def spell_equal_sizes_alike(f: Func, r: Recorder) -> None:
+    """Guards that came late made sizes equal that ops before spell in two ways: types and values get one spelling."""
+    if not any(g.kind == "zero" for g in r.guards):
+        return
+    for s, value in list(f.symbols.items()):
+        same = r.facts.canon(sym(s))
+        if isinstance(same, Expr) and same != sym(s) and (t := sole_symbol(same)) is not None and t in f.symbols:
+            value.replace_all_uses(f.symbols[t])
+            f.symbols[s] = f.symbols[t]
+    values = [*f.args, *(v for op in f.walk() for v in results_and_arguments(op))]
+    for v in values:
+        if isinstance(v.type, TensorType) and any(isinstance(d, Expr) for d in v.type.shape):
+            v.type = TensorType(tuple(r.facts.canon(d) for d in v.type.shape), v.type.element)
+
+
+def sole_symbol(e: Expr) -> Sym | None:
+    """The symbol that an expression is, if it is nothing else."""
+    found = symbols(e)
+    return next(iter(found)) if len(found) == 1 and e == sym(next(iter(found))) else None
+
+
+def results_and_arguments(op: Op) -> list[Value]:
+    return [*op.results, *(a for region in op.regions for b in region.blocks for a in b.args)]
 
 
 class Results:

@@ -375,6 +375,14 @@ class Func:
     def walk(self) -> Iterator[Op]:
         return self.body.walk()
 
+    def forget_lost_symbols(self) -> None:
+        """Drops symbols whose value stands in a region that is no longer part of the function."""
+        blocks: set[Block] = {self.block}
+        for op in self.walk():
+            blocks.update(b for region in op.regions for b in region.blocks)
+        home = {s: v.owner if isinstance(v.owner, Block) else v.owner.block for s, v in self.symbols.items()}
+        self.symbols = {s: v for s, v in self.symbols.items() if home[s] in blocks}
+
     def __repr__(self) -> str:
         from tracebuf.ir.printer import print_func
 

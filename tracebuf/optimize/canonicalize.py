@@ -29,6 +29,7 @@ def canonicalize(func: Func) -> None:
         pinned = set(func.symbols.values())
         if not (remove_dead(func.block, pinned) or folder.changed):
             break
+        func.forget_lost_symbols()
 
 
 # -- dead ops
