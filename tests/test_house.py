@@ -121,7 +121,7 @@ def test_imports_run_one_way() -> None:
         ("tracebuf.frontends", "from .. import backend"),
         ("tracebuf.frontends", "def f():\n    from tracebuf.analysis import oneshot"),
         ("tracebuf.backend", "from ..frontends import numpy"),
-        ("tracebuf.backend", "import importlib\nimportlib.import_module('tracebuf.ops')"),
+        ("tracebuf.backend", "import importlib\nimportlib.import_module('tracebuf.analysis')"),
         ("tracebuf.errors", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .ir import Value"),
     ],
 )

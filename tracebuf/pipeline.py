@@ -1,6 +1,7 @@
 """The whole pipeline at a glance: the passes by name, in order. Read this file first.
 
-    trace (frontends/numpy)         a Python function and one call's arguments -> a tensor program (SSA, destination-passing)
+    trace (frontends/numpy)         a Python function and one call's arguments -> a tensor program (SSA,
+    destination-passing)
     TENSOR_PASSES                   the tensor program made smaller: fewer ops, fewer temporaries
     analyze                         One-Shot: which operand may use its buffer in place, and why the others may not
     bufferize                       -> a memref program, with a copy for each operand that may not
@@ -24,6 +25,7 @@ from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
 from tracebuf.ir.core import Func
 from tracebuf.ir.verifier import verify
+from tracebuf.optimize.accumulate import accumulate_products
 from tracebuf.optimize.canonicalize import canonicalize
 from tracebuf.optimize.cse import cse
 from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
@@ -39,6 +41,7 @@ Observer = Callable[[str, Func], None]
 TENSOR_PASSES: tuple[tuple[str, Pass], ...] = (
     ("canonicalize", canonicalize),
     ("cse", cse),
+    ("accumulate-products", accumulate_products),
     ("fuse", fuse),
     ("canonicalize-fused", canonicalize),
     ("eliminate-empty-tensors", eliminate_empty_tensors),
@@ -82,7 +85,11 @@ def to_memref(func: Func, options: Options, observe: Observer | None = None) -> 
 
 
 def _run(
-    passes: tuple[tuple[str, Pass], ...], func: Func, level: Literal["tensor", "memref"], options: Options, observe: Observer | None
+    passes: tuple[tuple[str, Pass], ...],
+    func: Func,
+    level: Literal["tensor", "memref"],
+    options: Options,
+    observe: Observer | None,
 ) -> None:
     for name, step in passes:
         step(func)

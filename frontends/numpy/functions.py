@@ -255,22 +255,28 @@ def extreme_of(r: Recorder, name: str, *args: Any) -> Any:
         return as_int_value(r.facts.simplify((dim_min if name == "min" else dim_max)(*exprs)))  # type: ignore[arg-type]
     if not any(is_traced(x) for x in items):
         return getattr(builtins, name)(items)
-    if all(
-        isinstance(x, (PyFloat, float)) or (isinstance(x, NpScalar) and x.element is F64 and not x.maybe_python)
-        for x in items
-    ):
-        kinds = {isinstance(x, NpScalar) for x in items}
-        if len(kinds) == 1:
-            best = items[0]
-            for x in items[1:]:
-                a, b = (v.value if isinstance(v, (PyFloat, NpScalar)) else float_value(r, v) for v in (x, best))
-                better = r.add(arith.CmpF.of("olt" if name == "min" else "ogt", a, b, r.loc)).result
-                chosen = r.add(arith.Select.of(better, a, b, r.loc)).result
-                best = NpScalar(chosen, F64) if kinds == {True} else PyFloat(chosen)
-            return best
+    if all(isinstance(x, NpScalar) and not x.maybe_python and x.element is items[0].element for x in items):
+        return numpy_extreme(r, name, items)
+    if all(isinstance(x, (PyFloat, float)) for x in items):
+        best = float_value(r, items[0])
+        for x in items[1:]:
+            value = float_value(r, x)
+            better = r.add(arith.CmpF.of("olt" if name == "min" else "ogt", value, best, r.loc)).result
+            best = r.add(arith.Select.of(better, value, best, r.loc)).result
+        return PyFloat(best)
     raise UnsupportedError(
         f"{name}() of these values is not supported while tracing", location=r.loc, instead=f"use np.{name}imum"
     )
+
+
+def numpy_extreme(r: Recorder, name: str, items: Sequence[NpScalar]) -> NpScalar:
+    """min and max of NumPy scalars of one type: the first that no later one beats."""
+    best = items[0]
+    for x in items[1:]:
+        better = elementwise(r, np.less if name == "min" else np.greater, [x, best])
+        assert isinstance(better, NpScalar)
+        best = NpScalar(r.add(arith.Select.of(better.value, x.value, best.value, r.loc)).result, x.element)
+    return best
 
 
 def absolute(r: Recorder, x: Any) -> Any:

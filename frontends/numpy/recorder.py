@@ -16,7 +16,7 @@ from typing import Literal, NoReturn
 from tracebuf.errors import UnsupportedError, note_location
 from tracebuf.frontends.numpy.values import ArrayRef, Storage
 from tracebuf.ir.core import Block, Func, Mixed, OpT, Value
-from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, sym, symbols
+from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, substitute, sym, symbols
 from tracebuf.ir.facts import Facts
 from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.slices import Slice
@@ -182,10 +182,24 @@ class Recorder:
         if self.facts.decide_nonneg(add(difference, -1)) or self.facts.decide_nonneg(add(neg(difference), -1)):
             return False
         if not self.entry_only(difference):
-            return None
+            return self._tie(self.facts.canon(a), self.facts.canon(b))
         holds = evaluate(difference, self.hints) == 0
         self._guard("zero" if holds else "nonzero", difference)
         return holds
+
+    def _tie(self, a: Dim, b: Dim) -> bool | None:
+        """True if sizes that occur on one side only, guarded to be equal where they are in this call, make both equal (Z1b)."""
+        left, right = ([s for s in symbols(x) if s in self.hints and s not in symbols(y)] for x, y in ((a, b), (b, a)))
+        pairs: dict[Sym, Dim] = {}
+        for s in sorted(left, key=lambda s: s.serial):
+            same = [t for t in right if self.hints[t] == self.hints[s]]
+            if same:
+                pairs[s] = sym(min(same, key=lambda t: t.serial))
+        if not pairs or substitute(a, pairs) != b:
+            return None
+        for s, t in pairs.items():
+            self._guard("zero", sub(sym(s), t))
+        return True
 
     def static_int(self, e: Dim, what: str) -> int:
         """The int that an entry expression has in the traced call; a guard makes it part of the key."""
