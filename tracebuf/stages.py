@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from tracebuf.frontends.numpy.trace import Traced
 
 
-def trace(function: FunctionType, names: Sequence[str], values: Sequence[Any], keys: Sequence[Key], related: Relations) -> Traced:
+def trace(
+    function: FunctionType, names: Sequence[str], values: Sequence[Any], keys: Sequence[Key], related: Relations
+) -> Traced:
     """The tensor program of one call, as recorded."""
     from tracebuf.frontends.numpy.trace import trace as run
 
@@ -55,7 +57,8 @@ ALIASES = {"tensor": "canonicalize-again", "memref": "assign-storage"}
 
 @dataclass(frozen=True)
 class Lowered:
-    """The program of one call at every stage. `as_text(stage)`: "tensor", "memref", "llvm", "loops" (the loop nests), "traced", or the
+    """The program of one call at every stage. `as_text(stage)`: "tensor", "memref", "llvm", "loops" (the loop
+    nests), "traced", or the
     name of a pass (`stages` lists them in order)."""
 
     texts: Mapping[str, str]
