@@ -1,0 +1,385 @@
+"""The ladder: one program on eager NumPy, the tensor interpreter, the memref interpreter and native code, each the same.
+
+Why: a difference is caught at the first rung that has it, which says where the bug is: in tracing (tensor, raw), in a
+tensor pass (tensor, optimised), in an analysis, the rewrite or the frees (memref, by strategy), or in code generation
+(native). Compared are values, dtypes, shapes, the order and signs of strides, Python types, identity, what the
+arguments hold afterwards, what shares memory with what, and the class of an exception (rules C1 to C3). Native
+allocations and copies must not exceed eager's allocations (rule S2). A further call with other sizes goes through the
+same compiled function.
+
+What not: times; the number of eager's copies, which cannot be observed. Rule C4 says that a slice store copies its
+source first where they overlap, so the eager side is the program with each such source copied (`copy_first`).
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import types
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tracebuf import pipeline, stages
+from tracebuf.api import BufferizedFunction, bufferize, build_results
+from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.interpret import memref, tensor
+from tracebuf.ir.core import Func, clone_func
+from tracebuf.measure import clone_arguments
+from tracebuf.options import Options
+
+__all__ = ["STRATEGIES", "Mismatch", "climb", "copy_first"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+STRATEGIES: tuple[Options, ...] = (
+    Options(verify=True),
+    Options(heuristic="top-down", verify=True),
+    Options(heuristic="bottom-up-from-terminators", verify=True),
+    Options(heuristic="fuzzer", seed=1, verify=True),
+    Options(heuristic="fuzzer", seed=2, verify=True),
+    Options(strategy="copy-before-write", verify=True),
+)
+
+
+class Mismatch(AssertionError):
+    """A rung that differs from eager NumPy: `rung`, `what` differs, the program's `source`."""
+
+    def __init__(self, rung: str, what: str, source: str) -> None:
+        self.rung, self.what, self.source = rung, what, source
+        super().__init__(f"{rung}: {what}\n{source}")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call did: its result or the error it raised, and the arguments afterwards."""
+
+    args: Sequence[Any]
+    result: Any = None
+    error: Exception | None = None
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How strictly outcomes are compared."""
+
+    tolerance: float
+    sharing: bool = True
+    stored: frozenset[int] | None = field(default=None)
+    """Arguments that may be stored to, unspecified after a raise (rule C3); None: not known, so all may be."""
+
+
+def climb(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    *,
+    again: Sequence[Sequence[Any]] = (),
+    strategies: Sequence[Options] = STRATEGIES,
+    tolerance: float = 0.0,
+) -> None:
+    """Runs `function` on every rung with clones of `args`, then natively with each further tuple of arguments in `again`.
+
+    `strategies` are the ways to bufferize that the memref interpreter tries. `tolerance` 0 wants the same bits (NaN is
+    NaN); else the largest difference relative to the largest magnitude, for float64 (float32 gets 10 000 times more).
+
+    Raises Mismatch naming the rung, UnsupportedError where the program is outside the language, and lets a rung's own
+    InternalError or any unexpected error through as Mismatch.
+    """
+    assert isinstance(function, types.FunctionType)
+    source = source_of(function)
+    reference = copy_first(function)
+    f = bufferize(verify=True)(function)
+    assert isinstance(f, BufferizedFunction)
+    eager = call(reference, args)
+    stored = interpreters(f, args, eager, strategies, tolerance, source)
+    for values in (args, *again):
+        expected = eager if values is args else call(reference, values)
+        with rung("native" if values is args else "native, again", source) as name:
+            native(f, values, expected, Rules(tolerance, stored=stored), name, source)
+
+
+@contextmanager
+def rung(name: str, source: str) -> Iterator[str]:
+    """Turns what goes wrong inside into a Mismatch that names the rung; refusals pass through."""
+    try:
+        yield name
+    except (UnsupportedError, Mismatch):
+        raise
+    except Exception as error:
+        raise Mismatch(name, f"{type(error).__name__}: {error}", source) from error
+
+
+def call(function: Callable[..., Any], args: Sequence[Any]) -> Outcome:
+    """The outcome of a call on clones of the arguments; errors of ours are not outcomes."""
+    values, _ = clone_arguments(tuple(args), {})
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return Outcome(values, function(*values))
+        except TracebufError:
+            raise
+        except Exception as error:
+            return Outcome(values, error=error)
+
+
+# -- rungs
+
+
+def interpreters(
+    f: BufferizedFunction, args: Sequence[Any], eager: Outcome, strategies: Sequence[Options], tolerance: float, source: str
+) -> frozenset[int] | None:
+    """The rungs between eager and native; the arguments that the program may store to (None where that is not known)."""
+    from tracebuf.frontends.numpy.arguments import RunOriginal
+
+    with rung("trace", source):
+        try:
+            keys, related = f._key(args)
+            traced = stages.trace(f.__wrapped__, f._names, args, keys, related)
+        except RunOriginal:
+            return None
+        except TracebufError:
+            raise
+        except Exception as error:
+            compare(eager, Outcome(args, error=error), Rules(tolerance), "trace", source)
+            return None
+        if {i for pair in related.shared for i in pair} & {related.same[i] for i in traced.stored}:
+            return None  # overlapping arguments that are stored to run the original function
+    stored = frozenset(i for i in range(len(args)) if related.same[i] in traced.stored)
+    rules = Rules(tolerance, stored=stored)
+
+    def on_values(func: Func) -> Outcome:
+        values, _ = clone_arguments(tuple(args), {})
+        done = tensor.run(func, [values[i] for i in traced.arguments])
+        final = {traced.arguments[k]: a for k, a in done.arguments.items()}
+        after = [final.get(related.same[i], v) for i, v in enumerate(values)]
+        return Outcome(after, build_results(traced.plan, done.results, after))
+
+    def on_memory(func: Func) -> Outcome:
+        values, _ = clone_arguments(tuple(args), {})
+        try:
+            done = memref.run(func, [values[i] for i in traced.arguments])
+        except TracebufError:
+            raise
+        except Exception as error:
+            return Outcome(values, error=error)
+        return Outcome(values, build_results(traced.plan, done.results, values))
+
+    def tried(run: Callable[[Func], Outcome], func: Func, name: str, how: Rules) -> None:
+        try:
+            outcome = run(func)
+        except TracebufError:
+            raise
+        except Exception as error:
+            outcome = Outcome(args, error=error)
+        compare(eager, outcome, how, name, source)
+
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with rung("tensor, raw", source) as name:
+            tried(on_values, traced.func, name, Rules(tolerance, False, stored))
+        with rung("tensor, optimised", source) as name:
+            pipeline.optimize_tensors(traced.func, Options(verify=True))
+            tried(on_values, traced.func, name, Rules(tolerance, False, stored))
+        for options in strategies:
+            with rung(f"memref, {options.strategy}, {options.heuristic}, seed {options.seed}", source) as name:
+                program = pipeline.to_memref(clone_func(traced.func)[0], options)
+                tried(on_memory, program, name, rules)
+    return stored
+
+
+def native(f: BufferizedFunction, args: Sequence[Any], eager: Outcome, rules: Rules, name: str, source: str) -> None:
+    """The compiled function against eager, and what both allocated (rule S2)."""
+    counts: list[Any] = []
+
+    def counted(*values: Any) -> Any:
+        result, counters = f.call_counted(*values)
+        counts.append(counters)
+        return result
+
+    compare(eager, call(counted, args), rules, name, source)
+    if not counts or counts[0] is None:
+        return
+    allowed = eager_allocations(f.__wrapped__, args)
+    if counts[0].allocations > allowed or counts[0].copies > allowed:
+        raise Mismatch(name + ", counts", f"eager makes {allowed} allocations, native {counts[0]}", source)
+
+
+def eager_allocations(function: Callable[..., Any], args: Sequence[Any]) -> int:
+    """Data allocations of a call by NumPy itself."""
+    from tracebuf.backend.runtime.memory_hook import counting
+
+    values, _ = clone_arguments(tuple(args), {})
+    with np.errstate(all="ignore"), warnings.catch_warnings(), counting() as seen:
+        warnings.simplefilter("ignore")
+        kept = function(*values)
+    del kept
+    return seen.allocations
+
+
+# -- comparing
+
+
+def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str) -> None:
+    """Raises Mismatch where two outcomes differ."""
+
+    def differ(what: str) -> None:
+        raise Mismatch(name, what, source)
+
+    if (eager.error is None) != (other.error is None) or type(eager.error) is not type(other.error):
+        error = other.error or eager.error
+        text = f"eager {outcome_text(eager)}, this rung {outcome_text(other)}"
+        raise Mismatch(name, text, source) from error
+    for i, (x, y) in enumerate(zip(eager.args, other.args)):
+        if isinstance(x, np.ndarray) and not (eager.error is not None and (rules.stored is None or i in rules.stored)):
+            if wrong := different(x, y, rules.tolerance):
+                differ(f"argument {i} afterwards: {wrong}")
+    if eager.error is not None:
+        return
+    ours, theirs = list(leaves(other.result)), list(leaves(eager.result))
+    if [p for p, _ in ours] != [p for p, _ in theirs]:
+        differ(f"results {eager.result!r} and {other.result!r}")
+    for (path, x), (_, y) in zip(theirs, ours):
+        if wrong := different(x, y, rules.tolerance) or (different_layout(x, y) if rules.sharing else ""):
+            differ(f"result{path}: {wrong}")
+    if rules.sharing and (wrong := different_sharing(eager, other)):
+        differ(wrong)
+
+
+def outcome_text(outcome: Outcome) -> str:
+    if outcome.error is None:
+        return f"returns {outcome.result!r}"
+    return f"raises {type(outcome.error).__name__}: {outcome.error}"
+
+
+def leaves(result: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """The results one by one with their places; containers count by their type."""
+    if isinstance(result, tuple | list):
+        yield f"{path}:{type(result).__name__}{len(result)}", None
+        for i, item in enumerate(result):
+            yield from leaves(item, f"{path}[{i}]")
+    else:
+        yield path, result
+
+
+def different(x: Any, y: Any, tolerance: float) -> str:
+    """How two leaves differ in type, dtype, shape or values, or the empty string."""
+    if type(x) is not type(y):
+        return f"{x!r} is a {type(x).__name__}, {y!r} a {type(y).__name__}"
+    if not isinstance(x, np.ndarray | np.generic | float):
+        return "" if x == y else f"{x!r} became {y!r}"
+    a, b = np.asarray(x), np.asarray(y)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return f"{a.dtype}{a.shape} became {b.dtype}{b.shape}"
+    return "" if same_values(a, b, tolerance) else f"{x!r} became {y!r}"
+
+
+def same_values(a: Array, b: Array, tolerance: float) -> bool:
+    if a.dtype.kind != "f":
+        return bool((a == b).all())
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    if not tolerance:
+        return bool((same & ((np.signbit(a) == np.signbit(b)) | np.isnan(a))).all())
+    finite = np.abs(a[np.isfinite(a)])
+    scale = max(1.0, float(finite.max(initial=0.0)))
+    near = np.abs(a.astype(np.float64) - b) <= scale * tolerance * (1 if a.dtype == np.float64 else 10_000)
+    return bool((same | near).all())
+
+
+def different_layout(x: Any, y: Any) -> str:
+    """How two arrays differ in the order and signs of their strides, or in being read-only."""
+    if not isinstance(x, np.ndarray):
+        return ""
+    if x.flags.writeable != y.flags.writeable:
+        return f"writeable {x.flags.writeable} became {y.flags.writeable}"
+    if axes(x) != axes(y):
+        return f"shape {x.shape} with strides {x.strides} became {y.strides}"
+    return ""
+
+
+def axes(x: Array) -> list[tuple[int, bool]]:
+    """Axes longer than 1, outermost first, each with whether it runs backwards."""
+    if not x.size:
+        return []
+    order = sorted((a for a in range(x.ndim) if x.shape[a] > 1), key=lambda a: -abs(x.strides[a]))
+    return [(a, x.strides[a] < 0) for a in order]
+
+
+def different_sharing(eager: Outcome, other: Outcome) -> str:
+    """Where identity or shared memory among results and arguments differs."""
+    theirs = [*enumerate(eager.args), *leaves(eager.result)]
+    ours = [*enumerate(other.args), *leaves(other.result)]
+    arguments = len(eager.args)
+    pairs = [(p, x, y) for (p, x), (_, y) in zip(theirs, ours) if isinstance(x, np.ndarray)]
+    for n, (p, x, y) in enumerate(pairs):
+        for q, v, w in pairs[:n]:
+            names = f"{place(q)} and {place(p)}"
+            if (x is v) != (y is w):
+                return f"{names}: {'one object' if x is v else 'two objects'} in eager only"
+            if not x.size or not v.size:
+                continue
+            shared = np.shares_memory(x, v)
+            if shared != np.shares_memory(y, w):
+                return f"{names}: {'shared' if shared else 'separate'} memory in eager only"
+            if shared and isinstance(q, int) and q < arguments and distance(x, v) != distance(y, w):
+                return f"{names}: another part of the memory, or other strides"
+    return ""
+
+
+def place(key: Any) -> str:
+    return f"argument {key}" if isinstance(key, int) else f"result{key}"
+
+
+def distance(x: Array, y: Array) -> tuple[Any, ...]:
+    steps = tuple(s for s, n in zip(x.strides, x.shape) if n > 1)
+    return x.__array_interface__["data"][0] - y.__array_interface__["data"][0], steps
+
+
+# -- eager NumPy that copies the source of a slice store first
+
+
+def source_of(function: types.FunctionType) -> str:
+    """The function's source, its whole file where that is a generated program."""
+    module = inspect.getmodule(function)
+    return inspect.getsource(module if module is not None and hasattr(module, "TOLERANCE") else function)
+
+
+def copy_first(function: types.FunctionType) -> types.FunctionType:
+    """The function with `x[i] = e` as `x[i] = copy of e`, and so for the functions of its module that it calls (rule C4)."""
+    made: dict[types.FunctionType, types.FunctionType] = {}
+    return _copy_first(function, made)
+
+
+def _copy_first(function: types.FunctionType, made: dict[types.FunctionType, types.FunctionType]) -> types.FunctionType:
+    if function in made:
+        return made[function]
+    lines = textwrap.dedent(inspect.getsource(function))
+    (node,) = ast.parse(lines).body
+    if not isinstance(node, ast.FunctionDef):
+        return function
+    node.decorator_list = []
+    tree = ast.fix_missing_locations(_CopyStores().visit(ast.Module([node], [])))
+    names = dict(function.__globals__)
+    names |= {n: c.cell_contents for n, c in zip(function.__code__.co_freevars, function.__closure__ or ())}
+    names["_copied"] = lambda x: x.copy() if isinstance(x, np.ndarray) else x
+    exec(compile(tree, f"<{function.__name__}, sources copied>", "exec"), names)
+    new: types.FunctionType = names[node.name]
+    new.__defaults__, new.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    made[function] = new
+    for name in function.__code__.co_names:
+        callee = getattr(names.get(name), "__wrapped__", names.get(name))
+        if isinstance(callee, types.FunctionType) and callee.__module__ == function.__module__:
+            names[name] = _copy_first(callee, made)
+    return new
+
+
+class _CopyStores(ast.NodeTransformer):
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign:
+        self.generic_visit(node)
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+            node.value = ast.Call(ast.Name("_copied", ast.Load()), [node.value], [])
+        return node
