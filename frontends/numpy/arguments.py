@@ -43,13 +43,14 @@ MAX_SIZE = 2**40
 class ArrayKey:
     """What of an array the compiled code depends on. `order`: axes outermost first; `layout`: "dense" in that order,
     "unit"
-    (innermost stride 1) or "strided"."""
+    (innermost stride 1) or "strided"; `repeated`: axes longer than 1 of stride 0, which have no place in an order."""
 
     dtype: str
     dims: tuple[int, ...]
     order: tuple[int, ...]
     layout: str
     writable: bool
+    repeated: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,8 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
         layout = "unit" if inner is not None and x.strides[inner] == x.itemsize else "strided"
     if not flags.aligned:
         raise RunOriginal(f"argument `{name}` is not aligned to its elements")
-    return ArrayKey(x.dtype.name, dims, order, layout, flags.writeable)
+    repeated = tuple(a for a in range(x.ndim) if x.strides[a] == 0 and x.shape[a] > 1)
+    return ArrayKey(x.dtype.name, dims, order, layout, flags.writeable, repeated)
 
 
 _DYNAMIC = frozenset((float, bool, np.float64, np.float32, np.int64, np.bool_))
@@ -271,7 +273,7 @@ class Entry:
             shape.append(cls if cls < 2 else sym(self.symbol(label, "dim", Binding(index, axis), n, 2, MAX_SIZE)))
         element = scalar_type(np.dtype(key.dtype))
         storage = Storage(element, shape, key.order, arg=index, name=name)
-        storage.writable = key.writable
+        storage.writable, storage.repeated = key.writable, key.repeated
         strides: tuple[Dim | None, ...]
         if key.layout == "dense":
             strides = row_major(shape) if key.order == tuple(range(len(shape))) else strides_in_order(shape, key.order)

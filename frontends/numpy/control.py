@@ -344,7 +344,8 @@ class Loop:
                 self.drop(phi, init)
                 continue
             carried[phi] = (init, self.inside(value, kind))
-            numbers[name] = (phi, kind)
+            if (kept := self.kind_afterwards(value, kind)) is not None:
+                numbers[name] = (phi, kept)
         for name, kind in late.items():
             phi = self.block.add_arg(kind.element)
             carried[phi] = (zero(r, kind), self.inside(self.after[name], kind))
@@ -358,6 +359,15 @@ class Loop:
                 storages[storage] = phi
         self.finish(carried, storages, numbers)
         self.bind_target(after)
+
+    def kind_afterwards(self, value: Any, kind: Kind) -> Kind | None:
+        """The kind of a carried number after the loop: NumPy's for sure if the loop is sure to run (proved or guarded, S9) and
+        its last value is; None if the loop is sure not to run, so that the number stays what it was."""
+        last = kind_of(value)
+        if not kind.maybe_python or last is None or last.maybe_python:
+            return kind
+        runs = self.r.ask_nonneg(add(self.rng.trips(), -1))
+        return None if runs is False else Kind("np", kind.element, maybe_python=not runs)
 
     def inside(self, value: Any, kind: Kind) -> Value:
         """A number as a value in the loop's region."""

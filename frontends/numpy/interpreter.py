@@ -61,6 +61,7 @@ class Interpreter(Expressions):
         self.r = recorder
         self.captures: list[tuple[str, Callable[[], Any], Any]] = []
         self.scopes: list[Scope] = []
+        self.returned_at = recorder.loc
 
     # -- calls
     def call_function(self, function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -141,6 +142,7 @@ class Interpreter(Expressions):
             self.block(node.body, scope.env)
             return None
         except ReturnSignal as signal:
+            self.returned_at = self.r.loc
             if self.r.frame is not depth:
                 raise UnsupportedError(
                     "`return` under a condition that depends on data",

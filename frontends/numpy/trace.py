@@ -101,6 +101,7 @@ def trace(
     positional = [g for g, n in zip(given, names) if parameters[n].kind is not inspect.Parameter.KEYWORD_ONLY]
     keyword = {n: g for g, n in zip(given, names) if parameters[n].kind is inspect.Parameter.KEYWORD_ONLY}
     result = interpreter.call_function(function, positional, keyword)
+    r.loc = interpreter.returned_at
     return finish(entry, r, interpreter, given, result)
 
 

@@ -22,16 +22,18 @@ class Storage:
     """One array's memory: element type, shape, axes outermost first; `arg` is the argument's index if it is the
     caller's.
 
-    `writable` is False for a read-only argument (rule B2); `stored` becomes True with the first store.
+    `writable` is False for a read-only argument (rule B2); `repeated` are an argument's axes of stride 0; `stored` becomes
+    True with the first store.
     """
 
-    __slots__ = ("arg", "element", "name", "order", "shape", "stored", "writable")
+    __slots__ = ("arg", "element", "name", "order", "repeated", "shape", "stored", "writable")
 
     def __init__(
         self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], arg: int | None = None, name: str = ""
     ) -> None:
         self.element, self.shape, self.order, self.arg, self.name = element, tuple(shape), tuple(order), arg, name
         self.writable, self.stored = True, False
+        self.repeated: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
