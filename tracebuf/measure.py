@@ -33,6 +33,8 @@ _ROUND_SECONDS = 2e-3
 _ROUND_CALLS = 50
 _ROUND_BYTES = 1 << 28
 """Most memory for the clones of one round."""
+_WARM_SECONDS = 0.5
+"""Calls shorter than this are timed after one that is not."""
 _ALIGNMENT = 64
 
 
@@ -113,8 +115,10 @@ def measure(f: _Bufferized, *args: Any, repeat: int = 3, **kwargs: Any) -> Measu
     _timed(f, args, kwargs, 1)  # compiles, and fills the arena
     native = _count_native(f, args, kwargs)
     sides: list[Callable[..., Any]] = [original, f]
-    calls = [_calls_per_round(_timed(side, args, kwargs, 1), args, kwargs) for side in sides]
-    rounds = [[_timed(side, args, kwargs, n) for side, n in zip(sides, calls)] for _ in range(repeat)]
+    once = [_timed(side, args, kwargs, 1) for side in sides]
+    calls = [_calls_per_round(seconds, args, kwargs) for seconds in once]
+    warm = max(once) < _WARM_SECONDS
+    rounds = [[_timed(side, args, kwargs, n, warm) for side, n in zip(sides, calls)] for _ in range(repeat)]
     seconds = [min(times) for times in zip(*rounds)]
     name = getattr(original, "__name__", repr(original))
     return Measurement(name, Counts(*eager, seconds=seconds[0]), Counts(*native, seconds=seconds[1]))
@@ -166,11 +170,20 @@ def _calls_per_round(seconds: float, args: tuple[Any, ...], kwargs: dict[str, An
     return max(1, min(_ROUND_CALLS, int(_ROUND_SECONDS / max(seconds, 1e-9)), _ROUND_BYTES // max(size, 1)))
 
 
-def _timed(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], calls: int) -> float:
-    """CPU seconds per call, over some calls on fresh clones."""
-    clones = [clone_arguments(args, kwargs) for _ in range(calls)]
+def _timed(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], calls: int, warm: bool = False
+) -> float:
+    """CPU seconds per call, over some calls on fresh clones; `warm`: after one that is not timed.
+
+    Without it a round begins with a heap that was given back to the system, and NumPy pays page faults for temporaries
+    that come once in a program which calls the function again and again.
+    """
+    clones = [clone_arguments(args, kwargs) for _ in range(calls + warm)]
+    if warm:
+        positional, named = clones[0]
+        function(*positional, **named)
     start = time.process_time()
-    for positional, named in clones:
+    for positional, named in clones[warm:]:
         function(*positional, **named)
     return (time.process_time() - start) / calls
 
