@@ -142,6 +142,9 @@ def spell_equal_sizes_alike(f: Func, r: Recorder) -> None:
         if isinstance(same, Expr) and same != sym(s) and (t := sole_symbol(same)) is not None and t in f.symbols:
             value.replace_all_uses(f.symbols[t])
             f.symbols[s] = f.symbols[t]
+    for attrs in f.arg_attrs:
+        if "strides" in attrs:
+            attrs["strides"] = tuple(None if d is None else r.facts.canon(d) for d in attrs["strides"])
     values = [*f.args, *(v for op in f.walk() for v in results_and_arguments(op))]
     for v in values:
         if isinstance(v.type, TensorType) and any(isinstance(d, Expr) for d in v.type.shape):
