@@ -1,7 +1,7 @@
-"""Judge of the language tests: a NumPy function run eagerly and bufferized, on clones, must be one and the same (rule C1).
+"""Judge of the language tests: a NumPy function run eagerly and bufferized, on clones, must be one (rule C1).
 
-Compared are type, dtype, shape, values (bit by bit, or within `ulp`), the order of strides, effects on arguments, identity
-of results with arguments and with each other, shared memory, and the class of an exception.
+Compared are type, dtype, shape, values (bit by bit, or within `ulp`), the order of strides, effects on arguments,
+identity of results with arguments and with each other, shared memory, and the class of an exception.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def strides(x: np.ndarray) -> list[int]:
 
 
 def close(x: np.ndarray, y: np.ndarray, ulp: float) -> bool:
-    """Equal bit by bit (NaNs are one value, the zeros are two), or within `ulp` units in the last place of the larger."""
+    """Equal bit by bit (NaNs are one value, the zeros are two), or within `ulp` units in the last place."""
     if y.dtype.kind != "f":
         return bool(np.array_equal(x, y))
     both = np.isnan(x) & np.isnan(y)

@@ -1,4 +1,4 @@
-"""Loops, branches and calls: what a bufferized function does is what Python does (rules F0, F1, F3, F4, Z2, Z3, N1, N2)."""
+"""Loops, branches and calls: what Python does (rules F0, F1, F3, F4, Z2, Z3, N1, N2)."""
 
 from __future__ import annotations
 
@@ -293,7 +293,7 @@ def f1_loop_in_a_branch(a):
 
 
 def f1_reduction_as_condition(a):
-    for i in range(3):
+    for _ in range(3):
         if a.max() > 4:
             a *= 0.5
 

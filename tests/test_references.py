@@ -1,4 +1,4 @@
-"""References, views and stores: what a bufferized function does to its arrays is what NumPy does (rules S1-S6, B1-B4, N2)."""
+"""References, views and stores: what NumPy does to arrays and their views (rules S1-S6, B1-B4, N2, C4)."""
 
 from __future__ import annotations
 

@@ -104,7 +104,9 @@ def show_key(key: Key) -> str:
         )
         marks += [] if key.writable else ["read-only"]
         return f"{key.dtype}[{dims}]" + (f" ({', '.join(marks)})" if marks else "")
-    return key.kind if isinstance(key, ScalarKey) else f"={key.value!r}"
+    if isinstance(key, ScalarKey):
+        return key.kind
+    return f"={key.value}" if key.type is tuple else f"={key.value!r}"
 
 
 class BufferizedFunction:
@@ -203,7 +205,8 @@ class BufferizedFunction:
                 names = " and ".join(
                     f"`{self._names[i]}`" for i in sorted({i for p in related.shared for i in p if touched & set(p)})
                 )
-                raise RunOriginal(f"{names} overlap in memory and are stored to")
+                verb = "overlap in memory and are" if " and " in names else "overlaps itself in memory and is"
+                raise RunOriginal(f"{names} {verb} stored to")
             return spec
         except RunOriginal as reason:
             if count:

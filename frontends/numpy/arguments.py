@@ -95,7 +95,7 @@ def key_of(name: str, x: Any) -> Key:
     if x is None or isinstance(x, (str, np.dtype, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)):
         return StaticKey(kind, x)
     if kind is tuple and all(type(i) in (int, float, bool, str) for i in x):
-        return StaticKey(kind, (x, tuple(map(type, x))))
+        return StaticKey(kind, repr(x))  # 0.0 is not -0.0, and True is not 1
     raise refused_argument(name, x)
 
 
@@ -108,17 +108,21 @@ def refused_argument(name: str, x: Any) -> UnsupportedError:
             instead=f"pass np.asarray({name})",
         )
     if isinstance(x, (list, tuple)):
-        return UnsupportedError(f"argument `{name}` is a {kind}, not an array", instead=f"pass np.asarray({name})")
-    return UnsupportedError(f"argument `{name}` is a {kind}", instead="pass an array or a number")
+        return UnsupportedError(
+            f"argument `{name}` is a {kind}, not an array",
+            instead=f"pass np.asarray({name}), or its items as arguments of their own",
+        )
+    return UnsupportedError(f"argument `{name}` is of type {kind}", instead="pass an array or a number")
 
 
 def array_key(name: str, x: np.ndarray) -> ArrayKey:
     """The key of an exact ndarray."""
     if x.dtype not in SUPPORTED_DTYPES or not x.dtype.isnative or x.dtype.metadata is not None:
-        swapped = "" if x.dtype.isnative else " (byte-swapped)"
+        note = "" if x.dtype.isnative else " (byte-swapped)"
+        note += "" if x.dtype.metadata is None else " with metadata"
         raise UnsupportedError(
-            f"argument `{name}` has dtype {x.dtype}{swapped}",
-            instead=f"pass {name}.astype(...) of bool, int64, float32 or float64",
+            f"argument `{name}` has dtype {x.dtype}{note}; supported are bool, int64, float32 and float64",
+            instead=f"convert it, for example with {name}.astype(np.float64)",
         )
     flags = x.flags
     dims = tuple(n if n < 2 else 2 for n in x.shape)

@@ -19,7 +19,7 @@ from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import matmul
 from tracebuf.frontends.numpy.scalars import binary, compare, truth, unary
 from tracebuf.frontends.numpy.source import Source, make_source
-from tracebuf.frontends.numpy.values import ArrayRef, PyBool, PyInt, Scalar, is_traced
+from tracebuf.frontends.numpy.values import ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I1
 from tracebuf.ops import arith
@@ -245,11 +245,14 @@ class Expressions:
                 index = self.r.static_int(index.expr, "the index of a tuple or list")
             if not is_traced(index):
                 return base[index]
-        if isinstance(base, Scalar):
-            raise TypeError("a number is not subscriptable")
+        if isinstance(base, Scalar) and not is_traced(index):
+            stand_in(base)[index]  # type: ignore[index]  # raises what Python raises
         if isinstance(base, np.ndarray):
             raise self.refuse(node, "an array from outside the function", "pass it as an argument")
-        raise self.refuse(node, f"indexing a {type(base).__name__} is not supported while tracing")
+        if base is None or isinstance(base, (int, float)):
+            base[index]  # type: ignore[index]
+        reason = f"indexing a {type(base).__name__} is not supported while tracing"
+        raise self.refuse(node, reason, "index arrays and tuples")
 
     def expr_Attribute(self, node: ast.Attribute, env: Env) -> Any:
         base = self.expr(node.value, env)
@@ -261,14 +264,12 @@ class Expressions:
             return value
         if isinstance(base, ArrayRef) and node.attr in functions.METHODS:
             return Method(base, node.attr)
-        known = hasattr(np.ndarray if isinstance(base, ArrayRef) else np.float64, node.attr)
-        if known:
-            raise self.refuse(
-                node,
-                f"`.{node.attr}` of a traced {'array' if isinstance(base, ArrayRef) else 'number'}"
-                " is not supported yet",
-            )
-        raise AttributeError(f"'numpy.ndarray' object has no attribute '{node.attr}'")
+        kind = np.ndarray if isinstance(base, ArrayRef) else type(stand_in(base))
+        if hasattr(kind, node.attr):
+            article = "an array" if isinstance(base, ArrayRef) else f"a number of type {kind.__name__}"
+            raise self.refuse(node, f"`.{node.attr}` of {article} is not supported yet", instead_of(node.attr))
+        name = "numpy.ndarray" if kind is np.ndarray else kind.__name__
+        raise AttributeError(f"'{name}' object has no attribute '{node.attr}'")
 
     def plain_attribute(self, node: ast.Attribute, base: Any) -> Any:
         value = getattr(base, node.attr)
@@ -351,6 +352,15 @@ class Expressions:
         if step == 0:
             self.r.fail("ValueError", "range() arg 3 must not be zero")
         return Range(start, stop, step)
+
+
+def instead_of(attribute: str) -> str:
+    """What to write for an attribute or method that is not supported."""
+    if attribute == "flat":
+        return "index with [...]"
+    if attribute in ("real", "shape", "item", "tolist", "ndim"):
+        return "take it before the call, and pass it in"
+    return "use operators, slices, np.* functions on elements, sum, max, min, mean, dot, copy, astype or .T"
 
 
 def range_bound(r: Recorder, x: Any) -> Dim:

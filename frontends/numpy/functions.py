@@ -29,7 +29,17 @@ from tracebuf.frontends.numpy.ufuncs import (
     supported,
     weak_type,
 )
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, axis_order, is_traced
+from tracebuf.frontends.numpy.values import (
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyFloat,
+    PyInt,
+    Scalar,
+    axis_order,
+    is_traced,
+    stand_in,
+)
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, dim_max, dim_min, mul, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX, ScalarType, scalar_type
@@ -243,7 +253,7 @@ def length(r: Recorder, x: Any) -> Any:
             raise TypeError("len() of unsized object")
         return as_int_value(x.shape[0])
     if isinstance(x, Scalar):
-        raise TypeError(f"object of type '{type(x).__name__}' has no len()")
+        raise TypeError(f"object of type '{type(stand_in(x)).__name__}' has no len()")
     return len(x)
 
 
@@ -315,14 +325,12 @@ def to_bool(r: Recorder, x: Any = False) -> Any:
 def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
     if isinstance(x, NpScalar) and x.maybe_python:
         raise UnsupportedError("the type of this number depends on whether the loop above ran", location=r.loc)
-    stand_in: Any = x
+    like: Any = x
     if isinstance(x, ArrayRef):
-        stand_in = np.empty((0,) * x.ndim, x.dtype)
-    elif isinstance(x, NpScalar):
-        stand_in = x.element.dtype.type(0)
+        like = np.empty((0,) * x.ndim, x.dtype)
     elif isinstance(x, Scalar):
-        stand_in = 0 if isinstance(x, PyInt) else 0.0 if isinstance(x, PyFloat) else False
-    return isinstance(stand_in, kinds)
+        like = stand_in(x)
+    return isinstance(like, kinds)
 
 
 def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:

@@ -22,8 +22,8 @@ class Storage:
     """One array's memory: element type, shape, axes outermost first; `arg` is the argument's index if it is the
     caller's.
 
-    `writable` is False for a read-only argument (rule B2); `repeated` are an argument's axes of stride 0; `stored` becomes
-    True with the first store.
+    `writable` is False for a read-only argument (rule B2); `repeated` are an argument's axes of stride 0; `stored`
+    becomes True with the first store.
     """
 
     __slots__ = ("arg", "element", "name", "order", "repeated", "shape", "stored", "writable")
@@ -122,7 +122,8 @@ class ArrayRef:
         """How far out the axis lies in memory (0 is outermost); None where its stride does not matter (size 1, new
         axis)."""
         d = self.view.dims[axis]
-        return None if d is None or self.view.sizes[axis] == 1 else self.storage.order.index(d)
+        placeless = d is None or self.view.sizes[axis] == 1 or d in self.storage.repeated
+        return None if d is None or placeless else self.storage.order.index(d)
 
 
 class Scalar:
@@ -174,6 +175,14 @@ Traced = ArrayRef | Scalar
 
 def is_traced(value: object) -> bool:
     return isinstance(value, (ArrayRef, Scalar))
+
+
+def stand_in(x: Scalar) -> bool | int | float | np.generic:
+    """A number of the type that a traced scalar has in Python."""
+    if isinstance(x, NpScalar):
+        zero: np.generic = x.element.dtype.type(0)
+        return zero
+    return 0 if isinstance(x, PyInt) else 0.0 if isinstance(x, PyFloat) else False
 
 
 def axis_order(operands: Sequence[tuple[ArrayRef, Sequence[int | None]]], ndim: int) -> tuple[int, ...]:

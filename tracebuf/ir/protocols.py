@@ -101,8 +101,8 @@ class Emitter(Protocol):
         ...
 
     def libm(self, name: str, type: str, args: Sequence[str]) -> str:
-        """A call of the C library's function on floats of an LLVM type, not to be replaced by what LLVM believes it means
-        (nobuiltin)."""
+        """A call of the C library's function on floats of an LLVM type, not to be replaced by what LLVM believes it
+        means (nobuiltin)."""
         ...
 
 
