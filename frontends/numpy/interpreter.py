@@ -59,7 +59,7 @@ class Interpreter(Expressions):
 
     def __init__(self, recorder: Recorder) -> None:
         self.r = recorder
-        self.captures: list[tuple[str, Callable[[], Any], Any]] = []
+        self.captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
         self.scopes: list[Scope] = []
         self.returned_at = recorder.loc
 
@@ -100,11 +100,11 @@ class Interpreter(Expressions):
                 value = fetch(name)
             except (KeyError, ValueError, AttributeError):
                 raise NameError(f"name '{name}' is not defined") from None
-            return self.capture(name, lambda: fetch(name), value)
+            return self.capture(name, lambda: fetch(name), value, cells if name in cells else names)
 
         return lookup
 
-    def capture(self, name: str, fetch: Callable[[], Any], value: Any) -> Any:
+    def capture(self, name: str, fetch: Callable[[], Any], value: Any, place: object) -> Any:
         """A value from outside: scalars, functions and modules by identity; mutable ones are refused (rule B5)."""
         if isinstance(value, np.ndarray):
             raise UnsupportedError(
@@ -117,7 +117,7 @@ class Interpreter(Expressions):
                 instead="use a tuple, or an argument",
             )
         if getattr(builtins, name, None) is not value:
-            self.captures.append((name, fetch, value))
+            self.captures.setdefault((name, id(place)), (name, fetch, value))
         return value
 
     def call_nested(self, function: NestedFunction, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -127,7 +127,7 @@ def finish(entry: Entry, r: Recorder, interpreter: Interpreter, given: Sequence[
         tuple(entry.arguments),
         tuple(r.guards),
         dict(entry.bindings),
-        tuple(interpreter.captures),
+        tuple(interpreter.captures.values()),
         tuple(stored),
         plan,
     )
