@@ -16,8 +16,9 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import Operand, convert_to, require_same_or_one, scalar_value, shape_text
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, View
+from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, sub
-from tracebuf.ir.types import F64, I1, I64, INDEX
+from tracebuf.ir.types import F64, I64, INDEX
 from tracebuf.ops import arith
 
 
@@ -41,7 +42,8 @@ def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand) -> None:
             )
         places = [normalise(r, i, n, axis) for axis, ((_, i), n) in enumerate(zip(parts, ref.shape))]
         scalar = NpScalar(r.load(value, ()), value.element) if isinstance(value, ArrayRef) else value
-        check_python_number(r, scalar, ref)
+        if not isinstance(value, ArrayRef):
+            check_number(r, scalar, ref)
         r.store_element(ref, places, scalar_value(r, scalar, ref.element))
         return
     store_view(r, ArrayRef(ref.storage, view_of(r, ref, parts)), value)
@@ -63,7 +65,7 @@ def store_view(r: Recorder, target: ArrayRef, value: Operand) -> None:
         if value.same(target):
             return
     else:
-        check_python_number(r, value, target)
+        check_number(r, value, target)
     r.store(target, convert_to(r, value, target.element, target.shape))
 
 
@@ -75,31 +77,31 @@ def drop_leading_ones(value: ArrayRef, ndim: int) -> ArrayRef:
     return ArrayRef(value.storage, view) if view is not value.view else value
 
 
-def check_python_number(r: Recorder, value: Operand, target: ArrayRef) -> None:
-    """A Python float stored into integers raises for NaN and infinities (a NumPy float does not); ints must fit."""
+def check_number(r: Recorder, value: Operand, target: ArrayRef) -> None:
+    """A float, Python's or NumPy's, stored into ints raises for NaN and what is too large (a 0-d array does not)."""
     if target.element is not I64:
         return
-    if isinstance(value, float) and not isinstance(value, np.generic):
+    if isinstance(value, (float, np.floating)):
         if np.isnan(value):
             r.fail("ValueError", "cannot convert float NaN to integer")
-        if not -(2.0**63) <= value < 2.0**63:
-            r.fail(
-                "OverflowError",
-                "cannot convert float infinity to integer"
-                if np.isinf(value)
-                else "Python int too large to convert to C long",
-            )
+        if np.isinf(value):
+            r.fail("OverflowError", "cannot convert float infinity to integer")
+        if not -(2.0**63) <= float(value) < 2.0**63:
+            r.fail("OverflowError", "Python int too large to convert to C long")
     if type(value) is int and not -(2**63) <= value < 2**63:
         r.fail("OverflowError", "Python int too large to convert to C long")
-    if isinstance(value, PyFloat):
-        finite = r.add(arith.CmpF.of("uno", value.value, value.value, r.loc)).result
-        true = r.constant(True, I1)
-        r.check(r.add(arith.XorI.of(finite, true, r.loc)).result, "ValueError", "cannot convert float NaN to integer")
-        low = r.add(arith.CmpF.of("oge", value.value, r.constant(-(2.0**63), F64), r.loc)).result
-        high = r.add(arith.CmpF.of("olt", value.value, r.constant(2.0**63, F64), r.loc)).result
-        r.check(
-            r.add(arith.AndI.of(low, high, r.loc)).result, "OverflowError", "Python int too large to convert to C long"
-        )
+    if isinstance(value, PyFloat) or (isinstance(value, NpScalar) and value.element.is_float):
+        check_converts(r, scalar_value(r, value, F64))
+
+
+def check_converts(r: Recorder, value: Value) -> None:
+    """Raises at run time where a float has no int."""
+    ordered = r.add(arith.CmpF.of("oeq", value, value, r.loc)).result
+    r.check(ordered, "ValueError", "cannot convert float NaN to integer")
+    low = r.add(arith.CmpF.of("oge", value, r.constant(-(2.0**63), F64), r.loc)).result
+    high = r.add(arith.CmpF.of("olt", value, r.constant(2.0**63, F64), r.loc)).result
+    fits = r.add(arith.AndI.of(low, high, r.loc)).result
+    r.check(fits, "OverflowError", "Python int too large to convert to C long")
 
 
 def index_parts(r: Recorder, ref: ArrayRef, index: Any) -> list[tuple[str, Any]]:

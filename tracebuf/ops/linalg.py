@@ -221,11 +221,8 @@ class Generic(DestinationOp):
             with np.errstate(all="ignore"):
                 reduced = full if not axes else reduce_exactly(reference, full, axes)
                 kept = [r for r in map_.results if r is not None]
-                reduced = (
-                    np.asarray(reduced if reduced is not None else 0).transpose([order.index(d) for d in kept])
-                    if kept
-                    else reduced
-                )
+                if kept and reduced is not None:
+                    reduced = np.asarray(reduced).transpose([order.index(d) for d in kept])
                 target = out if reduced is None else reference(out, np.reshape(reduced, out.shape))
             results.append(np.asarray(target, dtype=out.dtype).copy())
         return results

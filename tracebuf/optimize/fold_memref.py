@@ -18,6 +18,8 @@ def fold_memref(func: Func) -> None:
     """Folds until nothing changes."""
     while True:
         changed = _fold_flow(func.block)
+        if changed:
+            func.forget_lost_symbols()
         for block in list(flow_blocks(func)):
             changed |= _fold_views(block)
         changed |= _sweep(func)
