@@ -23,7 +23,7 @@ from tracebuf.frontends.numpy.ufuncs import (
     scalar_value,
     weak_type,
 )
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, is_traced
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, is_traced, stand_in
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Expr, add, floordiv, mod, mul, neg, sub, sym, symbols
 from tracebuf.ir.types import F64, I1, I64, INDEX, scalar_type
@@ -78,7 +78,7 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
         return function(a, b)
     for x in (a, b):
         if not isinstance(x, (ArrayRef, Scalar, bool, int, float, np.generic)):
-            return unsupported_operand(r, x, name)
+            return unsupported_operand(r, function, a, b)
     if is_python_number(a) and is_python_number(b):
         return python_arithmetic(r, name, a, b)
     if name == "Pow" and not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
@@ -88,13 +88,23 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
     return elementwise(r, ufunc, [a, b])
 
 
-def unsupported_operand(r: Recorder, x: Any, name: str) -> Any:
-    if x is None or isinstance(x, (str, dict, set)):
-        raise TypeError(f"unsupported operand type(s) for {name}: '{type(x).__name__}'")
-    what = "an array from outside the function" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
+def unsupported_operand(r: Recorder, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """An operand that is no array or number: raises what it raises in Python, else refuses."""
+    if not any(isinstance(x, np.ndarray) for x in (a, b)):
+        with np.errstate(all="ignore"):
+            function(*(example(x) for x in (a, b)))
+    odd = a if not isinstance(a, (ArrayRef, Scalar, bool, int, float, np.generic)) else b
+    what = "an array from outside the function" if isinstance(odd, np.ndarray) else f"a {type(odd).__name__}"
     raise UnsupportedError(
-        f"{what} meets a traced value", location=r.loc, instead="pass it as an argument of the function"
+        f"{what} meets a traced value", location=r.loc, instead="use numbers, and arrays that are arguments"
     )
+
+
+def example(x: Any) -> Any:
+    """Something like x to try an operation on."""
+    if isinstance(x, ArrayRef):
+        return np.ones((1,) * x.ndim, x.dtype)
+    return stand_in(x) if isinstance(x, Scalar) else x
 
 
 def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
@@ -283,15 +293,12 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
     ia, ib = int_expr(a), int_expr(b)
     if ia is not None and ib is not None:
         return int_compare(r, predicate, ia, ib)
+    arrays = isinstance(a, ArrayRef) or isinstance(b, ArrayRef)
     for x in (a, b):
         if not isinstance(x, (ArrayRef, Scalar, bool, int, float, np.generic)):
-            if name in ("Eq", "NotEq") and not isinstance(x, np.ndarray):
-                return (
-                    name == "NotEq"
-                    if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef)
-                    else unsupported_operand(r, x, name)
-                )
-            return unsupported_operand(r, x, name)
+            if name in ("Eq", "NotEq") and isinstance(x, (str, type(None))) and not arrays:
+                return function(example(a), example(b))  # no number equals these
+            return unsupported_operand(r, function, a, b)
     if is_python_number(a) and is_python_number(b):
         if isinstance(a, (PyBool, bool)) and isinstance(b, (PyBool, bool)) and predicate in ("eq", "ne"):
             return PyBool(r.add(arith.CmpI.of(predicate, scalar_value(r, a, I1), scalar_value(r, b, I1), r.loc)).result)
