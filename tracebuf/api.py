@@ -241,8 +241,8 @@ class BufferizedFunction:
         made = sum(len(g) for g in self._compiled.values())
         if made >= self.options.max_specializations:
             raise TracebufError(
-                f"{self.__wrapped__.__qualname__} was compiled {made} times, the limit (max_specializations). Often a size "
-                "or an int is part of the key; see specializations()"
+                f"{self.__wrapped__.__qualname__} was compiled {made} times, the limit (max_specializations). Often a "
+                "size or an int is part of the key; see specializations()"
             )
         traced = stages.trace(self.__wrapped__, self._names, values, keys, related)
         program = stages.bufferized(traced, self.options)

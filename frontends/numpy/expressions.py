@@ -275,7 +275,7 @@ class Expressions:
         value = getattr(base, node.attr)
         if isinstance(base, types.ModuleType):
             ours = base.__name__.partition(".")[0] in ("numpy", "math")
-            return value if ours else self.capture(node.attr, lambda: getattr(base, node.attr), value)
+            return value if ours else self.capture(node.attr, lambda: getattr(base, node.attr), value, base)
         if isinstance(base, (np.dtype, type, int, float, str, np.generic, slice)):
             return value
         raise self.refuse(

@@ -16,7 +16,8 @@ Definition = ast.FunctionDef | ast.Lambda
 
 @dataclass(frozen=True)
 class Source:
-    """A function's syntax tree (lines and columns are the file's), its file, what is live where, and its local names."""
+    """A function's syntax tree (lines and columns are the file's), its file, what is live where, and its local
+    names."""
 
     node: Definition
     file: str

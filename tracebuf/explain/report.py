@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tracebuf.ir.core import Func, Op
-from tracebuf.ir.dims import Dim, Expr, Sym, evaluate, mul, symbols
+from tracebuf.ir.dims import Dim, Expr, Sym, evaluate, symbols
 from tracebuf.ir.location import Location
-from tracebuf.ir.types import MemRefType
 from tracebuf.ops import bufferization, memref, scf
 
 NEW = "a new array"
@@ -87,24 +86,19 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
     """The entry of an allocation or a copy; None for other ops, for the stack, and for the program's own stores."""
     if isinstance(op, memref.Alloc) and not isinstance(op, memref.Alloca):
         lives = {"array": "result", "arena": "arena"}.get(op.attrs.get("kind", ""), "")
-        size = byte_size(op.result.memref_type)
+        size = op.result.memref_type.byte_size
         reason = op.attrs.get("reason", NEW)
         if reason == NEW:
-            reason = "the array that is returned" if lives == "result" else "a value needed as a whole before it is used"
+            reason = (
+                "the array that is returned" if lives == "result" else "a value needed as a whole before it is used"
+            )
         return Entry("allocation", op.loc, known(size, env), str(size), reason, in_loop(op), lives)
     if isinstance(op, bufferization.Clone) or (isinstance(op, memref.Copy) and op.attrs.get("reason") != "store"):
-        size = byte_size(op.operand(0).memref_type)
+        size = op.operand(0).memref_type.byte_size
         return Entry(
             "copy", op.loc, known(size, env), str(size), op.attrs.get("reason", "a result of its own"), in_loop(op)
         )
     return None
-
-
-def byte_size(type_: MemRefType) -> Dim:
-    size: Dim = type_.element.itemsize
-    for d in type_.shape:
-        size = mul(size, d)
-    return size
 
 
 def known(size: Dim, env: Mapping[Sym, int]) -> int | None:

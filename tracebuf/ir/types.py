@@ -65,6 +65,14 @@ class ShapedType:
     def rank(self) -> int:
         return len(self.shape)
 
+    @property
+    def byte_size(self) -> Dim:
+        """The bytes of its elements."""
+        size: Dim = self.element.itemsize
+        for d in self.shape:
+            size = mul(size, d)
+        return size
+
     def _shape_text(self) -> str:
         return "".join(f"{'?' if isinstance(d, Expr) else d}x" for d in self.shape)
 

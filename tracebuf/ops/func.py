@@ -1,23 +1,23 @@
-"""func.return. MLIR counterpart: the func dialect."""
+"""func.return, and what terminators share. MLIR counterpart: the func dialect."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 from tracebuf.ir.core import Alias, Facts, Op, Use, Value
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Rewriter
 
 
-class Return(Op):
-    """`func.return`: the results. Tensors are read here and always in place."""
+class Terminator(Op):
+    """Ends a block by passing values on; what it passes on is used in place."""
 
     __slots__ = ()
-    name = "func.return"
     terminator = True
 
     @classmethod
-    def of(cls, values: Sequence[Value], loc: Location) -> Return:
+    def of(cls, values: Sequence[Value], loc: Location) -> Self:
         return cls(values, [], loc)
 
     def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
@@ -28,6 +28,13 @@ class Return(Op):
 
     def aliasing_values(self, use: Use) -> list[Alias]:
         return []
+
+
+class Return(Terminator):
+    """`func.return`: the results. Tensors are read here and always in place."""
+
+    __slots__ = ()
+    name = "func.return"
 
     def bufferize(self, rewriter: Rewriter) -> None:
         values = [rewriter.buffer(u) if u.value.is_tensor else rewriter.value(u.value) for u in self.uses]

@@ -19,6 +19,7 @@ from tracebuf.ir.dims import Dim
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.types import ScalarType, ShapedType, TensorType, Type
+from tracebuf.ops.func import Terminator
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +47,11 @@ def identity_map(n: int) -> AffineMap:
     return AffineMap(n, tuple(range(n)))
 
 
-class Yield(Op):
+class Yield(Terminator):
     """`linalg.yield`: the elements for the outs."""
 
     __slots__ = ()
     name = "linalg.yield"
-    terminator = True
-
-    @classmethod
-    def of(cls, values: Sequence[Value], loc: Location) -> Yield:
-        return cls(values, [], loc)
 
 
 class DestinationOp(Op):

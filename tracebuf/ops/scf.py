@@ -12,24 +12,14 @@ from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.types import INDEX, MemRefType, Type
 from tracebuf.ops import memref
+from tracebuf.ops.func import Terminator
 
 
-class Yield(Op):
-    """`scf.yield`: the results of a branch, or the next iteration's values. Always in place."""
+class Yield(Terminator):
+    """`scf.yield`: the results of a branch, or the next iteration's values."""
 
     __slots__ = ()
     name = "scf.yield"
-    terminator = True
-
-    @classmethod
-    def of(cls, values: Sequence[Value], loc: Location) -> Yield:
-        return cls(values, [], loc)
-
-    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
-        return False
-
-    def must_bufferize_in_place(self, use: Use) -> bool:
-        return True
 
     def aliasing_values(self, use: Use) -> list[Alias]:
         parent = self.parent_op

@@ -39,7 +39,7 @@ def is_float_addition(op: Generic) -> bool:
         and op.n_ins == 2
         and len(ops) == 2
         and isinstance(ops[0], arith.AddF)
-        and {v for v in ops[0].operands} == set(op.body.args[:2])
+        and set(ops[0].operands) == set(op.body.args[:2])
         and all(m.is_identity for m in op.maps)
         and op.uses[0].value.type == op.uses[1].value.type
     )

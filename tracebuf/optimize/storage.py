@@ -12,8 +12,7 @@ MLIR counterparts: promote-buffers-to-stack; the arena has none. Runs after deal
 from __future__ import annotations
 
 from tracebuf.ir.core import Block, Func, Op
-from tracebuf.ir.dims import Dim, mul
-from tracebuf.ir.types import MemRefType
+from tracebuf.ir.dims import Dim
 from tracebuf.ops import memref, scf
 
 SMALL = 1024
@@ -53,7 +52,7 @@ class _Plan:
                     op = _to_stack(op)
                     dropped.add(free)
                 else:
-                    size = byte_size(op.result.memref_type)
+                    size = op.result.memref_type.byte_size
                     held[free] = (size, self._slot(size))
                     op.attrs |= {"kind": "arena", "slot": held[free][1]}
             elif isinstance(op, (scf.For, scf.If)):
@@ -78,19 +77,11 @@ class _Plan:
         return self.n_slots - 1
 
     def _fits_stack(self, op: memref.Alloc) -> bool:
-        size = byte_size(op.result.memref_type)
+        size = op.result.memref_type.byte_size
         if not isinstance(size, int) or size > SMALL or self.stack + size > STACK:
             return False
         self.stack += size
         return True
-
-
-def byte_size(type_: MemRefType) -> Dim:
-    """The bytes of a dense buffer."""
-    size: Dim = type_.element.itemsize
-    for dim in type_.shape:
-        size = mul(size, dim)
-    return size
 
 
 def _to_stack(op: memref.Alloc) -> memref.Alloca:
