@@ -33,12 +33,13 @@ from tracebuf.frontends.numpy.arguments import (
     relations,
     signature,
 )
+from tracebuf.frontends.numpy.trace import Leaf
 from tracebuf.options import Options
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
-    from tracebuf.backend.runtime.kernel import Kernel
-    from tracebuf.frontends.numpy.trace import Leaf, Plan, Traced
+    from tracebuf.backend.runtime.kernel import Kernel, Prepared
+    from tracebuf.frontends.numpy.trace import Plan, Traced
 
 logger = logging.getLogger("tracebuf")
 
@@ -80,6 +81,7 @@ class _Recent:
 
     group: list[Specialization]
     extents: tuple[tuple[int, int] | None, ...]
+    prepared: dict[Specialization, Prepared] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,8 @@ class BufferizedFunction:
         self.options = options
         self._signature = inspect.signature(function, follow_wrapped=False)
         self._names = tuple(self._signature.parameters)
+        kinds = {p.kind for p in self._signature.parameters.values()}
+        self._all_positional = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
         self._compiled: dict[tuple[Any, ...], list[Specialization]] = {}
         self._recent: dict[tuple[Any, ...], _Recent] = {}
         self._originals: Counter[str] = Counter()
@@ -137,11 +141,22 @@ class BufferizedFunction:
         Raises UnsupportedError where the function or an argument is outside the language, else what eager raises.
         """
         values = self._bind(args, kwargs)
-        spec = self._specialization(values)
-        if spec is None:
-            return self.__wrapped__(*args, **kwargs)
+        given = signature(values)
+        if given is not None and (known := self._recent.get(given)) is not None and apart(values, known.extents):
+            for spec in known.group:
+                if spec.fits(values):
+                    return self._run(spec, values, known)
+        found = self._specialization(values, given)
+        return self.__wrapped__(*args, **kwargs) if found is None else self._run(found, values)
+
+    def _run(self, spec: Specialization, values: Sequence[Any], known: _Recent | None = None) -> Any:
+        """A native call; for a known signature the frame is prepared once."""
         spec.calls += 1
-        return build_results(spec.traced.plan, spec.kernel.run([values[i] for i in spec.traced.arguments]), values)
+        args = [values[i] for i in spec.traced.arguments]
+        prepared = None if known is None else known.prepared.get(spec)
+        if known is not None and prepared is None:
+            prepared = known.prepared[spec] = spec.kernel.prepare(args)
+        return build_results(spec.traced.plan, spec.kernel.run(args, prepared), values)
 
     def call_counted(self, *args: Any, **kwargs: Any) -> tuple[Any, Counters | None]:
         """The result and what the compiled code allocated and copied (None where the original function ran)."""
@@ -178,7 +193,7 @@ class BufferizedFunction:
 
     # -- from arguments to a specialisation
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
-        if not kwargs and len(args) == len(self._names):
+        if not kwargs and len(args) == len(self._names) and self._all_positional:
             return args
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
@@ -188,13 +203,11 @@ class BufferizedFunction:
         keys = tuple(key_of(n, v) for n, v in zip(self._names, values))
         return keys, relations(values)
 
-    def _specialization(self, values: Sequence[Any], count: bool = True) -> Specialization | None:
-        """The program for these arguments, compiled if need be; None where the original function must run."""
-        given = signature(values)
-        if given is not None and (known := self._recent.get(given)) is not None and apart(values, known.extents):
-            for spec in known.group:
-                if spec.fits(values):
-                    return spec
+    def _specialization(
+        self, values: Sequence[Any], given: tuple[Any, ...] | None = None, count: bool = True
+    ) -> Specialization | None:
+        """The program for these arguments, compiled if need be; None where the original function must run. `given` is
+        their signature, noted for the next call."""
         try:
             keys, related = self._key(values)
             spec = self._find(keys, related, values)
@@ -265,6 +278,8 @@ class Specializations(tuple[Specialization | OriginalCalls, ...]):
 
 def build_results(plan: Plan, raw: Sequence[Any], values: Sequence[Any]) -> Any:
     """What the function returns, from the compiled function's results (rule C1: types, identity, shared memory)."""
+    if isinstance(plan, Leaf) and plan.kind == "const":
+        return plan.value
     used: dict[int, int] = {id(v): -1 for v in values}
     kept: list[Any] = []
 

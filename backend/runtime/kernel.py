@@ -24,6 +24,7 @@ from tracebuf.backend.runtime.blas import blas_address
 from tracebuf.backend.runtime.numpy_loops import inner_loop
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Func, Value
+from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
 from tracebuf.ops.arith import check_error
 from tracebuf.ops.memref import base_of
@@ -75,6 +76,15 @@ class _Parameter:
         return True
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The argument slots of a frame with sizes and strides in place, and (slot, argument) of the arrays and scalars to come."""
+
+    values: list[Any]
+    arrays: tuple[tuple[int, int], ...]
+    scalars: tuple[tuple[int, int], ...]
+
+
 class Kernel:
     """A compiled function. `text` is its LLVM IR, `plans` its loop nests, `frame` how it is called, `cpu_seconds` of
     compilation.
@@ -97,29 +107,34 @@ class Kernel:
         self._context = Context(emitted.arena_slots, self.frame.size)
         self._lock = threading.Lock()
 
-    def run(self, args: Sequence[Any]) -> list[Any]:
+    def run(self, args: Sequence[Any], prepared: Prepared | None = None) -> list[Any]:
         """The function's results: ndarrays, NumPy scalars, Python ints for index values.
 
-        Raises what a failed check stands for, with the user's line; MemoryError; InternalError for arguments that do
-        not fit.
+        `prepared` is what `prepare` gave for arguments of the same dtypes, shapes and strides. Raises what a failed
+        check stands for, with the user's line; MemoryError; InternalError for arguments that do not fit.
         """
-        return self._run(args)[0]
+        return self._run(args, prepared or self.prepare(args), counted=False)[0]
 
     def run_counted(self, args: Sequence[Any]) -> tuple[list[Any], Counters]:
         """The results, and what the call allocated and copied."""
-        results, counters = self._run(args, counted=True)
+        results, counters = self._run(args, self.prepare(args), counted=True)
         assert counters is not None
         return results, counters
 
-    def _run(self, args: Sequence[Any], counted: bool = False) -> tuple[list[Any], Counters | None]:
-        packed = self._arguments.pack(*self._values(args))
+    def _run(self, args: Sequence[Any], prepared: Prepared, counted: bool) -> tuple[list[Any], Counters | None]:
+        values = prepared.values.copy()
+        for slot, k in prepared.arrays:
+            values[slot] = address(args[k])
+        for slot, k in prepared.scalars:
+            values[slot] = args[k]
+        packed = self._arguments.pack(*values)
         mine = self._lock.acquire(blocking=False)
         context = self._context if mine else Context(self._emitted.arena_slots, self.frame.size)
         try:
             context.begin()
-            address = ctypes.addressof(context.frame)
-            ctypes.memmove(address + 8, packed, len(packed))
-            status = self._function(address)
+            frame = ctypes.addressof(context.frame)
+            ctypes.memmove(frame + 8, packed, len(packed))
+            status = self._function(frame)
             if status:
                 raise self._error(status, context)
             results = [self._result(r, context, args) for r in self._results]
@@ -130,22 +145,24 @@ class Kernel:
                 self._lock.release()
 
     # -- arguments
-    def _values(self, args: Sequence[Any]) -> list[Any]:
-        """What goes into the frame's argument slots."""
+    def prepare(self, args: Sequence[Any]) -> Prepared:
+        """Checks arguments, and what of the frame does not depend on where arrays lie and what scalars are."""
         if len(args) != len(self._parameters):
             raise InternalError(f"{self.name} takes {len(self._parameters)} arguments, not {len(args)}")
         values: list[Any] = []
-        for arg, parameter in zip(args, self._parameters):
+        arrays: list[tuple[int, int]] = []
+        scalars: list[tuple[int, int]] = []
+        for k, (arg, parameter) in enumerate(zip(args, self._parameters)):
+            (scalars if parameter is None else arrays).append((len(values), k))
+            values.append(0)
             if parameter is None:
-                values.append(arg)
                 continue
             if not parameter.fits(arg):
                 raise InternalError(f"{self.name} was compiled for {parameter.type}, not {_describe(arg)}")
-            values.append(arg.__array_interface__["data"][0])
             values += arg.shape
             size = parameter.itemsize
             values += [s // size for s in arg.strides]
-        return values
+        return Prepared(values, tuple(arrays), tuple(scalars))
 
     # -- results
     def _error(self, status: int, context: Context) -> BaseException:

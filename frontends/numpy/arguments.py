@@ -7,7 +7,6 @@ static.
 
 from __future__ import annotations
 
-import ctypes
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat,
 from tracebuf.ir.core import Func, Value
 from tracebuf.ir.dims import Dim, Sym, sub, sym, symbols
 from tracebuf.ir.location import Location
+from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import (
     F64,
     I1,
@@ -157,11 +157,6 @@ def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
         else:
             return None
     return tuple(parts)
-
-
-def address(x: np.ndarray) -> int:
-    """The address of element 0 (the `data` field of PyArrayObject, behind the object's header)."""
-    return ctypes.c_size_t.from_address(id(x) + object.__basicsize__).value
 
 
 def extent(x: np.ndarray) -> tuple[int, int]:
