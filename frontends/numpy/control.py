@@ -96,11 +96,16 @@ def same_value(a: Any, b: Any) -> bool:
 
 
 def path_dependent(r: Recorder, name: str, what: str) -> UnsupportedError:
-    shown = f"`{name}`" if not name.startswith("<") else "this value"
-    return UnsupportedError(
-        f"{shown} is bound to {what}, depending on the path", location=r.loc,
-        instead=f"make {shown} one array before and store into it ({name if name.isidentifier() else 'x'}[...] = ...)",
-    )  # fmt: skip
+    """A name that holds one thing or another, depending on the path taken."""
+    plain = name if name.isidentifier() else "x"
+    shown = f"`{name}`" if name.isidentifier() else "this value"
+    instead = {
+        "values of different types": f"give {shown} one type on both paths, for example 1.0 in place of 1",
+        "a value in one branch only": f"bind `{plain}` before the `if`",
+        "a value inside the loop only": f"bind `{plain}` before the loop",
+        "its last value, if the loop runs": f"bind a name of its own in the loop, starting before it: last = {plain}",
+    }.get(what, f"make `{plain}` one array before and store into it: {plain}[...] = ...")
+    return UnsupportedError(f"{shown} is bound to {what}, depending on the path", location=r.loc, instead=instead)
 
 
 # -- branches

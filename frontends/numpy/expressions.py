@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy import functions
+from tracebuf.frontends.numpy import functions, rewrites
 from tracebuf.frontends.numpy.control import Env, Range, trace_if
 from tracebuf.frontends.numpy.indexing import as_int, read_item
 from tracebuf.frontends.numpy.recorder import Recorder
@@ -56,8 +56,6 @@ class NestedFunction:
         parameters += [
             kind(p.arg, kind.KEYWORD_ONLY, default=self.defaults.get(p.arg, kind.empty)) for p in a.kwonlyargs
         ]
-        if a.vararg or a.kwarg:
-            raise UnsupportedError("*args and **kwargs are not supported yet", instead="name the parameters")
         bound = inspect.Signature(parameters).bind(*args, **kwargs)
         bound.apply_defaults()
         return dict(bound.arguments)
@@ -81,7 +79,7 @@ class Expressions:
     def expr(self, node: ast.expr, env: Env) -> Any:
         method = getattr(self, f"expr_{type(node).__name__}", None)
         if method is None:
-            raise self.refuse(node, f"{type(node).__name__} expressions are not supported yet")
+            raise self.refuse(node, *rewrites.expression(node))
         return method(node, env)
 
     def expr_Constant(self, node: ast.Constant, env: Env) -> Any:
@@ -267,7 +265,7 @@ class Expressions:
         kind = np.ndarray if isinstance(base, ArrayRef) else type(stand_in(base))
         if hasattr(kind, node.attr):
             article = "an array" if isinstance(base, ArrayRef) else f"a number of type {kind.__name__}"
-            raise self.refuse(node, f"`.{node.attr}` of {article} is not supported yet", instead_of(node.attr))
+            raise self.refuse(node, f"`.{node.attr}` of {article} is not supported yet", rewrites.attribute(node.attr))
         name = "numpy.ndarray" if kind is np.ndarray else kind.__name__
         raise AttributeError(f"'{name}' object has no attribute '{node.attr}'")
 
@@ -278,15 +276,21 @@ class Expressions:
             return value if ours else self.capture(node.attr, lambda: getattr(base, node.attr), value, base)
         if isinstance(base, (np.dtype, type, int, float, str, np.generic, slice)):
             return value
-        raise self.refuse(
-            node, f"an attribute of a {type(base).__name__} from outside", "pass the value as an argument"
-        )
+        if isinstance(base, (tuple, list, NestedFunction, Method, Range, type(None))):
+            if not hasattr(base, node.attr):
+                raise AttributeError(f"'{type(base).__name__}' object has no attribute '{node.attr}'")
+            reason = f"`.{node.attr}` of a {type(base).__name__} is not supported in a traced function"
+            raise self.refuse(node, reason, "build a tuple, or store into an array")
+        reason = f"`.{node.attr}` of an object ({type(base).__name__}) from outside may change between calls"
+        raise self.refuse(node, reason, "pass the value as an argument")
 
     def expr_Lambda(self, node: ast.Lambda, env: Env) -> Any:
         return self.make_nested(node, "<lambda>", env)
 
     def make_nested(self, node: ast.FunctionDef | ast.Lambda, name: str, env: Env) -> NestedFunction:
         """A function object for an inner def or lambda; it sees the enclosing names as they are when it is called."""
+        if node.args.vararg or node.args.kwarg:
+            raise self.refuse(node, "*args and **kwargs are not supported yet", "name the parameters")
         outer = self.scope
         source = make_source(node, outer.source.file)
         plain = [*node.args.posonlyargs, *node.args.args]
@@ -334,7 +338,7 @@ class Expressions:
         if functions.is_pure(function) and function in (tuple, list):
             return function(self.iterate_static(node, args[0]))
         where = f"{module}.{name}" if module not in ("", "builtins") else name
-        raise self.refuse(node, f"a call of {where} cannot be traced", "compute it outside and pass the result in")
+        raise self.refuse(node, f"a call of {where} cannot be traced", rewrites.call(where))
 
     def flat(self, values: Sequence[Any]) -> list[Any]:
         found: list[Any] = []
@@ -352,15 +356,6 @@ class Expressions:
         if step == 0:
             self.r.fail("ValueError", "range() arg 3 must not be zero")
         return Range(start, stop, step)
-
-
-def instead_of(attribute: str) -> str:
-    """What to write for an attribute or method that is not supported."""
-    if attribute == "flat":
-        return "index with [...]"
-    if attribute in ("real", "shape", "item", "tolist", "ndim"):
-        return "take it before the call, and pass it in"
-    return "use operators, slices, np.* functions on elements, sum, max, min, mean, dot, copy, astype or .T"
 
 
 def range_bound(r: Recorder, x: Any) -> Dim:

@@ -72,13 +72,21 @@ def element_of(r: Recorder, dtype: Any) -> ScalarType:
     return supported(np.dtype(dtype), "the array", r.loc)
 
 
+_OPTIONS = {
+    "out": "store the result: out[...] = f(a, b)",
+    "where": "np.where(c, f(a), b)",
+    "dtype": "convert first: a.astype(dtype)",
+    "initial": "combine the result with it afterwards",
+    "order": "leave it out, and transpose with .T",
+}
+
+
 def only(r: Recorder, what: str, **given: Any) -> None:
     """Refuses optional parameters that are not supported when they are given."""
     for name, (value, default) in given.items():
         if value is not default and not (isinstance(value, type(default)) and value == default):
-            raise UnsupportedError(
-                f"{what} with {name}= is not supported yet", location=r.loc, instead=f"leave {name} out"
-            )
+            instead = _OPTIONS.get(name, f"leave `{name}` out")
+            raise UnsupportedError(f"{what} with {name}= is not supported yet", location=r.loc, instead=instead)
 
 
 def filled(
@@ -275,7 +283,9 @@ def extreme_of(r: Recorder, name: str, *args: Any) -> Any:
             best = r.add(arith.Select.of(better, value, best, r.loc)).result
         return PyFloat(best)
     raise UnsupportedError(
-        f"{name}() of these values is not supported while tracing", location=r.loc, instead=f"use np.{name}imum"
+        f"{name}() of these values is not supported while tracing",
+        location=r.loc,
+        instead=f"np.{name}(a) of an array, np.{name}imum(x, y) of numbers",
     )
 
 
@@ -306,7 +316,7 @@ def to_float(r: Recorder, x: Any = 0.0) -> Any:
         return PyFloat(float_value(r, x))
     if isinstance(x, PyFloat) or not is_traced(x):
         return float(x)
-    raise UnsupportedError("float() of this value is not supported yet", location=r.loc)
+    raise UnsupportedError("float() of this value is not supported yet", location=r.loc, instead="np.float64(x)")
 
 
 def to_int(r: Recorder, x: Any = 0) -> Any:
@@ -315,7 +325,11 @@ def to_int(r: Recorder, x: Any = 0) -> Any:
     if isinstance(x, NpScalar) and x.element is I64 and not x.maybe_python:
         value = r.add(arith.IndexCast.of(x.value, INDEX, r.loc)).result
         return PyInt(r.symbol(value, f"i{len(r.func.symbols)}"))
-    raise UnsupportedError("int() of a float is not supported yet", location=r.loc)
+    raise UnsupportedError(
+        "int() of a float that is only known at run time",
+        location=r.loc,
+        instead="keep it as np.floor(x), or pass the int in",
+    )
 
 
 def to_bool(r: Recorder, x: Any = False) -> Any:
@@ -431,7 +445,7 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
             raise UnsupportedError(
                 f"np.{function.__name__} with an output argument is not supported yet",
                 location=r.loc,
-                instead="store the result with [...] =",
+                instead=_OPTIONS["out"],
             )
         return elementwise(r, function, list(args)) if any(is_traced(a) for a in args) else function(*args)
     try:

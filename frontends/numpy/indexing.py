@@ -128,16 +128,12 @@ def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
         return "ellipsis", None
     if isinstance(item, slice):
         return "slice", item
-    if (
-        isinstance(item, (bool, np.bool_, PyBool))
-        or (isinstance(item, ArrayRef) and item.ndim)
-        or isinstance(item, (list, np.ndarray))
-    ):
-        raise UnsupportedError(
-            "indexing by masks, lists and arrays is not supported yet",
-            location=r.loc,
-            instead="use slices, or a loop over ints",
-        )
+    if isinstance(item, (bool, np.bool_, PyBool)) or (isinstance(item, (ArrayRef, NpScalar)) and item.element is I1):
+        instead = "np.where(mask, x, y) for a value, a[...] = np.where(mask, x, a) for a store"
+        raise UnsupportedError("indexing by masks is not supported yet", location=r.loc, instead=instead)
+    if (isinstance(item, ArrayRef) and item.ndim) or isinstance(item, (list, np.ndarray)):
+        instead = "slices, or a loop: for i in range(len(index)): b[i] = a[index[i]]"
+        raise UnsupportedError("indexing by arrays and lists is not supported yet", location=r.loc, instead=instead)
     if (i := as_int(r, item)) is not None:
         return "int", i
     r.fail(
@@ -155,7 +151,7 @@ def as_int(r: Recorder, item: Any) -> Dim | None:
         return int(item)
     if isinstance(item, ArrayRef) and item.element is I64 and item.ndim == 0:
         item = NpScalar(r.load(item, ()), I64)
-    if isinstance(item, NpScalar) and item.element is I64 and not item.maybe_python:
+    if isinstance(item, NpScalar) and item.element is I64:
         key = ("index of", item.value)
         made = r.cached(key)
         if made is None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError, note_location
+from tracebuf.frontends.numpy import rewrites
 from tracebuf.frontends.numpy.control import Env, Range, trace_for, trace_if
 from tracebuf.frontends.numpy.expressions import Expressions, NestedFunction
 from tracebuf.frontends.numpy.indexing import store_item
@@ -73,13 +74,14 @@ class Interpreter(Expressions):
             )
         source = read_source(code, code.co_filename, code.co_firstlineno)
         bound = inspect.signature(function, follow_wrapped=False).bind(*args, **kwargs)
+        given = set(bound.arguments)
         bound.apply_defaults()
         if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
             raise UnsupportedError(
                 "*args and **kwargs are not supported yet", location=self.r.loc, instead="name the parameters"
             )
         for name, default in bound.arguments.items():
-            if isinstance(default, (list, dict, set, np.ndarray)):
+            if name not in given and isinstance(default, (list, dict, set, np.ndarray)):
                 raise UnsupportedError(
                     f"the default of {name} is mutable", location=self.r.loc, instead="pass it as an argument"
                 )
@@ -145,7 +147,7 @@ class Interpreter(Expressions):
             self.returned_at = self.r.loc
             if self.r.frame is not depth:
                 raise UnsupportedError(
-                    "`return` under a condition that depends on data",
+                    "`return` under a condition, or in a loop, that is only known at run time",
                     location=self.r.loc,
                     instead="assign, and return at the end",
                 ) from None
@@ -176,7 +178,7 @@ class Interpreter(Expressions):
         for statement in body:
             method = getattr(self, f"stmt_{type(statement).__name__}", None)
             if method is None:
-                raise self.refuse(statement, f"`{type(statement).__name__.lower()}` statements are not supported yet")
+                raise self.refuse(statement, *rewrites.statement(statement))
             self.at(statement)
             try:
                 method(statement, env)
@@ -312,13 +314,13 @@ class Interpreter(Expressions):
                 self.block(body, env)
             except ReturnSignal:
                 raise UnsupportedError(
-                    "`return` under a condition that depends on data",
+                    "`return` under a condition, or in a loop, that is only known at run time",
                     location=self.r.loc,
                     instead="assign the result, and return at the end",
                 ) from None
             except (BreakSignal, ContinueSignal):
                 raise UnsupportedError(
-                    "`break` or `continue` under a condition that depends on data",
+                    "`break` or `continue` under a condition that is only known at run time",
                     location=self.r.loc,
                     instead="guard the rest of the body with an if",
                 ) from None
@@ -365,7 +367,7 @@ class Interpreter(Expressions):
 
     def stmt_FunctionDef(self, node: ast.FunctionDef, env: Env) -> None:
         if node.decorator_list:
-            raise self.refuse(node, "decorators on inner functions are not supported yet")
+            raise self.refuse(node, "decorators on inner functions are not supported yet", "leave it out")
         env[node.name] = self.make_nested(node, node.name, env)
 
     def stmt_While(self, node: ast.While, env: Env) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import Body, Operand, build, elementwise, input_of, scalar_value, shape_text
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyInt, Scalar
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyInt, Scalar, stand_in
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import F32, F64, I1, I64, ScalarType, scalar_type
@@ -34,7 +34,8 @@ def axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
     for item in items:
         i = r.static_int(item.expr, "the axis") if isinstance(item, PyInt) else item
         if isinstance(i, bool) or not isinstance(i, (int, np.integer)):
-            raise TypeError(f"'{type(i).__name__}' object cannot be interpreted as an integer")
+            kind = type(stand_in(i)) if isinstance(i, Scalar) else type(i)
+            raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
         if not -ndim <= i < ndim:
             raise np.exceptions.AxisError(int(i), ndim)
         found.append(int(i) % ndim)
@@ -113,9 +114,11 @@ def matmul(r: Recorder, a: Operand, b: Operand, spelling: str) -> ArrayRef | Sca
     if not isinstance(a, ArrayRef) or not isinstance(b, ArrayRef) or not a.ndim or not b.ndim:
         if spelling == "dot":
             return elementwise(r, np.multiply, [a, b])  # type: ignore[return-value]
+        which = int(isinstance(a, ArrayRef) and a.ndim > 0)
         r.fail(
             "ValueError",
-            "matmul: Input operand 0 does not have enough dimensions (has 0, gufunc core with signature "
+            f"matmul: Input operand {which} does not have enough dimensions (has 0, "
+            "gufunc core with signature "
             "(n?,k),(k,m?)->(n?,m?) requires 1)",
         )
     if a.ndim > 2 or b.ndim > 2:
