@@ -57,8 +57,8 @@ def show(f: Any, matrix: Array, *args: int) -> None:
     ours = matrix.copy()
     f(ours, *args)
     np.testing.assert_allclose(np.triu(ours).T, np.linalg.cholesky(matrix), rtol=1e-9, atol=1e-9)
-    print(tracebuf.measure(f, matrix, *args, repeat=2), "\n")
-    print(f.explain(matrix, *args), "\n")
+    print(f"{tracebuf.measure(f, matrix, *args, repeat=2)}\n")
+    print(f"{f.explain(matrix, *args)}\n")
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -100,7 +100,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     result = enhance(photo, options.radius)
     np.testing.assert_allclose(result, enhance.__wrapped__(photo, options.radius), rtol=1e-12)
     print(f"{options.size} x {options.size} pixels, {2 * options.radius + 1} x {2 * options.radius + 1} neighbours\n")
-    print(tracebuf.measure(enhance, photo, options.radius), "\n")
+    print(f"{tracebuf.measure(enhance, photo, options.radius)}\n")
     print(enhance.explain(photo, options.radius))
     if options.out is not None:
         write_png(options.out, np.hstack((photo, result)))

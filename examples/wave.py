@@ -82,8 +82,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     if not (np.array_equal(u, eager_u) and np.array_equal(v, eager_v)):
         raise ValueError("compiled and eager results differ")
     print(f"beside eager NumPy, {steps} steps (same bits in u and v):\n")
-    print(tracebuf.measure(wave, *drop(size), c, steps, repeat=2), "\n")
-    print(wave.explain(u, v, c, steps), "\n")
+    print(f"{tracebuf.measure(wave, *drop(size), c, steps, repeat=2)}\n")
+    print(f"{wave.explain(u, v, c, steps)}\n")
     print("the time loop as a memref program:\n")
     print(excerpt(wave.lower(u, v, c, steps).as_text("memref")))
 
