@@ -62,3 +62,31 @@ def test_strides_of_an_argument_whose_sizes_are_guarded_equal() -> None:
         return a <= b
 
     climb(program, (floats(4, 3), floats(3)), again=[(floats(3, 3), floats(3))])
+
+
+def test_vectors_copied_onto_themselves_need_no_temporary() -> None:
+    """NumPy copies in one direction without a temporary; so do we (rule S2), in an order that is right (rule C4)."""
+
+    def shifts(b, n, m):
+        b[1:] = b[:-1]
+        b[:-1] = b[1:]
+        b[n : n + 2] = b[m : m + 2]
+        b[4::-1] = b[5:0:-1]
+
+    def steps(b, n):
+        b[::2] = b[n : n + 4]
+        b[2:6] = b[::2]
+        b[1::3] = b[:5:2]
+        b[-2::-2] = b[-n : -n - 3 : -1]
+
+    def cross(b, n):
+        b[2] = b[:, n]
+        b[:, 1] = b[n, ::-1]
+        b[-1, ::-1] = b[:, 2]
+
+    for n in range(3):
+        for m in range(4):
+            climb(shifts, (floats(7), n, m), again=[(floats(9), m, n)])
+        climb(steps, (floats(7), n + 1))
+        climb(cross, (floats(4, 4), n))
+        climb(cross, (floats(4, 4).T[::-1], n), strategies=[])

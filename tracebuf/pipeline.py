@@ -32,6 +32,7 @@ from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
 from tracebuf.optimize.fold_memref import fold_memref
 from tracebuf.optimize.fusion import fuse
 from tracebuf.optimize.liveness import shorten_liveness
+from tracebuf.optimize.ordered_copies import order_copies
 from tracebuf.optimize.storage import assign_storage
 from tracebuf.options import Options
 
@@ -51,6 +52,7 @@ TENSOR_PASSES: tuple[tuple[str, Pass], ...] = (
 
 MEMREF_PASSES: tuple[tuple[str, Pass], ...] = (
     ("fold-memref", fold_memref),
+    ("order-copies", order_copies),
     ("insert-deallocs", insert_deallocs),
     ("simplify-deallocs", simplify_deallocs),
     ("lower-deallocs", lower_deallocs),
