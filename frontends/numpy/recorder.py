@@ -254,8 +254,10 @@ class Recorder:
             self.check(self.compare("eq", a, b), exception, message, [self.index(v) for v in values])
 
     def fail(self, exception: str, message: str, values: Sequence[Dim] = ()) -> NoReturn:
-        """What stands here always raises: at once if it is always reached, else when it is reached."""
-        if not self.conditional and all(self.entry_only(v) for v in values):
+        """What stands here always raises: at once if it is always reached, else when it is reached (an earlier error
+        wins, rule F3)."""
+        certain = not self.conditional and not any(isinstance(op, arith.Check) for op in self.func.walk())
+        if certain and all(self.entry_only(v) for v in values):
             error = arith.EXCEPTIONS[exception](message.format(*(evaluate(v, self.hints) for v in values)))
             raise note_location(error, self.loc)
         self.check(self.constant(False, I1), exception, message, [self.index(v) for v in values])

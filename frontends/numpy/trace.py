@@ -13,7 +13,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arguments import ArrayKey, Binding, Entry, Key, Relations, ScalarKey
 from tracebuf.frontends.numpy.interpreter import Interpreter
-from tracebuf.frontends.numpy.recorder import Guard, Recorder
+from tracebuf.frontends.numpy.recorder import DeadEnd, Guard, Recorder
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar
 from tracebuf.ir.core import Func, Op, Value
 from tracebuf.ir.dims import Expr, Sym, sym, symbols, to_python
@@ -100,7 +100,10 @@ def trace(
     parameters = inspect.signature(function, follow_wrapped=False).parameters
     positional = [g for g, n in zip(given, names) if parameters[n].kind is not inspect.Parameter.KEYWORD_ONLY]
     keyword = {n: g for g, n in zip(given, names) if parameters[n].kind is inspect.Parameter.KEYWORD_ONLY}
-    result = interpreter.call_function(function, positional, keyword)
+    try:
+        result = interpreter.call_function(function, positional, keyword)
+    except DeadEnd:  # no path reaches a return: each raises when it is run
+        result = None
     r.loc = interpreter.returned_at
     return finish(entry, r, interpreter, given, result)
 
