@@ -90,3 +90,21 @@ def test_vectors_copied_onto_themselves_need_no_temporary() -> None:
         climb(steps, (floats(7), n + 1))
         climb(cross, (floats(4, 4), n))
         climb(cross, (floats(4, 4).T[::-1], n), strategies=[])
+
+
+def test_copies_of_a_repeated_array_put_the_repeated_axis_innermost() -> None:
+    """astype, np.copy and zeros_like sort axes by stride, ufuncs do not: they differ for strides of 0."""
+
+    def program(a):
+        return (
+            a.astype(np.float32),
+            np.copy(a),
+            np.zeros_like(a),
+            a.copy(),
+            a + 1,
+            a[:, None].astype(np.int64),
+            np.copy(a.T),
+        )
+
+    climb(program, (np.broadcast_to(floats(4), (3, 4)),), again=[(np.broadcast_to(floats(3, 1), (3, 5)),)])
+    climb(program, (np.broadcast_to(floats(4, 1, 2), (3, 4, 3, 2)).transpose(0, 2, 1, 3),))

@@ -36,7 +36,6 @@ from tracebuf.frontends.numpy.values import (
     PyFloat,
     PyInt,
     Scalar,
-    axis_order,
     is_traced,
     stand_in,
 )
@@ -123,8 +122,10 @@ def _creator_like(value: float | None) -> Callable[..., ArrayRef]:
 
 
 def k_order(a: ArrayRef) -> tuple[int, ...]:
-    """The axes of a copy in K-order, outermost first."""
-    return axis_order([(a, range(a.ndim))], a.ndim)
+    """The axes of a copy in K-order, outermost first: by falling strides, so that repeated axes come innermost
+    (PyArray_CreateSortedStrideAxes, which differs from the order of elementwise results there)."""
+    repeated = [a.view.sizes[k] != 1 and d in a.storage.repeated for k, d in enumerate(a.view.dims)]
+    return tuple(sorted(range(a.ndim), key=lambda k: (a.ndim if repeated[k] else a.stride_rank(k) or 0, k)))
 
 
 def full(r: Recorder, shape: Any, fill_value: Operand, dtype: Any = None, order: str = "C") -> ArrayRef:
@@ -173,9 +174,14 @@ def astype(
 
 
 def as_array(r: Recorder, a: Any) -> ArrayRef:
-    if not isinstance(a, ArrayRef):
-        raise UnsupportedError("an array is expected here", location=r.loc, instead="pass an array")
-    return a
+    """An array argument; a number becomes an array without dimensions, as in NumPy."""
+    if isinstance(a, ArrayRef):
+        return a
+    if not isinstance(a, (Scalar, bool, int, float, np.generic)) or (isinstance(a, NpScalar) and a.maybe_python):
+        reason = f"a {type(a).__name__} where an array is expected"
+        raise UnsupportedError(reason, location=r.loc, instead="pass an array")
+    kind = weak_type(a)
+    return filled(r, (), supported(np.dtype(kind), "the number", r.loc), a)
 
 
 def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> Any:

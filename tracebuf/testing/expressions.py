@@ -1,8 +1,10 @@
 """Random expressions with tracked shapes, so that most of what is generated is valid NumPy.
 
-A size is a tuple of ints, one for each *world*: a call (programs are called with two sets of sizes) and, inside loops, an
+A size is a tuple of ints, one for each *world*: a call (programs are called with two sets of sizes) and, inside
+loops, an
 iteration (the first, the second and the last). Two sizes that agree in every world fit, however they came about, so
-slices that move with a loop, stencils and clamped bounds come out without symbolic reasoning. The dtype of an expression
+slices that move with a loop, stencils and clamped bounds come out without symbolic reasoning. The dtype of an
+expression
 is found by computing it on arrays of one element.
 
 What not: no guarantee. Some indices are left unchecked on purpose, to raise IndexError and ValueError.
@@ -26,7 +28,8 @@ T = TypeVar("T")
 
 Mode = Literal["whole", "bits", "rough"]
 """What data and ops are allowed together, so that a difference in rounding never decides a comparison. "whole": whole
-numbers, all reductions and products. "bits": special values and IEEE-exact ops, compared bit by bit. "rough": everything
+numbers, all reductions and products. "bits": special values and IEEE-exact ops, compared bit by bit. "rough":
+everything
 but comparisons and conversions to int of floats, compared within a tolerance."""
 
 UNARY: dict[Mode, tuple[str, ...]] = {
@@ -261,7 +264,15 @@ class Expressions:
         if depth <= 0 or self.chance(20):
             return self.atom(target)
         for _ in range(3):
-            kind = self.weighted((50, "operator"), (14, "unary"), (12, "binary"), (6, "where"), (9, "reduce"), (5, "sign"), (4, "product"))
+            kind = self.weighted(
+                (50, "operator"),
+                (14, "unary"),
+                (12, "binary"),
+                (6, "where"),
+                (9, "reduce"),
+                (5, "sign"),
+                (4, "product"),
+            )
             made: Expr | None = getattr(self, "make_" + kind)(target, depth - 1)
             if made is not None:
                 return made
@@ -270,7 +281,11 @@ class Expressions:
     def make_operator(self, target: Dims, depth: int) -> Expr | None:
         if self.mode == "bits" and self.chance(8):
             a = self.expression(target, depth)
-            return self.result(f"{a.inner} ** {self.pick(('2', '0.5', '1'))}", lambda x: x**2 if is_array(x) else x, [a]) if is_float(a.sample) else None
+            return (
+                self.result(f"{a.inner} ** {self.pick(('2', '0.5', '1'))}", lambda x: x**2 if is_array(x) else x, [a])
+                if is_float(a.sample)
+                else None
+            )
         a, b = self.expression(target, depth), self.expression(target, depth - self.draw.randrange(2))
         op = self.pick(OPERATORS[self.mode])
         if op == "*" and self.mode == "whole" and self.loops and b.dims:
@@ -307,7 +322,11 @@ class Expressions:
     def make_reduce(self, target: Dims, depth: int) -> Expr | None:
         """A reduction of a view to sizes that fit the target."""
         arrays = [a for a in self.arrays() if a.dims]
-        kinds = {"whole": ("sum", "sum", "max", "min"), "bits": ("max", "min"), "rough": ("sum", "mean", "max", "min", "sum")}
+        kinds = {
+            "whole": ("sum", "sum", "max", "min"),
+            "bits": ("max", "min"),
+            "rough": ("sum", "mean", "max", "min", "sum"),
+        }
         if not arrays:
             return None
         a = self.pick(arrays)
@@ -315,16 +334,25 @@ class Expressions:
         axis = self.draw.randrange(len(a.dims))
         outer = target[-1:] if len(a.dims) == 2 and target and self.chance(60) else ()
         if outer and (found := self.fit(a.expr, (a.dims[0], *outer))) is not None and len(found.dims) == 2:
-            form = self.pick(("{a}.{k}(axis=0)", "np.{k}({t}, axis=0)", "{a}.{k}(0)", "{a}.{k}(axis=-2, keepdims=True)"))
+            form = self.pick(
+                ("{a}.{k}(axis=0)", "np.{k}({t}, axis=0)", "{a}.{k}(0)", "{a}.{k}(axis=-2, keepdims=True)")
+            )
             keep = "keepdims" in form
             text = form.format(a=found.inner, t=found.text, k=kind)
-            return self.reduced(text, found, kind, (self.constant(1), *outer) if keep and len(target) > 1 else outer if not keep else None)
+            return self.reduced(
+                text,
+                found,
+                kind,
+                (self.constant(1), *outer) if keep and len(target) > 1 else outer if not keep else None,
+            )
         if self.chance(30) and len(a.dims) <= len(target):
             dims = tuple(self.constant(1) if k == axis else d for k, d in enumerate(a.dims))
             if self.fits(dims, target):
                 return self.reduced(f"{a.name}.{kind}(axis={axis}, keepdims=True)", a.expr, kind, dims)
         inside = a.expr if self.chance(50) else self.view(a.expr, keep_rank=True)
-        return self.reduced(self.pick(("{a}.{k}()", "np.{k}({t})")).format(a=inside.inner, t=inside.text, k=kind), inside, kind, ())
+        return self.reduced(
+            self.pick(("{a}.{k}()", "np.{k}({t})")).format(a=inside.inner, t=inside.text, k=kind), inside, kind, ()
+        )
 
     def reduced(self, text: str, a: Expr, kind: str, dims: Dims | None) -> Expr | None:
         if dims is None:
@@ -364,7 +392,9 @@ class Expressions:
             return False
         return all(all(n in (1, m) for n, m in zip(d, t)) for d, t in zip(dims, target[len(target) - len(dims) :]))
 
-    def result(self, text: str, compute: Callable[..., Any], operands: Sequence[Expr], atomic: bool = False) -> Expr | None:
+    def result(
+        self, text: str, compute: Callable[..., Any], operands: Sequence[Expr], atomic: bool = False
+    ) -> Expr | None:
         """The expression of an elementwise operation; None where it makes no sense."""
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -102,7 +102,6 @@ def work(seed: int, first: int, folder: Path) -> None:
 def run_batch(seed: int, batch: int, current: Path) -> Iterator[Report]:
     import hypothesis
 
-
     @hypothesis.seed(seed * 1_000_003 + batch)
     @hypothesis.settings(
         max_examples=BATCH, database=None, deadline=None, phases=[hypothesis.Phase.generate],
@@ -151,7 +150,19 @@ class Worker:
     def __init__(self, seed: int, first: int, folder: Path) -> None:
         self.folder, self.first, self.batch = folder, first, first
         self.log = folder / f"log-{first}.txt"
-        command = [sys.executable, "-X", "faulthandler", "-m", __spec__.name if __spec__ else __name__, "--worker", str(first), "--seed", str(seed), "--out", str(folder)]
+        command = [
+            sys.executable,
+            "-X",
+            "faulthandler",
+            "-m",
+            __spec__.name if __spec__ else __name__,
+            "--worker",
+            str(first),
+            "--seed",
+            str(seed),
+            "--out",
+            str(folder),
+        ]
         with self.log.open("w") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         assert self.process.stdout is not None

@@ -1,4 +1,5 @@
-"""The ladder: one program on eager NumPy, the tensor interpreter, the memref interpreter and native code, each the same.
+"""The ladder: one program on eager NumPy, the tensor interpreter, the memref interpreter and native code, each the
+same.
 
 Why: a difference is caught at the first rung that has it, which says where the bug is: in tracing (tensor, raw), in a
 tensor pass (tensor, optimised), in an analysis, the rewrite or the frees (memref, by strategy), or in code generation
@@ -82,7 +83,8 @@ def climb(
     strategies: Sequence[Options] = STRATEGIES,
     tolerance: float = 0.0,
 ) -> None:
-    """Runs `function` on every rung with clones of `args`, then natively with each further tuple of arguments in `again`.
+    """Runs `function` on every rung with clones of `args`, then natively with each further tuple of arguments in
+    `again`.
 
     `strategies` are the ways to bufferize that the memref interpreter tries. `tolerance` 0 wants the same bits (NaN is
     NaN); else the largest difference relative to the largest magnitude, for float64 (float32 gets 10 000 times more).
@@ -131,9 +133,15 @@ def call(function: Callable[..., Any], args: Sequence[Any]) -> Outcome:
 
 
 def interpreters(
-    f: BufferizedFunction, args: Sequence[Any], eager: Outcome, strategies: Sequence[Options], tolerance: float, source: str
+    f: BufferizedFunction,
+    args: Sequence[Any],
+    eager: Outcome,
+    strategies: Sequence[Options],
+    tolerance: float,
+    source: str,
 ) -> frozenset[int] | None:
-    """The rungs between eager and native; the arguments that the program may store to (None where that is not known)."""
+    """The rungs between eager and native; the arguments that the program may store to (None where that is not
+    known)."""
     from tracebuf.frontends.numpy.arguments import RunOriginal
 
     with rung("trace", source):
@@ -349,7 +357,8 @@ def source_of(function: types.FunctionType) -> str:
 
 
 def copy_first(function: types.FunctionType) -> types.FunctionType:
-    """The function with `x[i] = e` as `x[i] = copy of e`, and so for the functions of its module that it calls (rule C4)."""
+    """The function with `x[i] = e` as `x[i] = copy of e`, and so for the functions of its module that it calls (rule
+    C4)."""
     made: dict[types.FunctionType, types.FunctionType] = {}
     return _copy_first(function, made)
 

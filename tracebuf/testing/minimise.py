@@ -74,7 +74,9 @@ def parts(e: ast.expr) -> Iterator[ast.expr]:
     elif isinstance(e, ast.Tuple) and len(e.elts) == 1:
         yield e.elts[0]
     elif isinstance(e, ast.Slice) and (e.lower or e.upper or e.step):
-        yield from (ast.Slice(*kept) for kept in ((None, e.upper, e.step), (e.lower, None, e.step), (e.lower, e.upper, None)))
+        yield from (
+            ast.Slice(*kept) for kept in ((None, e.upper, e.step), (e.lower, None, e.step), (e.lower, e.upper, None))
+        )
     if not isinstance(e, ast.Constant | ast.Slice | ast.Name):
         yield ast.Constant(1)
 
@@ -83,7 +85,9 @@ def dropped(block: list[ast.stmt], statement: ast.stmt, name: str) -> Edit:
     return replaced(block, statement, [] if len(block) > 1 or name == "orelse" else [ast.Pass()])
 
 
-def replaced(block: list[ast.AST] | list[ast.stmt] | list[ast.expr], old: ast.AST, new: list[ast.AST] | list[ast.stmt]) -> Edit:
+def replaced(
+    block: list[ast.AST] | list[ast.stmt] | list[ast.expr], old: ast.AST, new: list[ast.AST] | list[ast.stmt]
+) -> Edit:
     def edit() -> Callable[[], None]:
         before = list(block)
         if old in block:

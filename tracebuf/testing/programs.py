@@ -1,7 +1,8 @@
 """Random whole programs over the supported language, each a module that runs on its own.
 
 A program has a function `program`, perhaps helper functions, and `arguments()` and `arguments_again()`, two sets of
-arguments with different sizes. It goes into a real file, so that its source can be read as a user's. Everything is drawn
+arguments with different sizes. It goes into a real file, so that its source can be read as a user's. Everything is
+drawn
 from a `random.Random`, which Hypothesis can stand in for (`programs()`).
 
 What not: while loops, early returns, masks, names bound to different arrays on different paths; they are outside the
@@ -120,7 +121,11 @@ class _Programs(Expressions):
         parts.append("\n" + "\n".join([head, *(self.lines or ["    pass"])]) + "\n")
         names = ", ".join(v.name for v in self.parameters)
         for name, lines in zip(("arguments", "arguments_again"), self.made):
-            parts.append("\n" + "\n".join([f"def {name}():", *(f"    {line}" for line in lines), f"    return ({names},)"]) + "\n")
+            parts.append(
+                "\n"
+                + "\n".join([f"def {name}():", *(f"    {line}" for line in lines), f"    return ({names},)"])
+                + "\n"
+            )
         return Program("\n".join([*parts, FOOTER]))
 
     def emit(self, text: str) -> None:
@@ -149,7 +154,11 @@ class _Programs(Expressions):
             self.scalar_argument(Var(name, 1, values=values), [str(v) for v in values])
         if self.chance(35):
             text = self.pick(CONSTANTS[self.mode]) if self.chance(70) else "0.5"
-            text = text if isinstance(eval(text), float) else self.pick(("np.float64(2)", "np.float32(3)", "np.int64(2)", "2.0"))
+            text = (
+                text
+                if isinstance(eval(text), float)
+                else self.pick(("np.float64(2)", "np.float32(3)", "np.int64(2)", "2.0"))
+            )
             self.scalar_argument(Var("x", eval(text)), [text, text])
         if self.chance(20):
             self.scalar_argument(Var("flag", True), [self.pick(("True", "False")), self.pick(("True", "False"))])
@@ -181,7 +190,10 @@ class _Programs(Expressions):
 
     def same_memory(self, name: str, base: Var) -> None:
         """One array under two names, or two that overlap."""
-        text, dims = self.pick((base.name, f"{base.name}[:]", f"{base.name}[1:]", f"{base.name}[::-1]", f"{base.name}.T")), base.dims
+        text, dims = (
+            self.pick((base.name, f"{base.name}[:]", f"{base.name}[1:]", f"{base.name}[::-1]", f"{base.name}.T")),
+            base.dims,
+        )
         if text.endswith("[1:]"):
             dims = (tuple(max(n - 1, 0) for n in dims[0]), *dims[1:])
         elif text.endswith(".T"):
@@ -259,12 +271,18 @@ class _Programs(Expressions):
         else:
             pool = [(f"{a.name}.shape[{k}]", d) for a in self.arrays() for k, d in enumerate(a.dims)]
             pool += [(v.name, v.values) for v in self.scope if v.values and min(v.values) >= 0]
-            pool += [(f"{v.name} + 1", tuple(n + 1 for n in v.values)) for v in self.scope if v.values and min(v.values) >= -1]
+            pool += [
+                (f"{v.name} + 1", tuple(n + 1 for n in v.values))
+                for v in self.scope
+                if v.values and min(v.values) >= -1
+            ]
             pool += [("3", self.constant(3)), ("1", self.constant(1))]
             sizes = [self.pick(pool) for _ in range(self.draw.randrange(1, 3))]
             shape = f"({', '.join(t for t, _ in sizes)})" if len(sizes) > 1 else sizes[0][0]
             self.emit(f"{name} = np.{kind}({shape}{f', dtype=np.{dtype}' if self.chance(50) else ''})")
-            var = Var(name, _ones(len(sizes), dtype if "dtype" in self.lines[-1] else "float64"), tuple(d for _, d in sizes))
+            var = Var(
+                name, _ones(len(sizes), dtype if "dtype" in self.lines[-1] else "float64"), tuple(d for _, d in sizes)
+            )
         if kind == "empty":
             value = self.expression(var.dims, 2) if self.chance(60) else self.atom(())
             if not self.may_store(var.sample, value) or not self.fits(value.dims, var.dims):
@@ -294,7 +312,11 @@ class _Programs(Expressions):
         value = self.expression(target.dims, self.weighted((4, 1), (4, 2), (1, 3)))
         op = self.pick(("+", "+", "+", "-", "*", "/", "//", "%", "&", "|", "^", "**"))
         allowed = {"whole": "+ - * & | ^", "bits": "+ - * / // % & | ^", "rough": "+ - * /"}[self.mode].split()
-        if op not in allowed or not self.fits(value.dims, target.dims) or (self.loops and op == "*" and value.dims and self.mode == "whole"):
+        if (
+            op not in allowed
+            or not self.fits(value.dims, target.dims)
+            or (self.loops and op == "*" and value.dims and self.mode == "whole")
+        ):
             return
         e = self.result("", lambda x, y: eval(f"x {op} y"), [target, value])
         if e is None or not (np.can_cast(np.asarray(e.sample).dtype, base.sample.dtype, "same_kind") or self.chance(2)):
@@ -325,7 +347,11 @@ class _Programs(Expressions):
         result = self.result("", lambda x, y: x + y, [s.expr, e])
         if result is None or is_array(result.sample):
             return
-        if self.depth and type(result.sample) is not type(s.sample) and not (isinstance(s.sample, float) and isinstance(result.sample, float)):
+        if (
+            self.depth
+            and type(result.sample) is not type(s.sample)
+            and not (isinstance(s.sample, float) and isinstance(result.sample, float))
+        ):
             return
         self.emit(f"{s.name} += {e.text}" if self.chance(60) else f"{s.name} = {s.name} + {e.text}")
         self.bind(replace(s, sample=result.sample))
@@ -337,7 +363,9 @@ class _Programs(Expressions):
             return
         a = self.pick(pool)
         e = a.expr if self.chance(50) else self.view(a.expr, keep_rank=True)
-        kinds = {"whole": ("sum", "max", "min"), "bits": ("max", "min"), "rough": ("sum", "mean", "max", "min")}[self.mode]
+        kinds = {"whole": ("sum", "max", "min"), "bits": ("max", "min"), "rough": ("sum", "mean", "max", "min")}[
+            self.mode
+        ]
         kind, rank = self.pick(kinds), len(e.dims)
         axes = tuple(sorted(self.draw.sample(range(rank), self.draw.randrange(1, rank + 1 if rank > 2 else rank))))
         keep = self.chance(35)
@@ -357,8 +385,15 @@ class _Programs(Expressions):
         made = self.fresh("h")
         scalar, kind = self.atom(()), a.sample.dtype.kind
         after: list[Var] = []
-        if name == "shifted" and (e := self.result("", lambda x, y: x + y, [a.expr, scalar])) and not is_array(scalar.sample):
-            text, after = f"{made} = shifted({a.name}, {scalar.text})", [Var(made, e.sample, (tuple(max(n - 1, 0) for n in a.dims[0]), *a.dims[1:]))]
+        if (
+            name == "shifted"
+            and (e := self.result("", lambda x, y: x + y, [a.expr, scalar]))
+            and not is_array(scalar.sample)
+        ):
+            text, after = (
+                f"{made} = shifted({a.name}, {scalar.text})",
+                [Var(made, e.sample, (tuple(max(n - 1, 0) for n in a.dims[0]), *a.dims[1:]))],
+            )
         elif name == "scale" and kind == "f" and not (self.loops and self.mode == "whole"):
             text = f"scale({a.name})" if self.chance(50) else f"scale({a.name}, by={self.pick(('3', '-1', '0.5'))})"
         elif name == "backwards":
@@ -368,7 +403,10 @@ class _Programs(Expressions):
             e = self.result("", lambda x, y: x + y, [a.expr, b.expr])
             if e is None:
                 return
-            text, after = f"{made}, {made}z = both({a.name}, {b.name})", [replace(b, name=made), Var(made + "z", e.sample, e.dims)]
+            text, after = (
+                f"{made}, {made}z = both({a.name}, {b.name})",
+                [replace(b, name=made), Var(made + "z", e.sample, e.dims)],
+            )
         elif name == "bump" and kind != "b" and (i := self.place(a.dims[0])):
             text, after = f"{made} = bump({a.name}, {i})", [replace(a, name=made)]
         elif name == "rows" and kind != "b":
@@ -440,7 +478,15 @@ class _Programs(Expressions):
         """A test on a number: Python's or a traced one."""
         if self.chance(45) and (ints := [v for v in self.scope if v.values is not None]):
             v = self.pick(ints)
-            return self.pick((f"{v.name} > 1", f"{v.name} % 2 == 0", f"{v.name} == 2", f"0 < {v.name} < 3", f"{v.name} >= {self.index()[0]}"))
+            return self.pick(
+                (
+                    f"{v.name} > 1",
+                    f"{v.name} % 2 == 0",
+                    f"{v.name} == 2",
+                    f"0 < {v.name} < 3",
+                    f"{v.name} >= {self.index()[0]}",
+                )
+            )
         if any(v.name == "flag" for v in self.scope) and self.chance(40):
             return self.pick(("flag", "not flag"))
         if self.chance(15) and (shaped := [a for a in self.arrays() if a.dims]):
