@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from ir_programs import PROGRAMS, Maker, Program, array
 
+import tracebuf
 from tracebuf.interpret.tensor import run
 from tracebuf.ir.core import Block, Builder, Func, Value
 from tracebuf.ir.dims import sub
@@ -261,3 +262,16 @@ def test_a_chain_of_a_thousand_takes_linear_time() -> None:
         return time.perf_counter() - start
 
     assert min(seconds(1000) for _ in range(3)) < 0.8
+
+
+def test_a_fill_taken_up_inside_a_loop_leaves_its_own_block() -> None:
+    """Found by fuzzing: the fill's op stayed in the outer block without operands."""
+
+    def program(b):
+        t = np.zeros(3, dtype=np.bool_)
+        for _ in range(1):
+            b[2:] = t
+
+    b = np.ones(5, np.float32)
+    tracebuf.bufferize(verify=True)(program)(b)
+    assert b.tolist() == [1, 1, 0, 0, 0]

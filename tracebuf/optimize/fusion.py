@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tracebuf.ir.core import Block, Func, Op, Value
+from tracebuf.ir.core import Func, Op, Value
 from tracebuf.ops import arith, tensor
 from tracebuf.ops.linalg import AffineMap, Fill, Generic
 from tracebuf.optimize.cse import merge_in_body
@@ -30,19 +30,15 @@ def fuse(func: Func) -> None:
     for op in func.walk():
         if not isinstance(op, Generic):
             blocks += [b for region in op.regions for b in region.blocks]
+    gone: set[Op] = set()  # of any block: a fill may be taken up by a loop's body
     for block in blocks:
-        _fuse_block(block, versions)
-
-
-def _fuse_block(block: Block, versions: Versions) -> None:
-    gone: set[Op] = set()
-    for consumer in block.ops:
-        if isinstance(consumer, Generic) and _fuse_into(consumer, versions, gone):
-            merge_in_body(consumer.body)
-    if gone:
+        for consumer in block.ops:
+            if isinstance(consumer, Generic) and _fuse_into(consumer, versions, gone):
+                merge_in_body(consumer.body)
+    for block in {op.block for op in gone if op.block is not None}:
         block.replace_ops([op for op in block.ops if op not in gone])
-        for op in gone:
-            op.block = None
+    for op in gone:
+        op.block = None
 
 
 def _fuse_into(consumer: Generic, versions: Versions, gone: set[Op]) -> bool:
