@@ -1,11 +1,9 @@
 """Random expressions with tracked shapes, so that most of what is generated is valid NumPy.
 
 A size is a tuple of ints, one for each *world*: a call (programs are called with two sets of sizes) and, inside
-loops, an
-iteration (the first, the second and the last). Two sizes that agree in every world fit, however they came about, so
-slices that move with a loop, stencils and clamped bounds come out without symbolic reasoning. The dtype of an
-expression
-is found by computing it on arrays of one element.
+loops, an iteration (the first, the second and the last). Two sizes that agree in every world fit, however they came
+about, so slices that move with a loop, stencils and clamped bounds come out without symbolic reasoning. The dtype of
+an expression is found by computing it on arrays of one element.
 
 What not: no guarantee. Some indices are left unchecked on purpose, to raise IndexError and ValueError.
 """
@@ -29,22 +27,24 @@ T = TypeVar("T")
 Mode = Literal["whole", "bits", "rough"]
 """What data and ops are allowed together, so that a difference in rounding never decides a comparison. "whole": whole
 numbers, all reductions and products. "bits": special values and IEEE-exact ops, compared bit by bit. "rough":
-everything
-but comparisons and conversions to int of floats, compared within a tolerance."""
+everything but comparisons and conversions to int of floats, compared within a tolerance."""
 
 UNARY: dict[Mode, tuple[str, ...]] = {
-    "whole": ("np.abs", "np.square", "np.sign", "np.floor", "np.negative", "np.isfinite", "np.logical_not", "np.rint", "np.positive"),
-    "bits": ("np.abs", "np.sqrt", "np.floor", "np.ceil", "np.trunc", "np.rint", "np.isnan", "np.isinf", "np.isfinite",
-             "np.logical_not", "np.sign", "np.square", "np.reciprocal", "np.negative", "np.signbit", "np.fabs", "np.invert"),
-    "rough": ("np.exp", "np.sin", "np.cos", "np.tanh", "np.log1p", "np.sqrt", "np.abs", "np.arctan", "np.cbrt", "np.square", "np.exp2"),
-}  # fmt: skip
+    "whole": tuple("abs square sign floor negative isfinite logical_not rint positive".split()),
+    "bits": tuple(
+        "abs sqrt floor ceil trunc rint isnan isinf isfinite logical_not sign square reciprocal negative fabs "
+        "invert".split()
+    ),
+    "rough": tuple("exp sin cos tanh log1p sqrt abs arctan cbrt square exp2".split()),
+}
 BINARY: dict[Mode, tuple[str, ...]] = {
-    "whole": ("np.maximum", "np.minimum", "np.add", "np.subtract", "np.logical_and", "np.less", "np.greater_equal", "np.equal"),
-    "bits": ("np.maximum", "np.minimum", "np.fmax", "np.fmin", "np.copysign", "np.logical_or", "np.logical_xor", "np.not_equal",
-             "np.greater", "np.divide", "np.multiply", "np.floor_divide", "np.mod", "np.fmod", "np.less_equal", "np.bitwise_and",
-             "np.left_shift", "np.right_shift", "np.heaviside", "np.nextafter"),
-    "rough": ("np.hypot", "np.arctan2", "np.maximum", "np.minimum", "np.add", "np.multiply", "np.logaddexp"),
-}  # fmt: skip
+    "whole": tuple("maximum minimum add subtract logical_and less greater_equal equal".split()),
+    "bits": tuple(
+        "maximum minimum fmax fmin copysign logical_or logical_xor not_equal greater divide multiply floor_divide mod "
+        "fmod less_equal bitwise_and left_shift right_shift heaviside nextafter".split()
+    ),
+    "rough": tuple("hypot arctan2 maximum minimum add multiply logaddexp".split()),
+}
 OPERATORS: dict[Mode, tuple[str, ...]] = {
     "whole": ("+", "+", "-", "-", "*", "<", ">=", "==", "!=", "&", "|", "^"),
     "bits": ("+", "-", "*", "/", "//", "%", "<", "<=", ">", "==", "!=", "&", "|", "^"),
@@ -55,6 +55,19 @@ CONSTANTS: dict[Mode, tuple[str, ...]] = {
     "bits": ("2", "0.1", "-1.5", "0", "-0.0", "3", "True", "1e10", "7"),
     "rough": ("2", "0.1", "0.3", "-1.5", "3", "0.25"),
 }
+_INT_FORMS: tuple[tuple[str, Callable[[int], int]], ...] = (
+    ("{}", lambda n: n),
+    ("{}", lambda n: n),
+    ("{}", lambda n: n),
+    ("{} + 1", lambda n: n + 1),
+    ("{} - 1", lambda n: n - 1),
+    ("-{}", lambda n: -n),
+    ("{} // 2", lambda n: n // 2),
+    ("{} % 3", lambda n: n % 3),
+    ("-1 - {}", lambda n: -1 - n),
+    ("2 * {}", lambda n: 2 * n),
+    ("{} + 2", lambda n: n + 2),
+)
 _STEPS = (None, None, None, None, 1, 2, -1, -1, -2, 3)
 
 
@@ -142,12 +155,7 @@ class Expressions:
             return text, a.dims[axis]
         v = self.pick(ints)
         assert v.values is not None
-        forms: tuple[tuple[str, Callable[[int], int]], ...] = (
-            ("{}", lambda n: n), ("{}", lambda n: n), ("{}", lambda n: n), ("{} + 1", lambda n: n + 1), ("{} - 1", lambda n: n - 1),
-            ("-{}", lambda n: -n), ("{} // 2", lambda n: n // 2), ("{} % 3", lambda n: n % 3), ("-1 - {}", lambda n: -1 - n),
-            ("2 * {}", lambda n: 2 * n), ("{} + 2", lambda n: n + 2),
-        )  # fmt: skip
-        text, of = self.pick(forms)
+        text, of = self.pick(_INT_FORMS)
         return text.format(v.name), tuple(map(of, v.values))
 
     def place(self, size: Sizes) -> str | None:
@@ -297,14 +305,14 @@ class Expressions:
     def make_unary(self, target: Dims, depth: int) -> Expr | None:
         a = self.expression(target, depth)
         name = self.pick(UNARY[self.mode])
-        if name == "np.square" and self.loops and self.mode == "whole":
+        if name == "square" and self.loops and self.mode == "whole":
             return None
-        return self.result(f"{name}({a.text})", getattr(np, name[3:]), [a], atomic=True)
+        return self.result(f"np.{name}({a.text})", getattr(np, name), [a], atomic=True)
 
     def make_binary(self, target: Dims, depth: int) -> Expr | None:
         a, b = self.expression(target, depth), self.expression(target, depth)
         name = self.pick(BINARY[self.mode])
-        return self.result(f"{name}({a.text}, {b.text})", getattr(np, name[3:]), [a, b], atomic=True)
+        return self.result(f"np.{name}({a.text}, {b.text})", getattr(np, name), [a, b], atomic=True)
 
     def make_sign(self, target: Dims, depth: int) -> Expr | None:
         a = self.expression(target, depth)

@@ -40,11 +40,11 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 STRATEGIES: tuple[Options, ...] = (
     Options(verify=True),
-    Options(heuristic="top-down", verify=True),
-    Options(heuristic="bottom-up-from-terminators", verify=True),
-    Options(heuristic="fuzzer", seed=1, verify=True),
-    Options(heuristic="fuzzer", seed=2, verify=True),
-    Options(strategy="copy-before-write", verify=True),
+    Options(heuristic="top-down"),
+    Options(heuristic="bottom-up-from-terminators"),
+    Options(heuristic="fuzzer", seed=1),
+    Options(heuristic="fuzzer", seed=2),
+    Options(strategy="copy-before-write"),
 )
 
 
@@ -95,7 +95,7 @@ def climb(
     assert isinstance(function, types.FunctionType)
     source = source_of(function)
     reference = copy_first(function)
-    f = bufferize(verify=True)(function)
+    f = bufferize(function)
     assert isinstance(f, BufferizedFunction)
     eager = call(reference, args)
     stored = interpreters(f, args, eager, strategies, tolerance, source)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 __all__ = ["minimise"]
 
@@ -85,15 +86,13 @@ def dropped(block: list[ast.stmt], statement: ast.stmt, name: str) -> Edit:
     return replaced(block, statement, [] if len(block) > 1 or name == "orelse" else [ast.Pass()])
 
 
-def replaced(
-    block: list[ast.AST] | list[ast.stmt] | list[ast.expr], old: ast.AST, new: list[ast.AST] | list[ast.stmt]
-) -> Edit:
+def replaced(block: list[Any], old: ast.AST, new: list[Any]) -> Edit:
     def edit() -> Callable[[], None]:
         before = list(block)
         if old in block:
-            k = block.index(old)  # type: ignore[arg-type]
-            block[k : k + 1] = new or ([ast.Pass()] if len(block) == 1 and isinstance(old, ast.stmt) else [])  # type: ignore[assignment,list-item]
-        return lambda: block.__setitem__(slice(None), before)  # type: ignore[call-overload,no-any-return]
+            k = block.index(old)
+            block[k : k + 1] = new or ([ast.Pass()] if len(block) == 1 and isinstance(old, ast.stmt) else [])
+        return lambda: block.__setitem__(slice(None), before)
 
     return edit
 
