@@ -17,9 +17,9 @@ from tracebuf.frontends.numpy.control import Env, Range, trace_if
 from tracebuf.frontends.numpy.indexing import as_int, read_item
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import matmul
-from tracebuf.frontends.numpy.scalars import binary, compare, truth, unary
+from tracebuf.frontends.numpy.scalars import binary, compare, example, truth, unary
 from tracebuf.frontends.numpy.source import Source, make_source
-from tracebuf.frontends.numpy.values import ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I1
 from tracebuf.ops import arith
@@ -134,7 +134,9 @@ class Expressions:
         a, b = self.expr(node.left, env), self.expr(node.right, env)
         self.at(node)
         if isinstance(node.op, ast.MatMult):
-            return matmul(self.r, a, b, "matmul") if is_traced(a) or is_traced(b) else a @ b
+            if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
+                return example(a) @ example(b)  # raises what Python raises
+            return matmul(self.r, a, b, "matmul")
         return binary(self.r, type(node.op).__name__, a, b)
 
     def expr_UnaryOp(self, node: ast.UnaryOp, env: Env) -> Any:
@@ -262,6 +264,8 @@ class Expressions:
             return value
         if isinstance(base, ArrayRef) and node.attr in functions.METHODS:
             return Method(base, node.attr)
+        if isinstance(base, NpScalar) and node.attr in ("sum", "max", "min", "mean"):
+            return Method(functions.as_array(self.r, base), node.attr)
         kind = np.ndarray if isinstance(base, ArrayRef) else type(stand_in(base))
         if hasattr(kind, node.attr):
             article = "an array" if isinstance(base, ArrayRef) else f"a number of type {kind.__name__}"

@@ -244,7 +244,23 @@ def fill_method(r: Recorder, a: ArrayRef, value: Operand) -> None:
 
 def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
     only(r, "dot", out=(out, None))
-    return matmul(r, a, b, "dot")
+    if all(isinstance(x, ArrayRef) and x.ndim for x in (a, b)):
+        return matmul(r, a, b, "dot")
+    product = elementwise(r, np.multiply, [strong(r, a), strong(r, b)])
+    in_rows = isinstance(product, ArrayRef) and product.storage.order == tuple(range(product.ndim))
+    if not isinstance(product, ArrayRef) or in_rows or not product.element.is_float:
+        return product
+    if product.ndim > 2:
+        raise UnsupportedError("np.dot of a number and a stack of matrices", location=r.loc, instead="a * b")
+    return copy_of(r, product, product.element, range(product.ndim))  # BLAS gives rows, where `*` keeps the order of axes
+
+
+def strong(r: Recorder, x: Any) -> Any:
+    """An operand that is converted to an array first: Python's numbers are not weak."""
+    if isinstance(x, (PyInt, PyFloat, PyBool, bool, int, float)) and not isinstance(x, np.generic):
+        element = scalar_type(np.dtype(weak_type(x)))
+        return NpScalar(scalar_value(r, x, element), element)
+    return x if isinstance(x, (NpScalar, np.generic)) else as_array(r, x)
 
 
 def transpose(r: Recorder, a: ArrayRef, *axes: Any) -> ArrayRef:
@@ -272,7 +288,7 @@ def length(r: Recorder, x: Any) -> Any:
 
 
 def extreme_of(r: Recorder, name: str, *args: Any) -> Any:
-    """min and max of ints; of floats through a comparison, as Python picks."""
+    """min and max of ints; of other numbers through comparisons, as Python picks."""
     items = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
     exprs = [int_expr(x) for x in items]
     if all(e is not None for e in exprs) and exprs:
@@ -281,18 +297,30 @@ def extreme_of(r: Recorder, name: str, *args: Any) -> Any:
         return getattr(builtins, name)(items)
     if all(isinstance(x, NpScalar) and not x.maybe_python and x.element is items[0].element for x in items):
         return numpy_extreme(r, name, items)
-    if all(isinstance(x, (PyFloat, float)) for x in items):
-        best = float_value(r, items[0])
-        for x in items[1:]:
-            value = float_value(r, x)
-            better = r.add(arith.CmpF.of("olt" if name == "min" else "ogt", value, best, r.loc)).result
-            best = r.add(arith.Select.of(better, value, best, r.loc)).result
-        return PyFloat(best)
+    kinds = [weak_type(x) if isinstance(x, (Scalar, bool, int, float, np.generic)) else str for x in items]
+    for element, python in ((F64, (float, int)), (I64, (int,))):
+        if all(k in python if isinstance(k, type) else k == element.dtype for k in kinds):
+            return mixed_extreme(r, name, items, element)
     raise UnsupportedError(
         f"{name}() of these values is not supported while tracing",
         location=r.loc,
         instead=f"np.{name}(a) of an array, np.{name}imum(x, y) of numbers",
     )
+
+
+def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarType) -> PyFloat | NpScalar:
+    """min and max of Python's and NumPy's numbers: the winner's type is only known at run time."""
+    best = scalar_value(r, items[0], element)
+    for x in items[1:]:
+        value = scalar_value(r, x, element)
+        predicate = ("o" if element is F64 else "s") + ("lt" if name == "min" else "gt")
+        compare: Callable[..., Any] = arith.CmpF.of if element is F64 else arith.CmpI.of
+        better = r.add(compare(predicate, value, best, r.loc)).result
+        best = r.add(arith.Select.of(better, value, best, r.loc)).result
+    if all(isinstance(x, (PyFloat, float)) and not isinstance(x, np.generic) for x in items):
+        return PyFloat(best)
+    sure = all(isinstance(x, np.generic) or (isinstance(x, NpScalar) and not x.maybe_python) for x in items)
+    return NpScalar(best, element, maybe_python=not sure)
 
 
 def numpy_extreme(r: Recorder, name: str, items: Sequence[NpScalar]) -> NpScalar:
@@ -316,7 +344,7 @@ def absolute(r: Recorder, x: Any) -> Any:
 
 
 def to_float(r: Recorder, x: Any = 0.0) -> Any:
-    if isinstance(x, NpScalar) and x.element in (F64, I64) and not x.maybe_python:
+    if isinstance(x, (NpScalar, PyBool)):
         return PyFloat(Body(r.frame.block, r.loc).cast(x.value, F64))
     if isinstance(x, (PyFloat, PyInt)):
         return PyFloat(float_value(r, x))
@@ -328,8 +356,10 @@ def to_float(r: Recorder, x: Any = 0.0) -> Any:
 def to_int(r: Recorder, x: Any = 0) -> Any:
     if isinstance(x, PyInt) or not is_traced(x):
         return x if isinstance(x, PyInt) else int(x)
-    if isinstance(x, NpScalar) and x.element is I64 and not x.maybe_python:
-        value = r.add(arith.IndexCast.of(x.value, INDEX, r.loc)).result
+    if isinstance(x, PyBool):
+        return bool_as_int(r, x)
+    if isinstance(x, NpScalar) and x.element in (I64, I1):
+        value = r.add(arith.IndexCast.of(Body(r.frame.block, r.loc).cast(x.value, I64), INDEX, r.loc)).result
         return PyInt(r.symbol(value, f"i{len(r.func.symbols)}"))
     raise UnsupportedError(
         "int() of a float that is only known at run time",
@@ -344,7 +374,7 @@ def to_bool(r: Recorder, x: Any = False) -> Any:
 
 def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
     if isinstance(x, NpScalar) and x.maybe_python:
-        raise UnsupportedError("the type of this number depends on whether the loop above ran", location=r.loc)
+        raise UnsupportedError("this number is Python's or NumPy's, depending on the path", location=r.loc)
     like: Any = x
     if isinstance(x, ArrayRef):
         like = np.empty((0,) * x.ndim, x.dtype)
@@ -364,7 +394,7 @@ def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
         if isinstance(x, ArrayRef):
             x = NpScalar(r.load(x, ()), x.element)
         if isinstance(x, NpScalar) and x.maybe_python and x.element is not F64:
-            raise UnsupportedError("the type of this number depends on whether the loop above ran", location=r.loc)
+            raise UnsupportedError("this number is Python's or NumPy's, depending on the path", location=r.loc)
         return NpScalar(scalar_value(r, x, scalar_type(dtype)), scalar_type(dtype))
 
     return run

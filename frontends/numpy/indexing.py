@@ -18,7 +18,7 @@ from tracebuf.frontends.numpy.ufuncs import Operand, convert_to, require_same_or
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, View
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, sub
-from tracebuf.ir.types import F64, I64, INDEX
+from tracebuf.ir.types import F64, I1, I64, INDEX
 from tracebuf.ops import arith
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.ufuncs import Body, Operand, build, elementwise, input_of, scalar_value, shape_text
+from tracebuf.frontends.numpy.ufuncs import Body, Operand, build, input_of, scalar_value, shape_text
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyInt, Scalar, stand_in
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
@@ -112,8 +112,6 @@ def mean(r: Recorder, ref: ArrayRef, axes: Sequence[int], keepdims: bool) -> Arr
 def matmul(r: Recorder, a: Operand, b: Operand, spelling: str) -> ArrayRef | Scalar:
     """`a @ b` and np.dot for vectors and matrices; integers and bools too."""
     if not isinstance(a, ArrayRef) or not isinstance(b, ArrayRef) or not a.ndim or not b.ndim:
-        if spelling == "dot":
-            return elementwise(r, np.multiply, [a, b])  # type: ignore[return-value]
         which = int(isinstance(a, ArrayRef) and a.ndim > 0)
         r.fail(
             "ValueError",

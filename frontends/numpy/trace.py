@@ -218,7 +218,7 @@ class Results:
         assert isinstance(x, NpScalar)
         if x.maybe_python:
             raise UnsupportedError(
-                "this result is a Python number if a loop does not run and NumPy's if it does", location=self.r.loc,
+                "this result is a Python number or NumPy's, depending on the path", location=self.r.loc,
                 instead=f"start it as np.{x.element.dtype.name}(...)",
             )  # fmt: skip
         return Leaf("numpy", self.add(x.value))

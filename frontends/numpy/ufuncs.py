@@ -234,11 +234,11 @@ def check_maybe_python(operands: Sequence[Operand], loc: Location) -> bool:
     others = [o for o in operands if not (isinstance(o, NpScalar) and o.maybe_python)]
     element = unsure[0].element
     strong = [o for o in others if isinstance(o, (ArrayRef, NpScalar, np.generic))]
-    exact = all(weak_type(o) == element.dtype or (element is F64 and weak_type(o) in (INT, BOOL)) for o in strong)
+    beside = {F64: (F64.dtype, INT, BOOL), I64: (F64.dtype, INT, BOOL)}.get(element, (element.dtype,))
+    exact = all(weak_type(o) in beside for o in strong)
     if not exact or any(u.element is not element for u in unsure) or (element is not F64 and not strong):
         raise UnsupportedError(
-            "this number is Python's if the loop above does not run and NumPy's if it does; here it"
-            " makes a difference",
+            "this number is Python's or NumPy's, depending on the path; here it makes a difference",
             location=loc,
             instead=f"start it as np.{element.dtype.name}(...)",
         )
@@ -446,7 +446,7 @@ def broadcast_dim(r: Recorder, a: Dim, b: Dim, shapes: Sequence[tuple[Dim, ...]]
         r.fail("ValueError", message, values)
     equal, a1, b1 = r.compare("eq", a, b), r.compare("eq", a, 1), r.compare("eq", b, 1)
     either = r.add(arith.OrI.of(a1, b1, r.loc)).result
-    r.check(r.add(arith.OrI.of(equal, either, r.loc)).result, "ValueError", message, [r.index(v) for v in values[:4]])
+    r.check(r.add(arith.OrI.of(equal, either, r.loc)).result, "ValueError", message, [r.index(v) for v in values])
     size = r.add(arith.Select.of(a1, r.index(b), r.index(a), r.loc)).result
     return r.symbol(size, "broadcast", lo=0)
 
@@ -472,7 +472,7 @@ def require_same_or_one(r: Recorder, size: Dim, wanted: Dim, exception: str, mes
     if r.ask_equal(size, wanted) is False and r.ask_equal(size, 1) is False:
         r.fail(exception, message, values)
     ok = r.add(arith.OrI.of(r.compare("eq", size, wanted), r.compare("eq", size, 1), r.loc)).result
-    r.check(ok, exception, message, [r.index(v) for v in values[:4]])
+    r.check(ok, exception, message, [r.index(v) for v in values])
 
 
 def convert_to(r: Recorder, value: Operand, element: ScalarType, shape: tuple[Dim, ...]) -> Value:

@@ -160,9 +160,8 @@ class PyBool(Scalar):
 
 
 class NpScalar(Scalar):
-    """A NumPy scalar (np.float64 ...): strong. `maybe_python`: a loop that did not run would have left a Python
-    number here,
-    so it may only be used where both agree."""
+    """A NumPy scalar (np.float64 ...): strong. `maybe_python`: at run time eager might have a Python number
+    here (a loop does not run, or max picks it), so it may only be used where both agree."""
 
     __slots__ = ("element", "maybe_python", "value")
 
