@@ -42,3 +42,58 @@ def test_an_error_that_is_certain_waits_for_earlier_ones() -> None:
 
     with pytest.raises(ValueError, match="zero-size array"):
         bufferize(program)(np.zeros((0, 2, 2)), np.zeros(2))
+
+
+def test_counting_what_is_true() -> None:
+    """A count that begins as a Python int and adds NumPy bools was refused, though int64 comes out either way."""
+
+    def program(a, n):
+        count, bad = 0, 0
+        for i in range(n):
+            count += a[i] > 0
+            bad += ~(a[i] > 0)
+        return a * count, count + a[0] > 1.0, bad / a[1]
+
+    f = bufferize(program)
+    for n in (3, 0, 4):
+        for got, wanted in zip(f(floats(5), n), program(floats(5), n), strict=True):
+            assert type(got) is type(wanted) and np.array_equal(got, wanted)
+
+
+def test_the_larger_of_a_python_number_and_numpys() -> None:
+    """`worst = max(worst, x[i])`, the test of convergence in many programs, was refused."""
+
+    def program(a, c):
+        worst, least, most = 0.0, c, 0
+        for i in range(a.shape[0]):
+            worst = max(worst, abs(a[i]))
+            least = min(c, worst, least)
+            most = max(most, int(a[i] > 0) * i, 1)
+        if worst > 2:
+            a /= worst
+        a[0] = max(0, a[1]) + least * most
+        return max(a[0], a[1]), min(c, 2.5), max(c, 3.0)
+
+    f = bufferize(program)
+    for given in (floats(7), floats(2), np.array([np.nan, -1.0, 0.5])):
+        eager = given.copy()
+        wanted, got = program(eager, 1.5), f(given, 1.5)
+        assert np.array_equal(given, eager, equal_nan=True)
+        assert [type(x) for x in got] == [type(x) for x in wanted] and np.array_equal(got, wanted, equal_nan=True)
+
+
+@pytest.mark.parametrize("axes", [3, 9])
+def test_an_error_that_names_many_sizes(axes: int) -> None:
+    """More sizes than a kernel's error could carry made an IndexError of the message's own."""
+
+    def program(a, b, n):
+        for i in range(1, n):
+            a[..., i:] = b[..., i:]
+
+    shape = (*range(2, 2 + axes - 1), 4)
+    f = bufferize(program)
+    f(np.zeros(shape), np.zeros(shape), 3)
+    with pytest.raises(ValueError, match="could not broadcast input array from shape"):
+        f(np.zeros(shape), np.zeros((2, *shape[:-1], 9)[-axes:]), 3)
+    with pytest.raises(ValueError, match="could not broadcast input array from shape"):
+        f(np.zeros(shape), np.zeros((*shape[:-1], 9)), 3)

@@ -20,7 +20,7 @@ from tracebuf.ir.types import MemRefType, Type
 from tracebuf.ops.arith import Check
 
 OK, OUT_OF_MEMORY = 0, -1
-MAX_ERROR_VALUES = 4
+MAX_ERROR_VALUES = 16
 
 ALLOCATE, RELEASE, GROW = 0, 1, 2
 """Context slots: `i64 allocate(ptr spec)` gives a pointer or 0 (spec: element size code, rank, sizes, axes outermost

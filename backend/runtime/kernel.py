@@ -170,11 +170,10 @@ class Kernel:
             return context.error or MemoryError(self.name)
         check = self._emitted.checks[status - 1]
         at = self.frame.error_at
-        values = [
-            _scalar(context, at + k, v.type)  # type: ignore[arg-type]
-            for k, v in enumerate(check.operands[1 : 1 + abi.MAX_ERROR_VALUES])
-        ]
-        return check_error(check, values)
+        named = check.operands[1:]
+        kept = named[: abi.MAX_ERROR_VALUES]
+        values = [_scalar(context, at + k, v.type) for k, v in enumerate(kept)]  # type: ignore[arg-type]
+        return check_error(check, [*values, *["?"] * (len(named) - len(kept))])
 
     def _result(self, result: _Result, context: Context, args: Sequence[Any]) -> Any:
         type_, at = result.type, result.at
