@@ -97,3 +97,16 @@ def test_an_error_that_names_many_sizes(axes: int) -> None:
         f(np.zeros(shape), np.zeros((2, *shape[:-1], 9)[-axes:]), 3)
     with pytest.raises(ValueError, match="could not broadcast input array from shape"):
         f(np.zeros(shape), np.zeros((*shape[:-1], 9)), 3)
+
+
+def test_a_temporary_of_no_bytes_is_none() -> None:
+    """Rule S2: NumPy stores an empty slice without a temporary, and the arena's slot for it counted as one."""
+
+    def program(a):
+        a[:-2, 1:] = a[1:-1, :-1]
+        return a
+
+    f = bufferize(program)
+    for rows, wanted in ((5, 1), (2, 0), (3, 1)):
+        _, counters = f.call_counted(floats(rows, 4))
+        assert counters is not None and max(counters.allocations, counters.copies) <= wanted

@@ -32,8 +32,9 @@ class Memory:
         self.code.do(f"store i64 {new}, ptr {where}")
         return new
 
-    def count_allocation(self, nbytes: str) -> None:
-        self.count(abi.ALLOCATIONS, "1")
+    def count_allocation(self, nbytes: str, array: bool) -> None:
+        """A buffer of no bytes counts only where NumPy made an array for it: the arena gives none."""
+        self.count(abi.ALLOCATIONS, "1" if array else self._any(nbytes))
         self.count(abi.ALLOCATED, nbytes)
         live, peak = self.count(abi.LIVE, nbytes), self.context_slot(abi.PEAK)
         most = self.code.intrinsic(
@@ -42,8 +43,14 @@ class Memory:
         self.code.do(f"store i64 {most}, ptr {peak}")
 
     def count_copy(self, nbytes: str) -> None:
-        self.count(abi.COPIES, "1")
+        self.count(abi.COPIES, self._any(nbytes))
         self.count(abi.COPIED, nbytes)
+
+    def _any(self, nbytes: str) -> str:
+        """1 if there is a byte, else 0."""
+        if nbytes.isdigit():
+            return str(min(int(nbytes), 1))
+        return self.code.inst(f"zext i1 {self.code.icmp('ne', nbytes, '0')} to i64")
 
     def nbytes(self, buffer: Buffer) -> str:
         return self.code.mul(self.code.product(buffer.sizes), str(buffer.type.element.itemsize))
@@ -60,7 +67,7 @@ class Memory:
         else:
             base = self._array(type_, sizes, order)
         if not isinstance(op, memref.Alloca):
-            self.count_allocation(nbytes)
+            self.count_allocation(nbytes, array=op.attrs.get("kind") != "arena")
         known = MemRefType(type_.shape, type_.element, strides_in_order(type_.shape, order), 0)
         return Buffer(known, base, base, sizes, self._dense(sizes, order), frozenset([root]), nbytes)
 
