@@ -26,7 +26,7 @@ from tracebuf.errors import InternalError
 from tracebuf.ir.core import Func, Value
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
-from tracebuf.ops.arith import check_error
+from tracebuf.ops.arith import check_error, ufunc_named
 from tracebuf.ops.memref import base_of
 
 _FORMATS = {"i1": "?7x", "i64": "q", "index": "q", "f32": "f4x", "f64": "d"}
@@ -196,7 +196,7 @@ class Kernel:
 def _address(what: tuple[str, ...]) -> int:
     if what[0] == "blas":
         return blas_address(what[1])
-    loop, data = inner_loop(getattr(np, what[1]), what[2])
+    loop, data = inner_loop(ufunc_named(what[1]), what[2])
     return loop if what[0] == "loop" else data
 
 

@@ -278,7 +278,7 @@ class Expressions:
         if isinstance(base, types.ModuleType):
             ours = base.__name__.partition(".")[0] in ("numpy", "math")
             return value if ours else self.capture(node.attr, lambda: getattr(base, node.attr), value, base)
-        if isinstance(base, (np.dtype, type, int, float, str, np.generic, slice)):
+        if isinstance(base, (np.dtype, type, int, float, str, np.generic, np.finfo, np.iinfo, slice)):
             return value
         if isinstance(base, (tuple, list, NestedFunction, Method, Range, type(None))):
             if not hasattr(base, node.attr):

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.indexing import store_view
+from tracebuf.frontends.numpy.indexing import as_int, store_view
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import matmul, reduce
-from tracebuf.frontends.numpy.scalars import as_int_value, bool_as_int, float_value, int_expr, truth
+from tracebuf.frontends.numpy.scalars import as_int_value, binary, bool_as_int, float_value, int_expr, truth
 from tracebuf.frontends.numpy.ufuncs import (
     BOOL,
     Body,
@@ -51,10 +51,15 @@ def shape_arg(r: Recorder, shape: Any) -> tuple[Dim, ...]:
     """A shape argument: an int or a sequence of ints; negative sizes raise ValueError."""
     items = shape if isinstance(shape, (tuple, list)) else (shape,)
     sizes: list[Dim] = []
+    if any(isinstance(i, (float, PyFloat)) for i in items):
+        raise TypeError("'float' object cannot be interpreted as an integer")
     for item in items:
-        e = item.item() if isinstance(item, np.integer) else int_expr(item)
+        e = as_int(r, item)
+        if e is None and isinstance(item, ArrayRef):
+            raise UnsupportedError("a shape that is an array", location=r.loc, instead="pass the sizes one by one")
         if e is None:
-            raise TypeError(f"'{type(item).__name__}' object cannot be interpreted as an integer")
+            kind = type(stand_in(item)) if isinstance(item, Scalar) else type(item)
+            raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
         r.require_nonneg(e, "ValueError", "negative dimensions are not allowed")
         sizes.append(one_or_more(r, e))
     return tuple(sizes)
@@ -111,8 +116,7 @@ def _creator_like(value: float | None) -> Callable[..., ArrayRef]:
         r: Recorder, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **rest: Any
     ) -> ArrayRef:
         only(r, "this array", order=(order, "K"), **{k: (v, None) for k, v in rest.items()})
-        if not isinstance(a, ArrayRef):
-            raise UnsupportedError("an array like a scalar", location=r.loc, instead="use np.zeros(())")
+        a = as_array(r, a)
         element = a.element if dtype is None else element_of(r, dtype)
         if shape is not None:
             return filled(r, shape_arg(r, shape), element, value)
@@ -131,7 +135,29 @@ def k_order(a: ArrayRef) -> tuple[int, ...]:
 def full(r: Recorder, shape: Any, fill_value: Operand, dtype: Any = None, order: str = "C") -> ArrayRef:
     only(r, "np.full", order=(order, "C"))
     element = element_of(r, np.result_type(weak_type(fill_value)) if dtype is None else dtype)
-    return filled(r, shape_arg(r, shape), element, fill_value)
+    return filled_with(r, shape_arg(r, shape), element, fill_value)
+
+
+def full_like(
+    r: Recorder, a: Any, fill_value: Operand, dtype: Any = None, order: str = "K", subok: bool = True
+) -> ArrayRef:
+    only(r, "np.full_like", order=(order, "K"))
+    ref = as_array(r, a)
+    element = ref.element if dtype is None else element_of(r, dtype)
+    return filled_with(r, ref.shape, element, fill_value, k_order(ref))
+
+
+def filled_with(
+    r: Recorder, shape: Sequence[Dim], element: ScalarType, value: Operand, order: Sequence[int] | None = None
+) -> ArrayRef:
+    """A fresh array filled as from an array, where NaN may become an int."""
+    if isinstance(value, ArrayRef):
+        fresh = filled(r, shape, element, None, order)
+        store_view(r, fresh, value)
+        return fresh
+    if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
+        value = np.array([value])[0]
+    return filled(r, shape, element, value, order)
 
 
 def copy_of(r: Recorder, a: ArrayRef, element: ScalarType, order: Sequence[int]) -> ArrayRef:
@@ -210,15 +236,17 @@ def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> 
     return result
 
 
-def clip(r: Recorder, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None) -> Any:
-    """np.clip, as minimum(maximum(a, a_min), a_max)."""
+def clip(
+    r: Recorder, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
+) -> Any:
+    """np.clip, by the ufunc of that name, or np.maximum or np.minimum for one bound."""
     only(r, "np.clip", out=(out, None))
-    result = a
-    if a_min is not None:
-        result = elementwise(r, np.maximum, [result, a_min])
-    if a_max is not None:
-        result = elementwise(r, np.minimum, [result, a_max])
-    return result if result is not a else copy_method(r, as_array(r, a))
+    low, high = (a_min if min is None else min), (a_max if max is None else max)
+    if low is None and high is None:
+        return elementwise(r, np.positive, [a])
+    if low is None or high is None:
+        return elementwise(r, np.minimum if low is None else np.maximum, [a, high if low is None else low])
+    return elementwise(r, arith.ufunc_named("clip"), [a, low, high])
 
 
 def _reducer(kind: str) -> Callable[..., Any]:
@@ -252,7 +280,7 @@ def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
         return product
     if product.ndim > 2:
         raise UnsupportedError("np.dot of a number and a stack of matrices", location=r.loc, instead="a * b")
-    return copy_of(r, product, product.element, range(product.ndim))  # BLAS gives rows, where `*` keeps the order of axes
+    return copy_of(r, product, product.element, range(product.ndim))  # BLAS gives rows, `*` keeps the order of axes
 
 
 def strong(r: Recorder, x: Any) -> Any:
@@ -404,7 +432,9 @@ Handler = Callable[..., Any]
 HANDLERS: dict[Any, Handler] = {
     np.zeros: _creator(0), np.ones: _creator(1), np.empty: _creator(None), np.full: full,
     np.zeros_like: _creator_like(0), np.ones_like: _creator_like(1), np.empty_like: _creator_like(None),
-    np.copy: copy_function, np.where: where, np.clip: clip,
+    np.full_like: full_like, np.copy: copy_function, np.where: where, np.clip: clip,
+    np.shape: lambda r, a: attribute(r, as_array(r, a), "shape"), np.ndim: lambda r, a: as_array(r, a).ndim,
+    np.size: lambda r, a: attribute(r, as_array(r, a), "size"), slice: lambda r, *bounds: slice(*bounds),
     np.sum: _reducer("sum"), np.mean: _reducer("mean"), np.max: _extreme("max"), np.min: _extreme("min"),
     np.amax: _extreme("max"), np.amin: _extreme("min"),
     np.dot: dot, np.matmul: lambda r, a, b: matmul(r, a, b, "matmul"), np.transpose: transpose_function,
@@ -416,6 +446,7 @@ HANDLERS: dict[Any, Handler] = {
 METHODS: dict[str, Handler] = {
     "sum": _reducer("sum"), "mean": _reducer("mean"), "max": _extreme("max"), "min": _extreme("min"),
     "copy": copy_method, "astype": astype, "dot": dot, "fill": fill_method, "transpose": transpose,
+    "clip": clip,
 }  # fmt: skip
 PURE = {
     tuple,
@@ -434,6 +465,8 @@ PURE = {
     any,
     float.is_integer,
     np.result_type,
+    np.finfo,
+    np.iinfo,
 }
 """Called as they are, on values known at trace time."""
 
@@ -448,6 +481,8 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
             for d in x.shape:
                 size = mul(size, d)
             return as_int_value(size)
+        if name == "nbytes":
+            return binary(r, "Mult", attribute(r, x, "size"), x.dtype.itemsize)
         if name == "T":
             return transpose(r, x)
         simple = {"ndim": x.ndim, "dtype": x.dtype, "itemsize": x.dtype.itemsize}

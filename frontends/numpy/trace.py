@@ -189,7 +189,7 @@ class Results:
             return self.array(x)
         if isinstance(x, Scalar):
             return self.scalar(x)
-        if x is None or isinstance(x, (bool, int, float, str, np.generic, np.dtype, type(Ellipsis), slice, type)):
+        if x is None or isinstance(x, (bool, int, float, str, np.generic, np.dtype, type(Ellipsis), type)):
             return Leaf("const", value=x)
         raise UnsupportedError(
             f"a {type(x).__name__} cannot be returned",

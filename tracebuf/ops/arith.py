@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy._core import umath
 
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.location import Location
@@ -456,6 +457,12 @@ class CopySign(BinaryOp):
         return e.intrinsic(f"llvm.copysign.{suffix}", self.llvm, [(self.llvm, a) for a in args])
 
 
+def ufunc_named(name: str) -> np.ufunc:
+    """The ufunc of a `__name__`: np.clip, for one, is a function around the ufunc of that name."""
+    found: np.ufunc = getattr(umath, name)
+    return found
+
+
 class Ufunc(ScalarOp):
     """`tracebuf.ufunc`: NumPy's own inner loop, called by pointer; attrs `ufunc` (its name) and `types` ("dd->d").
 
@@ -473,8 +480,7 @@ class Ufunc(ScalarOp):
 
     @property
     def function(self) -> np.ufunc:
-        function: np.ufunc = getattr(np, self.attrs["ufunc"])
-        return function
+        return ufunc_named(self.attrs["ufunc"])
 
     def compute(self, args: Sequence[Any]) -> Any:
         return convert(self.function(*args), self.element)
