@@ -28,6 +28,7 @@ from tracebuf.ir.verifier import verify
 from tracebuf.optimize.accumulate import accumulate_products
 from tracebuf.optimize.canonicalize import canonicalize
 from tracebuf.optimize.cse import cse
+from tracebuf.optimize.dying_inputs import reuse_dying_inputs
 from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
 from tracebuf.optimize.fold_memref import fold_memref
 from tracebuf.optimize.fusion import fuse
@@ -46,6 +47,7 @@ TENSOR_PASSES: tuple[tuple[str, Pass], ...] = (
     ("fuse", fuse),
     ("canonicalize-fused", canonicalize),
     ("eliminate-empty-tensors", eliminate_empty_tensors),
+    ("reuse-dying-inputs", reuse_dying_inputs),
     ("cse-again", cse),
     ("canonicalize-again", canonicalize),
 )
