@@ -108,3 +108,14 @@ def test_copies_of_a_repeated_array_put_the_repeated_axis_innermost() -> None:
 
     climb(program, (np.broadcast_to(floats(4), (3, 4)),), again=[(np.broadcast_to(floats(3, 1), (3, 5)),)])
     climb(program, (np.broadcast_to(floats(4, 1, 2), (3, 4, 3, 2)).transpose(0, 2, 1, 3),))
+
+
+def test_an_unused_choice_takes_its_symbol_along() -> None:
+    """fold-memref dropped a result of scf.if that the function still named as a size."""
+
+    def program(a, n):
+        b = a[2 if a[1] else -1]
+        t = n if a[0] else 3
+        return np.zeros(t), b
+
+    climb(program, (np.array([False, True, True]), 4), again=[(np.array([True, True, False]), 4)])

@@ -14,9 +14,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.dims import Sym
+from tracebuf.ir.dims import Sym, symbols
 from tracebuf.ir.location import UNKNOWN, Location
-from tracebuf.ir.types import MemRefType, TensorType, Type
+from tracebuf.ir.types import MemRefType, ShapedType, TensorType, Type
 
 if TYPE_CHECKING:
     from tracebuf.ir.protocols import Interpreter, Rewriter
@@ -382,6 +382,28 @@ class Func:
             blocks.update(b for region in op.regions for b in region.blocks)
         home = {s: v.owner if isinstance(v.owner, Block) else v.owner.block for s, v in self.symbols.items()}
         self.symbols = {s: v for s, v in self.symbols.items() if home[s] in blocks}
+
+    def forget_unused_symbols(self) -> None:
+        """Drops symbols that no type spells, so that what gives them a value may go."""
+        spelled: set[Sym] = set()
+        seen: set[Type] = set()
+        for v in self.values():
+            if v.type in seen or not isinstance(v.type, ShapedType):
+                continue
+            seen.add(v.type)
+            strides = (*v.type.strides, v.type.offset) if isinstance(v.type, MemRefType) else ()
+            for d in (*v.type.shape, *strides):
+                spelled |= symbols(d) if d is not None else set()
+        self.symbols = {s: v for s, v in self.symbols.items() if s in spelled}
+
+    def values(self) -> Iterator[Value]:
+        """Every value of the function."""
+        yield from self.block.args
+        for op in self.walk():
+            yield from op.results
+            for region in op.regions:
+                for block in region.blocks:
+                    yield from block.args
 
     def __repr__(self) -> str:
         from tracebuf.ir.printer import print_func

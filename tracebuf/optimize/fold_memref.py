@@ -16,8 +16,9 @@ from tracebuf.ops import arith, linalg, memref, scf
 
 def fold_memref(func: Func) -> None:
     """Folds until nothing changes."""
+    func.forget_unused_symbols()
     while True:
-        changed = _fold_flow(func.block)
+        changed = _fold_flow(func.block, set(func.symbols.values()))
         if changed:
             func.forget_lost_symbols()
         for block in list(flow_blocks(func)):
@@ -28,7 +29,7 @@ def fold_memref(func: Func) -> None:
 
 
 # -- control flow
-def _fold_flow(block: Block) -> bool:
+def _fold_flow(block: Block, kept: set[Value]) -> bool:
     changed = False
     ops: list[Op] = []
     for op in block.ops:
@@ -36,7 +37,10 @@ def _fold_flow(block: Block) -> bool:
             ops.append(op)
             continue
         for region in op.regions:
-            changed |= _fold_flow(region.block)
+            changed |= _fold_flow(region.block, kept)
+        if not kept.isdisjoint(op.results):
+            ops.append(op)
+            continue
         changed |= _fold_for(op) if isinstance(op, scf.For) else _fold_if(op)
         taken = _inlined(op)
         if taken is None:

@@ -160,11 +160,22 @@ class Expressions:
 
     def place(self, size: Sizes) -> str | None:
         """An int index into an axis, valid in every world (rarely unchecked)."""
+        if self.chance(5) and (found := self.element("int64")) is not None and min(size) > 0:
+            return found.text if self.chance(20) else f"{found.inner} % {min(size)}"
         for _ in range(6):
             text, values = self.index()
             if all(-n <= i < n for i, n in zip(values, size)) or self.chance(1):
                 return text
         return None
+
+    def element(self, dtype: str) -> Expr | None:
+        """One element of an array of this dtype."""
+        pool = [a for a in self.arrays() if a.sample.dtype.name == dtype and a.dims and all(min(d) > 0 for d in a.dims)]
+        if not pool:
+            return None
+        a = self.pick(pool)
+        text = ", ".join(self.pick(("0", "-1")) for _ in a.dims)
+        return Expr(f"{a.name}[{text}]", a.sample.dtype.type(1))
 
     def cut(self, size: Sizes) -> tuple[str, Sizes]:
         """A slice of an axis and the size it leaves."""
@@ -264,6 +275,10 @@ class Expressions:
         scalars = self.scalars()
         if scalars and self.chance(60):
             return self.pick(scalars).expr
+        if self.chance(10):
+            return Expr(self.index()[0], 1, atomic=False)
+        if self.chance(4):
+            return Expr("SCALE", 2.0)
         text = self.pick(CONSTANTS[self.mode])
         return Expr(text, eval(text), atomic=not text.startswith("-"))
 
@@ -321,7 +336,16 @@ class Expressions:
             return self.result(f"abs({a.text})", abs, [a], atomic=True)
         return self.result(f"{op}{a.inner}", lambda x: eval(f"{op}x"), [a])
 
+    def condition(self) -> str | None:
+        raise NotImplementedError
+
     def make_where(self, target: Dims, depth: int) -> Expr | None:
+        """np.where, or a conditional expression on numbers of one type."""
+        if not target and self.chance(40):
+            test, x, y = self.condition(), self.expression((), 1), self.expression((), 1)
+            if test is None or is_array(x.sample) or type(x.sample) is not type(y.sample):
+                return None
+            return Expr(f"({x.inner} if {test} else {y.inner})", x.sample)
         c, x, y = (self.expression(target, depth - 1) for _ in range(3))
         if self.mode == "rough" and is_float(c.sample):
             return None

@@ -16,7 +16,7 @@ import linecache
 import random
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,7 +42,7 @@ HELPERS = {
     "rows": "def rows(x):\n    for j in range(len(x)):\n        x[j] += j\n    return x.T",
     "choose": "def choose(x, flag):\n    if flag:\n        return x\n    return x + 1",
 }
-HEADER = "import numpy as np\n\nfrom tracebuf.testing.arrays import array\n"
+HEADER = "import numpy as np\n\nfrom tracebuf.testing.arrays import array\n\nSCALE = 2.0"
 FOOTER = """
 if __name__ == "__main__":
     from tracebuf.testing.ladder import climb
@@ -217,6 +217,7 @@ class _Programs(Expressions):
             kind = self.weighted(
                 (12, "store"), (12, "augmented"), (8, "fresh"), (7, "view"), (2 * nested, "loop"), (nested, "branch"),
                 (3, "create"), (4, "scalar"), (2, "helper"), (3, "accumulate"), (1, "copy"), (2, "reduction"),
+                (2, "int"), (1, "swap"),
             )  # fmt: skip
             getattr(self, "do_" + kind)()
             if len(self.lines) > before:
@@ -334,9 +335,56 @@ class _Programs(Expressions):
         e = self.expression((), 2)
         if is_array(e.sample):
             return
+        if self.chance(8) and isinstance(e.sample, np.floating):
+            e = Expr(f"float({e.text})", 1.0)
         name = self.fresh("s")
         self.emit(f"{name} = {e.text}")
         self.bind(Var(name, e.sample))
+
+    def do_int(self) -> None:
+        """A Python int, or the sizes of an array unpacked."""
+        name = self.fresh("k")
+        if self.chance(30) and (pool := [a for a in self.arrays() if len(a.dims) >= 2]):
+            a = self.pick(pool)
+            names = [f"{name}{axis}" for axis in "xyz"[: len(a.dims)]]
+            self.emit(f"{', '.join(names)} = {a.name}.shape")
+            for n, size in zip(names, a.dims):
+                self.bind(Var(n, 1, values=size))
+            return
+        text, values = self.index()
+        if self.chance(40):
+            other, more = self.index()
+            op = self.pick(("+", "-", "*", "min", "max"))
+            text = f"{op}({text}, {other})" if op[0] == "m" else f"({text}) {op} ({other})"
+            compute: dict[str, Callable[[int, int], int]] = {
+                "+": lambda x, y: x + y,
+                "-": lambda x, y: x - y,
+                "*": lambda x, y: x * y,
+                "min": min,
+                "max": max,
+            }
+            values = tuple(compute[op](x, y) for x, y in zip(values, more))
+        if max(map(abs, values)) < 50:
+            self.emit(f"{name} = {text}")
+            self.bind(Var(name, 1, values=values))
+
+    def do_swap(self) -> None:
+        """Two names or two elements change places."""
+        scalars = [v for v in self.scalars() if v.values is None and v.name.startswith("s")]
+        if len(scalars) > 1 and self.chance(50):
+            x, y = self.draw.sample(scalars, 2)
+            if type(x.sample) is type(y.sample):
+                self.emit(f"{x.name}, {y.name} = {y.name}, {x.name}")
+            return
+        if self.depth == 0 and self.chance(40) and len(self.arrays()) > 1:
+            x, y = self.draw.sample(self.arrays(), 2)
+            self.emit(f"{x.name}, {y.name} = {y.name}, {x.name}")
+            self.bind(replace(y, name=x.name))
+            self.bind(replace(x, name=y.name))
+            return
+        pool = [a for a in self.writables() if len(a.dims) == 1]
+        if pool and (i := self.place((a := self.pick(pool)).dims[0])) and (j := self.place(a.dims[0])):
+            self.emit(f"{a.name}[{i}], {a.name}[{j}] = {a.name}[{j}], {a.name}[{i}]")
 
     def do_accumulate(self) -> None:
         """`s = s + e` or `s += e` on a number that keeps its type."""
@@ -424,6 +472,8 @@ class _Programs(Expressions):
     def do_loop(self) -> None:
         i = "ijk"[self.loops] if self.loops < 3 else self.fresh("i")
         stop, start, step = self.bound(), None, None
+        if self.chance(5) and (found := self.element("int64")) is not None:
+            stop = f"{found.text} % 3", self.constant(3)
         if self.chance(45):
             start = self.index()
             step = self.pick((None, None, 1, -1, 2, -2))
