@@ -36,11 +36,13 @@ def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand) -> None:
     parts = index_parts(r, ref, index)
     r.check_writable(ref)
     if all(kind == "int" for kind, _ in parts) and len(parts) == ref.ndim:
+        places = [normalise(r, i, n, axis) for axis, ((_, i), n) in enumerate(zip(parts, ref.shape))]
         if isinstance(value, ArrayRef) and value.ndim:
-            raise UnsupportedError(
+            if any(d != 1 for d in value.shape):
+                r.fail("ValueError", "setting an array element with a sequence.")
+            raise UnsupportedError(  # NumPy's releases differ
                 "an array is stored into one element", location=r.loc, instead="index the array, for example b[0]"
             )
-        places = [normalise(r, i, n, axis) for axis, ((_, i), n) in enumerate(zip(parts, ref.shape))]
         scalar = NpScalar(r.load(value, ()), value.element) if isinstance(value, ArrayRef) else value
         if not isinstance(value, ArrayRef):
             check_number(r, scalar, ref)
@@ -179,7 +181,8 @@ def normalise(r: Recorder, i: Dim, n: Dim, axis: int) -> Dim:
     )
     ok = r.add(arith.AndI.of(low.result, high.result, r.loc)).result
     r.check(ok, "IndexError", message, [r.index(i), r.index(n)])
-    place = r.symbol(wrapped, f"i{len(r.func.symbols)}", lo=0)
+    place = r.symbol(wrapped, f"i{len(r.func.symbols)}")
+    r.facts.assume_nonneg(place)  # from here on: the check stands before
     r.facts.assume_nonneg(sub(sub(n, place), 1))
     return place
 

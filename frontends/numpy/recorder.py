@@ -140,19 +140,6 @@ class Recorder:
                     return True
         return False
 
-    def _fits(self, e: Dim) -> bool:
-        """Whether an expression stays within 64 bits: by its bounds, else by guards that its symbols are not huge."""
-        for limit in (None, 2**31, 2**20):
-            for s in sorted(symbols(e), key=lambda s: s.serial) if limit is not None else ():
-                if s in self.hints and abs(self.hints[s]) <= limit and isinstance(self.facts.canon(sym(s)), Expr):
-                    self._guard("nonneg", sub(limit, sym(s)))
-                    if s.kind == "arg":
-                        self._guard("nonneg", add(sym(s), limit))
-            low, high = self.facts.interval(e)
-            if (low is None or low >= -(2**62)) and (high is None or high <= 2**62):
-                return True
-        return False
-
     def _index_op(self, cls: type[arith.BinaryOp]) -> Callable[[Value, Value], Value]:
         return lambda a, b: self.add(cls.of(a, b, self.loc)).result
 
