@@ -129,15 +129,16 @@ class Recorder:
         return not wide or not any(s.kind == "arg" for s in symbols(e))
 
     def _narrow(self, e: Dim) -> bool:
-        """Makes e fit 64 bits, if it does when its int arguments are at most 2**24, 2**20 or 2**15: by guards."""
-        ints = sorted((s for s in symbols(e) if s.kind == "arg"), key=lambda s: s.serial)
-        for limit in (2**24, 2**20, 2**15):
-            if all(abs(self.hints[s]) <= limit for s in ints):
-                for s in ints:
-                    self.ask_nonneg(add(limit, sym(s)))
-                    self.ask_nonneg(sub(limit, sym(s)))
-                if self._fits(e):
-                    return True
+        """Makes e fit 64 bits by guards, if it does when its int arguments (then its sizes too) are not large."""
+        entry = sorted((s for s in symbols(e) if s in self.hints), key=lambda s: s.serial)
+        for some in ([s for s in entry if s.kind == "arg"], entry):
+            for limit in (2**24, 2**20, 2**15):
+                if all(abs(self.hints[s]) <= limit for s in some):
+                    for s in some:
+                        self.ask_nonneg(add(limit, sym(s)))
+                        self.ask_nonneg(sub(limit, sym(s)))
+                    if self._fits(e):
+                        return True
         return False
 
     def _index_op(self, cls: type[arith.BinaryOp]) -> Callable[[Value, Value], Value]:
