@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import struct
 import sys
@@ -80,3 +81,21 @@ def test_cholesky(capsys: pytest.CaptureFixture[str]) -> None:
     measured = tracebuf.measure(cholesky.cholesky_blocks, cholesky.positive_definite(40), 8, repeat=1)
     assert measured.native.allocations <= measured.eager.allocations
     assert measured.native.peak_bytes <= measured.eager.peak_bytes
+
+
+def test_readme(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """README's Python blocks run, in order, on smaller arrays."""
+    text = (EXAMPLES.parent / "README.md").read_text()
+    blocks = [part.split("```")[0] for part in text.split("```python\n")[1:]]
+    program = "\n".join(blocks).replace("2000", "40").replace("500", "10").replace("1_000_000", "1000")
+    (tmp_path / "readme_blocks.py").write_text(program)
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("readme_blocks")
+    printed = capsys.readouterr().out
+    for expected in (
+        "eager/native",
+        "step: no allocations, no copies",
+        "smooth: 2 allocations, no copies",
+        "func.func",
+    ):
+        assert expected in printed
