@@ -119,3 +119,28 @@ def test_an_unused_choice_takes_its_symbol_along() -> None:
         return np.zeros(t), b
 
     climb(program, (np.array([False, True, True]), 4), again=[(np.array([True, True, False]), 4)])
+
+
+def test_a_loop_that_does_not_run_leaves_what_it_was_given() -> None:
+    """A copy for scf.for came without contents where the body only overwrites, though no iteration may come."""
+
+    def program(a, b, n):
+        for i in range(n):
+            b[...] = i
+        for i in range(a[0]):
+            b[:] = i
+        return b + 1
+
+    for n in (0, 2):
+        for k in (0, 1):
+            climb(program, (np.array([k]), floats(3), n))
+
+
+def test_one_element_stored_onto_itself() -> None:
+    """A slice of one element kept its step, so it was not seen to be the array itself."""
+
+    def program(a):
+        a[::3] = a
+        a[::-1] = a[::2]
+
+    climb(program, (floats(1),))

@@ -218,7 +218,7 @@ def slice_range(r: Recorder, s: slice, n: Dim) -> tuple[Dim, int, Dim]:
         stop = -1 if s.stop is None else clamp(r, bound(r, s.stop), -1, sub(n, 1), n)
         length = sub(start, stop)
     size = at_least_zero(r, length if abs(step) == 1 else floordiv(add(length, abs(step) - 1), abs(step)))
-    return (0 if size == 0 else start), step, size
+    return (0 if size == 0 else start), (1 if size == 1 else step), size
 
 
 def at_least_zero(r: Recorder, e: Dim) -> Dim:

@@ -11,7 +11,7 @@ from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Relation, Use, Val
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.types import INDEX, MemRefType, Type
-from tracebuf.ops import memref
+from tracebuf.ops import arith, memref
 from tracebuf.ops.func import Terminator
 
 
@@ -30,8 +30,9 @@ class For(Op):
     """`scf.for`: operands lower, upper, step, then the initial values; the body's arguments are the index and the
     carried values.
 
-    The initial tensor is written (the loop may store to what it carries) and read if the body reads its argument; a
-    carried argument is a buffer of its own and always writable (MLIR behaviours 14, 20, 36).
+    The initial tensor is written (the loop may store to what it carries) and read if the body reads its argument, or
+    if the result is read and there may be no iteration (MLIR forgets the latter); a carried argument is a buffer of its
+    own and always writable (MLIR behaviours 14, 20, 36).
     """
 
     __slots__ = ()
@@ -73,8 +74,18 @@ class For(Op):
             values = interpreter.run_block(self.body, [i, *values])
         return list(values)
 
+    @property
+    def surely_runs(self) -> bool:
+        """Whether there is at least one iteration, as constants tell."""
+        lower, upper = (b.defining_op for b in self.operands[:2])
+        if not isinstance(lower, arith.Constant) or not isinstance(upper, arith.Constant):
+            return False
+        return bool(lower.attrs["value"] < upper.attrs["value"])
+
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
-        return facts.is_value_read(self.carried(use))
+        if facts.is_value_read(self.carried(use)):
+            return True
+        return not self.surely_runs and facts.is_value_read(self.results[use.index - 3])
 
     def aliasing_values(self, use: Use) -> list[Alias]:
         if use.index < 3:
