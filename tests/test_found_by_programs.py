@@ -110,3 +110,19 @@ def test_a_temporary_of_no_bytes_is_none() -> None:
     for rows, wanted in ((5, 1), (2, 0), (3, 1)):
         _, counters = f.call_counted(floats(rows, 4))
         assert counters is not None and max(counters.allocations, counters.copies) <= wanted
+
+
+@pytest.mark.parametrize("columns", [2, 3, 8, 17])
+def test_llvm_keeps_quiet(columns: int, capfd: pytest.CaptureFixture[str]) -> None:
+    """Sums over few elements, their number known, could not become the vector loops that were demanded: LLVM said so on
+    stderr."""
+
+    def program(a):
+        c = np.zeros((3, columns))
+        c[...] = a
+        return c.sum(axis=1), c.max(axis=1), (c[0] * c[1]).sum(), c.mean()
+
+    a = floats(3, columns)
+    for got, wanted in zip(bufferize(program)(a), program(a), strict=True):
+        np.testing.assert_allclose(got, wanted)
+    assert capfd.readouterr().err == ""

@@ -163,6 +163,8 @@ class NestWriter:
         row = replace(row, values=fixed)
         if not self.nest.loops[-1].dims:
             self._once(row)
+        elif count.isdigit() and int(count) <= BLOCK and self.nest.blocked:
+            self._block(count, row)
         elif not self.nest.blocked:
             self._stage(self.nest.stages[0], row, count, last=True)
         else:
@@ -216,27 +218,28 @@ class NestWriter:
         group, back = code.parallel_group(row.vectorize, short=self.nest.blocked)
         states = list(self.fold_of.values()) if last else []
         if any(s.fold.how != IN_ORDER and s.element.is_float for s in states):
-            back = self._wide(group)
+            back = self._wide(group, count) or back
         carried = [(memory_type(s.element) if s.element.name != "i1" else "i1", s.start()) for s in states]
         with code.loop(count, carried=carried, metadata=back) as loop:
             self._iteration(stage, row, loop, last, gathered, group, states)
         for state, value in zip(states, loop.carried):
             state.end_of_row(value)
 
-    def _wide(self, group: str) -> str:
-        """Loop metadata for a float fold: vectorised for certain, so that a sum's error does not hang on LLVM's view
-        of the cost.
+    def _wide(self, group: str, count: str) -> str:
+        """Loop metadata for a float fold: a width, so that a sum's error does not hang on LLVM's view of the cost.
+        None ("") for a known count that fills no vector. Both ways LLVM has nothing to say on stderr.
         """
         code = self.code
         size = max(s.element.itemsize for s in self.fold_of.values())
+        if count.isdigit() and int(count) < 64 // size:
+            return ""
         parallel = code.metadata(f'!"llvm.loop.parallel_accesses", {group.rpartition(" ")[2]}')
-        enable = code.metadata('!"llvm.loop.vectorize.enable", i1 true')
         width = code.metadata(f'!"llvm.loop.vectorize.width", i32 {64 // size}')
         chains = (
             4 if any(s.pairwise for s in self.fold_of.values()) else 8
         )  # a maximum's step takes longer than a sum's
         count = code.metadata(f'!"llvm.loop.interleave.count", i32 {chains}')
-        return code.loop_metadata(parallel, enable, width, count)
+        return code.loop_metadata(parallel, width, count)
 
     def _iteration(
         self,
