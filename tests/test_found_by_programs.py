@@ -126,3 +126,23 @@ def test_llvm_keeps_quiet(columns: int, capfd: pytest.CaptureFixture[str]) -> No
     for got, wanted in zip(bufferize(program)(a), program(a), strict=True):
         np.testing.assert_allclose(got, wanted)
     assert capfd.readouterr().err == ""
+
+
+def test_powers_of_python_numbers_that_are_floats_for_sure() -> None:
+    """`beta ** t` and `2.0 ** -alpha` (Adam, Deriche's filter) were refused as perhaps complex."""
+
+    def program(beta, t, alpha):
+        return 1.0 - beta**t, 2.0 ** (-alpha), 10**alpha, beta**-2, beta**2, beta**3.0
+
+    f = bufferize(program)
+    inf = float("inf")
+    for beta, t, alpha in [(0.9, 5, 0.25), (-2.5, -3, 1.5), (0.0, 2, 0.0), (0.0, -1, 1.0), (1e200, 3, 1.0), (2.0, 1, 1e5),
+                           (inf, 2, 0.5), (-inf, -1, inf), (1.0, 4, -inf), (-1.5, 10**9 + 1, 0.5)]:  # fmt: skip
+        try:
+            wanted = program(beta, t, alpha)
+        except (ZeroDivisionError, OverflowError) as error:
+            with pytest.raises(type(error)):
+                f(beta, t, alpha)
+        else:
+            got = f(beta, t, alpha)
+            assert got == wanted and [type(x) for x in got] == [type(x) for x in wanted]

@@ -139,7 +139,16 @@ def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
         op = {"Add": arith.AddF, "Sub": arith.SubF, "Mult": arith.MulF, "Div": arith.DivF}[name]
         return PyFloat(r.add(op.of(fa, fb, r.loc)).result)
     if isinstance(b, (int, float)) and b >= 0 and float(b).is_integer() and (ia is None or isinstance(b, float)):
-        return python_power(r, float_value(r, a), float(b))
+        return python_power(r, float_value(r, a), float_value(r, b))
+    if ia is None and ib is not None:  # a whole exponent never gives a complex number
+        base, exponent = float_value(r, a), float_value(r, b)
+        nonzero = r.add(arith.CmpF.of("une", base, r.constant(0.0, F64), r.loc)).result
+        rising = r.add(arith.CmpF.of("oge", exponent, r.constant(0.0, F64), r.loc)).result
+        fine = r.add(arith.OrI.of(nonzero, rising, r.loc)).result
+        r.check(fine, "ZeroDivisionError", "zero to a negative power")
+        return python_power(r, base, exponent)
+    if ib is None and isinstance(a, (int, float)) and a > 0:  # nor does a positive base
+        return python_power(r, float_value(r, a), float_value(r, b))
     raise UnsupportedError(
         "this power of Python numbers may be an int, a float or a complex number, depending on their values",
         location=r.loc,
@@ -240,16 +249,17 @@ def require_nonzero(r: Recorder, value: Value, message: str) -> None:
     r.check(ok, "ZeroDivisionError", message)
 
 
-def python_power(r: Recorder, base: Value, exponent: float) -> PyFloat:
-    """float ** a whole number >= 0, by libm's pow as Python does it; OverflowError where a finite base overflows."""
-    result = r.add(arith.LibmPow.of(base, r.constant(exponent, F64), r.loc)).result
-    infinite = r.add(
-        arith.CmpF.of("oeq", r.add(arith.AbsF.of(result, r.loc)).result, r.constant(float("inf"), F64), r.loc)
-    ).result
-    given = r.add(
-        arith.CmpF.of("oeq", r.add(arith.AbsF.of(base, r.loc)).result, r.constant(float("inf"), F64), r.loc)
-    ).result
-    fine = r.add(arith.XorI.of(infinite, r.constant(True, I1), r.loc)).result
+def python_power(r: Recorder, base: Value, exponent: Value) -> PyFloat:
+    """A power of floats that is a float, by libm's pow as Python does it; OverflowError where finite numbers overflow."""
+    result = r.add(arith.LibmPow.of(base, exponent, r.loc)).result
+
+    def infinite(x: Value) -> Value:
+        return r.add(
+            arith.CmpF.of("oeq", r.add(arith.AbsF.of(x, r.loc)).result, r.constant(float("inf"), F64), r.loc)
+        ).result
+
+    fine = r.add(arith.XorI.of(infinite(result), r.constant(True, I1), r.loc)).result
+    given = r.add(arith.OrI.of(infinite(base), infinite(exponent), r.loc)).result
     r.check(r.add(arith.OrI.of(fine, given, r.loc)).result, "OverflowError", "(34, 'Numerical result out of range')")
     return PyFloat(result)
 
