@@ -125,7 +125,7 @@ class Recorder:
     def _fits(self, e: Dim) -> bool:
         """Whether e fits 64 bits; products of sizes do, as memory does."""
         low, high = self.facts.interval(e)
-        wide = (low is not None and low < -(2**62)) or (high is not None and high > 2**62)
+        wide = (low is not None and low < -(2**63)) or (high is not None and high >= 2**63)
         return not wide or not any(s.kind == "arg" for s in symbols(e))
 
     def _narrow(self, e: Dim) -> bool:
