@@ -136,8 +136,10 @@ def test_powers_of_python_numbers_that_are_floats_for_sure() -> None:
 
     f = bufferize(program)
     inf = float("inf")
-    for beta, t, alpha in [(0.9, 5, 0.25), (-2.5, -3, 1.5), (0.0, 2, 0.0), (0.0, -1, 1.0), (1e200, 3, 1.0), (2.0, 1, 1e5),
-                           (inf, 2, 0.5), (-inf, -1, inf), (1.0, 4, -inf), (-1.5, 10**9 + 1, 0.5)]:  # fmt: skip
+    bases = (0.9, -2.5, 0.0, 0.0, 1e200, 2.0, inf, -inf, 1.0, -1.5)
+    whole = (5, -3, 2, -1, 3, 1, 2, -1, 4, 10**9 + 1)
+    exponents = (0.25, 1.5, 0.0, 1.0, 1.0, 1e5, 0.5, inf, -inf, 0.5)
+    for beta, t, alpha in zip(bases, whole, exponents, strict=True):
         try:
             wanted = program(beta, t, alpha)
         except (ZeroDivisionError, OverflowError) as error:
@@ -146,3 +148,33 @@ def test_powers_of_python_numbers_that_are_floats_for_sure() -> None:
         else:
             got = f(beta, t, alpha)
             assert got == wanted and [type(x) for x in got] == [type(x) for x in wanted]
+
+
+def test_a_range_whose_step_is_a_loop_variable() -> None:
+    """The sieve of Eratosthenes was refused: the step of its inner range is the outer loop's variable."""
+
+    def sieve(n):
+        s = np.ones(n + 1, dtype=bool)
+        s[:2] = False
+        for i in range(2, n + 1):
+            if s[i] and i * i <= n:
+                for j in range(i * i, n + 1, i):
+                    s[j] = False
+        return s
+
+    def down(a):
+        total = 0
+        for i in range(1, a.shape[0]):
+            for j in range(a.shape[0] - 1, i - 2, -i):
+                a[j] += i
+                total += j
+            for j in range(3, i, 2 * i):
+                total -= j
+        return total
+
+    f, g = bufferize(verify=True)(sieve), bufferize(verify=True)(down)
+    for n in (50, 7, 1, 121):
+        assert np.array_equal(f(n), sieve(n))
+    for n in (9, 1, 14, 0):
+        eager, native = floats(n), floats(n)
+        assert g(native) == down(eager) and np.array_equal(native, eager)

@@ -235,14 +235,23 @@ def zero(r: Recorder, kind: Kind) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """range(start, stop, step) with a step known at trace time."""
+    """range(start, stop, step). A step that is only known at run time comes with the number of iterations."""
 
     start: Dim
     stop: Dim
-    step: int
+    step: Dim
+    count: Dim | None = None
+
+    @property
+    def rising(self) -> bool:
+        """Whether scf.for can count it as it stands."""
+        return isinstance(self.step, int) and self.step > 0
 
     def trips(self) -> Dim:
         """The number of iterations, if it is positive."""
+        if self.count is not None:
+            return self.count
+        assert isinstance(self.step, int)
         span = sub(self.stop, self.start) if self.step > 0 else sub(self.start, self.stop)
         return span if abs(self.step) == 1 else floordiv(add(span, abs(self.step) - 1), abs(self.step))
 
@@ -296,7 +305,8 @@ class Loop:
         iv = Sym(f"{self.target or 'i'}", "iv")
         r.func.symbols[iv] = self.block.args[0]
         self.block.args[0].name = self.target or "i"
-        counted = rng if rng.step > 0 else Range(0, rng.trips(), 1)
+        counted = rng if rng.rising else Range(0, rng.trips(), 1)
+        assert isinstance(counted.step, int)
         steps = floordiv(sub(sub(counted.stop, counted.start), 1), counted.step)
         r.facts.push_loop(iv, counted.start, add(counted.start, mul(counted.step, steps)))
         try:
@@ -305,7 +315,7 @@ class Loop:
                 phi = self.block.add_arg(kind.element)
                 inside[name] = from_value(r, phi, kind, name)
                 self.phis[name] = (phi, inside[name])
-            self.place = PyInt(sym(iv) if rng.step > 0 else add(rng.start, mul(rng.step, sym(iv))))
+            self.place = PyInt(sym(iv) if rng.rising else add(rng.start, mul(rng.step, sym(iv))))
             if self.target is not None:
                 inside[self.target] = self.place
             self.after = dict(inside)
@@ -400,7 +410,7 @@ class Loop:
         r, rng = self.r, self.rng
         order = self.block.args[1:]
         self.block.append(scf.Yield.of([carried[p][1] for p in order], r.loc))
-        bounds = (rng.start, rng.stop, rng.step) if rng.step > 0 else (0, rng.trips(), 1)
+        bounds = (rng.start, rng.stop, rng.step) if rng.rising else (0, rng.trips(), 1)
         op = r.add(scf.For.of([r.index(b) for b in bounds], [carried[p][0] for p in order], self.block, r.loc))
         results = dict(zip(order, op.results))
         for storage, phi in storages.items():

@@ -20,7 +20,7 @@ from tracebuf.frontends.numpy.reductions import matmul
 from tracebuf.frontends.numpy.scalars import binary, compare, example, truth, unary
 from tracebuf.frontends.numpy.source import Source, make_source
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyInt, Scalar, is_traced, stand_in
-from tracebuf.ir.dims import Dim, sub
+from tracebuf.ir.dims import Dim, add, mul, sub
 from tracebuf.ir.types import I1
 from tracebuf.ops import arith
 
@@ -356,10 +356,28 @@ class Expressions:
             raise TypeError(f"range expected at least 1 argument, got {len(args)}")
         bounds = [range_bound(self.r, a) for a in args]
         start, stop = (0, bounds[0]) if len(args) == 1 else (bounds[0], bounds[1])
+        if len(args) == 3 and not self.r.entry_only(bounds[2]):
+            return self.stepped_range(start, stop, self.r.facts.canon(bounds[2]))
         step = self.r.static_int(bounds[2], "the step of a range") if len(args) == 3 else 1
         if step == 0:
             self.r.fail("ValueError", "range() arg 3 must not be zero")
         return Range(start, stop, step)
+
+
+    def stepped_range(self, start: Dim, stop: Dim, step: Dim) -> Range:
+        """A range with a step computed at run time, whose sign is known."""
+        r = self.r
+        rising = r.ask_nonneg(sub(step, 1))
+        if not rising and not r.ask_nonneg(sub(-1, step)):
+            raise UnsupportedError(
+                "the step of a range depends on computed values, and so does its sign",
+                location=r.loc,
+                instead="use a constant, an argument or a loop's variable",
+            )
+        span, size = (sub(stop, start), step) if rising else (sub(start, stop), mul(step, -1))
+        count = r.add(arith.FloorDivIndex.of(r.index(add(span, sub(size, 1))), r.index(size), r.loc)).result
+        trips = r.add(arith.MaxSI.of(count, r.index(0), r.loc)).result
+        return Range(start, stop, step, r.symbol(trips, "trips", lo=0))
 
 
 def range_bound(r: Recorder, x: Any) -> Dim:

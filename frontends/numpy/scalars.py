@@ -250,7 +250,7 @@ def require_nonzero(r: Recorder, value: Value, message: str) -> None:
 
 
 def python_power(r: Recorder, base: Value, exponent: Value) -> PyFloat:
-    """A power of floats that is a float, by libm's pow as Python does it; OverflowError where finite numbers overflow."""
+    """A power of floats that is a float, by libm's pow as Python has it; OverflowError where finite ones overflow."""
     result = r.add(arith.LibmPow.of(base, exponent, r.loc)).result
 
     def infinite(x: Value) -> Value:
