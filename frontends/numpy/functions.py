@@ -512,6 +512,9 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
         only(r, f"np.{function.__name__}", **{k: (v, None) for k, v in kwargs.items()})
         if function is np.matmul:
             return matmul(r, args[0], args[1], "matmul")
+        if not function.nin <= len(args) <= function.nargs:
+            takes = f"takes from {function.nin} to {function.nargs} positional arguments but {len(args)} were given"
+            raise TypeError(f"{function.__name__}() {takes}")
         if len(args) != function.nin:
             raise UnsupportedError(
                 f"np.{function.__name__} with an output argument is not supported yet",

@@ -1,0 +1,190 @@
+"""Refusals are manual pages: class, line, caret, reason, what to write instead; and errors that are the user's keep their
+class and get his line (rules F2, F3, X1)."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from agreement import agree, program, refused
+
+import tracebuf
+from tracebuf import bufferize
+
+TABLE = np.arange(3.0)
+ITEMS = [1, 2]
+SPACE = {"math": math, "random": random, "time": time, "TABLE": TABLE, "ITEMS": ITEMS, "NAMES": {"a": 1}}
+
+# (body of f(a, i), line of the caret in the body, text under the caret, part of the reason, part of the rewrite)
+REFUSED: list[tuple[str, int, str, str, str]] = [
+    ("while a[0] < 5:\n    a += 1", 1, "while a[0] < 5:", "`while`", "for i in range"),
+    ("for k in range(len(a)):\n    if a[k] > 0:\n        break", 3, "break", "`break`", "if"),
+    ("for k in range(len(a)):\n    if a[k] > 0:\n        continue\n    a[k] = 0", 3, "continue", "`continue`", "if"),
+    ("if a[0] > 0:\n    return a\nreturn a * 2", 2, "return a", "`return` under a condition", "assign"),
+    ("for k in range(len(a)):\n    return a[k]", 2, "return a[k]", "`return`", "assign"),
+    ("if a[0] > 0:\n    b = a[1:]\nelse:\n    b = a[:-1]\nreturn b", 1, "a[0] > 0", "`b` is bound to different arrays", "b[...] ="),
+    ("if a[0] > 0:\n    b = 1\nreturn b", 1, "a[0] > 0", "`b` is bound to a value in one branch only", "before the `if`"),
+    ("b = 1 if a[0] > 0 else 2.5\nreturn b", 1, "1 if a[0] > 0 else 2.5", "different types", "one type"),
+    ("return a if a[0] > 0 else a * 2", 1, "a if a[0] > 0 else a * 2", "different arrays", "[...] ="),
+    ("for k in range(3):\n    a = a * 2\nreturn a", 1, "for k in range(3):", "`a` is bound to another array", "a[...] ="),
+    ("u, v = a[1:], a[:-1]\nfor k in range(3):\n    u, v = v, u\nreturn u", 2, "for k in range(3):", "another array", "[...]"),
+    ("try:\n    a += 1\nexcept ValueError:\n    pass", 1, "try:", "`try`", "if"),
+    ("with np.errstate(all='ignore'):\n    a += 1", 1, "with np.errstate(all='ignore'):", "`with`", "around the call"),
+    ("return [x for x in a]", 1, "[x for x in a]", "list comprehension", "for loop"),
+    ("return sum(a[k] for k in (0, 1))", 1, "(a[k] for k in (0, 1))", "generator expression", "for loop"),
+    ("return {1: a}", 1, "{1: a}", "a dict", "tuple"),
+    ("return a[a > 0]", 1, "a[a > 0]", "masks", "np.where"),
+    ("a[a > 0] = 3", 1, "a[a > 0]", "masks", "np.where"),
+    ("a[a > 0] += 3", 1, "a[a > 0]", "masks", "np.where"),
+    ("return a[[1, 2]]", 1, "a[[1, 2]]", "arrays and lists", "for i in range"),
+    ("return a[i]", 1, "a[i]", "arrays and lists", "for i in range"),
+    ("return a + TABLE", 1, "TABLE", "`TABLE` is an array from outside", "as an argument"),
+    ("return a + ITEMS[0]", 1, "ITEMS", "mutable list from outside", "tuple"),
+    ("return a + NAMES['a']", 1, "NAMES", "mutable dict from outside", "argument"),
+    ("print(a)", 1, "print(a)", "a call of print", "outside"),
+    ("return a + np.random.rand(3)", 1, "np.random.rand(3)", "numpy.random.rand", "draw the numbers outside"),
+    ("return a + random.random()", 1, "random.random()", "a call of random", "draw the numbers outside"),
+    ("return a + time.time()", 1, "time.time()", "a call of time.time", "outside"),
+    ("return math.sin(a[0])", 1, "math.sin(a[0])", "math.sin", "np.sin"),
+    ("return np.sort(a)", 1, "np.sort(a)", "numpy.sort", "outside"),
+    ("return np.cumsum(a)", 1, "np.cumsum(a)", "numpy.cumsum", "a[i - 1]"),
+    ("return a.reshape(-1)", 1, "a.reshape", "`.reshape` of an array", "slices"),
+    ("return a.std()", 1, "a.std", "`.std` of an array", "np.mean"),
+    ("return a.tolist()", 1, "a.tolist", "`.tolist`", "outside"),
+    ("return a.astype(np.int32)", 1, "a.astype(np.int32)", "int32; supported are bool, int64, float32", "float64"),
+    ("return np.zeros(3, complex)", 1, "np.zeros(3, complex)", "complex128", "float64"),
+    ("return a.sum(dtype=np.float32)", 1, "a.sum(dtype=np.float32)", "sum with dtype=", "convert first"),
+    ("return np.sum(a, where=a > 0)", 1, "np.sum(a, where=a > 0)", "sum with where=", "np.where"),
+    ("return np.add(a, a, out=a)", 1, "np.add(a, a, out=a)", "out=", "out[...] ="),
+    ("return np.where(a > 0)", 1, "np.where(a > 0)", "depends on data", "np.where(c, x, y)"),
+    ("a.shape = (3, 1)", 1, "a.shape", "this target", "a name"),
+    ("del a", 1, "del a", "`del`", "freed"),
+    ("global G\nG = a", 1, "global G", "`global`", "return"),
+    ("assert a[0] > 0\nreturn a", 1, "assert a[0] > 0", "`assert`", "before the call"),
+    ("if a[0] > 100:\n    raise ValueError('x')", 2, "raise ValueError('x')", "`raise`", "before the call"),
+    ("b = []\nfor k in range(3):\n    b.append(a[k])", 3, "b.append", "`.append` of a list", "array"),
+    ("import math\nreturn a", 1, "import math", "imports", "top of the module"),
+    ("class A:\n    pass\nreturn a", 1, "class A:", "class definition", "outside"),
+    ("return (lambda *x: x[0])(a)", 1, "lambda *x: x[0]", "*args", "name the parameters"),
+    ("return np.sin(**{'x': a})", 1, "np.sin(**{'x': a})", "**kwargs", "name"),
+    ("x, *y = a[0], a[1], a[2]", 1, "x, *y", "starred", "name each part"),
+    ("for x in a:\n    x += 1", 1, "a", "iterating over an array", "range(len(a))"),
+    ("for k, x in enumerate(a):\n    a[k] = x", 1, "enumerate(a)", "enumerate", "range(len(a))"),
+    ("for x, y in zip(a, a):\n    a[0] = x", 1, "zip(a, a)", "zip", "range(len(a))"),
+    ("return (b := a + 1) * b", 1, "b := a + 1", "`:=`", "a statement of its own"),
+    ("return max(a)", 1, "max(a)", "max()", "np.max"),
+    ("return sum(a)", 1, "sum(a)", "sum", "np.sum(a)"),
+    ("return a[: int(a[0])]", 1, "int(a[0])", "int() of a float", "np.floor"),
+    ("return a ** i", 1, "a ** i", "", ""),
+    ("return i ** i", 1, "i ** i", "may be negative", "float64"),
+    ("return (a > 0) // (a > 1)", 1, "(a > 0) // (a > 1)", "int8", ".astype"),
+    ("return a[None, :, None] @ a[:, None]", 1, "a[None, :, None] @ a[:, None]", "stacks of matrices", "loop"),
+    ("match a.ndim:\n    case 1:\n        return a", 1, "match a.ndim:", "`match`", "if"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "body, line, under, reason, instead", REFUSED, ids=[r[0].replace("\n", "; ")[:40] for r in REFUSED]
+)
+def test_refusals_say_where_why_and_what_to_write(body: str, line: int, under: str, reason: str, instead: str) -> None:
+    f = program("def f(a, i):\n" + "\n".join("    " + text for text in body.split("\n")), **SPACE)
+    a, i = np.array([3.0, -1.0, 2.0]), np.array([0, 1, 2])
+    if not reason:
+        agree(f, a, i)
+        return
+    error = refused(f, a, i)
+    assert reason in error.reason and instead in error.instead and error.instead
+    assert error.location is not None and error.location.line == line + 1 and error.location.function == "f"
+    text = str(error)
+    assert text.startswith(f'File "{f.__code__.co_filename}", line {line + 1}, in f')
+    source, carets = text.split("\n")[1:3]
+    start, end = carets.index("^"), carets.rindex("^") + 1
+    assert source[start:end] == under
+    assert isinstance(error, tracebuf.TracebufError)
+
+
+def test_a_refusal_stores_nothing_and_leaves_no_trace() -> None:
+    f = program("""
+        def f(a, k):
+            a[0] = 100
+            if k == 1:
+                return np.sort(a)
+            for i in range(len(a)):
+                if k == 2:
+                    print(a[i])
+                a[i] += 1
+            return a.sum()
+        """)
+    g = bufferize(verify=True)(f)
+    for k in (1, 0, 2, 1, 3, 2, 0):
+        a = np.arange(4.0)
+        if k in (1, 2):
+            refused(g, a, k)
+            assert (a == np.arange(4)).all()
+        else:
+            agree(g, a, k)
+
+
+# (body of f(a, b, n), exception) raised where it stands, with the user's line in a note
+RAISED: list[tuple[str, type[Exception]]] = [
+    ("return a[9]", IndexError), ("a[n] = 1", IndexError), ("return a[1, 2]", IndexError), ("return a['x']", IndexError),
+    ("return a + b", ValueError), ("a[:] = b", ValueError), ("a += b", ValueError), ("return a @ b", ValueError),
+    ("return np.dot(a, b)", ValueError), ("return a[::n - 5]", ValueError), ("return np.zeros(-n)", ValueError),
+    ("return a[3:3].max()", ValueError), ("return a.sum(axis=2)", np.exceptions.AxisError), ("return a + None", TypeError),
+    ("return a.nosuch", AttributeError), ("return np.nosuch", AttributeError), ("return nosuch", NameError),
+    ("return n // (n - 5)", ZeroDivisionError), ("return 1.0 / (n - 5)", ZeroDivisionError), ("x, y = a[0]", TypeError),
+    ("x, y = a, b, n", ValueError), ("return np.sin(a, b, n, n)", TypeError), ("return np.zeros()", TypeError),
+    ("return (lambda x: x)(a, b)", TypeError), ("a &= 3", TypeError), ("b = a.astype(int)\n    b += 0.5", TypeError),
+    ("if a:\n        return a", ValueError), ("return c\n    c = 1", UnboundLocalError), ("return 'abc'[n]", IndexError),
+    ("for i in range(n):\n        a[i] = i", IndexError), ("for i in range(0.5):\n        pass", TypeError),
+    ("for i in range(0, 5, n - 5):\n        pass", ValueError), ("return (a.astype(int) ** -1)", ValueError),
+    ("s = 0.0\n    for i in range(len(a)):\n        s += b[i]\n    return s", IndexError), ("return -'x'", TypeError),
+    ("if a[0] == 0:\n        b[n] = 1", IndexError), ("return a[n] if a[0] == 0 else a[0]", IndexError),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body, kind", RAISED, ids=[r[0].replace("\n", ";")[:40] for r in RAISED])
+def test_what_python_and_numpy_raise(body: str, kind: type[Exception]) -> None:
+    f = bufferize(program(f"def f(a, b, n):\n    {body}"))
+    a, b = np.arange(4.0), np.arange(3.0)
+    for _ in range(2):
+        error = agree(f, a, b, 5)
+        assert isinstance(error, kind)
+        with pytest.raises(kind) as caught:
+            f(a.copy(), b.copy(), 5)
+        assert any(f'File "{f.__wrapped__.__code__.co_filename}", line ' in note for note in caught.value.__notes__)
+
+
+def test_c3_an_earlier_error_wins() -> None:
+    f = bufferize(program("def f(a, b, n):\n    x = a[n]\n    return a + b + x"))
+    assert isinstance(agree(f, np.arange(3.0), np.arange(4.0), 9), IndexError)
+    assert isinstance(agree(f, np.arange(3.0), np.arange(4.0), 1), ValueError)
+    agree(f, np.arange(3.0), np.arange(3.0), 1)
+
+
+def test_errors_are_not_hidden_by_a_loop_that_does_not_run() -> None:
+    f = bufferize(
+        program("""
+        def f(a, n):
+            for i in range(n):
+                a[i + 3] = 1
+            return a
+        """)
+    )
+    for n in (0, 1, 2, 0):
+        agree(f, np.arange(4.0), n)
+
+
+def test_messages_are_numpys() -> None:
+    for body in ("a[7]", "a + b", "a @ b", "a.T[1, 2]", "np.dot(a, b)", "a[0] + b[-9]", "np.zeros(3)[n]"):
+        f = program(f"def f(a, b, n): return {body}")
+        args: tuple[Any, ...] = (np.arange(4.0), np.arange(3.0), 5)
+        with pytest.raises(Exception) as eager:
+            f(*args)
+        with pytest.raises(Exception) as ours:
+            bufferize(f)(*args)
+        assert str(ours.value) == str(eager.value)
