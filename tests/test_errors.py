@@ -1,5 +1,5 @@
-"""Refusals are manual pages: class, line, caret, reason, what to write instead; and errors that are the user's keep their
-class and get his line (rules F2, F3, X1)."""
+"""Refusals are manual pages: class, line, caret, reason, what to write instead; and errors that are the user's keep
+their class and get his line (rules F2, F3, X1)."""
 
 from __future__ import annotations
 
@@ -26,12 +26,16 @@ REFUSED: list[tuple[str, int, str, str, str]] = [
     ("for k in range(len(a)):\n    if a[k] > 0:\n        continue\n    a[k] = 0", 3, "continue", "`continue`", "if"),
     ("if a[0] > 0:\n    return a\nreturn a * 2", 2, "return a", "`return` under a condition", "assign"),
     ("for k in range(len(a)):\n    return a[k]", 2, "return a[k]", "`return`", "assign"),
-    ("if a[0] > 0:\n    b = a[1:]\nelse:\n    b = a[:-1]\nreturn b", 1, "a[0] > 0", "`b` is bound to different arrays", "b[...] ="),
-    ("if a[0] > 0:\n    b = 1\nreturn b", 1, "a[0] > 0", "`b` is bound to a value in one branch only", "before the `if`"),
+    ("if a[0] > 0:\n    b = a[1:]\nelse:\n    b = a[:-1]\nreturn b", 1, "a[0] > 0",
+     "`b` is bound to different arrays", "b[...] ="),
+    ("if a[0] > 0:\n    b = 1\nreturn b", 1, "a[0] > 0", "`b` is bound to a value in one branch only",
+     "before the `if`"),
     ("b = 1 if a[0] > 0 else 2.5\nreturn b", 1, "1 if a[0] > 0 else 2.5", "different types", "one type"),
     ("return a if a[0] > 0 else a * 2", 1, "a if a[0] > 0 else a * 2", "different arrays", "[...] ="),
-    ("for k in range(3):\n    a = a * 2\nreturn a", 1, "for k in range(3):", "`a` is bound to another array", "a[...] ="),
-    ("u, v = a[1:], a[:-1]\nfor k in range(3):\n    u, v = v, u\nreturn u", 2, "for k in range(3):", "another array", "[...]"),
+    ("for k in range(3):\n    a = a * 2\nreturn a", 1, "for k in range(3):", "`a` is bound to another array",
+     "a[...] ="),
+    ("u, v = a[1:], a[:-1]\nfor k in range(3):\n    u, v = v, u\nreturn u", 2, "for k in range(3):",
+     "another array", "[...]"),
     ("try:\n    a += 1\nexcept ValueError:\n    pass", 1, "try:", "`try`", "if"),
     ("with np.errstate(all='ignore'):\n    a += 1", 1, "with np.errstate(all='ignore'):", "`with`", "around the call"),
     ("return [x for x in a]", 1, "[x for x in a]", "list comprehension", "for loop"),
@@ -131,15 +135,18 @@ def test_a_refusal_stores_nothing_and_leaves_no_trace() -> None:
 
 # (body of f(a, b, n), exception) raised where it stands, with the user's line in a note
 RAISED: list[tuple[str, type[Exception]]] = [
-    ("return a[9]", IndexError), ("a[n] = 1", IndexError), ("return a[1, 2]", IndexError), ("return a['x']", IndexError),
+    ("return a[9]", IndexError), ("a[n] = 1", IndexError), ("return a[1, 2]", IndexError),
+    ("return a['x']", IndexError),
     ("return a + b", ValueError), ("a[:] = b", ValueError), ("a += b", ValueError), ("return a @ b", ValueError),
     ("return np.dot(a, b)", ValueError), ("return a[::n - 5]", ValueError), ("return np.zeros(-n)", ValueError),
-    ("return a[3:3].max()", ValueError), ("return a.sum(axis=2)", np.exceptions.AxisError), ("return a + None", TypeError),
+    ("return a[3:3].max()", ValueError), ("return a.sum(axis=2)", np.exceptions.AxisError),
+    ("return a + None", TypeError),
     ("return a.nosuch", AttributeError), ("return np.nosuch", AttributeError), ("return nosuch", NameError),
     ("return n // (n - 5)", ZeroDivisionError), ("return 1.0 / (n - 5)", ZeroDivisionError), ("x, y = a[0]", TypeError),
     ("x, y = a, b, n", ValueError), ("return np.sin(a, b, n, n)", TypeError), ("return np.zeros()", TypeError),
     ("return (lambda x: x)(a, b)", TypeError), ("a &= 3", TypeError), ("b = a.astype(int)\n    b += 0.5", TypeError),
-    ("if a:\n        return a", ValueError), ("return c\n    c = 1", UnboundLocalError), ("return 'abc'[n]", IndexError),
+    ("if a:\n        return a", ValueError), ("return c\n    c = 1", UnboundLocalError),
+    ("return 'abc'[n]", IndexError),
     ("for i in range(n):\n        a[i] = i", IndexError), ("for i in range(0.5):\n        pass", TypeError),
     ("for i in range(0, 5, n - 5):\n        pass", ValueError), ("return (a.astype(int) ** -1)", ValueError),
     ("s = 0.0\n    for i in range(len(a)):\n        s += b[i]\n    return s", IndexError), ("return -'x'", TypeError),
