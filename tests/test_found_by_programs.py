@@ -178,3 +178,20 @@ def test_a_range_whose_step_is_a_loop_variable() -> None:
     for n in (9, 1, 14, 0):
         eager, native = floats(n), floats(n)
         assert g(native) == down(eager) and np.array_equal(native, eager)
+
+
+def test_the_transpose_of_one_element_is_the_array() -> None:
+    """Rule S2: NumPy copies a (1, 1) array onto its transpose without a temporary."""
+
+    def program(a):
+        a[...] = a.T
+        a += a.T
+        a[:1, -1:] -= a.T[-1:, :1] * 2
+        return a
+
+    f = bufferize(program)
+    for given in (floats(1, 1), floats(3, 3)):
+        eager = program(given.copy())
+        result, counters = f.call_counted(given)
+        assert counters is not None and np.array_equal(result, eager) and result is given
+        assert given.size > 1 or (counters.allocations, counters.copies) == (0, 0)

@@ -55,7 +55,12 @@ class View:
         )
 
     def transpose(self, axes: Sequence[int]) -> View:
-        return replace(self, dims=tuple(self.dims[a] for a in axes), sizes=tuple(self.sizes[a] for a in axes))
+        """The axes in another order; those of size 1 keep theirs among themselves, which changes no element's place."""
+        ones = [k for k, a in enumerate(axes) if self.sizes[a] == 1 and self.dims[a] is not None]
+        order = list(axes)
+        for k, a in zip(ones, sorted(axes[k] for k in ones)):
+            order[k] = a
+        return replace(self, dims=tuple(self.dims[a] for a in order), sizes=tuple(self.sizes[a] for a in axes))
 
     def narrow(self, axis: int, start: Dim, step: int, size: Dim) -> View:
         """The view dimension `axis` restricted to start, start + step ... (size of them)."""
