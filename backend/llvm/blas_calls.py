@@ -50,16 +50,18 @@ class BlasWriter:
         self.code, self.write_nest = code, write_nest
 
     def product(self, op: la.Contraction, nest: Nest, operands: Sequence[Buffer], overwrite: bool) -> None:
-        """out += a @ b, or out = a @ b if `overwrite`."""
+        """out += a @ b, or out = a @ b if `overwrite`; minus the product if the op is `negative`."""
         code = self.code
         call, loops, end = code.new_label(), code.new_label(), code.new_label()
         a, b, out = operands
+        element = out.type.element
+        factors = literal(element, -1 if op.negative else 1), literal(element, 0 if overwrite else 1)
         if isinstance(op, la.MatMul):
-            self._gemm(matrix(a), matrix(b), matrix(out), out, overwrite, (call, loops))
+            self._gemm(matrix(a), matrix(b), matrix(out), out, factors, (call, loops))
         elif isinstance(op, la.MatVec):
-            self._gemv(matrix(a), b, out, overwrite, (call, loops))
+            self._gemv(matrix(a), b, out, factors, (call, loops))
         elif isinstance(op, la.VecMat):
-            self._gemv(matrix(b).transposed, a, out, overwrite, (call, loops))
+            self._gemv(matrix(b).transposed, a, out, factors, (call, loops))
         else:
             self._dot(a, b, out, overwrite, (call, loops))
         code.jump(end)
@@ -70,8 +72,10 @@ class BlasWriter:
         code.jump(end)
         code.place(end)
 
-    def _gemm(self, a: Matrix, b: Matrix, c: Matrix, out: Buffer, overwrite: bool, labels: tuple[str, str]) -> None:
-        code = self.code
+    def _gemm(
+        self, a: Matrix, b: Matrix, c: Matrix, out: Buffer, factors: tuple[str, str], labels: tuple[str, str]
+    ) -> None:
+        code, (alpha, beta) = self.code, factors
         as_it_is, _ = self._rows(c)
         x, y = self._either(as_it_is, a, b.transposed), self._either(as_it_is, b, a.transposed)
         z = self._either(as_it_is, c, c.transposed)
@@ -81,15 +85,14 @@ class BlasWriter:
         code.branch(code.every([z_ok, x_ok, y_ok, *self._in_range(sizes)]), *labels)
         code.place(labels[0])
         element = llvm_type(out.type.element)
-        one, beta = literal(out.type.element, 1), literal(out.type.element, 0 if overwrite else 1)
         self._call(
             out, "gemm", "void",
-            [("i8", y_t), ("i8", x_t), *(("i32", s) for s in sizes), (element, one), ("ptr", y.pointer), ("i32", y_ld),
-             ("ptr", x.pointer), ("i32", x_ld), (element, beta), ("ptr", z.pointer), ("i32", z_ld)],
+            [("i8", y_t), ("i8", x_t), *(("i32", s) for s in sizes), (element, alpha), ("ptr", y.pointer),
+             ("i32", y_ld), ("ptr", x.pointer), ("i32", x_ld), (element, beta), ("ptr", z.pointer), ("i32", z_ld)],
         )  # fmt: skip
 
-    def _gemv(self, a: Matrix, x: Buffer, out: Buffer, overwrite: bool, labels: tuple[str, str]) -> None:
-        code = self.code
+    def _gemv(self, a: Matrix, x: Buffer, out: Buffer, factors: tuple[str, str], labels: tuple[str, str]) -> None:
+        code, (alpha, beta) = self.code, factors
         ok, transposed, ld = self._oriented(a)
         m = code.select(code.icmp("eq", transposed, "78", "i8"), "i64", a.sizes[1], a.sizes[0])  # 78 is "N"
         n = code.select(code.icmp("eq", transposed, "78", "i8"), "i64", a.sizes[0], a.sizes[1])
@@ -97,11 +100,10 @@ class BlasWriter:
         code.branch(code.every([ok, *self._in_range((m, n, *steps))]), *labels)
         code.place(labels[0])
         element = llvm_type(out.type.element)
-        one, beta = literal(out.type.element, 1), literal(out.type.element, 0 if overwrite else 1)
         flipped = code.select(code.icmp("eq", transposed, "78", "i8"), "i8", "84", "78")
         self._call(
             out, "gemv", "void",
-            [("i8", flipped), ("i32", m), ("i32", n), (element, one), ("ptr", a.pointer), ("i32", ld),
+            [("i8", flipped), ("i32", m), ("i32", n), (element, alpha), ("ptr", a.pointer), ("i32", ld),
              ("ptr", x.pointer), ("i32", steps[0]), (element, beta), ("ptr", out.pointer), ("i32", steps[1])],
         )  # fmt: skip
 

@@ -30,7 +30,11 @@ class Parts:
     def __init__(self, flow: Dataflow) -> None:
         self._flow, self._facts = flow, Facts()
         self._paths: dict[Value, Path] = {}
-        self._exprs: dict[Value, Dim] = {v: s.expr for s, v in flow.func.symbols.items()}
+        self._exprs: dict[Value, Dim] = {}
+        for symbol, value in flow.func.symbols.items():
+            known = self._exprs.setdefault(value, symbol.expr)
+            if known is not symbol.expr:  # one value under two names: sizes that a guard made equal
+                self._facts.assume_equal(known, symbol.expr)
         for op in post_order(flow.func):
             for result in op.results:
                 if result.is_tensor:

@@ -19,7 +19,8 @@ __all__ = ["LEGAL", "Level", "verify", "where"]
 Level = Literal["tensor", "memref"]
 
 SCALAR = frozenset({"arith.", "math.", "tracebuf.ufunc", "tracebuf.pow"})
-BOTH = SCALAR | {"linalg.", "scf.", "tracebuf.check", "func.return"}
+PRODUCTS = {"tracebuf.matmul_sub", "tracebuf.matvec_sub", "tracebuf.vecmat_sub"}
+BOTH = SCALAR | PRODUCTS | {"linalg.", "scf.", "tracebuf.check", "func.return"}
 LEGAL: dict[Level, frozenset[str]] = {
     "tensor": BOTH
     | {"tensor.", "tracebuf.extract_view", "tracebuf.insert_view", "bufferization.materialize_in_destination"},
@@ -174,7 +175,7 @@ def _types(op: Op) -> None:
     elif op.name == "scf.if":
         for region in op.regions:
             _agree("what it yields", region.block.terminator.operands if region.block.ops else [], op.results)
-    elif op.name.startswith("linalg.") and op.name != "linalg.yield":
+    elif (op.name.startswith("linalg.") and op.name != "linalg.yield") or op.name in PRODUCTS:
         outs = op.operands[op.attrs["n_ins"] :]
         _agree("a destination", outs if op.results or isinstance(outs[0].type, TensorType) else [], op.results)
         for region in op.regions:

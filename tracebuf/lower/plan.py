@@ -190,18 +190,23 @@ def spec_of(op: Op, types: Sequence[Type]) -> Spec:
 
 def _product(op: la.Contraction, types: tuple[Type, ...]) -> Spec:
     """A matrix product as loops i, k, j."""
-    maps, iterators = {
-        la.MatMul: (((0, 1), (1, 2), (0, 2)), "prp"),
-        la.MatVec: (((0, 1), (1,), (0,)), "pr"),
-        la.VecMat: (((0,), (0, 1), (1,)), "rp"),
-        la.Dot: (((0,), (0,), ()), "r"),
-    }[type(op)]
+    kinds: tuple[tuple[type[la.Contraction], tuple[tuple[int, ...], ...], str], ...] = (
+        (la.MatMul, ((0, 1), (1, 2), (0, 2)), "prp"),
+        (la.MatVec, ((0, 1), (1,), (0,)), "pr"),
+        (la.VecMat, ((0,), (0, 1), (1,)), "rp"),
+        (la.Dot, ((0,), (0,), ()), "r"),
+    )
+    maps, iterators = next((m, i) for kind, m, i in kinds if isinstance(op, kind))
     element = la.element_type(types[2])
     times: type[arith.BinaryOp] = arith.MulF if element.is_float else arith.AndI if element is I1 else arith.MulI
     plus: type[arith.BinaryOp] = arith.AddF if element.is_float else arith.OrI if element is I1 else arith.AddI
     body = Block([element] * 3)
     body.append(product := times.of(body.args[0], body.args[1], UNKNOWN))
-    body.append(total := plus.of(body.args[2], product.result, UNKNOWN))
+    term = product.result
+    if op.negative:
+        body.append(minus := arith.NegF.of(term, UNKNOWN))
+        term = minus.result
+    body.append(total := plus.of(body.args[2], term, UNKNOWN))
     body.append(la.Yield.of([total.result], UNKNOWN))
     names = tuple({"p": "parallel", "r": "reduction"}[i] for i in iterators)
     return Spec(op.name, types, tuple(la.AffineMap(len(names), m) for m in maps), names, 2, body)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -307,20 +307,26 @@ class Fill(DestinationOp):
 
 
 class Contraction(DestinationOp):
-    """A matrix product accumulated into its destination: out += a @ b. Floats go to BLAS, others to loops."""
+    """A matrix product accumulated into its destination: out += a @ b, or out -= a @ b where `negative`. Floats go to
+    BLAS, others to loops.
+    """
 
     __slots__ = ()
+    negative: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, a: Value, b: Value, out: Value, loc: Location) -> Contraction:
+    def of(cls, a: Value, b: Value, out: Value, loc: Location, negative: bool = False) -> Contraction:
         kinds = {(2, 2): MatMul, (2, 1): MatVec, (1, 2): VecMat, (1, 1): Dot}
+        if negative:
+            kinds = {(2, 2): MatMulSub, (2, 1): MatVecSub, (1, 2): VecMatSub}
         ranks = tuple(v.type.rank if isinstance(v.type, ShapedType) else -1 for v in (a, b))
         return kinds[ranks]([a, b, out], [out.type] if out.is_tensor else [], loc, {"n_ins": 2})  # type: ignore[index]
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         a, b, out = args
         with np.errstate(all="ignore"):
-            return [np.asarray(np.add(out, np.matmul(a, b)), dtype=out.dtype)]
+            combine = np.subtract if self.negative else np.add
+            return [np.asarray(combine(out, np.matmul(a, b)), dtype=out.dtype)]
 
 
 class MatMul(Contraction):
@@ -349,6 +355,27 @@ class Dot(Contraction):
 
     __slots__ = ()
     name = "linalg.dot"
+
+
+class MatMulSub(MatMul):
+    """`tracebuf.matmul_sub`: out -= (m, k) @ (k, n), which MLIR's linalg cannot say."""
+
+    __slots__ = ()
+    name, negative = "tracebuf.matmul_sub", True
+
+
+class MatVecSub(MatVec):
+    """`tracebuf.matvec_sub`: out -= (m, k) @ (k,)."""
+
+    __slots__ = ()
+    name, negative = "tracebuf.matvec_sub", True
+
+
+class VecMatSub(VecMat):
+    """`tracebuf.vecmat_sub`: out -= (k,) @ (k, n)."""
+
+    __slots__ = ()
+    name, negative = "tracebuf.vecmat_sub", True
 
 
 def element_type(type_: Type) -> ScalarType:
