@@ -144,3 +144,25 @@ def test_one_element_stored_onto_itself() -> None:
         a[::-1] = a[::2]
 
     climb(program, (floats(1),))
+
+
+def test_slices_that_turn_out_not_to_overlap_need_no_temporary() -> None:
+    """NumPy looks at the addresses: no temporary for parts that are apart or the same, so none here (rule S2)."""
+
+    def neighbours(a):
+        a[1:] += a[:-1]
+        a[1:-1] = a[2:]
+        a[::2] *= a[1:2]
+
+    def parts(a, n, m):
+        a[n:] = a[: 4 - n]
+        a[:, n] *= a[:, m]
+        a[m::2] += a[n]
+        a[n : n + 1, ::-2] = a[m : m + 1, 1::2]
+
+    for size in (2, 3, 4, 5):
+        climb(neighbours, (floats(size),))
+        climb(neighbours, (floats(size, 2),))
+    for n in range(4):
+        for m in range(4):
+            climb(parts, (floats(4, 4), n, m), strategies=[], again=[(np.asfortranarray(floats(4, 4)), m, n)])

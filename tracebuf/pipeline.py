@@ -26,6 +26,7 @@ from tracebuf.deallocate.simplify import simplify_deallocs
 from tracebuf.ir.core import Func
 from tracebuf.ir.verifier import verify
 from tracebuf.optimize.accumulate import accumulate_products
+from tracebuf.optimize.apart import write_directly
 from tracebuf.optimize.canonicalize import canonicalize
 from tracebuf.optimize.cse import cse
 from tracebuf.optimize.dying_inputs import reuse_dying_inputs
@@ -55,6 +56,7 @@ TENSOR_PASSES: tuple[tuple[str, Pass], ...] = (
 MEMREF_PASSES: tuple[tuple[str, Pass], ...] = (
     ("fold-memref", fold_memref),
     ("order-copies", order_copies),
+    ("write-directly", write_directly),
     ("insert-deallocs", insert_deallocs),
     ("simplify-deallocs", simplify_deallocs),
     ("lower-deallocs", lower_deallocs),

@@ -18,7 +18,8 @@ from tracebuf.deallocate.facts import flow_blocks
 from tracebuf.ir.core import Block, Func, Mixed, Op, Value
 from tracebuf.ir.location import Location
 from tracebuf.ir.types import INDEX
-from tracebuf.ops import arith, memref, scf
+from tracebuf.ops import memref, scf
+from tracebuf.optimize.writer import Writer
 
 
 def order_copies(func: Func) -> None:
@@ -74,53 +75,18 @@ def _vector(buffer: Value) -> _Vector | None:
     return _Vector(base, axis, step, s.offsets, s.sizes[axis])
 
 
-class _Writer:
-    """Puts index arithmetic and loops into a list of ops."""
-
-    def __init__(self, ops: list[Op], loc: Location) -> None:
-        self.ops, self.loc = ops, loc
-
-    def value(self, x: Mixed) -> Value:
-        return self._add(arith.Constant.of(x, INDEX, self.loc)) if isinstance(x, int) else x
-
-    def _add(self, op: Op) -> Value:
-        self.ops.append(op)
-        return op.result
-
-    def op(self, kind: type[arith.BinaryOp], a: Mixed, b: Mixed) -> Value:
-        return self._add(kind.of(self.value(a), self.value(b), self.loc))
-
-    def add(self, a: Mixed, b: Mixed) -> Mixed:
-        return a + b if isinstance(a, int) and isinstance(b, int) else a if b == 0 else self.op(arith.AddI, a, b)
-
-    def sub(self, a: Mixed, b: Mixed) -> Mixed:
-        return a - b if isinstance(a, int) and isinstance(b, int) else a if b == 0 else self.op(arith.SubI, a, b)
-
-    def quotient(self, a: Mixed, b: int) -> Mixed:
-        """floor(a / b) for any b but 0."""
-        a, b = (a, b) if b > 0 else (self.sub(0, a), -b)
-        return a // b if isinstance(a, int) else a if b == 1 else self.op(arith.FloorDivIndex, a, b)
-
-    def clamped(self, a: Mixed, high: Mixed) -> Mixed:
-        return self.op(arith.MinSI, self.op(arith.MaxSI, a, 0), high)
-
-    def choose(self, a: Mixed, at_least: Mixed, x: Mixed, y: Mixed) -> Value:
-        """x if a >= at_least else y."""
-        test = self._add(arith.CmpI.of("sge", self.value(a), self.value(at_least), self.loc))
-        return self._add(arith.Select.of(test, self.value(x), self.value(y), self.loc))
-
-    def copy(self, source: Value, target: Value, low: Mixed, high: Mixed, down: bool) -> None:
-        """Copies the elements low to high, the last one first if `down`."""
-        body = Block([INDEX])
-        inner = _Writer([], self.loc)
-        i: Mixed = body.args[0]
-        if down:
-            i = inner.sub(inner.sub(inner.add(low, high), 1), i)
-        place = [inner.value(i)]
-        element = inner._add(memref.Load.of(source, place, self.loc))
-        inner.ops += [memref.Store.of(element, target, place, self.loc), scf.Yield.of([], self.loc)]
-        body.replace_ops(inner.ops)
-        self.ops.append(scf.For.of([self.value(b) for b in (low, high, 1)], [], body, self.loc))
+def _copy(w: Writer, source: Value, target: Value, low: Mixed, high: Mixed, down: bool) -> None:
+    """Copies the elements low to high, the last one first if `down`."""
+    body = Block([INDEX])
+    inner = Writer([], w.loc)
+    i: Mixed = body.args[0]
+    if down:
+        i = inner.sub(inner.sub(inner.add(low, high), 1), i)
+    place = [inner.value(i)]
+    element = inner.emit(memref.Load.of(source, place, w.loc))
+    inner.ops += [memref.Store.of(element, target, place, w.loc), scf.Yield.of([], w.loc)]
+    body.replace_ops(inner.ops)
+    w.ops.append(scf.For.of([w.value(b) for b in (low, high, 1)], [], body, w.loc))
 
 
 def _ordered(source: Value, target: Value, loc: Location) -> list[Op] | None:
@@ -128,12 +94,12 @@ def _ordered(source: Value, target: Value, loc: Location) -> list[Op] | None:
     s, d = _vector(source), _vector(target)
     if s is None or d is None or s.base is not d.base:
         return None
-    w = _Writer([], loc)
+    w = Writer([], loc)
     n = d.size
     if s.axis != d.axis:
         i = w.quotient(w.sub(s.offsets[d.axis], d.offsets[d.axis]), d.step)
         j = w.quotient(w.sub(d.offsets[s.axis], s.offsets[s.axis]), s.step)
-        turn: Mixed = w.choose(i, j, n, 0)
+        turn: Mixed = w.choose(w.test("sge", i, j), n, 0)
         parts = [(0, turn, False), (turn, n, True)]
     elif (s.step > 0) != (d.step > 0):
         return None
@@ -142,7 +108,7 @@ def _ordered(source: Value, target: Value, loc: Location) -> list[Op] | None:
         shift = w.sub(d.offsets[d.axis], s.offsets[s.axis])
         shift, growth = (shift if sign > 0 else w.sub(0, shift)), sign * (d.step - s.step)
         if growth == 0:
-            turn = (0 if shift > 0 else n) if isinstance(shift, int) else w.choose(0, shift, n, 0)
+            turn = w.choose(w.test("sge", 0, shift), n, 0)
             parts = [(0, turn, False), (turn, n, True)]
         elif growth > 0:
             turn = w.clamped(w.add(w.quotient(w.sub(0, shift), growth), 1), n)
@@ -152,5 +118,5 @@ def _ordered(source: Value, target: Value, loc: Location) -> list[Op] | None:
             parts = [(turn, n, False), (0, turn, True)]
     for low, high, down in parts:
         if low is not high and low != high:
-            w.copy(source, target, low, high, down)
+            _copy(w, source, target, low, high, down)
     return w.ops
