@@ -288,7 +288,7 @@ def test_b2_storing_in_a_branch_of_the_data() -> None:
 def axpy(a, b, k):
     a += k * b
     b[0] = a[-1]
-    return a is b if False else a
+    return a is b, b, a
 
 
 def test_b4_one_array_under_two_names() -> None:
@@ -297,7 +297,7 @@ def test_b4_one_array_under_two_names() -> None:
     agree(g, a, a, 2.0)
     agree(g, a, a[:], 2.0)
     agree(g, a, a.copy(), 2.0)
-    assert len(g.specializations()) == 2
+    assert len(g.specializations()) == 3
     assert all(isinstance(s, tracebuf.api.Specialization) for s in g.specializations())
 
 
@@ -414,3 +414,23 @@ def test_x1_conversions_that_lose_the_trace_are_refused() -> None:
                  "f'{s}'", "math.sqrt(s)", "round(s)", "hash(s)", "complex(s)", "'%s' % s"):  # fmt: skip
         f = program(f"def f(a, s): return {body}", math=__import__("math"))
         refused(f, np.arange(3.0), 1.5 if "[s]" not in body else np.float64(1))
+
+
+def test_b4_identity_of_arguments_is_part_of_the_key() -> None:
+    def f(a, b):
+        return a is b, b, a
+
+    g = bufferize(f)
+    for a in (np.arange(3.0), np.zeros(0), np.array(3.0)):
+        for pair in ((a, a), (a, a[...]), (a[...], a), (a, a)):
+            agree(g, *pair)
+
+
+def test_functions_are_arguments() -> None:
+    def f(a, g):
+        return g(a)
+
+    h = bufferize(f)
+    for function in (np.sin, np.sum, abs, double, bufferize(double), np.sin):
+        agree(h, np.arange(3.0), function)
+    assert len(h.specializations()) == 5

@@ -86,7 +86,7 @@ COMPILED: dict[str, Callable[[], Any]] = {
     "rank 3": lambda: np.arange(24.0).reshape(2, 3, 4),
     "rank 3, mixed": lambda: np.arange(24.0).reshape(2, 3, 4).swapaxes(0, 1),
     "many axes": lambda: np.zeros((1,) * 20), "read-only": read_only, "float32": lambda: np.arange(4, dtype="f4"),
-    "int64": lambda: np.arange(4), "bool": lambda: np.array([True, False]), 
+    "int64": lambda: np.arange(4), "bool": lambda: np.array([True, False]),
     "scalar": lambda: 2.5, "int": lambda: 3, "True": lambda: True, "nan": lambda: float("nan"), "-0.0": lambda: -0.0,
     "np.float64": lambda: np.float64(3), "np.bool": lambda: np.True_, "np.int64": lambda: np.int64(-3),
     "huge int": lambda: 2**70, "int of 32 bits": lambda: 2**31, "least int64": lambda: -(2**63), "None": lambda: None,
@@ -94,7 +94,7 @@ COMPILED: dict[str, Callable[[], Any]] = {
     "tuple of -0": lambda: (-0.0,),
     "tuple of nan": lambda: (float("nan"), 1), "dtype": lambda: np.dtype("f8"), "type": lambda: float,
     "ufunc": lambda: np.sin,
-    "function": lambda: plus, "frozen buffer": lambda: np.frombuffer(b"abcdefgh" * 3),
+    "function": lambda: plus, "np.sum": lambda: np.sum, "bufferized": lambda: bufferize(plus), "frozen buffer": lambda: np.frombuffer(b"abcdefgh" * 3),
 }  # fmt: skip
 ORIGINAL: dict[str, Callable[[], Any]] = {
     "misaligned": misaligned, "repeated": lambda: np.broadcast_to(np.arange(3.0), (4, 3)),
@@ -125,7 +125,7 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "array.array": lambda: array.array("d", [1.0]), "memoryview": lambda: memoryview(b"abcd"),
     "flatiter": lambda: np.zeros(3).flat,
     "__array__": Arrayish, "int subclass": lambda: MyInt(3), "float subclass": lambda: MyFloat(3),
-    "slice": lambda: slice(1), "...": lambda: ...,
+    "slice": lambda: slice(1),
     "metadata": lambda: np.zeros(3, np.dtype("f8", metadata={"unit": "m"})),
     "namespace": lambda: types.SimpleNamespace(shape=(3,)),
     "exception": lambda: ValueError("x"), "NotImplemented": lambda: NotImplemented,
@@ -254,7 +254,8 @@ def h(n, m):
 
 f, g, h = map(tracebuf.bufferize, (f, g, h))
 line = np.arange(40.0)
-objects = [None, "x", b"x", [1.0], (1.0,), {}, object(), 1, 2.5, True, 2**80, np.float64(1), np.arange(5.0), np.zeros(0),
+objects = [None, "x", b"x", [1.0], (1.0,), {}, object(), 1, 2.5, True, 2**80, np.float64(1), np.arange(5.0),
+           np.zeros(0),
            np.zeros(1),           np.zeros((3, 3)), np.arange(5), np.arange(5.0).astype(">f8"),
            np.zeros(49, "u1")[1:41].view("f8"), line[::-3],
            as_strided(line, (5,), (0,)), as_strided(line, (5, 5), (8, 8)), np.broadcast_to(1.0, 5),

@@ -233,16 +233,17 @@ class BufferizedFunction:
         made again."""
         if len(self._recent) >= 256:
             self._recent.clear()
-        group = self._compiled.setdefault((keys, tuple(range(len(values)))), [])
+        distinct = tuple(range(len(values)))
+        group = self._compiled.setdefault((keys, distinct, distinct), [])
         self._recent[given] = _Recent(group, tuple(extent(x) if isinstance(x, np.ndarray) else None for x in values))
 
     def _find(self, keys: tuple[Key, ...], related: Relations, values: Sequence[Any]) -> Specialization:
-        group = self._compiled.get((keys, related.same))
+        group = self._compiled.get((keys, related.same, related.objects))
         for spec in group or ():
             if spec.fits(values):
                 return spec
         with self._lock:
-            group = self._compiled.setdefault((keys, related.same), [])
+            group = self._compiled.setdefault((keys, related.same, related.objects), [])
             for spec in group:
                 if spec.fits(values):
                     return spec

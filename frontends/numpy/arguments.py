@@ -75,6 +75,9 @@ class RunOriginal(Exception):
     """These arguments are for the original function; the reason is shown by `specializations()`."""
 
 
+_STATIC = (str, np.dtype, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.sum))
+
+
 def key_of(name: str, x: Any) -> Key:
     """An argument's part of the key; UnsupportedError or RunOriginal for what cannot be compiled for."""
     kind = type(x)
@@ -92,7 +95,7 @@ def key_of(name: str, x: Any) -> Key:
         raise UnsupportedError(
             f"argument `{name}` is a scalar of dtype {x.dtype}", instead="pass bool, int64, float32 or float64"
         )
-    if x is None or isinstance(x, (str, np.dtype, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)):
+    if x is None or x is Ellipsis or isinstance(x, _STATIC) or getattr(kind, "__tracebuf__", False):
         return StaticKey(kind, x)
     if kind is tuple and all(type(i) in (int, float, bool, str) for i in x):
         return StaticKey(kind, repr(x))  # 0.0 is not -0.0, and True is not 1
@@ -162,7 +165,7 @@ def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
 def extent(x: np.ndarray) -> tuple[int, int]:
     """Where the array's elements lie, in bytes from element 0: first and one past the last."""
     if not x.size:
-        return 0, 0
+        return 0, 1
     reaches = [s * (n - 1) for s, n in zip(x.strides, x.shape)]
     return sum(r for r in reaches if r < 0), sum(r for r in reaches if r > 0) + x.itemsize
 
@@ -208,11 +211,12 @@ def overlap(x: np.ndarray, y: np.ndarray) -> bool:
 
 @dataclass(frozen=True)
 class Relations:
-    """How array arguments lie to each other: `same[i]` is the first parameter that is the same view as parameter i;
-    `shared`
-    are other pairs that overlap (a parameter with itself if it overlaps itself)."""
+    """How array arguments lie to each other: `same[i]` is the first parameter that is the same view as parameter i,
+    `objects[i]` the first that is the same object; `shared` are other pairs that overlap (a parameter with itself if it
+    overlaps itself)."""
 
     same: tuple[int, ...]
+    objects: tuple[int, ...]
     shared: tuple[tuple[int, int], ...]
 
 
@@ -220,15 +224,17 @@ def relations(values: Sequence[Any]) -> Relations:
     """The relations among the arguments of one call."""
     arrays = [(i, x) for i, x in enumerate(values) if isinstance(x, np.ndarray)]
     same = list(range(len(values)))
+    first: dict[int, int] = {}
+    objects = tuple(first.setdefault(id(x), i) if isinstance(x, np.ndarray) else i for i, x in enumerate(values))
     shared = [(i, i) for i, x in arrays if overlapping_itself(x)]
     for n, (i, x) in enumerate(arrays):
         for j, y in arrays[:n]:
-            if same[j] == j and x.size and overlap(x, y):
+            if same[j] == j and (x is y or (x.size and overlap(x, y))):
                 if same_view(x, y):
                     same[i] = j
                     break
                 shared.append((j, i))
-    return Relations(tuple(same), tuple(shared))
+    return Relations(tuple(same), objects, tuple(shared))
 
 
 @dataclass(frozen=True)

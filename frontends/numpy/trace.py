@@ -88,13 +88,14 @@ def trace(
     entry = Entry(function.__name__, Location(code.co_filename, code.co_firstlineno, function=function.__name__))
     given: list[Any] = []
     for i, (name, x, key) in enumerate(zip(names, values, keys)):
-        if isinstance(key, ArrayKey):
-            given.append(given[related.same[i]] if related.same[i] != i else entry.array(i, name, key, x))
+        if related.objects[i] != i:
+            given.append(given[related.objects[i]])
+        elif related.same[i] != i:
+            given.append(ArrayRef(given[related.same[i]].storage))  # the same memory by another array object
+        elif isinstance(key, ArrayKey):
+            given.append(entry.array(i, name, key, x))
         else:
             given.append(entry.scalar(i, name, key, x) if isinstance(key, ScalarKey) else x)
-    for i, (g, x) in enumerate(zip(given, values)):
-        if isinstance(g, ArrayRef) and x is not values[related.same[i]]:
-            given[i] = ArrayRef(g.storage)  # the same memory by another array object
     r = entry.begin()
     interpreter = Interpreter(r)
     parameters = inspect.signature(function, follow_wrapped=False).parameters
