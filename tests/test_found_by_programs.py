@@ -195,3 +195,22 @@ def test_the_transpose_of_one_element_is_the_array() -> None:
         result, counters = f.call_counted(given)
         assert counters is not None and np.array_equal(result, eager) and result is given
         assert given.size > 1 or (counters.allocations, counters.copies) == (0, 0)
+
+
+def test_rows_exchanged_by_one_assignment() -> None:
+    """A copy was made where it is stored, past the op that overwrites what it copies."""
+
+    def program(a):
+        a[0], a[-1] = a[-1].copy(), a[0].copy()
+        return a
+
+    def shifted(a, n):
+        t = a[:n] + 1
+        a[n - 1] = 0.0
+        a[1 : n + 1] = t
+        return a
+
+    f, g = bufferize(verify=True)(program), bufferize(verify=True)(shifted)
+    for rows in (3, 1, 6):
+        assert np.array_equal(f(floats(rows, 2)), program(floats(rows, 2)))
+        assert np.array_equal(g(floats(rows + 1, 2), rows), shifted(floats(rows + 1, 2), rows))

@@ -48,7 +48,8 @@ def _stored_once(alloc: memref.Alloc) -> tuple[Op, Op] | None:
     if not isinstance(store, memref.Copy) or store.operand(0) is not alloc.result or not _simple(writer, alloc.result):
         return None
     between = block.ops[block.op_index(writer) + 1 : block.op_index(store)]
-    return (writer, store) if all(op.pure for op in between) else None
+    quiet = all(op.pure and op.results for op in between)  # linalg on buffers is pure too, but has no results
+    return (writer, store) if quiet else None
 
 
 def _simple(writer: Op, target: Value) -> bool:
