@@ -195,3 +195,30 @@ def test_messages_are_numpys() -> None:
         with pytest.raises(Exception) as ours:
             bufferize(f)(*args)
         assert str(ours.value) == str(eager.value)
+
+
+def test_carets_count_characters() -> None:
+    f = program('def f(a):\n    größe = "äöü"; return np.sort(a)  # ünïcode')
+    text = str(refused(f, np.arange(3.0)))
+    source, carets = text.split("\n")[1:3]
+    assert source[carets.index("^") : carets.rindex("^") + 1] == "np.sort(a)"
+
+
+@pytest.mark.parametrize(
+    "source", ["def f(*a): return a[0]", "def f(a, **k): return a", "def f(*, a=1, **k): return a"]
+)
+def test_variadic_functions_are_refused(source: str) -> None:
+    g = bufferize(program(source))
+    error = refused(g, np.arange(3.0)) if "*," not in source else refused(g)
+    assert "name the parameters" in error.instead and error.location is not None
+
+
+def test_keyword_only_parameters_stay_keyword_only() -> None:
+    g = bufferize(program("def f(a, *, c=1.0): return a + c"))
+    agree(g, np.arange(3.0), 2.0)  # TypeError
+    agree(g, np.arange(3.0), c=2.0)
+
+
+@pytest.mark.parametrize("make", [lambda: eval("lambda a: a + 1"), lambda: (lambda a: a, lambda a: a + 1)[1]])
+def test_functions_without_a_readable_source_are_refused(make: Any) -> None:
+    assert "def" in refused(make(), np.arange(3.0)).instead or "file" in refused(make(), np.arange(3.0)).instead

@@ -34,6 +34,7 @@ from tracebuf.frontends.numpy.arguments import (
     signature,
 )
 from tracebuf.frontends.numpy.trace import Leaf
+from tracebuf.ir.location import Location
 from tracebuf.options import Options
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ class BufferizedFunction:
         self._signature = inspect.signature(function, follow_wrapped=False)
         self._names = tuple(self._signature.parameters)
         kinds = {p.kind for p in self._signature.parameters.values()}
+        self._variadic = bool(kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD})
         self._all_positional = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
         self._compiled: dict[tuple[Any, ...], list[Specialization]] = {}
         self._recent: dict[tuple[Any, ...], _Recent] = {}
@@ -195,6 +197,10 @@ class BufferizedFunction:
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
         if not kwargs and len(args) == len(self._names) and self._all_positional:
             return args
+        if self._variadic:
+            code = self.__wrapped__.__code__
+            where = Location(code.co_filename, code.co_firstlineno, function=self.__wrapped__.__name__)
+            raise UnsupportedError("*args and **kwargs are not supported", location=where, instead="name the parameters")
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return tuple(bound.arguments.values())

@@ -40,9 +40,10 @@ def excerpt(location: Location) -> str:
     line = linecache.getline(location.file, location.line).rstrip("\n")
     if not line.strip():
         return ""
-    stripped = line.lstrip()
-    start = max(location.column - (len(line) - len(stripped)), 0)
-    end = min(location.end_column - (len(line) - len(stripped)), len(stripped))
+    stripped, encoded = line.lstrip(), line.encode()  # columns count UTF-8 bytes, as in the syntax tree
+    column, end_column = (len(encoded[:n].decode(errors="ignore")) for n in (location.column, location.end_column))
+    start = max(column - (len(line) - len(stripped)), 0)
+    end = min(end_column - (len(line) - len(stripped)), len(stripped))
     caret = "" if end <= start else "\n        " + " " * start + "^" * (end - start)
     return f"    {location.line:>4} | {stripped}{caret.replace(' ' * 8, ' ' * 11, 1)}"
 
