@@ -35,6 +35,9 @@ def write_directly(func: Func) -> None:
                 test = _harmless(w, writer, store.operand(1))
                 if test is not None and test is not False:
                     new |= {op: [], writer: [], store: w.ops + _branches(test, op, writer, store)}
+                else:
+                    for unused in w.ops:
+                        unused.drop_uses()
         if new:
             block.replace_ops([o for op in block.ops for o in new.get(op, [op])])
 
