@@ -318,3 +318,26 @@ def test_small_matrices(f: Program) -> None:
     for m in (0, 1, 2, 5):
         for n in (0, 1, 2, 3):
             agree(g, matrix(m, n))
+
+
+def c4_copy_first(c, start, stop, step, first, last, stride):
+    c[start:stop:step] = c[first:last:stride]
+
+
+def test_c4_a_slice_store_copies_its_source_first() -> None:
+    """Where source and target overlap with unlike steps NumPy itself errs; the documented answer is the copy's."""
+    rng = np.random.default_rng(0)
+    bounds, steps = (None, 0, 1, 2, 5, 6, 7), (1, 2, 3, -1, -2)
+    for _ in range(60):
+        target, source = (slice(*(rng.choice(np.array(k, object)) for k in (bounds, bounds, steps))) for _ in range(2))
+        a, want = np.arange(7.0), np.arange(7.0)
+        f = tracebuf.bufferize(c4_copy_first)
+        arguments = (target.start, target.stop, target.step, source.start, source.stop, source.step)
+        try:
+            want[target] = want[source].copy()
+        except ValueError:
+            with pytest.raises(ValueError):
+                f(a, *arguments)
+            continue
+        f(a, *arguments)
+        assert (a == want).all(), (target, source)

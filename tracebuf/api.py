@@ -200,7 +200,8 @@ class BufferizedFunction:
         if self._variadic:
             code = self.__wrapped__.__code__
             where = Location(code.co_filename, code.co_firstlineno, function=self.__wrapped__.__name__)
-            raise UnsupportedError("*args and **kwargs are not supported", location=where, instead="name the parameters")
+            reason = "*args and **kwargs are not supported"
+            raise UnsupportedError(reason, location=where, instead="name the parameters")
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return tuple(bound.arguments.values())

@@ -102,7 +102,7 @@ def path_dependent(r: Recorder, name: str, what: str) -> UnsupportedError:
     instead = {
         "values of different types": f"give {shown} one type on both paths, for example 1.0 in place of 1",
         "a value in one branch only": f"bind `{plain}` before the `if`",
-        "a value inside the loop only": f"bind `{plain}` before the loop",
+        "a value inside the loop only": f"bind a number before the loop; make a view again after it: {plain} = ...",
         "its last value, if the loop runs": f"bind a name of its own in the loop, starting before it: last = {plain}",
     }.get(what, f"make `{plain}` one array before and store into it: {plain}[...] = ...")
     return UnsupportedError(f"{shown} is bound to {what}, depending on the path", location=r.loc, instead=instead)
