@@ -160,9 +160,17 @@ def test_slices_that_turn_out_not_to_overlap_need_no_temporary() -> None:
         a[m::2] += a[n]
         a[n : n + 1, ::-2] = a[m : m + 1, 1::2]
 
-    for size in (2, 3, 4, 5):
-        climb(neighbours, (floats(size),))
-        climb(neighbours, (floats(size, 2),))
-    for n in range(4):
-        for m in range(4):
-            climb(parts, (floats(4, 4), n, m), strategies=[], again=[(np.asfortranarray(floats(4, 4)), m, n)])
+    for shape in ((), (2,)):
+        climb(neighbours, (floats(4, *shape),), again=[(floats(n, *shape),) for n in (2, 3, 5)])
+    pairs = [(n, m) for n in range(4) for m in range(4)]
+    again = [(a, n, m) for n, m in pairs for a in (floats(4, 4), np.asfortranarray(floats(4, 4)))]
+    climb(parts, (floats(4, 4), 1, 2), again=again)
+
+
+def test_a_tuple_cut_by_an_int_argument() -> None:
+    """The slice held a traced int, which Python cannot use."""
+
+    def program(a, n):
+        return a.sum(axis=(0, 1)[:n]), (a, 1)[-n:]
+
+    climb(program, (floats(2, 3), 1), again=[(floats(2, 3), 2)])

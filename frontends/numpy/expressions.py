@@ -243,6 +243,11 @@ class Expressions:
         if isinstance(base, (tuple, list, str)):
             if isinstance(index, PyInt):
                 index = self.r.static_int(index.expr, "the index of a tuple or list")
+            if isinstance(index, slice):
+                parts = (index.start, index.stop, index.step)
+                index = slice(
+                    *(self.r.static_int(i.expr, "a tuple's slice") if isinstance(i, PyInt) else i for i in parts)
+                )
             if not is_traced(index):
                 return base[index]
         if isinstance(base, Scalar) and not is_traced(index):

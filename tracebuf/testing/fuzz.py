@@ -54,7 +54,7 @@ class Report:
         if self.rung == "crash":
             return "crash"
         head = re.sub(r"line \d+ of \S+:?|%\w+|'[^']*'", "", self.what.partition("\n")[0])
-        named = re.match(r"\w*(Error|Fault|Exception)\b.{0,60}", head)
+        named = re.match(r"\w*(Error|Fault|Exception)\b.{0,60}", head) or re.match(r"eager (raises \w+|returns)", head)
         rung = "counts" if self.rung.endswith("counts") else self.rung.partition(",")[0]
         return f"{rung}: {re.sub(r'[0-9]+|size .', 'N', named[0]) if named else 'differs'}"
 
