@@ -288,6 +288,7 @@ print("survived", count)
 """
 
 
+@pytest.mark.slow
 def test_nothing_crashes(tmp_path: Path) -> None:
     script = tmp_path / "risky.py"
     script.write_text(textwrap.dedent(RISKY))

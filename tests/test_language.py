@@ -60,6 +60,7 @@ def test_operators(a: str, b: str) -> None:
 SCALARS = [k for k in OPERANDS if k not in ARRAYS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("a, b", itertools.product(SCALARS, SCALARS))
 def test_operators_on_scalars(a: str, b: str) -> None:
     operators = [o for o in OPERATORS if not (small(a) and small(b) and o in ("//", "%", "**", "<<", ">>"))]
@@ -96,6 +97,7 @@ def computed(name: str, *kinds: Any) -> bool:
     return all(d.char in "?lqdf" for d in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("a", OPERANDS)
 def test_ufuncs_of_one_operand(a: str) -> None:
     x = OPERANDS[a]
@@ -140,6 +142,7 @@ def test_n4_floats_become_ints_as_numpy_converts_them() -> None:
     judge(["a.astype(int)", "a.astype(bool)", "a.astype(np.float32).astype(np.int64)"], "a", FLOATS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ARRAYS)
 def test_in_place_operators(kind: str) -> None:
     for o in ("+=", "-=", "*=", "/=", "//=", "%=", "**=", "&=", "|="):
@@ -254,6 +257,7 @@ def test_products_with_numbers() -> None:
             judge(["np.dot(a, x)", "np.dot(x, a)", "a.dot(x)", "np.dot(x, x)", "a @ x", "x @ x"], "a, x", a, x)
 
 
+@pytest.mark.slow
 def test_creation() -> None:
     expressions = [
         "np.zeros(n)", "np.zeros((n, 3))", "np.ones((2, n), dtype=np.int64)", "np.zeros(a.shape)",

@@ -296,6 +296,7 @@ def test_vectors(f: Program, layout: int) -> None:
     assert len(g.specializations()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", range(len(LAYOUTS_2)))
 @pytest.mark.parametrize("f", TWO, ids=lambda f: f.__name__)
 def test_matrices(f: Program, layout: int) -> None:
@@ -312,6 +313,7 @@ def test_small_vectors(f: Program) -> None:
         agree(g, vector(n))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", TWO, ids=lambda f: f.__name__)
 def test_small_matrices(f: Program) -> None:
     g = tracebuf.bufferize(verify=True, max_specializations=60)(f)
