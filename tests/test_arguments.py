@@ -94,7 +94,8 @@ COMPILED: dict[str, Callable[[], Any]] = {
     "tuple of -0": lambda: (-0.0,),
     "tuple of nan": lambda: (float("nan"), 1), "dtype": lambda: np.dtype("f8"), "type": lambda: float,
     "ufunc": lambda: np.sin,
-    "function": lambda: plus, "np.sum": lambda: np.sum, "bufferized": lambda: bufferize(plus), "frozen buffer": lambda: np.frombuffer(b"abcdefgh" * 3),
+    "function": lambda: plus, "np.sum": lambda: np.sum, "bufferized": lambda: bufferize(plus),
+    "frozen buffer": lambda: np.frombuffer(b"abcdefgh" * 3),
 }  # fmt: skip
 ORIGINAL: dict[str, Callable[[], Any]] = {
     "misaligned": misaligned, "repeated": lambda: np.broadcast_to(np.arange(3.0), (4, 3)),
