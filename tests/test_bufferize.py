@@ -182,6 +182,7 @@ def random_args() -> list[Any]:
     return [*vectors, rng.integers(0, 9, (8, 8)).astype(float), 2.5, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_random_programs_compute_the_same(strategy: str, leaky: None) -> None:
     for seed in range(60):
@@ -193,6 +194,7 @@ def test_random_programs_compute_the_same(strategy: str, leaky: None) -> None:
             np.testing.assert_array_equal(x, y, err_msg=f"seed {seed}\n{f!r}")
 
 
+@pytest.mark.slow
 def test_random_programs_store_the_same(leaky: None) -> None:
     """Those that join two arguments in an scf.if, which no NumPy source does, are refused."""
     refused = 0

@@ -13,6 +13,7 @@ from tracebuf.testing.ladder import climb
 STRATEGIES = (Options(verify=True), Options(heuristic="fuzzer", seed=3), Options(strategy="copy-before-write"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name: str) -> None:
     function, arguments = PROGRAMS[name]
