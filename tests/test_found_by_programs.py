@@ -224,3 +224,26 @@ def test_overlap_that_no_run_time_test_rules_out() -> None:
         return a
 
     assert np.array_equal(bufferize(verify=True)(program)(floats(4, 4)), program(floats(4, 4)))
+
+
+@pytest.mark.parametrize("shape", [(40,), (9, 40), (33, 2)])
+def test_an_update_that_reads_ahead_of_what_it_writes(shape: tuple[int, ...]) -> None:
+    """Rule S2: NumPy runs `a[:-1] += a[1:]` in place, and where the diagonal is all that a row and a column share."""
+
+    def program(a):
+        a[:-1] += a[1:]
+        a[::-1][:-3] -= a[::-1][3:]
+        return a
+
+    def crossing(a):
+        a[0] += a[:, 0]
+        return a
+
+    cases = [(program, floats(*shape)), (program, floats(*shape[::-1]).T)]
+    if shape == (9, 40):
+        cases.append((crossing, floats(9, 9)))
+    for function, given in cases:
+        eager = function(given.copy())
+        result, counters = bufferize(function).call_counted(given)
+        assert np.array_equal(result, eager)
+        assert counters is not None and (counters.allocations, counters.copies) == (0, 0)

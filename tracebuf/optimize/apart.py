@@ -2,7 +2,8 @@
 
 `a[n:] += a[:m]` needs a temporary only if the slices share elements and are not the same; NumPy looks at the addresses
 and makes none otherwise, so the compiled program looks too (rule S2): an `scf.if` with the direct form in one branch.
-Two parts of a buffer are apart if on some axis their ranges are, or their steps never meet.
+Two parts of a buffer are apart if on some axis their ranges are, or their steps never meet. `a[:-1] += a[1:]` needs
+none either: our loops count up, one element after the other, and read ahead of what they write.
 
 Why here: the analysis decides for all sizes at once. What not: stores whose value NumPy computes into a temporary of
 its own. MLIR has no counterpart.
@@ -15,7 +16,7 @@ from math import gcd
 from tracebuf.deallocate.facts import flow_blocks
 from tracebuf.ir.core import Block, Func, Mixed, Op, Value, clone_op
 from tracebuf.ir.slices import Slice
-from tracebuf.ops import linalg, memref, scf
+from tracebuf.ops import arith, linalg, memref, scf
 from tracebuf.optimize.writer import Test, Writer
 
 Part = tuple[Value, Slice]
@@ -88,10 +89,12 @@ def _harmless(w: Writer, writer: Op, target: Value) -> Test | None:
         source = _part(use.value)
         if source is None or source[0] is not base:
             return None
-        same_place = isinstance(writer, memref.Copy) or writer.maps[use.index].is_identity  # type: ignore[attr-defined]
         fine = _apart(w, goal[1], source[1])
-        if same_place:
+        if isinstance(writer, memref.Copy):
             fine = w.either(fine, _coincide(w, goal[1], source[1]))
+        elif writer.maps[use.index].is_identity:  # type: ignore[attr-defined]
+            at_once = any(isinstance(op, arith.Ufunc) for op in writer.regions[0].block.ops)
+            fine = w.either(fine, (_coincide if at_once else _reads_ahead)(w, goal[1], source[1]))
         harmless = w.both(harmless, fine)
         if harmless is False:
             break
@@ -156,6 +159,24 @@ def _coincide(w: Writer, a: Slice, b: Slice) -> Test:
     for x, y in zip(a.offsets, b.offsets, strict=True):
         same = w.both(same, w.test("eq", x, y))
     return same
+
+
+def _reads_ahead(w: Writer, goal: Slice, source: Slice) -> Test:
+    """Whether loops that count up, nested in any order, read each shared element before they write it, or as they do."""
+    axes = [d for d in goal.dims if d is not None]
+    if goal.dims == source.dims and all(_step(goal, k) == _step(source, k) for k in range(len(goal.offsets))):
+        ahead: Test = True
+        for axis in axes:
+            if step := _step(goal, axis):
+                shift = w.sub(source.offsets[axis], goal.offsets[axis])
+                ahead = w.both(ahead, w.test("sge", shift, 0) if step > 0 else w.test("sge", 0, shift))
+        return ahead
+    (g, *more), (s, *others) = axes, [d for d in source.dims if d is not None]
+    if more or others or g == s or not _step(goal, g) or not _step(source, s):
+        return False
+    written = w.quotient(w.sub(source.offsets[g], goal.offsets[g]), _step(goal, g))
+    read = w.quotient(w.sub(goal.offsets[s], source.offsets[s]), _step(source, s))
+    return w.test("sge", written, read)  # the one element that two vectors along different axes share
 
 
 def _branches(test: Test, alloc: Op, writer: Op, store: Op) -> list[Op]:
