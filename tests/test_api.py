@@ -131,8 +131,8 @@ def test_f5_there_is_a_limit_of_specialisations() -> None:
     g = bufferize(max_specializations=3)(f)
     for k in range(3):
         agree(g, np.arange(3.0), "x" * k)
-    with pytest.raises(tracebuf.TracebufError, match="max_specializations"):
-        g(np.arange(3.0), "xxxx")
+    agree(g, np.arange(3.0), "xxxx")
+    assert "max_specializations" in str(g.specializations()[-1])
     agree(g, np.arange(3.0), "x")
 
 

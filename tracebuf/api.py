@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from tracebuf import stages
-from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.errors import UnsupportedError
 from tracebuf.explain.report import Explanation, explain
 from tracebuf.frontends.numpy.arguments import (
     ArrayKey,
@@ -261,9 +261,8 @@ class BufferizedFunction:
     def _compile(self, keys: tuple[Key, ...], related: Relations, values: Sequence[Any]) -> Specialization:
         made = sum(len(g) for g in self._compiled.values())
         if made >= self.options.max_specializations:
-            raise TracebufError(
-                f"{self.__wrapped__.__qualname__} was compiled {made} times, the limit (max_specializations). Often a "
-                "size or an int is part of the key; see specializations()"
+            raise RunOriginal(
+                f"compiled {made} times, the limit (max_specializations); is a size or an int part of the key?"
             )
         traced = stages.trace(self.__wrapped__, self._names, values, keys, related)
         program = stages.bufferized(traced, self.options)

@@ -11,10 +11,12 @@ Heuristic = Literal["bottom-up", "top-down", "bottom-up-from-terminators", "fuzz
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`strategy`: One-Shot analysis, or a copy before every write (to compare with). `heuristic` and `seed`: the
-    order in which
-    One-Shot decides, MLIR's names. `max_specializations`: how many programs one function may be compiled to (rule F5).
-    `verify`: run the verifier after every pass."""
+    """What can be chosen.
+
+    `strategy`: One-Shot analysis, or a copy before every write (to compare with). `heuristic` and `seed`: the order in
+    which One-Shot decides, MLIR's names. `max_specializations`: how many programs one function may be compiled to (rule
+    F5); further calls run the original function, logged and listed. `verify`: run the verifier after every pass.
+    """
 
     strategy: Strategy = "one-shot"
     heuristic: Heuristic = "bottom-up"
