@@ -377,8 +377,8 @@ class Loop:
 
     def kind_afterwards(self, value: Any, kind: Kind) -> Kind | None:
         """The kind of a carried number after the loop: NumPy's for sure if the loop is sure to run (proved or
-        guarded, S9) and
-        its last value is; None if the loop is sure not to run, so that the number stays what it was."""
+        guarded, S9) and its last value is; None if the loop is sure not to run, so that the number stays what it was.
+        """
         last = kind_of(value)
         if not kind.maybe_python or last is None or last.maybe_python:
             return kind

@@ -39,8 +39,8 @@ Plan = Leaf | tuple[Any, ...] | list[Any]
 @dataclass(frozen=True)
 class Traced:
     """What tracing gives: the function at tensor level; which call argument each SSA argument is; the guards and
-    captures under
-    which it holds; the parameters it stores to; how results are put together."""
+    captures under which it holds; the parameters it stores to; how results are put together.
+    """
 
     func: Func
     arguments: tuple[int, ...]

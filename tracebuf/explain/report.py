@@ -19,8 +19,8 @@ NEW = "a new array"
 @dataclass(frozen=True)
 class Entry:
     """One allocation or copy. `bytes` is its size in this call (None where it varies while the function runs; `size`
-    says how);
-    `in_loop` where it happens in each iteration; `lives` is "result", "arena" or "stack" for allocations."""
+    says how); `in_loop` where it happens in each iteration; `lives` is "result", "arena" or "stack" for allocations.
+    """
 
     kind: str
     location: Location

@@ -53,8 +53,9 @@ class MaterializeInDestination(Op):
 
 class Dealloc(Op):
     """`bufferization.dealloc (memrefs) if (conditions) retain (retained)`: frees each memref whose condition holds,
-    whose base is
-    no retained memref's and no earlier one's; results: for each retained memref, whether it is owned now."""
+    whose base is no retained memref's and no earlier one's; results: for each retained memref, whether it is owned
+    now.
+    """
 
     __slots__ = ()
     name = "bufferization.dealloc"

@@ -1,6 +1,6 @@
-"""Tensor ops: values with elements. MLIR counterpart: the tensor dialect; `tracebuf.extract_view` / `insert_view`
-add what
-MLIR cannot say and NumPy has: views that are transposed, reversed, broadcast or have new axes, and write through.
+"""Tensor ops: values with elements. MLIR counterpart: the tensor dialect; `tracebuf.extract_view` / `insert_view` add
+what MLIR cannot say and NumPy has: views that are transposed, reversed, broadcast or have new axes, and write
+through.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 A program has a function `program`, perhaps helper functions, and `arguments()` and `arguments_again()`, two sets of
 arguments with different sizes. It goes into a real file, so that its source can be read as a user's. Everything is
-drawn
-from a `random.Random`, which Hypothesis can stand in for (`programs()`).
+drawn from a `random.Random`, which Hypothesis can stand in for (`programs()`).
 
 What not: while loops, early returns, masks, names bound to different arrays on different paths; they are outside the
 language, and refused programs test little.
@@ -141,12 +140,15 @@ class _Programs(Expressions):
     # -- arguments
     def arguments(self) -> None:
         sizes: list[Sizes] = [self.size() for _ in range(2)]
+        large = self.chance(15)
+        if large:  # the second call is long enough for vectors, blocks and their remainders
+            sizes[0] = (sizes[0][0], self.pick((17, 40, 129, 300)))
         for name in "abcd"[: self.weighted((3, 1), (5, 2), (4, 3), (1, 4))]:
             earlier = [v for v in self.parameters if v.dims]
             if earlier and self.chance(9):
                 self.same_memory(name, self.pick(earlier))
             else:
-                self.array_argument(name, sizes)
+                self.array_argument(name, sizes, 2 if large else 3)
         for name in "nm"[: self.weighted((4, 0), (4, 1), (2, 2))]:
             values = self.size()
             if self.chance(10):
@@ -167,8 +169,8 @@ class _Programs(Expressions):
         common = ((20, 3), (20, 4), (20, 5), (12, 6), (8, 2), (8, 1), (4, 0), (2, 9))
         return self.weighted(*common), self.weighted(*common)
 
-    def array_argument(self, name: str, sizes: list[Sizes]) -> None:
-        rank = self.weighted((1, 0), (8, 1), (9, 2), (2, 3))
+    def array_argument(self, name: str, sizes: list[Sizes], most: int) -> None:
+        rank = min(self.weighted((1, 0), (8, 1), (9, 2), (2, 3)), most)
         dims: list[Sizes] = []
         for _ in range(rank):
             size = self.pick(sizes)
