@@ -39,7 +39,8 @@ def test_the_minimiser_keeps_what_fails() -> None:
     text = (
         "def program(a, b):\n    c = a + 1\n    for i in range(3):\n        b[i] = np.sqrt(a[i]) * c\n    return a, b\n"
     )
-    assert minimise(text, lambda t: "np.sqrt" in t) in ("def program(a, b):\n    b = np.sqrt(a)", "def program(a, b):\n    b = np.sqrt(1)")
+    smallest = ("def program(a, b):\n    b = np.sqrt(a)", "def program(a, b):\n    b = np.sqrt(1)")
+    assert minimise(text, lambda t: "np.sqrt" in t) in smallest
 
 
 def test_a_wrong_program_is_reported() -> None:

@@ -78,7 +78,8 @@ class _Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The argument slots of a frame with sizes and strides in place, and (slot, argument) of the arrays and scalars to come."""
+    """A frame's argument slots with sizes and strides in place, and (slot, argument) of the arrays and scalars to come.
+    """
 
     values: list[Any]
     arrays: tuple[tuple[int, int], ...]

@@ -10,5 +10,5 @@ _HEADER = object.__basicsize__
 
 
 def address(x: np.ndarray) -> int:
-    """The address of element 0: the `data` field of PyArrayObject, behind the object's header (numpy/ndarraytypes.h)."""
+    """The address of element 0: field `data` of PyArrayObject, behind the object's header (numpy/ndarraytypes.h)."""
     return ctypes.c_size_t.from_address(id(x) + _HEADER).value

@@ -162,7 +162,7 @@ def _coincide(w: Writer, a: Slice, b: Slice) -> Test:
 
 
 def _reads_ahead(w: Writer, goal: Slice, source: Slice) -> Test:
-    """Whether loops that count up, nested in any order, read each shared element before they write it, or as they do."""
+    """Whether loops that count up, in any nesting, read each shared element before they write it, or as they do."""
     axes = [d for d in goal.dims if d is not None]
     if goal.dims == source.dims and all(_step(goal, k) == _step(source, k) for k in range(len(goal.offsets))):
         ahead: Test = True
