@@ -247,3 +247,16 @@ def test_an_update_that_reads_ahead_of_what_it_writes(shape: tuple[int, ...]) ->
         result, counters = bufferize(function).call_counted(given)
         assert np.array_equal(result, eager)
         assert counters is not None and (counters.allocations, counters.copies) == (0, 0)
+
+
+def test_updates_by_new_axes_and_crossing_vectors() -> None:
+    """Vectors with new axes beside them have no axis of their own to read ahead along."""
+
+    def program(a):
+        a[0, None, 0] += a[None, 1, 0]
+        a[None, 0] -= a[:, None, 0].T
+        a[1, 1:] += a[1:, 1]
+        a[1:, 1] -= a[2, :-1]
+        return a
+
+    assert np.array_equal(bufferize(verify=True)(program)(floats(5, 5)), program(floats(5, 5)))

@@ -171,8 +171,11 @@ def _reads_ahead(w: Writer, goal: Slice, source: Slice) -> Test:
                 shift = w.sub(source.offsets[axis], goal.offsets[axis])
                 ahead = w.both(ahead, w.test("sge", shift, 0) if step > 0 else w.test("sge", 0, shift))
         return ahead
-    (g, *more), (s, *others) = axes, [d for d in source.dims if d is not None]
-    if more or others or g == s or not _step(goal, g) or not _step(source, s):
+    others = [d for d in source.dims if d is not None]
+    if len(axes) != 1 or len(others) != 1 or len(goal.dims) != 1 or len(source.dims) != 1:
+        return False
+    (g,), (s,) = axes, others
+    if g == s or not _step(goal, g) or not _step(source, s):
         return False
     written = w.quotient(w.sub(source.offsets[g], goal.offsets[g]), _step(goal, g))
     read = w.quotient(w.sub(goal.offsets[s], source.offsets[s]), _step(source, s))
