@@ -174,3 +174,18 @@ def test_a_tuple_cut_by_an_int_argument() -> None:
         return a.sum(axis=(0, 1)[:n]), (a, 1)[-n:]
 
     climb(program, (floats(2, 3), 1), again=[(floats(2, 3), 2)])
+
+
+def test_vectors_that_cross_or_have_no_axis() -> None:
+    """A row computed into a column meets it in one element; a part may be one element without an axis."""
+
+    def program(a, b, n):
+        a[:, 0] = a[n] + 1
+        a[n] *= a[:, 1]
+        a[:, ::-1][1] -= a[::-1, 2]
+        b[None, 0] = np.maximum(b[::3], 0.1)
+        b[n : n + 1] += b[:1]
+
+    args = [(floats(4, 4), floats(3), n) for n in range(4)]
+    for n in range(3):
+        climb(program, args[n], again=args)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -208,7 +209,7 @@ class _MemRefRunner(Runner):
             other, target = args[use.index], args[out.index]
             if use is out or not isinstance(other, MemRef) or not (use.index >= op.n_ins or _reads(op, use)):
                 continue
-            if other.overlaps(target) and not (use.index < op.n_ins and _same_at_each_point(op, use, out, args)):
+            if other.overlaps(target) and not (use.index < op.n_ins and _read_in_time(op, use, out, args)):
                 raise MemoryFault(f"hazard: output {out.index} overlaps operand {use.index} in {target.buffer!r}")
 
     def _poison_flow(self, op: linalg.Generic, args: list[Any]) -> list[np.ndarray]:
@@ -242,8 +243,9 @@ def _reads(op: linalg.DestinationOp, use: Use) -> bool:
     return op.reads_in(use) if use.index < op.n_ins else op.reads_out(use)
 
 
-def _same_at_each_point(op: linalg.DestinationOp, use: Use, out: Use, args: list[Any]) -> bool:
-    """Whether at each point of the (parallel) iteration space both operands are the same element."""
+def _read_in_time(op: linalg.DestinationOp, use: Use, out: Use, args: list[Any]) -> bool:
+    """Whether every shared element is read before it is written, or as it is: by all loops that count up, however they
+    are nested. NumPy's inner loops take blocks at once, so with them each element is written where it is read."""
     if not isinstance(op, linalg.Generic):
         return False
     a, b = args[use.index], args[out.index]
@@ -251,10 +253,26 @@ def _same_at_each_point(op: linalg.DestinationOp, use: Use, out: Use, args: list
     shape = linalg.iteration_shape(op.maps, values, len(op.iterators))
     if np.prod(shape) <= 1:
         return True
-    if not op.all_parallel or a.address != b.address or a.array.itemsize != b.array.itemsize:
+    if not op.all_parallel or a.array.itemsize != b.array.itemsize:
         return False
-    steps, out_steps = (_steps(x.array, op.maps[u.index], len(shape)) for x, u in ((a, use), (b, out)))
-    return all(n <= 1 or s == t for n, s, t in zip(shape, steps, out_steps))
+    read, written = (_addresses(x, op.maps[u.index], shape) for x, u in ((a, use), (b, out)))
+    if any(isinstance(inner, arith.Ufunc) for inner in op.body.ops):
+        shared = np.isin(read, written)
+        return bool((read[shared] == written[shared]).all())
+    return all(_in_time(read.transpose(p), written.transpose(p)) for p in permutations(range(len(shape))))
+
+
+def _in_time(read: np.ndarray, written: np.ndarray) -> bool:
+    """Whether in C order no address is read after it was written."""
+    when = {int(address): i for i, address in enumerate(written.ravel())}
+    return all(when.get(int(address), i) >= i for i, address in enumerate(read.ravel()))
+
+
+def _addresses(ref: MemRef, map_: AffineMap, shape: tuple[int, ...]) -> np.ndarray:
+    """The address that an operand has at each point of the iteration space."""
+    grid = np.indices(shape)
+    steps = _steps(ref.array, map_, len(shape))
+    return ref.address + sum((g * step for g, step in zip(grid, steps)), np.zeros(shape, int))
 
 
 def _steps(array: np.ndarray, map_: AffineMap, n: int) -> list[int]:
