@@ -189,3 +189,15 @@ def test_vectors_that_cross_or_have_no_axis() -> None:
     args = [(floats(4, 4), floats(3), n) for n in range(4)]
     for n in range(3):
         climb(program, args[n], again=args)
+
+
+def test_an_array_stored_into_itself_turned_round() -> None:
+    """`b[::-1] = b` copied the target to keep the source, and then the target back: two copies for NumPy's one."""
+
+    def program(b, c, d):
+        b[::-1] = b
+        c.T[...] = c
+        d[::-1, ::-1] = d
+        d[::-1] = d.T
+
+    climb(program, (floats(2), floats(3, 3), floats(4, 4)), again=[(floats(9), floats(2, 2), floats(5, 5))])

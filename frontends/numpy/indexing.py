@@ -68,7 +68,8 @@ def store_view(r: Recorder, target: ArrayRef, value: Operand) -> None:
             return
     else:
         check_number(r, value, target)
-    r.store(target, convert_to(r, value, target.element, target.shape))
+    turned = isinstance(value, ArrayRef) and value.storage is target.storage and value.is_whole  # b[::-1] = b
+    r.store(target, convert_to(r, value, target.element, target.shape, turned))
 
 
 def drop_leading_ones(value: ArrayRef, ndim: int) -> ArrayRef:

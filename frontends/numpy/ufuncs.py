@@ -475,14 +475,17 @@ def require_same_or_one(r: Recorder, size: Dim, wanted: Dim, exception: str, mes
     r.check(ok, exception, message, [r.index(v) for v in values])
 
 
-def convert_to(r: Recorder, value: Operand, element: ScalarType, shape: tuple[Dim, ...]) -> Value:
-    """A tensor of `shape` and `element` holding `value`, converted and broadcast as a store does it (unsafe
-    casting)."""
+def convert_to(
+    r: Recorder, value: Operand, element: ScalarType, shape: tuple[Dim, ...], fresh: bool = False
+) -> Value:
+    """A tensor of `shape` and `element` holding `value`, converted and broadcast as a store does it (unsafe casting);
+    with `fresh` always a new one."""
     if not isinstance(value, ArrayRef):
         empty = r.empty(element, shape)
         return r.add(linalg.Fill.of(scalar_value(r, value, element), empty, r.loc)).result
     if (
-        value.element is element
+        not fresh
+        and value.element is element
         and value.ndim == len(shape)
         and all(r.facts.equal(a, b) for a, b in zip(value.shape, shape))
     ):
