@@ -30,7 +30,7 @@ def read_source(code: types.CodeType, file: str, line: int) -> Source:
     """A function's source, once per code object and place (equal code objects may stand in different files)."""
     linecache.checkcache(file)
     text = "".join(linecache.getlines(file))
-    if not text:
+    if not text or file in ("<string>", "<stdin>"):  # a name that many texts share
         raise UnsupportedError(
             f"the source of {code.co_name} cannot be read",
             instead="define the function in a file (not in exec or a bare interpreter)",
