@@ -260,3 +260,15 @@ def test_updates_by_new_axes_and_crossing_vectors() -> None:
         return a
 
     assert np.array_equal(bufferize(verify=True)(program)(floats(5, 5)), program(floats(5, 5)))
+
+
+def test_a_read_only_target_is_seen_before_its_index() -> None:
+    """NumPy looks whether it may write before it looks at the index."""
+
+    def program(a):
+        a[0, 1] = 9
+
+    given = floats(3)
+    given.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        bufferize(program)(given)

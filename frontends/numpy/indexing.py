@@ -33,8 +33,8 @@ def read_item(r: Recorder, ref: ArrayRef, index: Any) -> ArrayRef | Scalar:
 
 def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand) -> None:
     """`ref[index] = value`, converted (unsafe casting) and broadcast as NumPy does."""
+    r.check_writable(ref)  # before the index is looked at, as in NumPy
     parts = index_parts(r, ref, index)
-    r.check_writable(ref)
     if all(kind == "int" for kind, _ in parts) and len(parts) == ref.ndim:
         places = [normalise(r, i, n, axis) for axis, ((_, i), n) in enumerate(zip(parts, ref.shape))]
         if isinstance(value, ArrayRef) and value.ndim:
