@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.testing.ladder import climb
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -201,3 +202,24 @@ def test_an_array_stored_into_itself_turned_round() -> None:
         d[::-1] = d.T
 
     climb(program, (floats(2), floats(3, 3), floats(4, 4)), again=[(floats(9), floats(2, 2), floats(5, 5))])
+
+
+def test_complex_numbers_are_refused() -> None:
+    """A complex constant met an assertion."""
+
+    def program(a):
+        return np.minimum(a, (-1.5) ** 0.5)
+
+    with pytest.raises(UnsupportedError, match="complex"):
+        climb(program, (floats(3),))
+
+
+def test_another_specialisation_may_store_to_other_arguments() -> None:
+    """The ladder took the arguments that the first call's program stores to for those of every call."""
+
+    def program(a, b):
+        for _ in range(1):
+            b[:] = np.min(a)
+        return b[7]
+
+    climb(program, (floats(0, 5), floats(4)), again=[(floats(5, 5), floats(4))])

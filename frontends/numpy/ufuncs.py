@@ -262,6 +262,8 @@ def elementwise(
     """A ufunc call; with `into`, the in-place form `into OP= operand` (its first operand)."""
     if ufunc.nout != 1 or ufunc.signature is not None:
         raise UnsupportedError(f"np.{ufunc.__name__} is not an elementwise function of one result", location=r.loc)
+    if any(isinstance(o, complex) for o in operands):
+        raise UnsupportedError("complex numbers are not supported", location=r.loc)
     unsure = check_maybe_python(operands, r.loc)
     dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands))
     for d in dtypes:

@@ -152,7 +152,7 @@ class Worker:
 
     def __init__(self, seed: int, first: int, folder: Path) -> None:
         self.folder, self.first, self.batch = folder, first, first
-        self.log = folder / f"log-{first}.txt"
+        self.log = folder / f"log-{os.getpid()}-{first}.txt"
         command = [
             sys.executable,
             "-X",
