@@ -368,7 +368,6 @@ class Expressions:
             self.r.fail("ValueError", "range() arg 3 must not be zero")
         return Range(start, stop, step)
 
-
     def stepped_range(self, start: Dim, stop: Dim, step: Dim) -> Range:
         """A range with a step computed at run time, whose sign is known."""
         r = self.r
