@@ -121,9 +121,7 @@ class Op:
     name: ClassVar[str] = ""
     registry: ClassVar[dict[str, type[Op]]] = {}
     pure: ClassVar[bool] = False
-    """No effects: may be removed when unused, moved, and (unless `creates`) merged with an equal one."""
-    creates: ClassVar[bool] = False
-    """Begins a new storage: never merged, because identity is not value (rule S3)."""
+    """No effects: may be removed when unused, and moved (what may be merged is `optimize.cse`'s to say, rule S3)."""
     terminator: ClassVar[bool] = False
     repetitive: ClassVar[bool] = False
     """The regions run any number of times (MLIR: RepetitiveRegionOpInterface)."""
@@ -187,14 +185,6 @@ class Op:
     @property
     def parent_op(self) -> Op | None:
         return self.block.region.op if self.block is not None else None
-
-    def is_proper_ancestor_of(self, other: Op) -> bool:
-        parent = other.parent_op
-        while parent is not None:
-            if parent is self:
-                return True
-            parent = parent.parent_op
-        return False
 
     def walk(self) -> Iterator[Op]:
         """Every op in the regions, pre-order (an op before what is inside it)."""
@@ -296,9 +286,6 @@ class Block:
 
     def insert_before(self, anchor: Op, op: Op) -> None:
         self.insert(self.ops.index(anchor), op)
-
-    def insert_after(self, anchor: Op, op: Op) -> None:
-        self.insert(self.ops.index(anchor) + 1, op)
 
     def remove(self, op: Op) -> None:
         self.ops.remove(op)

@@ -25,7 +25,7 @@ class Empty(Op):
 
     __slots__ = ()
     name = "tensor.empty"
-    pure = creates = True
+    pure = True
 
     @classmethod
     def of(cls, type: TensorType, sizes: Sequence[Mixed], loc: Location, order: tuple[int, ...] | None = None) -> Empty:
