@@ -27,7 +27,8 @@ T = TypeVar("T")
 Mode = Literal["whole", "bits", "rough"]
 """What data and ops are allowed together, so that a difference in rounding never decides a comparison. "whole": whole
 numbers, all reductions and products. "bits": special values and IEEE-exact ops, compared bit by bit. "rough":
-everything but comparisons and conversions to int of floats, compared within a tolerance."""
+everything but comparisons and conversions to int of floats, compared within a tolerance. np.fmax and np.fmin are
+rough: which of two zeros they take depends on strides in NumPy itself."""
 
 UNARY: dict[Mode, tuple[str, ...]] = {
     "whole": tuple("abs square sign floor negative isfinite logical_not rint positive".split()),
@@ -40,10 +41,10 @@ UNARY: dict[Mode, tuple[str, ...]] = {
 BINARY: dict[Mode, tuple[str, ...]] = {
     "whole": tuple("maximum minimum add subtract logical_and less greater_equal equal".split()),
     "bits": tuple(
-        "maximum minimum fmax fmin copysign logical_or logical_xor not_equal greater divide multiply floor_divide mod "
+        "maximum minimum copysign logical_or logical_xor not_equal greater divide multiply floor_divide mod "
         "fmod less_equal bitwise_and left_shift right_shift heaviside nextafter".split()
     ),
-    "rough": tuple("hypot arctan2 maximum minimum add multiply logaddexp".split()),
+    "rough": tuple("hypot arctan2 fmax fmin maximum minimum add multiply logaddexp".split()),
 }
 OPERATORS: dict[Mode, tuple[str, ...]] = {
     "whole": ("+", "+", "-", "-", "*", "<", ">=", "==", "!=", "&", "|", "^"),
