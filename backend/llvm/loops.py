@@ -215,7 +215,9 @@ class NestWriter:
     def _stage(self, stage: Stage, row: Row, count: str, last: bool, gathered: Sequence[Value] = ()) -> None:
         """One loop over the row or block."""
         code = self.code
-        group, back = code.parallel_group(row.vectorize, short=self.nest.blocked)
+        group, back = "", ""
+        if not self.nest.spec.ordered:
+            group, back = code.parallel_group(row.vectorize, short=self.nest.blocked)
         states = list(self.fold_of.values()) if last else []
         if any(s.fold.how != IN_ORDER and s.element.is_float for s in states):
             back = self._wide(group, count) or back

@@ -54,6 +54,8 @@ class Spec:
     iterators: tuple[str, ...]
     n_ins: int
     body: Block
+    ordered: bool = False
+    """An element may be read by one iteration and written by a later one: iterations are not independent."""
 
     def sizes(self) -> list[tuple[int, int]]:
         """For each loop dimension an (operand, axis) that has its size."""
@@ -175,7 +177,7 @@ def spec_of(op: Op, types: Sequence[Type]) -> Spec:
     """A structured op (linalg.generic, fill, matrix products, memref.copy) with operands of these types."""
     types = tuple(types)
     if isinstance(op, la.Generic):
-        return Spec(op.name, types, op.maps, op.iterators, op.n_ins, op.body)
+        return Spec(op.name, types, op.maps, op.iterators, op.n_ins, op.body, op.attrs.get("ordered", False))
     if isinstance(op, la.Fill | Copy):
         element = la.element_type(types[1])
         out = la.identity_map(types[1].rank)  # type: ignore[union-attr]

@@ -188,6 +188,8 @@ def _branches(test: Test, alloc: Op, writer: Op, store: Op) -> list[Op]:
     clone_op(writer, {alloc.results[0]: store.operand(1)}, lambda op: (direct.append(op), op)[1])  # type: ignore[func-returns-value]
     if isinstance(writer, memref.Copy):
         direct.ops[0].attrs["reason"] = store.attrs["reason"]
+    else:
+        direct.ops[0].attrs["ordered"] = True  # LLVM must not take its iterations for independent
     if isinstance(test, bool):
         for gone in (writer, store, alloc):
             gone.drop_uses()
