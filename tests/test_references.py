@@ -343,16 +343,3 @@ def test_c4_a_slice_store_copies_its_source_first() -> None:
             continue
         f(a, *arguments)
         assert (a == want).all(), (target, source)
-
-
-def test_a_new_axis_cut_to_nothing() -> None:
-    def f(a):
-        b = a[None][0:0]
-        b[...] = 3
-        b += 1
-        c = a[:, None][:, 1:]
-        return b, c + 1, c.sum(), b.T, a[None, :][:0].sum(axis=0)
-
-    g = tracebuf.bufferize(verify=True)(f)
-    for n in (1, 3, 5, 0):
-        agree(g, np.arange(float(n)))

@@ -199,11 +199,9 @@ def view_of(r: Recorder, ref: ArrayRef, parts: Sequence[tuple[str, Any]]) -> Vie
             view, source = view.narrow(axis, i, 1, 1).drop(axis), source + 1
         elif kind == "slice":
             start, step, size = slice_range(r, item, view.sizes[axis])
-            if view.dims[axis] is None and size not in (0, 1):
+            if view.dims[axis] is None and size != 1:
                 raise UnsupportedError(
-                    "a new axis is cut to a size only known at run time",
-                    location=r.loc,
-                    instead="slice before adding the axis",
+                    "a new axis is cut to nothing", location=r.loc, instead="slice before adding the axis"
                 )
             view, axis, source = view.narrow(axis, start, step, size), axis + 1, source + 1
     return view

@@ -313,8 +313,6 @@ class Recorder:
         base = self.value(ref.storage)
         if ref.is_whole:
             return base
-        if ref.view.is_cut:
-            return self.empty(ref.element, ref.shape)
         s = self.slice(ref)
         key = ("extract", base, s)
         made = self.cached(key)
@@ -325,8 +323,6 @@ class Recorder:
     def store(self, ref: ArrayRef, new: Value) -> None:
         """The reference's elements become `new` (of its shape and element type)."""
         self.check_writable(ref)
-        if ref.view.is_cut:
-            return
         base = self.value(ref.storage)
         made = self.add(tensor.InsertSlice.of(new, base, self.slice(ref), self.loc)).result
         self.set_value(ref.storage, made)

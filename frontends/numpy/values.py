@@ -54,11 +54,6 @@ class View:
             and self.strides == (1,) * n
         )
 
-    @property
-    def is_cut(self) -> bool:
-        """Whether a new axis has been cut to nothing: a view of no elements that no slice of the base describes."""
-        return any(d is None and size == 0 for d, size in zip(self.dims, self.sizes))
-
     def transpose(self, axes: Sequence[int]) -> View:
         """The axes in another order; those of size 1 keep theirs among themselves, which changes no element's place."""
         ones = [k for k, a in enumerate(axes) if self.sizes[a] == 1 and self.dims[a] is not None]
