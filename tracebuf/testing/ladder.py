@@ -87,7 +87,8 @@ def climb(
     `again`.
 
     `strategies` are the ways to bufferize that the memref interpreter tries. `tolerance` 0 wants the same bits (NaN is
-    NaN); else the largest difference relative to the largest magnitude, for float64 (float32 gets 10 000 times more).
+    NaN); else the largest difference relative to the largest magnitude, for programs in float64 alone (those with
+    float32 in them get 10 000 times more).
 
     Raises Mismatch naming the rung, UnsupportedError where the program is outside the language, and lets a rung's own
     InternalError or any unexpected error through as Mismatch.
@@ -97,6 +98,8 @@ def climb(
     reference = copy_first(function)
     f = bufferize(function)
     assert isinstance(f, BufferizedFunction)
+    if "float32" in source or any(getattr(x, "dtype", None) == np.float32 for values in (args, *again) for x in values):
+        tolerance *= 10_000
     eager = call(reference, args)
     stored = interpreters(f, args, eager, strategies, tolerance, source)
     for values in (args, *again):
@@ -295,7 +298,7 @@ def same_values(a: Array, b: Array, tolerance: float) -> bool:
         return bool((same & ((np.signbit(a) == np.signbit(b)) | np.isnan(a))).all())
     finite = np.abs(a[np.isfinite(a)])
     scale = max(1.0, float(finite.max(initial=0.0)))
-    near = np.abs(a.astype(np.float64) - b) <= scale * tolerance * (1 if a.dtype == np.float64 else 10_000)
+    near = np.abs(a.astype(np.float64) - b) <= scale * tolerance
     return bool((same | near).all())
 
 
