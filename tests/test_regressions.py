@@ -223,3 +223,16 @@ def test_another_specialisation_may_store_to_other_arguments() -> None:
         return b[7]
 
     climb(program, (floats(0, 5), floats(4)), again=[(floats(5, 5), floats(4))])
+
+
+def test_the_index_of_a_single_iteration_is_known() -> None:
+    """With a symbol for it, sizes that are equal could not be proved so, and the copy took a temporary (rule S2)."""
+
+    def program(a):
+        for i in range(1):
+            a[i::2] = a[2:]
+        for j in range(3, 2, -1):
+            a[j - 3] = j
+        return j
+
+    climb(program, (np.zeros(4, bool)[::-1],), again=[(np.ones(8, bool)[::2],)])

@@ -14,6 +14,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.recorder import DeadEnd, Frame, Recorder
+from tracebuf.frontends.numpy.scalars import as_int_value
 from tracebuf.frontends.numpy.ufuncs import scalar_value
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Storage
 from tracebuf.ir.core import Block, Region, Value
@@ -315,7 +316,9 @@ class Loop:
                 phi = self.block.add_arg(kind.element)
                 inside[name] = from_value(r, phi, kind, name)
                 self.phis[name] = (phi, inside[name])
-            self.place = PyInt(sym(iv) if rng.rising else add(rng.start, mul(rng.step, sym(iv))))
+            once = r.facts.canon(steps) == 0  # a single iteration: its index is known
+            place = rng.start if once else sym(iv) if rng.rising else add(rng.start, mul(rng.step, sym(iv)))
+            self.place = as_int_value(place)
             if self.target is not None:
                 inside[self.target] = self.place
             self.after = dict(inside)
