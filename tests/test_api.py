@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 import types
 from typing import Any
 
@@ -434,3 +435,31 @@ def test_functions_are_arguments() -> None:
     for function in (np.sin, np.sum, abs, double, bufferize(double), np.sin):
         agree(h, np.arange(3.0), function)
     assert len(h.specializations()) == 5
+
+
+def test_long_loops_run_without_the_gil() -> None:
+    """Another thread goes on in the middle half of a long call; under the GIL it could not."""
+
+    def f(a, n):
+        for _ in range(n):
+            a[1:-1] = (a[:-2] + a[2:]) * 0.5
+
+    g = bufferize(f)
+    a = np.ones(200_000)
+    g(a, 1)
+    ticks: list[float] = []
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.wait(0.001):
+            ticks.append(time.perf_counter())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    start = time.perf_counter()
+    g(a, 2000)
+    end = time.perf_counter()
+    done.set()
+    thread.join()
+    quarter = (end - start) / 4
+    assert any(start + quarter < t < end - quarter for t in ticks)

@@ -7,13 +7,14 @@ the special case of rising dimensions and positive strides. Size, offset and str
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Mixed
+from tracebuf.ir.core import Mixed, Value, join_mixed, split_mixed
 from tracebuf.ir.dims import Dim, mul
 from tracebuf.ir.types import MemRefType, TensorType
 
@@ -56,6 +57,26 @@ class Slice:
             step = 1 if d is None else self.strides[d]
             strides.append(mul(base, step) if base is not None and isinstance(step, int) else None)
         return tuple(strides)
+
+
+_PARTS = (("static_offsets", "offsets"), ("static_sizes", "sizes"), ("static_strides", "strides"))
+
+
+def pack_slice(s: Slice) -> tuple[dict[str, Any], list[Value]]:
+    """A slice as an op holds it: static attributes (None at each dynamic place) and the dynamic operands in order."""
+    attrs: dict[str, Any] = {"dims": s.dims}
+    dynamic: list[Value] = []
+    for key, part in _PARTS:
+        attrs[key], more = split_mixed(getattr(s, part))
+        dynamic += more
+    return attrs, dynamic
+
+
+def unpack_slice(attrs: Mapping[str, Any], dynamic: Iterable[Value]) -> Slice:
+    """The inverse of `pack_slice`."""
+    rest = iter(dynamic)
+    offsets, sizes, strides = (tuple(join_mixed(attrs[key], rest)) for key, _ in _PARTS)
+    return Slice(offsets, sizes, strides, attrs["dims"])
 
 
 def apply_slice(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from tracebuf.ir.core import Mixed, Op, Value, join_mixed, split_mixed
 from tracebuf.ir.dims import Dim as Size
 from tracebuf.ir.location import Location
-from tracebuf.ir.slices import Slice
+from tracebuf.ir.slices import Slice, pack_slice, unpack_slice
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType, strides_in_order
 
 
@@ -135,20 +135,12 @@ class Subview(Op):
         base = source.memref_type
         offset: Size | None = 0 if base.offset == 0 and all(o == 0 for o in s.offsets) else None
         type_ = MemRefType(shape, base.element, s.view_strides(base), offset)
-        attrs: dict[str, object] = {"dims": s.dims}
-        dynamic: list[Value] = []
-        for key, values in (("static_offsets", s.offsets), ("static_sizes", s.sizes), ("static_strides", s.strides)):
-            attrs[key], more = split_mixed(values)
-            dynamic += more
+        attrs, dynamic = pack_slice(s)
         return (Subview if s.is_mlir else View)([source, *dynamic], [type_], loc, attrs)
 
     @property
     def slice(self) -> Slice:
-        rest = iter(self.operands[1:])
-        offsets, sizes, strides = (
-            tuple(join_mixed(self.attrs[k], rest)) for k in ("static_offsets", "static_sizes", "static_strides")
-        )
-        return Slice(offsets, sizes, strides, self.attrs["dims"])
+        return unpack_slice(self.attrs, self.operands[1:])
 
 
 class View(Subview):

@@ -14,7 +14,7 @@ from tracebuf.errors import InternalError
 from tracebuf.ir.core import Alias, Facts, Mixed, Op, Relation, Use, Value, join_mixed, split_mixed
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
-from tracebuf.ir.slices import Slice, apply_slice
+from tracebuf.ir.slices import Slice, apply_slice, pack_slice, unpack_slice
 from tracebuf.ir.types import INDEX, TensorType
 from tracebuf.ops import memref
 
@@ -67,11 +67,7 @@ class SliceOp(Op):
 
     @property
     def slice(self) -> Slice:
-        rest = iter(self.operands[self.leading :])
-        offsets, sizes, strides = (
-            tuple(join_mixed(self.attrs[k], rest)) for k in ("static_offsets", "static_sizes", "static_strides")
-        )
-        return Slice(offsets, sizes, strides, self.attrs["dims"])
+        return unpack_slice(self.attrs, self.operands[self.leading :])
 
     def slice_values(
         self, args: list[Any]
@@ -90,16 +86,6 @@ class SliceOp(Op):
         return self.slice == other.slice
 
 
-def slice_attrs(s: Slice) -> tuple[dict[str, Any], list[Value]]:
-    """Attributes and dynamic operands of a slice."""
-    attrs: dict[str, Any] = {"dims": s.dims}
-    dynamic: list[Value] = []
-    for key, values in (("static_offsets", s.offsets), ("static_sizes", s.sizes), ("static_strides", s.strides)):
-        attrs[key], more = split_mixed(values)
-        dynamic += more
-    return attrs, dynamic
-
-
 class ExtractSlice(SliceOp):
     """`tensor.extract_slice`: a[1:-1, ::2], a[i]. Neither reads nor writes; the result is part of its source's
     buffer."""
@@ -111,7 +97,7 @@ class ExtractSlice(SliceOp):
     @classmethod
     def of(cls, source: Value, s: Slice, type: TensorType, loc: Location) -> ExtractSlice:
         """A `tensor.extract_slice`, or `tracebuf.extract_view` where MLIR's op cannot say it."""
-        attrs, dynamic = slice_attrs(s)
+        attrs, dynamic = pack_slice(s)
         return (ExtractSlice if s.is_mlir else ExtractView)([source, *dynamic], [type], loc, attrs)
 
     @property
@@ -154,7 +140,7 @@ class InsertSlice(SliceOp):
 
     @classmethod
     def of(cls, source: Value, dest: Value, s: Slice, loc: Location) -> InsertSlice:
-        attrs, dynamic = slice_attrs(s)
+        attrs, dynamic = pack_slice(s)
         return (InsertSlice if s.is_mlir else InsertView)([source, dest, *dynamic], [dest.type], loc, attrs)
 
     @property
