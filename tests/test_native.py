@@ -455,6 +455,28 @@ def test_the_arena_is_reused_grows_and_is_not_shared_by_threads() -> None:
     assert not wrong
 
 
+class OwnError(Exception):
+    """A class of the user's."""
+
+
+def test_f3_a_check_raises_any_class_with_values_of_any_type() -> None:
+    elements = (INDEX, I64, F64, F32, I1)
+    p = Program(I1, *elements)
+    with_text, values = p.args[0], p.args[1:]
+    never = p.constant(False, I1)
+    wanted = p.add(arith.XorI.of(with_text, p.constant(True, I1), L))
+    p.add(arith.Check.of(wanted, OwnError, "{} {} {} {} {} {{}}", values, L))
+    p.add(arith.Check.of(never, KeyError, None, [], L))
+    p.result(p.index(0))
+    assert '{exception = "OwnError", message = "{} {} {} {} {} {{}}"}' in str(p.func)
+    arguments = (3, np.int64(-4), 0.1, np.float32(0.5), True)
+    with pytest.raises(OwnError, match=r"^3 -4 0\.1 0\.5 True \{\}$"):
+        p(True, *arguments)
+    with pytest.raises(KeyError) as caught:
+        p(False, *arguments)
+    assert caught.value.args == ()
+
+
 def test_checks_raise_with_values_and_leave_nothing_behind() -> None:
     p = Program(known((N,)), INDEX)
     a, i = p.args

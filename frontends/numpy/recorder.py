@@ -230,15 +230,17 @@ class Recorder:
             self.facts.assume_nonneg(add(e, -1), entry=True)
 
     # -- checks
-    def check(self, condition: Value, exception: str, message: str, values: Sequence[Value] = ()) -> None:
-        """Records an op that raises where the condition is false."""
+    def check(
+        self, condition: Value, exception: arith.Raised, message: str | None, values: Sequence[Value] = ()
+    ) -> None:
+        """Records an op that raises where the condition is false; `message` has a {} for each of `values`."""
         self.add(arith.Check.of(condition, exception, message, values, self.loc))
 
     def compare(self, predicate: str, a: Dim, b: Dim) -> Value:
         """i1 of an integer comparison (slt, sge, eq ...)."""
         return self.add(arith.CmpI.of(predicate, self.index(a), self.index(b), self.loc)).result
 
-    def require_nonneg(self, e: Dim, exception: str, message: str, values: Sequence[Dim] = ()) -> None:
+    def require_nonneg(self, e: Dim, exception: arith.Raised, message: str, values: Sequence[Dim] = ()) -> None:
         """e >= 0 by proof, guard or check; `message` has a {} for each of `values`."""
         known = self.ask_nonneg(e)
         if known is False:
@@ -246,7 +248,7 @@ class Recorder:
         if known is None:
             self.check(self.compare("sge", e, 0), exception, message, [self.index(v) for v in values])
 
-    def require_equal(self, a: Dim, b: Dim, exception: str, message: str, values: Sequence[Dim] = ()) -> None:
+    def require_equal(self, a: Dim, b: Dim, exception: arith.Raised, message: str, values: Sequence[Dim] = ()) -> None:
         """a == b by proof, guard or check."""
         known = self.ask_equal(a, b)
         if known is False:
@@ -254,14 +256,16 @@ class Recorder:
         if known is None:
             self.check(self.compare("eq", a, b), exception, message, [self.index(v) for v in values])
 
-    def fail(self, exception: str, message: str, values: Sequence[Dim] = ()) -> NoReturn:
+    def fail(self, exception: arith.Raised, message: str | None, values: Sequence[Dim | Value] = ()) -> NoReturn:
         """What stands here always raises: at once if it is always reached, else when it is reached (an earlier error
         wins, rule F3)."""
+        known = [v for v in values if not isinstance(v, Value) and self.entry_only(v)]
         certain = not self.conditional and not any(isinstance(op, arith.Check) for op in self.func.walk())
-        if certain and all(self.entry_only(v) for v in values):
-            error = arith.EXCEPTIONS[exception](message.format(*(evaluate(v, self.hints) for v in values)))
+        if certain and len(known) == len(values):
+            error = arith.make_error(exception, message, [evaluate(v, self.hints) for v in known])
             raise note_location(error, self.loc)
-        self.check(self.constant(False, I1), exception, message, [self.index(v) for v in values])
+        computed = [v if isinstance(v, Value) else self.index(v) for v in values]
+        self.check(self.constant(False, I1), exception, message, computed)
         raise DeadEnd
 
     # -- storages

@@ -465,7 +465,9 @@ def fits_into(r: Recorder, shape: tuple[Dim, ...], target: tuple[Dim, ...]) -> N
             require_same_or_one(r, size, wanted, "ValueError", message, values + more_values)
 
 
-def require_same_or_one(r: Recorder, size: Dim, wanted: Dim, exception: str, message: str, values: list[Dim]) -> None:
+def require_same_or_one(
+    r: Recorder, size: Dim, wanted: Dim, exception: arith.Raised, message: str, values: list[Dim]
+) -> None:
     """size == wanted or size == 1, by proof, guard or check."""
     if r.facts.equal(size, wanted) or r.ask_equal(size, wanted) is True:
         return
@@ -477,9 +479,7 @@ def require_same_or_one(r: Recorder, size: Dim, wanted: Dim, exception: str, mes
     r.check(ok, exception, message, [r.index(v) for v in values])
 
 
-def convert_to(
-    r: Recorder, value: Operand, element: ScalarType, shape: tuple[Dim, ...], fresh: bool = False
-) -> Value:
+def convert_to(r: Recorder, value: Operand, element: ScalarType, shape: tuple[Dim, ...], fresh: bool = False) -> Value:
     """A tensor of `shape` and `element` holding `value`, converted and broadcast as a store does it (unsafe casting);
     with `fresh` always a new one."""
     if not isinstance(value, ArrayRef):

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy._core import umath
 
+from tracebuf.errors import note_location
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Emitter, Interpreter, llvm_type
@@ -503,10 +504,21 @@ class LibmPow(BinaryOp):
         return e.libm("pow" if self.element is F64 else "powf", self.llvm, args)
 
 
-class Check(Op):
-    """`tracebuf.check`: raises `exception` with `message` (formatted with the further operands) where the condition
-    is false.
+Raised = str | type[BaseException]
+"""An exception to raise: a class, or the name of a common one."""
+EXCEPTIONS: dict[str, type[BaseException]] = {
+    e.__name__: e for e in (IndexError, ValueError, ZeroDivisionError, OverflowError, TypeError, MemoryError)
+}
 
+
+def exception_class(exception: Raised) -> type[BaseException]:
+    return EXCEPTIONS[exception] if isinstance(exception, str) else exception
+
+
+class Check(Op):
+    """`tracebuf.check`: raises `exception` with `message` where the condition is false.
+
+    `exception` is a class; `message` a format string of the further operands (None: no text, as after `raise E`).
     MLIR counterpart: cf.assert. It stands where eager would raise (rule F3); never pure, never moved.
     """
 
@@ -514,8 +526,10 @@ class Check(Op):
     name = "tracebuf.check"
 
     @classmethod
-    def of(cls, condition: Value, exception: str, message: str, values: Sequence[Value], loc: Location) -> Check:
-        return cls([condition, *values], [], loc, {"exception": exception, "message": message})
+    def of(
+        cls, condition: Value, exception: Raised, message: str | None, values: Sequence[Value], loc: Location
+    ) -> Check:
+        return cls([condition, *values], [], loc, {"exception": exception_class(exception), "message": message})
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         if not args[0]:
@@ -523,15 +537,12 @@ class Check(Op):
         return []
 
 
-EXCEPTIONS: dict[str, type[Exception]] = {
-    e.__name__: e for e in (IndexError, ValueError, ZeroDivisionError, OverflowError, TypeError, MemoryError)
-}
-
-
-def check_error(check: Check, values: Sequence[Any]) -> Exception:
+def check_error(check: Check, values: Sequence[Any]) -> BaseException:
     """The exception a failed check raises, with the user's line as a note."""
-    from tracebuf.errors import note_location
+    return note_location(make_error(check.attrs["exception"], check.attrs["message"], values), check.loc)
 
-    error = EXCEPTIONS[check.attrs["exception"]](check.attrs["message"].format(*values))
-    note_location(error, check.loc)
-    return error
+
+def make_error(exception: Raised, message: str | None, values: Sequence[Any]) -> BaseException:
+    """The exception with its text: `message` formatted with `values`."""
+    kind = exception_class(exception)
+    return kind() if message is None else kind(message.format(*values))
