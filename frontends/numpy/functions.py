@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Callable, Sequence
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -294,10 +295,10 @@ def strong(r: Recorder, x: Any) -> Any:
 def transpose(r: Recorder, a: ArrayRef, *axes: Any) -> ArrayRef:
     order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
     if not order or order == (None,):
-        return ArrayRef(a.storage, a.view.transpose(range(a.ndim)[::-1]))
+        return a.derive(methodcaller("transpose", range(a.ndim)[::-1]))
     if sorted(i % a.ndim if isinstance(i, int) else -1 for i in order) != list(range(a.ndim)):
         raise ValueError("axes don't match array")
-    return ArrayRef(a.storage, a.view.transpose([i % a.ndim for i in order]))
+    return a.derive(methodcaller("transpose", [i % a.ndim for i in order]))
 
 
 def transpose_function(r: Recorder, a: Any, axes: Any = None) -> ArrayRef:

@@ -7,7 +7,9 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,7 @@ def read_item(r: Recorder, ref: ArrayRef, index: Any) -> ArrayRef | Scalar:
     if all(kind == "int" for kind, _ in parts) and len(parts) == ref.ndim:
         places = [normalise(r, i, n, axis) for axis, ((_, i), n) in enumerate(zip(parts, ref.shape))]
         return NpScalar(r.load(ref, places), ref.element)
-    return ArrayRef(ref.storage, view_of(r, ref, parts))
+    return ref.derive(index_steps(r, ref, parts))
 
 
 def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand) -> None:
@@ -48,7 +50,7 @@ def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand) -> None:
             check_number(r, scalar, ref)
         r.store_element(ref, places, scalar_value(r, scalar, ref.element))
         return
-    store_view(r, ArrayRef(ref.storage, view_of(r, ref, parts)), value)
+    store_view(r, ref.derive(index_steps(r, ref, parts)), value)
 
 
 def store_view(r: Recorder, target: ArrayRef, value: Operand) -> None:
@@ -74,10 +76,9 @@ def store_view(r: Recorder, target: ArrayRef, value: Operand) -> None:
 
 def drop_leading_ones(value: ArrayRef, ndim: int) -> ArrayRef:
     """A store ignores surplus leading axes of size 1."""
-    view = value.view
-    while len(view.sizes) > ndim and view.sizes[0] == 1:
-        view = view.drop(0)
-    return ArrayRef(value.storage, view) if view is not value.view else value
+    while value.ndim > ndim and value.shape[0] == 1:
+        value = value.derive(methodcaller("drop", 0))
+    return value
 
 
 def check_number(r: Recorder, value: Operand, target: ArrayRef) -> None:
@@ -188,23 +189,28 @@ def normalise(r: Recorder, i: Dim, n: Dim, axis: int) -> Dim:
     return place
 
 
-def view_of(r: Recorder, ref: ArrayRef, parts: Sequence[tuple[str, Any]]) -> View:
-    """The view an index makes."""
-    view, axis, source = ref.view, 0, 0
+def index_steps(r: Recorder, ref: ArrayRef, parts: Sequence[tuple[str, Any]]) -> Callable[[View], View]:
+    """The view an index makes, as steps on the view it is applied to; everything asked of the run time is asked
+    here."""
+    steps: list[Callable[[View], View]] = []
+    axis = source = 0
     for kind, item in parts:
         if kind == "new":
-            view, axis = view.new_axis(axis), axis + 1
+            steps.append(methodcaller("new_axis", axis))
+            axis += 1
         elif kind == "int":
-            i = normalise(r, item, view.sizes[axis], source)
-            view, source = view.narrow(axis, i, 1, 1).drop(axis), source + 1
+            i = normalise(r, item, ref.shape[source], source)
+            steps += [methodcaller("narrow", axis, i, 1, 1), methodcaller("drop", axis)]
+            source += 1
         elif kind == "slice":
-            start, step, size = slice_range(r, item, view.sizes[axis])
-            if view.dims[axis] is None and size != 1:
+            start, step, size = slice_range(r, item, ref.shape[source])
+            if ref.view.dims[source] is None and size != 1:
                 raise UnsupportedError(
                     "a new axis is cut to nothing", location=r.loc, instead="slice before adding the axis"
                 )
-            view, axis, source = view.narrow(axis, start, step, size), axis + 1, source + 1
-    return view
+            steps.append(methodcaller("narrow", axis, start, step, size))
+            axis, source = axis + 1, source + 1
+    return lambda view: reduce(lambda made, step: step(made), steps, view)
 
 
 def slice_range(r: Recorder, s: slice, n: Dim) -> tuple[Dim, int, Dim]:

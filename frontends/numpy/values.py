@@ -8,7 +8,7 @@ they are Python's (weak) or NumPy's (strong), see NEP 50.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -99,6 +99,10 @@ class ArrayRef:
 
     def __init__(self, storage: Storage, view: View | None = None) -> None:
         self.storage, self.view = storage, view if view is not None else whole(storage.shape)
+
+    def derive(self, step: Callable[[View], View]) -> ArrayRef:
+        """Another array object: a view of this one. `step` looks at nothing but the view it is given."""
+        return ArrayRef(self.storage, step(self.view))
 
     @property
     def shape(self) -> tuple[Dim, ...]:
