@@ -14,6 +14,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import functions, rewrites
 from tracebuf.frontends.numpy.control import Env, Range, trace_if
+from tracebuf.frontends.numpy.fresh import as_array
 from tracebuf.frontends.numpy.indexing import as_int, read_item
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import matmul
@@ -270,7 +271,7 @@ class Expressions:
         if isinstance(base, ArrayRef) and node.attr in functions.METHODS:
             return Method(base, node.attr)
         if isinstance(base, NpScalar) and node.attr in ("sum", "max", "min", "mean"):
-            return Method(functions.as_array(self.r, base), node.attr)
+            return Method(as_array(self.r, base), node.attr)
         kind = np.ndarray if isinstance(base, ArrayRef) else type(stand_in(base))
         if hasattr(kind, node.attr):
             article = "an array" if isinstance(base, ArrayRef) else f"a number of type {kind.__name__}"

@@ -1,0 +1,127 @@
+"""Fresh arrays (filled, copied, converted) and what function handlers share: array and shape arguments, optional
+parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.indexing import as_int, store_view
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.ufuncs import Body, Operand, scalar_value, supported, weak_type
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, stand_in
+from tracebuf.ir.core import Block
+from tracebuf.ir.dims import Dim, sub
+from tracebuf.ir.types import ScalarType, scalar_type
+from tracebuf.ops import linalg
+
+
+def shape_arg(r: Recorder, shape: Any) -> tuple[Dim, ...]:
+    """A shape argument: an int or a sequence of ints; negative sizes raise ValueError."""
+    items = shape if isinstance(shape, (tuple, list)) else (shape,)
+    sizes: list[Dim] = []
+    if any(isinstance(i, (float, PyFloat)) for i in items):
+        raise TypeError("'float' object cannot be interpreted as an integer")
+    for item in items:
+        e = as_int(r, item)
+        if e is None and isinstance(item, ArrayRef):
+            raise UnsupportedError("a shape that is an array", location=r.loc, instead="pass the sizes one by one")
+        if e is None:
+            kind = type(stand_in(item)) if isinstance(item, Scalar) else type(item)
+            raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
+        r.require_nonneg(e, "ValueError", "negative dimensions are not allowed")
+        sizes.append(one_or_more(r, e))
+    return tuple(sizes)
+
+
+def one_or_more(r: Recorder, e: Dim) -> Dim:
+    """A size; one that is 1 in the traced call is specialised to 1, as argument sizes are."""
+    if r.entry_only(e) and not r.facts.nonneg(sub(e, 2)) and r.ask_equal(e, 1) is True:
+        return 1
+    return r.facts.canon(e)
+
+
+def element_of(r: Recorder, dtype: Any) -> ScalarType:
+    return supported(np.dtype(dtype), "the array", r.loc)
+
+
+_OPTIONS = {
+    "out": "store the result: out[...] = f(a, b)",
+    "where": "np.where(c, f(a), b)",
+    "dtype": "convert first: a.astype(dtype)",
+    "initial": "combine the result with it afterwards",
+    "order": "leave it out, and transpose with .T",
+}
+
+
+def only(r: Recorder, what: str, **given: Any) -> None:
+    """Refuses optional parameters that are not supported when they are given."""
+    for name, (value, default) in given.items():
+        if value is not default and not (isinstance(value, type(default)) and value == default):
+            instead = _OPTIONS.get(name, f"leave `{name}` out")
+            raise UnsupportedError(f"{what} with {name}= is not supported yet", location=r.loc, instead=instead)
+
+
+def filled(
+    r: Recorder, shape: Sequence[Dim], element: ScalarType, value: Operand | None, order: Sequence[int] | None = None
+) -> ArrayRef:
+    """A fresh array, filled or (None) not."""
+    out = r.empty(element, shape, order)
+    if value is not None:
+        out = r.add(linalg.Fill.of(scalar_value(r, value, element), out, r.loc)).result
+    return ArrayRef(r.new_storage(element, shape, order or range(len(shape)), out))
+
+
+def k_order(a: ArrayRef) -> tuple[int, ...]:
+    """The axes of a copy in K-order, outermost first: by falling strides, so that repeated axes come innermost
+    (PyArray_CreateSortedStrideAxes, which differs from the order of elementwise results there)."""
+    repeated = [a.view.sizes[k] != 1 and d in a.storage.repeated for k, d in enumerate(a.view.dims)]
+    return tuple(sorted(range(a.ndim), key=lambda k: (a.ndim if repeated[k] else a.stride_rank(k) or 0, k)))
+
+
+def filled_with(
+    r: Recorder, shape: Sequence[Dim], element: ScalarType, value: Operand, order: Sequence[int] | None = None
+) -> ArrayRef:
+    """A fresh array filled as from an array, where NaN may become an int."""
+    if isinstance(value, ArrayRef):
+        fresh = filled(r, shape, element, None, order)
+        store_view(r, fresh, value)
+        return fresh
+    if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
+        value = np.array([value])[0]
+    return filled(r, shape, element, value, order)
+
+
+def copy_of(r: Recorder, a: ArrayRef, element: ScalarType, order: Sequence[int]) -> ArrayRef:
+    """A fresh array with the elements of `a`, converted: one pass over memory."""
+    block_element = a.element
+    out = r.empty(element, a.shape, order)
+    block = Block([block_element, element])
+    body = Body(block, r.loc)
+    block.append(linalg.Yield.of([body.cast(block.args[0], element)], r.loc))
+    maps = [linalg.identity_map(a.ndim)] * 2
+    value = r.add(linalg.Generic.of([r.read(a)], [out], maps, ["parallel"] * a.ndim, block, r.loc)).result
+    return ArrayRef(r.new_storage(element, a.shape, tuple(order), value))
+
+
+def as_array(r: Recorder, a: Any) -> ArrayRef:
+    """An array argument; a number becomes an array without dimensions, as in NumPy."""
+    if isinstance(a, ArrayRef):
+        return a
+    if not isinstance(a, (Scalar, bool, int, float, np.generic)) or (isinstance(a, NpScalar) and a.maybe_python):
+        reason = f"a {type(a).__name__} where an array is expected"
+        raise UnsupportedError(reason, location=r.loc, instead="pass an array")
+    kind = weak_type(a)
+    return filled(r, (), supported(np.dtype(kind), "the number", r.loc), a)
+
+
+def strong(r: Recorder, x: Any) -> Any:
+    """An operand that is converted to an array first: Python's numbers are not weak."""
+    if isinstance(x, (PyInt, PyFloat, PyBool, bool, int, float)) and not isinstance(x, np.generic):
+        element = scalar_type(np.dtype(weak_type(x)))
+        return NpScalar(scalar_value(r, x, element), element)
+    return x if isinstance(x, (NpScalar, np.generic)) else as_array(r, x)
