@@ -176,16 +176,6 @@ def test_b5_redefined_functions_are_seen() -> None:
     assert space == {}
 
 
-def test_b5_captured_arrays_are_refused() -> None:
-    table = np.arange(3.0)
-
-    def f(a):
-        return a + table
-
-    error = refused(f, np.arange(3.0))
-    assert "`table` is an array from outside" in error.reason and "argument" in error.instead
-
-
 def test_b5_attributes_of_objects_are_refused() -> None:
     def f(a):
         return a * SETTINGS.k

@@ -15,9 +15,8 @@ from agreement import agree, program, refused
 import tracebuf
 from tracebuf import bufferize
 
-TABLE = np.arange(3.0)
 ITEMS = [1, 2]
-SPACE = {"math": math, "random": random, "time": time, "TABLE": TABLE, "ITEMS": ITEMS, "NAMES": {"a": 1}}
+SPACE = {"math": math, "random": random, "time": time, "ITEMS": ITEMS, "NAMES": {"a": 1}}
 
 # (body of f(a, i), line of the caret in the body, text under the caret, part of the reason, part of the rewrite)
 REFUSED: list[tuple[str, int, str, str, str]] = [
@@ -46,7 +45,6 @@ REFUSED: list[tuple[str, int, str, str, str]] = [
     ("a[a > 0] += 3", 1, "a[a > 0]", "masks", "np.where"),
     ("return a[[1, 2]]", 1, "a[[1, 2]]", "arrays and lists", "for i in range"),
     ("return a[i]", 1, "a[i]", "arrays and lists", "for i in range"),
-    ("return a + TABLE", 1, "TABLE", "`TABLE` is an array from outside", "as an argument"),
     ("return a + ITEMS[0]", 1, "ITEMS", "mutable list from outside", "tuple"),
     ("return a + NAMES['a']", 1, "NAMES", "mutable dict from outside", "argument"),
     ("print(a)", 1, "print(a)", "a call of print", "outside"),

@@ -12,9 +12,9 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -24,16 +24,18 @@ from tracebuf.explain.report import Explanation, explain
 from tracebuf.frontends.numpy.arguments import (
     ArrayKey,
     Key,
-    Relations,
     RunOriginal,
     ScalarKey,
+    StaticKey,
     apart,
     extent,
     key_of,
     relations,
     signature,
 )
-from tracebuf.frontends.numpy.trace import Leaf
+from tracebuf.frontends.numpy.captures import Hidden, NewCapture
+from tracebuf.frontends.numpy.outputs import Form, copy_results, destinations, labels
+from tracebuf.frontends.numpy.trace import Call, Leaf
 from tracebuf.ir.location import Location
 from tracebuf.options import Options
 
@@ -43,19 +45,27 @@ if TYPE_CHECKING:
     from tracebuf.frontends.numpy.trace import Plan, Traced
 
 logger = logging.getLogger("tracebuf")
+T = TypeVar("T")
+MAX_CAPTURES = 256
+"""A function that captures more arrays than this (or other ones each time) runs as it is."""
 
 
 @dataclass(eq=False)
 class Specialization:
     """One compiled program: what it was compiled for, and how often it ran."""
 
-    key: tuple[Key, ...]
+    call: Call
     traced: Traced
     program: stages.Bufferized
     kernel: Kernel
     guard: Callable[[Sequence[Any]], bool]
     calls: int = 0
     texts: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[Key, ...]:
+        """What of the arguments, the buffers of `out=` and the captured arrays it was compiled for."""
+        return self.call.keys
 
     @property
     def guards(self) -> tuple[str, ...]:
@@ -73,7 +83,7 @@ class Specialization:
 
     def __str__(self) -> str:
         guards = f"; guards {', '.join(self.guards)}" if self.guards else ""
-        return f"compiled for ({', '.join(map(show_key, self.key))}){guards}; {self.calls} calls"
+        return f"compiled for ({show_keys(self.call)}){guards}; {self.calls} calls"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +122,17 @@ def show_key(key: Key) -> str:
     return f"={key.value}" if key.type is tuple else f"={key.value!r}"
 
 
+def show_keys(call: Call) -> str:
+    """The keys of a call, readable: parameters, buffers of `out=`, captured arrays."""
+    parameters = len(call.keys) - len(call.hidden) - len(labels(call.out))
+    shown = [show_key(k) for k in call.keys[:parameters]]
+    first = len(call.keys) - len(call.hidden)
+    for i, (name, key) in enumerate(zip(call.names, call.keys)):
+        if i >= parameters and not isinstance(key, StaticKey):
+            shown.append(f"{'captured ' if i >= first else ''}{name}: {show_key(key)}")
+    return ", ".join(shown)
+
+
 class BufferizedFunction:
     """A NumPy function compiled on first call for each kind of arguments. `__wrapped__` is the original."""
 
@@ -126,6 +147,8 @@ class BufferizedFunction:
         kinds = {p.kind for p in self._signature.parameters.values()}
         self._variadic = bool(kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD})
         self._all_positional = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+        self._takes_out = "out" not in self._names and inspect.Parameter.VAR_KEYWORD not in kinds
+        self._hidden: tuple[Hidden, ...] = ()
         self._compiled: dict[tuple[Any, ...], list[Specialization]] = {}
         self._recent: dict[tuple[Any, ...], _Recent] = {}
         self._originals: Counter[str] = Counter()
@@ -140,16 +163,25 @@ class BufferizedFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The function's result, as eager NumPy gives it.
 
-        Raises UnsupportedError where the function or an argument is outside the language, else what eager raises.
+        With `out=` (unless the function has a parameter of that name) the result is computed into that array, or those
+        arrays, and they are returned. Raises UnsupportedError where the function or an argument is outside the
+        language, else what eager raises.
         """
-        values = self._bind(args, kwargs)
+        values, out = self._values(args, kwargs)
         given = signature(values)
-        if given is not None and (known := self._recent.get(given)) is not None and apart(values, known.extents):
+        if given is not None and (known := self._recent.get((given, out))) and apart(values, known.extents):
             for spec in known.group:
                 if spec.fits(values):
                     return self._run(spec, values, known)
-        found = self._specialization(values, given)
-        return self.__wrapped__(*args, **kwargs) if found is None else self._run(found, values)
+        found = self._specialization(args, kwargs)
+        return self.eager(*args, **kwargs) if found is None else self._run(*found)
+
+    def eager(self, *args: Any, **kwargs: Any) -> Any:
+        """The same call by NumPy alone, `out=` included."""
+        if not self._takes_out or "out" not in kwargs:
+            return self.__wrapped__(*args, **kwargs)
+        form, buffers = destinations(kwargs.pop("out"))
+        return copy_results(self.__wrapped__(*args, **kwargs), form, buffers)
 
     def _run(self, spec: Specialization, values: Sequence[Any], known: _Recent | None = None) -> Any:
         """A native call; for a known signature the frame is prepared once."""
@@ -162,31 +194,39 @@ class BufferizedFunction:
 
     def call_counted(self, *args: Any, **kwargs: Any) -> tuple[Any, Counters | None]:
         """The result and what the compiled code allocated and copied (None where the original function ran)."""
-        values = self._bind(args, kwargs)
-        spec = self._specialization(values)
-        if spec is None:
-            return self.__wrapped__(*args, **kwargs), None
+        found = self._specialization(args, kwargs)
+        if found is None:
+            return self.eager(*args, **kwargs), None
+        spec, values = found
         spec.calls += 1
         raw, counters = spec.kernel.run_counted([values[i] for i in spec.traced.arguments])
         return build_results(spec.traced.plan, raw, values), counters
 
+    def trace(self, *args: Any, **kwargs: Any) -> tuple[Call, Traced]:
+        """The call that these arguments and the captured arrays make, and its tensor program as recorded."""
+        return self._complete(args, kwargs, lambda call: (call, stages.trace(self.__wrapped__, call)))
+
     def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered:
         """The program for these arguments at every stage, without running it; the arguments stay as they are."""
-        values = self._bind(args, kwargs)
-        keys, related = self._key(values)
-        return stages.lowered(stages.trace(self.__wrapped__, self._names, values, keys, related), self.options)
+        try:
+            return stages.lowered(self.trace(*args, **kwargs)[1], self.options)
+        except RunOriginal as reason:
+            raise original_runs(str(reason)) from None
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """Every allocation and copy that a call with these arguments makes, with its line, bytes and reason."""
-        values = self._bind(args, kwargs)
-        spec = self._specialization(values, count=False)
-        if spec is None:
-            raise UnsupportedError(
-                "these arguments run the original function", instead="see specializations() for the reason"
-            )
+        found = self._specialization(args, kwargs, count=False)
+        if found is None:
+            raise original_runs("see specializations()")
+        spec, values = found
         bindings = spec.traced.bindings
         env = {s: values[b.index] if b.axis is None else values[b.index].shape[b.axis] for s, b in bindings.items()}
         return explain(spec.program.func, env)
+
+    def captured(self, *args: Any, **kwargs: Any) -> list[np.ndarray]:
+        """The arrays from outside that a call with these arguments may read or store to, as they are now."""
+        self._specialization(args, kwargs, count=False)
+        return [x for h in self._hidden if (x := h.value()) is not None]
 
     def specializations(self) -> Specializations:
         """What was compiled, for which key; and calls that ran the original function, with the reason."""
@@ -194,7 +234,16 @@ class BufferizedFunction:
         return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in self._originals.items())))
 
     # -- from arguments to a specialisation
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
+    def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], Form]:
+        """The call's values (bound parameters, buffers of `out=`, captured arrays) and the form of `out`."""
+        if self._takes_out and "out" in kwargs:
+            out, buffers = destinations(kwargs["out"])
+            values = (*self._bind(args, {k: v for k, v in kwargs.items() if k != "out"}), *buffers)
+        else:
+            out, values = None, self._bind(args, kwargs)
+        return (*values, *[h.value() for h in self._hidden]) if self._hidden else values, out
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         if not kwargs and len(args) == len(self._names) and self._all_positional:
             return args
         if self._variadic:
@@ -206,28 +255,39 @@ class BufferizedFunction:
         bound.apply_defaults()
         return tuple(bound.arguments.values())
 
-    def _key(self, values: Sequence[Any]) -> tuple[tuple[Key, ...], Relations]:
-        keys = tuple(key_of(n, v) for n, v in zip(self._names, values))
-        return keys, relations(values)
+    def _call(self, values: tuple[Any, ...], out: Form, hidden: tuple[Hidden, ...]) -> Call:
+        names = (*self._names, *labels(out), *(h.label for h in hidden))
+        keys = tuple(key_of(n, v) for n, v in zip(names, values, strict=True))
+        return Call(names, values, keys, relations(values), out, hidden)
+
+    def _complete(self, args: tuple[Any, ...], kwargs: dict[str, Any], use: Callable[[Call], T]) -> T:
+        """What `use` makes of the call; each captured array that its tracing meets joins the call, which then begins
+        again."""
+        for _ in range(MAX_CAPTURES):
+            hidden = self._hidden
+            values, out = self._values(args, kwargs)
+            if hidden is not self._hidden:
+                continue  # another thread met a captured array just now
+            try:
+                return use(self._call(values, out, hidden))
+            except NewCapture as new:
+                self._add_hidden(new.hidden)
+        raise RunOriginal(f"it captures more than {MAX_CAPTURES} arrays, or other ones each time")
+
+    def _add_hidden(self, new: Hidden) -> None:
+        """A captured array becomes an argument of every call; programs without it would not be found any more."""
+        with self._lock:
+            if all(h.place != new.place for h in self._hidden):
+                self._hidden = (*self._hidden, new)
+                self._compiled.clear()
+                self._recent.clear()
 
     def _specialization(
-        self, values: Sequence[Any], given: tuple[Any, ...] | None = None, count: bool = True
-    ) -> Specialization | None:
-        """The program for these arguments, compiled if need be; None where the original function must run. `given` is
-        their signature, noted for the next call."""
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], count: bool = True
+    ) -> tuple[Specialization, Sequence[Any]] | None:
+        """The program for a call, compiled if need be, and its values; None where the original function must run."""
         try:
-            keys, related = self._key(values)
-            spec = self._find(keys, related, values)
-            if given is not None and not related.shared:
-                self._remember(given, keys, values)
-            touched = {i for pair in related.shared for i in pair} & {related.same[i] for i in spec.traced.stored}
-            if touched:
-                names = " and ".join(
-                    f"`{self._names[i]}`" for i in sorted({i for p in related.shared for i in p if touched & set(p)})
-                )
-                verb = "overlap in memory and are" if " and " in names else "overlaps itself in memory and is"
-                raise RunOriginal(f"{names} {verb} stored to")
-            return spec
+            return self._complete(args, kwargs, lambda call: (self._fitting(call), call.values))
         except RunOriginal as reason:
             if count:
                 if str(reason) not in self._originals:
@@ -235,40 +295,56 @@ class BufferizedFunction:
                 self._originals[str(reason)] += 1
             return None
 
-    def _remember(self, given: tuple[Any, ...], keys: tuple[Key, ...], values: Sequence[Any]) -> None:
+    def _fitting(self, call: Call) -> Specialization:
+        spec, related = self._find(call), call.related
+        if not related.shared and (given := signature(call.values)) is not None:
+            self._remember(given, call)
+        touched = {i for pair in related.shared for i in pair} & {related.same[i] for i in spec.traced.stored}
+        if touched:
+            names = " and ".join(
+                f"`{call.names[i]}`" for i in sorted({i for p in related.shared for i in p if touched & set(p)})
+            )
+            verb = "overlap in memory and are" if " and " in names else "overlaps itself in memory and is"
+            raise RunOriginal(f"{names} {verb} stored to")
+        return spec
+
+    def _remember(self, given: tuple[Any, ...], call: Call) -> None:
         """Notes which programs serve arguments of this signature when they lie apart, so that their keys need not be
         made again."""
         if len(self._recent) >= 256:
             self._recent.clear()
-        distinct = tuple(range(len(values)))
-        group = self._compiled.setdefault((keys, distinct, distinct), [])
-        self._recent[given] = _Recent(group, tuple(extent(x) if isinstance(x, np.ndarray) else None for x in values))
+        distinct = tuple(range(len(call.values)))
+        group = self._compiled.setdefault((call.keys, distinct, distinct, call.out), [])
+        extents = tuple(extent(x) if isinstance(x, np.ndarray) else None for x in call.values)
+        self._recent[given, call.out] = _Recent(group, extents)
 
-    def _find(self, keys: tuple[Key, ...], related: Relations, values: Sequence[Any]) -> Specialization:
-        group = self._compiled.get((keys, related.same, related.objects))
-        for spec in group or ():
-            if spec.fits(values):
+    def _find(self, call: Call) -> Specialization:
+        for spec in self._compiled.get(call.group, ()):
+            if spec.fits(call.values):
                 return spec
         with self._lock:
-            group = self._compiled.setdefault((keys, related.same, related.objects), [])
-            for spec in group:
-                if spec.fits(values):
+            for spec in self._compiled.get(call.group, ()):
+                if spec.fits(call.values):
                     return spec
-            spec = self._compile(keys, related, values)
-            group.insert(0, spec)
+            spec = self._compile(call)
+            self._compiled.setdefault(call.group, []).insert(0, spec)
             return spec
 
-    def _compile(self, keys: tuple[Key, ...], related: Relations, values: Sequence[Any]) -> Specialization:
+    def _compile(self, call: Call) -> Specialization:
         made = sum(len(g) for g in self._compiled.values())
         if made >= self.options.max_specializations:
             raise RunOriginal(
                 f"compiled {made} times, the limit (max_specializations); is a size or an int part of the key?"
             )
-        traced = stages.trace(self.__wrapped__, self._names, values, keys, related)
+        traced = stages.trace(self.__wrapped__, call)
         program = stages.bufferized(traced, self.options)
         kernel = program.compile(self.__wrapped__.__name__ if self.__wrapped__.__name__.isidentifier() else "kernel")
-        logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, ", ".join(map(show_key, keys)))
-        return Specialization(keys, traced, program, kernel, traced.guard_function())
+        logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))
+        return Specialization(replace(call, values=()), traced, program, kernel, traced.guard_function())
+
+
+def original_runs(reason: str) -> UnsupportedError:
+    return UnsupportedError(f"these arguments run the original function: {reason}", instead="call it, or use copies")
 
 
 class Specializations(tuple[Specialization | OriginalCalls, ...]):
@@ -332,6 +408,21 @@ def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> 
             f = f.__wrapped__
         if not isinstance(f, FunctionType):
             raise TypeError(f"bufferize takes a Python function, not a {type(f).__name__}")
+        check_donated(f, chosen.donate)
         return BufferizedFunction(f, chosen)
 
     return decorate if function is None else decorate(function)
+
+
+def check_donated(function: FunctionType, names: Sequence[str]) -> None:
+    """ValueError for a name that is no parameter; donation itself is refused."""
+    names = (names,) if isinstance(names, str) else tuple(names)
+    parameters = inspect.signature(function, follow_wrapped=False).parameters
+    for name in names:
+        if name not in parameters:
+            raise ValueError(f"donate names {name!r}, which is no parameter of {function.__name__}")
+    if names:
+        code, shown = function.__code__, ", ".join(f"`{n}`" for n in names)
+        where = Location(code.co_filename, code.co_firstlineno, function=function.__name__)
+        reason = f"donating {shown} is not supported yet: it will let the function overwrite that argument's buffer"
+        raise UnsupportedError(reason, location=where, instead="store into the argument, or pass out=")

@@ -1,6 +1,7 @@
 """What a bufferized function costs beside the NumPy function it was made from: memory, copies, time.
 
-Both run on the same data, on clones, so the caller's arrays stay as they are. Eager NumPy's allocations are counted by
+Both run on the same data, on clones, so the caller's arrays stay as they are; captured arrays, which cannot be cloned,
+are put back as they were after each count and each round. Eager NumPy's allocations are counted by
 a memory handler (NEP 49) under every array it makes; NumPy's copies cannot be observed, so they are None. Ours are
 counted by the compiled code itself, the arrays it returns included.
 
@@ -18,13 +19,14 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["Counts", "Measurement", "clone_arguments", "measure"]
+__all__ = ["Counts", "Measurement", "clone_arguments", "kept_in_place", "measure", "restored"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -110,17 +112,19 @@ def measure(f: _Bufferized, *args: Any, repeat: int = 3, **kwargs: Any) -> Measu
         raise TypeError(f"measure wants a bufferized function, not {f!r}")
     if repeat < 1:
         raise ValueError(f"repeat must be at least 1, not {repeat}")
-    original = f.__wrapped__
-    eager = _count_eager(original, args, kwargs)
-    _timed(f, args, kwargs, 1)  # compiles, and fills the arena
-    native = _count_native(f, args, kwargs)
+    original: Callable[..., Any] = getattr(f, "eager", f.__wrapped__)
+    captured = f.captured(*args, **kwargs) if hasattr(f, "captured") else []
+    given = _Given(args, kwargs, kept_in_place((args, kwargs), captured))
+    eager = _count_eager(original, given)
+    _timed(f, given, 1)  # compiles, and fills the arena
+    native = _count_native(f, given)
     sides: list[Callable[..., Any]] = [original, f]
-    once = [_timed(side, args, kwargs, 1) for side in sides]
-    calls = [_calls_per_round(seconds, args, kwargs) for seconds in once]
+    once = [_timed(side, given, 1) for side in sides]
+    calls = [_calls_per_round(seconds, given) for seconds in once]
     warm = max(once) < _WARM_SECONDS
-    rounds = [[_timed(side, args, kwargs, n, warm) for side, n in zip(sides, calls)] for _ in range(repeat)]
+    rounds = [[_timed(side, given, n, warm) for side, n in zip(sides, calls)] for _ in range(repeat)]
     seconds = [min(times) for times in zip(*rounds)]
-    name = getattr(original, "__name__", repr(original))
+    name = getattr(f.__wrapped__, "__name__", repr(f.__wrapped__))
     return Measurement(name, Counts(*eager, seconds=seconds[0]), Counts(*native, seconds=seconds[1]))
 
 
@@ -128,26 +132,38 @@ _Memory = tuple[int, int, int, int | None, int | None]
 """allocations, allocated_bytes, peak_bytes, copies, copied_bytes"""
 
 
-def _count_eager(original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Memory:
+@dataclass(frozen=True)
+class _Given:
+    """A call's arguments, and the arrays that cannot be cloned for it: captured ones and arguments on them."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    kept: Sequence[Array]
+
+    def clones(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return clone_arguments(self.args, self.kwargs, self.kept)
+
+
+def _count_eager(original: Callable[..., Any], given: _Given) -> _Memory:
     from tracebuf.backend.runtime.memory_hook import counting
 
-    args, kwargs = clone_arguments(args, kwargs)
-    with counting() as seen:
+    args, kwargs = given.clones()
+    with restored(given.kept), counting() as seen:
         result = original(*args, **kwargs)
     del result
     return seen.allocations, seen.allocated_bytes, seen.peak_bytes, None, None
 
 
-def _count_native(f: _Bufferized, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Memory:
+def _count_native(f: _Bufferized, given: _Given) -> _Memory:
     """What the compiled code counted, and what NumPy allocated beside it (see the module's docstring)."""
     from tracebuf.backend.runtime.memory_hook import counting
 
-    args, kwargs = clone_arguments(args, kwargs)
-    with counting() as seen:
+    args, kwargs = given.clones()
+    with restored(given.kept), counting() as seen:
         result, own = f.call_counted(*args, **kwargs)
     if own is None:
         return seen.allocations, seen.allocated_bytes, seen.peak_bytes, None, None
-    fresh = _fresh_sizes(result, (args, kwargs))
+    fresh = _fresh_sizes(result, (args, kwargs, list(given.kept)))
     in_both, bytes_in_both = min(len(fresh), own.allocations), min(sum(fresh), own.allocated_bytes)
     return (
         own.allocations + max(0, seen.allocations - in_both),
@@ -165,39 +181,58 @@ def _fresh_sizes(result: Any, arguments: Any) -> list[int]:
     return [max(root.nbytes, 1) for root in fresh.values()]
 
 
-def _calls_per_round(seconds: float, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
-    size = sum(_root(a).nbytes for a in _arrays((args, kwargs)))
+def _calls_per_round(seconds: float, given: _Given) -> int:
+    size = sum(_root(a).nbytes for a in _arrays((given.args, given.kwargs)))
     return max(1, min(_ROUND_CALLS, int(_ROUND_SECONDS / max(seconds, 1e-9)), _ROUND_BYTES // max(size, 1)))
 
 
-def _timed(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], calls: int, warm: bool = False
-) -> float:
+def _timed(function: Callable[..., Any], given: _Given, calls: int, warm: bool = False) -> float:
     """CPU seconds per call, over some calls on fresh clones; `warm`: after one that is not timed.
 
     Without it a round begins with a heap that was given back to the system, and NumPy pays page faults for temporaries
     that come once in a program which calls the function again and again.
     """
-    clones = [clone_arguments(args, kwargs) for _ in range(calls + warm)]
-    if warm:
-        positional, named = clones[0]
-        function(*positional, **named)
-    start = time.process_time()
-    for positional, named in clones[warm:]:
-        function(*positional, **named)
-    return (time.process_time() - start) / calls
+    clones = [given.clones() for _ in range(calls + warm)]
+    with restored(given.kept):
+        if warm:
+            positional, named = clones[0]
+            function(*positional, **named)
+        start = time.process_time()
+        for positional, named in clones[warm:]:
+            function(*positional, **named)
+        return (time.process_time() - start) / calls
 
 
-def clone_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def kept_in_place(arguments: Any, captured: Sequence[Array]) -> list[Array]:
+    """The captured arrays, and the arguments that may share memory with one."""
+    return [*captured, *(a for a in _arrays(arguments) if any(np.may_share_memory(a, c) for c in captured))]
+
+
+@contextmanager
+def restored(arrays: Sequence[Array]) -> Iterator[None]:
+    """Puts the elements of the arrays back as they were."""
+    before = [(a, a.copy()) for a in arrays if a.flags.writeable]
+    try:
+        yield
+    finally:
+        for a, elements in before:
+            a[...] = elements
+
+
+def clone_arguments(
+    args: tuple[Any, ...], kwargs: dict[str, Any], kept: Sequence[Array] = ()
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The same arguments on copied memory: what one buffer carries is copied once and the views on it are rebuilt.
 
     Overlap, strides, offsets, alignment, read-only flags and identity (the same array passed twice) survive. Arrays are
     found in tuples, lists and dicts at any depth, which are rebuilt too. Subclasses of ndarray and arrays of Python
-    objects are copied one by one. Anything else passes through.
+    objects are copied one by one. Anything else passes through, arrays in `kept` too.
     """
     plain: dict[int, Array] = {}
-    memo: dict[int, Any] = {}
+    memo: dict[int, Any] = {id(a): a for a in kept}
     for a in _arrays((args, kwargs)):
+        if id(a) in memo:
+            continue
         if type(a) is np.ndarray and a.size and not a.dtype.hasobject:
             plain[id(a)] = a
         else:

@@ -16,6 +16,7 @@ class Options:
     `strategy`: One-Shot analysis, or a copy before every write (to compare with). `heuristic` and `seed`: the order in
     which One-Shot decides, MLIR's names. `max_specializations`: how many programs one function may be compiled to (rule
     F5); further calls run the original function, logged and listed. `verify`: run the verifier after every pass.
+    `donate`: parameters whose buffers the function may overwrite as it likes (refused: not supported yet).
     """
 
     strategy: Strategy = "one-shot"
@@ -23,6 +24,7 @@ class Options:
     seed: int = 0
     max_specializations: int = 64
     verify: bool = False
+    donate: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, allowed in (("strategy", get_args(Strategy)), ("heuristic", get_args(Heuristic))):

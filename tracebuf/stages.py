@@ -5,10 +5,10 @@ Counterpart: JAX's stages (jax.stages).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tracebuf import pipeline
 from tracebuf.ir.core import Func
@@ -17,17 +17,14 @@ from tracebuf.options import Options
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.kernel import Kernel
-    from tracebuf.frontends.numpy.arguments import Key, Relations
-    from tracebuf.frontends.numpy.trace import Traced
+    from tracebuf.frontends.numpy.trace import Call, Traced
 
 
-def trace(
-    function: FunctionType, names: Sequence[str], values: Sequence[Any], keys: Sequence[Key], related: Relations
-) -> Traced:
+def trace(function: FunctionType, call: Call) -> Traced:
     """The tensor program of one call, as recorded."""
     from tracebuf.frontends.numpy.trace import trace as run
 
-    return run(function, names, values, keys, related)
+    return run(function, call)
 
 
 @dataclass(frozen=True)

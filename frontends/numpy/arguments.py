@@ -118,9 +118,13 @@ def refused_argument(name: str, x: Any) -> UnsupportedError:
     return UnsupportedError(f"argument `{name}` is of type {kind}", instead="pass an array or a number")
 
 
+def has_supported_dtype(x: np.ndarray) -> bool:
+    return x.dtype in SUPPORTED_DTYPES and x.dtype.isnative and x.dtype.metadata is None
+
+
 def array_key(name: str, x: np.ndarray) -> ArrayKey:
     """The key of an exact ndarray."""
-    if x.dtype not in SUPPORTED_DTYPES or not x.dtype.isnative or x.dtype.metadata is not None:
+    if not has_supported_dtype(x):
         note = "" if x.dtype.isnative else " (byte-swapped)"
         note += "" if x.dtype.metadata is None else " with metadata"
         raise UnsupportedError(
@@ -155,7 +159,7 @@ def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
         kind = type(x)
         if kind is np.ndarray:
             parts.append((x.dtype, x.shape, x.strides, x.flags.num))
-        elif kind in _DYNAMIC or (kind is int and -SMALL < x < SMALL):
+        elif kind in _DYNAMIC or x is None or (kind is int and -SMALL < x < SMALL):
             parts.append(kind)
         else:
             return None

@@ -284,6 +284,8 @@ class Expressions:
         if isinstance(base, types.ModuleType):
             ours = base.__name__.partition(".")[0] in ("numpy", "math")
             return value if ours else self.capture(node.attr, lambda: getattr(base, node.attr), value, base)
+        if isinstance(base, type) and base.__module__.partition(".")[0] not in ("numpy", "builtins"):
+            return self.capture(node.attr, lambda: getattr(base, node.attr), value, base)
         if isinstance(base, (np.dtype, type, int, float, str, np.generic, np.finfo, np.iinfo, slice)):
             return value
         if isinstance(base, (tuple, list, NestedFunction, Method, Range, type(None))):

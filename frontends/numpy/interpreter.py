@@ -9,14 +9,16 @@ import ast
 import builtins
 import inspect
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError, note_location
 from tracebuf.frontends.numpy import rewrites
+from tracebuf.frontends.numpy.captures import Place, default_of, outside
 from tracebuf.frontends.numpy.control import Env, Range, trace_for, trace_if
 from tracebuf.frontends.numpy.expressions import Expressions, NestedFunction
 from tracebuf.frontends.numpy.indexing import store_item
@@ -58,8 +60,9 @@ class Scope:
 class Interpreter(Expressions):
     """Runs a function on traced arguments. `captures` collects (name, how to fetch it again, value) for the guards."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, hidden: MutableMapping[Place, Any] | None = None) -> None:
         self.r = recorder
+        self.hidden = {} if hidden is None else hidden
         self.captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
         self.scopes: list[Scope] = []
         self.returned_at = recorder.loc
@@ -81,10 +84,9 @@ class Interpreter(Expressions):
                 "*args and **kwargs are not supported yet", location=self.r.loc, instead="name the parameters"
             )
         for name, default in bound.arguments.items():
-            if name not in given and isinstance(default, (list, dict, set, np.ndarray)):
-                raise UnsupportedError(
-                    f"the default of {name} is mutable", location=self.r.loc, instead="pass it as an argument"
-                )
+            if name not in given and isinstance(default, (list, dict, set, tuple, np.ndarray)):
+                fetch = partial(default_of, function, name)
+                bound.arguments[name] = self.capture(name, fetch, default, function)
         return self.run_scope(Scope(source, self.global_lookup(function), function.__name__, dict(bound.arguments)))
 
     def global_lookup(self, function: types.FunctionType) -> Callable[[str], Any]:
@@ -102,25 +104,17 @@ class Interpreter(Expressions):
                 value = fetch(name)
             except (KeyError, ValueError, AttributeError):
                 raise NameError(f"name '{name}' is not defined") from None
-            return self.capture(name, lambda: fetch(name), value, cells if name in cells else names)
+            return self.capture(name, lambda: fetch(name), value, cells.get(name, names))
 
         return lookup
 
     def capture(self, name: str, fetch: Callable[[], Any], value: Any, place: object) -> Any:
-        """A value from outside: scalars, functions and modules by identity; mutable ones are refused (rule B5)."""
-        if isinstance(value, np.ndarray):
-            raise UnsupportedError(
-                f"`{name}` is an array from outside the function", location=self.r.loc, instead="pass it as an argument"
-            )
-        if isinstance(value, (list, dict, set, bytearray)):
-            raise UnsupportedError(
-                f"`{name}` is a mutable {type(value).__name__} from outside",
-                location=self.r.loc,
-                instead="use a tuple, or an argument",
-            )
-        if getattr(builtins, name, None) is not value:
+        """A value from outside: arrays are hidden arguments; scalars, functions, modules and tuples are guarded by
+        identity; mutable ones are refused (rule B5)."""
+        seen = outside(name, (name, id(place)), fetch, value, self.hidden, self.r.loc)
+        if not isinstance(value, np.ndarray):
             self.captures.setdefault((name, id(place)), (name, fetch, value))
-        return value
+        return seen
 
     def call_nested(self, function: NestedFunction, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Calls a function defined inside a traced one."""

@@ -12,7 +12,9 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arguments import ArrayKey, Binding, Entry, Key, Relations, ScalarKey
+from tracebuf.frontends.numpy.captures import Hidden
 from tracebuf.frontends.numpy.interpreter import Interpreter
+from tracebuf.frontends.numpy.outputs import Form, arranged, store_results
 from tracebuf.frontends.numpy.recorder import DeadEnd, Guard, Recorder
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar
 from tracebuf.ir.core import Func, Op, Value
@@ -66,28 +68,43 @@ class Traced:
 
     def captures_hold(self) -> bool:
         """Whether names from outside still mean what they meant."""
-        if not self.captures:
-            return True
         try:
-            return all(same_capture(fetch(), value) for _, fetch, value in self.captures)
+            return all((now := fetch()) is value or same_capture(now, value) for _, fetch, value in self.captures)
         except (LookupError, AttributeError, ValueError):
             return False
 
 
 def same_capture(now: Any, then: Any) -> bool:
     plain = (bool, int, float, str)
-    return now is then or (type(now) is type(then) and isinstance(now, plain) and repr(now) == repr(then))
+    return type(now) is type(then) and isinstance(now, plain) and repr(now) == repr(then)
 
 
-def trace(
-    function: types.FunctionType, names: Sequence[str], values: Sequence[Any], keys: Sequence[Key], related: Relations
-) -> Traced:
-    """Traces one call. `names`, `values` and `keys` are the bound parameters in order; UnsupportedError where the
-    language ends."""
+@dataclass(frozen=True)
+class Call:
+    """The arguments of one call: the bound parameters in order, the buffers of `out=`, the captured arrays. `keys` are
+    their parts of the specialisation's key, `related` how they lie to each other."""
+
+    names: tuple[str, ...]
+    values: tuple[Any, ...]
+    keys: tuple[Key, ...]
+    related: Relations
+    out: Form
+    hidden: tuple[Hidden, ...]
+
+    @property
+    def group(self) -> tuple[Any, ...]:
+        """What all specialisations that may serve the call have in common."""
+        return self.keys, self.related.same, self.related.objects, self.out
+
+
+def trace(function: types.FunctionType, call: Call) -> Traced:
+    """Traces one call; UnsupportedError where the language ends, NewCapture for an array from outside that is not in
+    the call."""
     code = function.__code__
     entry = Entry(function.__name__, Location(code.co_filename, code.co_firstlineno, function=function.__name__))
     given: list[Any] = []
-    for i, (name, x, key) in enumerate(zip(names, values, keys)):
+    related = call.related
+    for i, (name, x, key) in enumerate(zip(call.names, call.values, call.keys)):
         if related.objects[i] != i:
             given.append(given[related.objects[i]])
         elif related.same[i] != i:
@@ -97,12 +114,15 @@ def trace(
         else:
             given.append(entry.scalar(i, name, key, x) if isinstance(key, ScalarKey) else x)
     r = entry.begin()
-    interpreter = Interpreter(r)
-    parameters = inspect.signature(function, follow_wrapped=False).parameters
-    positional = [g for g, n in zip(given, names) if parameters[n].kind is not inspect.Parameter.KEYWORD_ONLY]
-    keyword = {n: g for g, n in zip(given, names) if parameters[n].kind is inspect.Parameter.KEYWORD_ONLY}
+    parameters = inspect.signature(function, follow_wrapped=False).parameters.values()
+    positional = [g for g, p in zip(given, parameters) if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+    keyword = {p.name: g for g, p in zip(given, parameters) if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    buffers, captured = given[len(parameters) : len(given) - len(call.hidden)], given[len(given) - len(call.hidden) :]
+    interpreter = Interpreter(r, {h.place: g for h, g in zip(call.hidden, captured)})
     try:
         result = interpreter.call_function(function, positional, keyword)
+        r.loc = interpreter.returned_at
+        result = store_results(r, result, arranged(call.out, buffers))
     except DeadEnd:  # no path reaches a return: each raises when it is run
         result = None
     r.loc = interpreter.returned_at

@@ -19,19 +19,20 @@ import inspect
 import textwrap
 import types
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from tracebuf import pipeline, stages
+from tracebuf import pipeline
 from tracebuf.api import BufferizedFunction, bufferize, build_results
 from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.trace import Call, Traced
 from tracebuf.interpret import memref, tensor
 from tracebuf.ir.core import Func, clone_func
-from tracebuf.measure import clone_arguments
+from tracebuf.measure import clone_arguments, kept_in_place, restored
 from tracebuf.options import Options
 
 __all__ = ["STRATEGIES", "Mismatch", "climb", "copy_first"]
@@ -95,18 +96,22 @@ def climb(
     """
     assert isinstance(function, types.FunctionType)
     source = source_of(function)
-    reference = copy_first(function)
     f = bufferize(function)
     assert isinstance(f, BufferizedFunction)
+    traced = traced_call(f, args, source)
+    captured = captured_arrays(f)
+    reference = reference_of(function, captured)
+    args, again = (*args, *captured), [(*values, *captured) for values in again]
     if "float32" in source or any(getattr(x, "dtype", None) == np.float32 for values in (args, *again) for x in values):
         tolerance *= 10_000
     eager = call(reference, args)
-    stored = interpreters(f, args, eager, strategies, tolerance, source)
+    stored = interpreters(traced, args, eager, strategies, tolerance, source)
     for values in (args, *again):
         expected = eager if values is args else call(reference, values)
         with rung("native" if values is args else "native, again", source) as name:
             # another call may run another specialisation, which may store to other arguments
-            native(f, values, expected, Rules(tolerance, stored=stored if values is args else None), name, source)
+            rules = Rules(tolerance, stored=stored if values is args else None)
+            native(f, values, len(captured), expected, rules, name, source)
 
 
 @contextmanager
@@ -120,9 +125,9 @@ def rung(name: str, source: str) -> Iterator[str]:
         raise Mismatch(name, f"{type(error).__name__}: {error}", source) from error
 
 
-def call(function: Callable[..., Any], args: Sequence[Any]) -> Outcome:
-    """The outcome of a call on clones of the arguments; errors of ours are not outcomes."""
-    values, _ = clone_arguments(tuple(args), {})
+def call(function: Callable[..., Any], args: Sequence[Any], kept: Sequence[Array] = ()) -> Outcome:
+    """The outcome of a call on clones of the arguments (but for those in `kept`); errors of ours are not outcomes."""
+    values, _ = clone_arguments(tuple(args), {}, kept)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -136,8 +141,37 @@ def call(function: Callable[..., Any], args: Sequence[Any]) -> Outcome:
 # -- rungs
 
 
+def captured_arrays(f: BufferizedFunction) -> list[Any]:
+    """The captured arrays that the function is known to use; on the ladder they follow the arguments."""
+    return [h.value() for h in f._hidden]
+
+
+def reference_of(function: types.FunctionType, captured: Sequence[Any]) -> Callable[..., Any]:
+    """The function with copied sources, on arguments that are followed by what stands for its captured arrays."""
+    if not captured:
+        return copy_first(function)
+
+    def reference(*values: Any) -> Any:
+        n = len(values) - len(captured)
+        new = {id(x): y for x, y in zip(captured, values[n:])}
+        return copy_first(rebound(function, new, {}))(*values[:n])
+
+    return reference
+
+
+def traced_call(f: BufferizedFunction, args: Sequence[Any], source: str) -> tuple[Call, Traced] | Exception:
+    """The call and its traced program, or what tracing raises (RunOriginal among it)."""
+    with rung("trace", source):
+        try:
+            return f.trace(*args)
+        except TracebufError:
+            raise
+        except Exception as error:
+            return error
+
+
 def interpreters(
-    f: BufferizedFunction,
+    traced_call: tuple[Call, Traced] | Exception,
     args: Sequence[Any],
     eager: Outcome,
     strategies: Sequence[Options],
@@ -149,16 +183,12 @@ def interpreters(
     from tracebuf.frontends.numpy.arguments import RunOriginal
 
     with rung("trace", source):
-        try:
-            keys, related = f._key(args)
-            traced = stages.trace(f.__wrapped__, f._names, args, keys, related)
-        except RunOriginal:
+        if isinstance(traced_call, RunOriginal):
             return None
-        except TracebufError:
-            raise
-        except Exception as error:
-            compare(eager, Outcome(args, error=error), Rules(tolerance), "trace", source)
+        if isinstance(traced_call, Exception):
+            compare(eager, Outcome(args, error=traced_call), Rules(tolerance), "trace", source)
             return None
+        traced, related = traced_call[1], traced_call[0].related
         if {i for pair in related.shared for i in pair} & {related.same[i] for i in traced.stored}:
             return None  # overlapping arguments that are stored to run the original function
     stored = frozenset(i for i in range(len(args)) if related.same[i] in traced.stored)
@@ -204,28 +234,35 @@ def interpreters(
     return stored
 
 
-def native(f: BufferizedFunction, args: Sequence[Any], eager: Outcome, rules: Rules, name: str, source: str) -> None:
-    """The compiled function against eager, and what both allocated (rule S2)."""
+def native(
+    f: BufferizedFunction, args: Sequence[Any], captured: int, eager: Outcome, rules: Rules, name: str, source: str
+) -> None:
+    """The compiled function against eager, and what both allocated (rule S2); the last `captured` arguments are the
+    captured arrays, which stay where they are."""
     counts: list[Any] = []
+    n = len(args) - captured
+    kept = kept_in_place(args[:n], [x for x in args[n:] if x is not None])
 
     def counted(*values: Any) -> Any:
-        result, counters = f.call_counted(*values)
+        result, counters = f.call_counted(*values[:n])
         counts.append(counters)
         return result
 
-    compare(eager, call(counted, args), rules, name, source)
+    with restored(kept):
+        compare(eager, call(counted, args, kept), rules, name, source)
     if not counts or counts[0] is None:
         return
-    allowed = eager_allocations(f.__wrapped__, args)
+    with restored(kept):
+        allowed = eager_allocations(f.__wrapped__, args[:n], kept)
     if counts[0].allocations > allowed or counts[0].copies > allowed:
         raise Mismatch(name + ", counts", f"eager makes {allowed} allocations, native {counts[0]}", source)
 
 
-def eager_allocations(function: Callable[..., Any], args: Sequence[Any]) -> int:
+def eager_allocations(function: Callable[..., Any], args: Sequence[Any], kept: Sequence[Array] = ()) -> int:
     """Data allocations of a call by NumPy itself."""
     from tracebuf.backend.runtime.memory_hook import counting
 
-    values, _ = clone_arguments(tuple(args), {})
+    values, _ = clone_arguments(tuple(args), {}, kept)
     with np.errstate(all="ignore"), warnings.catch_warnings(), counting() as seen:
         warnings.simplefilter("ignore")
         kept = function(*values)
@@ -349,6 +386,48 @@ def place(key: Any) -> str:
 def distance(x: Array, y: Array) -> tuple[Any, ...]:
     steps = tuple(s for s, n in zip(x.strides, x.shape) if n > 1)
     return x.__array_interface__["data"][0] - y.__array_interface__["data"][0], steps
+
+
+# -- eager NumPy on other captured arrays
+
+
+def rebound(
+    function: types.FunctionType, new: Mapping[int, Any], made: dict[types.FunctionType, types.FunctionType]
+) -> types.FunctionType:
+    """The function with other objects (by the identity of the old) in its globals, cells and defaults, in modules'
+    attributes, and so for the functions that it calls."""
+    if function in made:
+        return made[function]
+
+    def swap(x: Any) -> Any:
+        inner = getattr(x, "__wrapped__", x)
+        if id(x) in new:
+            return new[id(x)]
+        if type(x) is tuple:
+            return tuple(swap(i) for i in x)
+        if isinstance(inner, types.FunctionType) and not (inner.__module__ or "").startswith("numpy"):
+            return rebound(inner, new, made)
+        if isinstance(x, types.ModuleType) and any(id(v) in new for v in vars(x).values()):
+            module = types.ModuleType(x.__name__)
+            vars(module).update({k: new.get(id(v), v) for k, v in vars(x).items()})
+            return module
+        return x
+
+    names = dict(function.__globals__)
+    cells = tuple(types.CellType() for _ in function.__closure__ or ())
+    copy = types.FunctionType(function.__code__, names, function.__name__, None, cells)
+    made[function] = copy
+    copy.__defaults__, copy.__kwdefaults__ = swap(function.__defaults__), function.__kwdefaults__
+    for name in names_used(function.__code__) & names.keys():
+        names[name] = swap(names[name])
+    for cell, old in zip(cells, function.__closure__ or ()):
+        cell.cell_contents = swap(old.cell_contents)
+    return copy
+
+
+def names_used(code: types.CodeType) -> set[str]:
+    """Names that a code object and those inside it use."""
+    return {*code.co_names}.union(*(names_used(c) for c in code.co_consts if isinstance(c, types.CodeType)))
 
 
 # -- eager NumPy that copies the source of a slice store first

@@ -1,0 +1,100 @@
+"""Values from outside a function (rule B5): arrays become hidden arguments, fetched anew at every call.
+
+Tracing that meets an array it was not given raises NewCapture; the caller adds it to the arguments and begins again, so
+that keys, overlap (B4), writability (B2) and identity hold for captured arrays as for passed ones. What not: arrays in
+lists, dicts or objects, which may change between calls unseen.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.arguments import has_supported_dtype
+from tracebuf.ir.location import Location
+
+Place = tuple[Any, ...]
+"""Where a captured value stands: its name, and the identity of what binds it there."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Hidden:
+    """A captured array: its name in texts, where it stands, and how it is fetched."""
+
+    label: str
+    place: Place
+    fetch: Callable[[], Any]
+
+    def value(self) -> np.ndarray | None:
+        """The array as it is now; None where there is none (any more) that could be an argument."""
+        try:
+            x = self.fetch()
+        except (LookupError, AttributeError, NameError, ValueError, TypeError):
+            return None
+        return x if type(x) is np.ndarray and has_supported_dtype(x) else None
+
+
+class NewCapture(TracebufError):
+    """Not an error: tracing met a captured array that is not among the arguments yet, and has to begin again."""
+
+    def __init__(self, hidden: Hidden) -> None:
+        super().__init__(f"`{hidden.label}` is not an argument yet")
+        self.hidden = hidden
+
+
+def outside(
+    label: str, place: Place, fetch: Callable[[], Any], value: Any, known: MutableMapping[Place, Any], loc: Location
+) -> Any:
+    """What a value from outside is in a trace: arrays are the hidden arguments in `known`, tuples are rebuilt with
+    them; what may change in other ways between calls is refused."""
+    if known.get(place) is not None:
+        return known[place]
+    if isinstance(value, np.ndarray):
+        if type(value) is not np.ndarray:
+            kind = f"of type {type(value).__name__}, a subclass of ndarray with rules of its own"
+            raise UnsupportedError(
+                f"`{label}`, from outside, is {kind}", location=loc, instead="take np.asarray of it outside"
+            )
+        if not has_supported_dtype(value):
+            raise UnsupportedError(
+                f"`{label}`, from outside, has dtype {value.dtype}{'' if value.dtype.isnative else ' (byte-swapped)'}",
+                location=loc, instead="convert it outside, for example with .astype(np.float64)",
+            )  # fmt: skip
+        raise NewCapture(Hidden(label, place, fetch))
+    if isinstance(value, (list, dict, set, bytearray)):
+        raise UnsupportedError(
+            f"`{label}` is a mutable {type(value).__name__} from outside",
+            location=loc,
+            instead="use a tuple, or an argument",
+        )
+    if isinstance(value, tuple):
+        items = [
+            outside(f"{label}[{i}]", (*place, i), partial(item_of, fetch, i), x, known, loc)
+            for i, x in enumerate(value)
+        ]
+        if any(a is not b for a, b in zip(items, value)):
+            if type(value) is not tuple:
+                reason = f"`{label}` is a {type(value).__name__} of arrays from outside"
+                raise UnsupportedError(reason, location=loc, instead="use a plain tuple, or arguments")
+            known[place] = tuple(items)
+            return known[place]
+    return value
+
+
+def item_of(fetch: Callable[[], Any], index: int) -> Any:
+    return fetch()[index]
+
+
+def default_of(function: types.FunctionType, name: str) -> Any:
+    """The default of a parameter as it is now."""
+    named = function.__kwdefaults__ or {}
+    if name in named:
+        return named[name]
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    return (function.__defaults__ or ())[names.index(name) - len(names)]
