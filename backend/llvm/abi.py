@@ -58,7 +58,7 @@ class KernelText:
     text: str
     plans: tuple[str, ...]
     imports: dict[str, tuple[str, ...]]
-    """External symbols: ("blas", name), or ("loop" | "data", ufunc, types)."""
+    """External symbols: ("blas", name), ("python", function, signature), or ("loop" | "data", ufunc, types)."""
     frame: Frame
     checks: tuple[Check, ...]
     arena_slots: int

@@ -17,6 +17,7 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.protocols import llvm_type
 from tracebuf.ir.types import ScalarType, scalar_type
 from tracebuf.ops import arith
+from tracebuf.ops.libm import HOSTED, symbol_of
 
 
 class Scalars:
@@ -43,9 +44,14 @@ class Scalars:
         self.call_loop(ufunc, types, [(p, "0") for p in pointers], "1")
         return self.code.load(elements[-1], pointers[-1])
 
-    def libm(self, name: str, type: str, args: Sequence[str]) -> str:
-        self.code.declare(name, f"{type} @({', '.join(type for _ in args)})")
-        return self.code.call(type, name, [(type, a) for a in args], " nobuiltin")
+    def libm(self, function: str, signature: str, args: Sequence[tuple[str, str]], result: str) -> str:
+        """Not to be replaced by what LLVM believes the name means (nobuiltin); nobody looks at errno."""
+        name = symbol_of(function, signature)
+        if function in HOSTED:
+            name = f"python_{function}_{signature.replace('->', '_')}"
+            self.code.imports[name] = ("python", function, signature)
+        self.code.declare(name, f"{result} @({', '.join(t for t, _ in args)})")
+        return self.code.call(result, name, args, " nobuiltin nounwind willreturn memory(none)")
 
     def call_loop(self, ufunc: np.ufunc, types: str, operands: Sequence[tuple[str, str]], count: str) -> None:
         """NumPy's loop on `count` elements; operands (the out last) are (pointer, step in bytes)."""

@@ -27,6 +27,7 @@ from tracebuf.ir.core import Func, Value
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
 from tracebuf.ops.arith import check_error, ufunc_named
+from tracebuf.ops.libm import callback
 from tracebuf.ops.memref import base_of
 
 _FORMATS = {"i1": "?7x", "i64": "q", "index": "q", "f32": "f4x", "f64": "d"}
@@ -197,6 +198,8 @@ class Kernel:
 def _address(what: tuple[str, ...]) -> int:
     if what[0] == "blas":
         return blas_address(what[1])
+    if what[0] == "python":
+        return ctypes.cast(callback(what[1], what[2]), ctypes.c_void_p).value or 0
     loop, data = inner_loop(ufunc_named(what[1]), what[2])
     return loop if what[0] == "loop" else data
 

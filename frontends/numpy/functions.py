@@ -6,9 +6,9 @@ under the function (and into `METHODS` under the method's name), and test it in 
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from operator import methodcaller
 from typing import Any
 
@@ -27,9 +27,12 @@ from tracebuf.frontends.numpy.fresh import (
     strong,
 )
 from tracebuf.frontends.numpy.indexing import store_view
+from tracebuf.frontends.numpy.pybuiltins import HANDLERS as PYTHON
+from tracebuf.frontends.numpy.pybuiltins import is_integer, item, python_number, round_array
+from tracebuf.frontends.numpy.pymath import HANDLERS as MATH
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import matmul, reduce
-from tracebuf.frontends.numpy.scalars import as_int_value, binary, bool_as_int, float_value, int_expr, truth
+from tracebuf.frontends.numpy.scalars import as_int_value, binary, bool_as_int, example
 from tracebuf.frontends.numpy.ufuncs import (
     BOOL,
     Body,
@@ -44,16 +47,13 @@ from tracebuf.frontends.numpy.ufuncs import (
 from tracebuf.frontends.numpy.values import (
     ArrayRef,
     NpScalar,
-    PyBool,
-    PyFloat,
-    PyInt,
     Scalar,
     is_traced,
     stand_in,
 )
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, dim_max, dim_min, mul
-from tracebuf.ir.types import F64, I1, I64, INDEX, ScalarType, scalar_type
+from tracebuf.ir.dims import Dim, mul
+from tracebuf.ir.types import F64, I1, scalar_type
 from tracebuf.ops import arith, linalg
 
 NO_VALUE = np._NoValue
@@ -220,91 +220,6 @@ def length(r: Recorder, x: Any) -> Any:
     return len(x)
 
 
-def extreme_of(r: Recorder, name: str, *args: Any) -> Any:
-    """min and max of ints; of other numbers through comparisons, as Python picks."""
-    items = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
-    exprs = [int_expr(x) for x in items]
-    if all(e is not None for e in exprs) and exprs:
-        return as_int_value(r.facts.simplify((dim_min if name == "min" else dim_max)(*exprs)))  # type: ignore[arg-type]
-    if not any(is_traced(x) for x in items):
-        return getattr(builtins, name)(items)
-    if all(isinstance(x, NpScalar) and not x.maybe_python and x.element is items[0].element for x in items):
-        return numpy_extreme(r, name, items)
-    kinds = [weak_type(x) if isinstance(x, (Scalar, bool, int, float, np.generic)) else str for x in items]
-    for element, python in ((F64, (float, int)), (I64, (int,))):
-        if all(k in python if isinstance(k, type) else k == element.dtype for k in kinds):
-            return mixed_extreme(r, name, items, element)
-    raise UnsupportedError(
-        f"{name}() of these values is not supported while tracing",
-        location=r.loc,
-        instead=f"np.{name}(a) of an array, np.{name}imum(x, y) of numbers",
-    )
-
-
-def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarType) -> PyFloat | NpScalar:
-    """min and max of Python's and NumPy's numbers: the winner's type is only known at run time."""
-    best = scalar_value(r, items[0], element)
-    for x in items[1:]:
-        value = scalar_value(r, x, element)
-        predicate = ("o" if element is F64 else "s") + ("lt" if name == "min" else "gt")
-        compare: Callable[..., Any] = arith.CmpF.of if element is F64 else arith.CmpI.of
-        better = r.add(compare(predicate, value, best, r.loc)).result
-        best = r.add(arith.Select.of(better, value, best, r.loc)).result
-    if all(isinstance(x, (PyFloat, float)) and not isinstance(x, np.generic) for x in items):
-        return PyFloat(best)
-    sure = all(isinstance(x, np.generic) or (isinstance(x, NpScalar) and not x.maybe_python) for x in items)
-    return NpScalar(best, element, maybe_python=not sure)
-
-
-def numpy_extreme(r: Recorder, name: str, items: Sequence[NpScalar]) -> NpScalar:
-    """min and max of NumPy scalars of one type: the first that no later one beats."""
-    best = items[0]
-    for x in items[1:]:
-        better = elementwise(r, np.less if name == "min" else np.greater, [x, best])
-        assert isinstance(better, NpScalar)
-        best = NpScalar(r.add(arith.Select.of(better.value, x.value, best.value, r.loc)).result, x.element)
-    return best
-
-
-def absolute(r: Recorder, x: Any) -> Any:
-    x = bool_as_int(r, x) if isinstance(x, PyBool) else x
-    if (e := int_expr(x)) is not None:
-        known = r.ask_nonneg(e)
-        return as_int_value(e if known else -e if known is False else dim_max(e, -e))
-    if isinstance(x, PyFloat):
-        return PyFloat(r.add(arith.AbsF.of(x.value, r.loc)).result)
-    return elementwise(r, np.absolute, [x]) if is_traced(x) else abs(x)
-
-
-def to_float(r: Recorder, x: Any = 0.0) -> Any:
-    if isinstance(x, (NpScalar, PyBool)):
-        return PyFloat(Body(r.frame.block, r.loc).cast(x.value, F64))
-    if isinstance(x, (PyFloat, PyInt)):
-        return PyFloat(float_value(r, x))
-    if isinstance(x, PyFloat) or not is_traced(x):
-        return float(x)
-    raise UnsupportedError("float() of this value is not supported yet", location=r.loc, instead="np.float64(x)")
-
-
-def to_int(r: Recorder, x: Any = 0) -> Any:
-    if isinstance(x, PyInt) or not is_traced(x):
-        return x if isinstance(x, PyInt) else int(x)
-    if isinstance(x, PyBool):
-        return bool_as_int(r, x)
-    if isinstance(x, NpScalar) and x.element in (I64, I1):
-        value = r.add(arith.IndexCast.of(Body(r.frame.block, r.loc).cast(x.value, I64), INDEX, r.loc)).result
-        return PyInt(r.symbol(value, f"i{len(r.func.symbols)}"))
-    raise UnsupportedError(
-        "int() of a float that is only known at run time",
-        location=r.loc,
-        instead="keep it as np.floor(x), or pass the int in",
-    )
-
-
-def to_bool(r: Recorder, x: Any = False) -> Any:
-    return truth(r, x)
-
-
 def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
     if isinstance(x, NpScalar) and x.maybe_python:
         raise UnsupportedError("this number is Python's or NumPy's, depending on the path", location=r.loc)
@@ -333,6 +248,27 @@ def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
     return run
 
 
+def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
+    """type(x)."""
+    if isinstance(x, NpScalar) and x.maybe_python:
+        raise UnsupportedError("this number is Python's or NumPy's, depending on the path", location=r.loc)
+    return type(x, *rest) if rest or not is_traced(x) else type(example(x))
+
+
+def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> Any:
+    """np.round."""
+    only(r, "np.round", out=(out, None))
+    return round_array(r, a, decimals)
+
+
+@dataclass(frozen=True, eq=False)
+class ScalarMethod:
+    """A bound method of a traced number."""
+
+    number: Scalar
+    name: str
+
+
 Handler = Callable[..., Any]
 HANDLERS: dict[Any, Handler] = {
     np.zeros: _creator(0), np.ones: _creator(1), np.empty: _creator(None), np.full: full,
@@ -343,28 +279,29 @@ HANDLERS: dict[Any, Handler] = {
     np.sum: _reducer("sum"), np.mean: _reducer("mean"), np.max: _extreme("max"), np.min: _extreme("min"),
     np.amax: _extreme("max"), np.amin: _extreme("min"),
     np.dot: dot, np.matmul: lambda r, a, b: matmul(r, a, b, "matmul"), np.transpose: transpose_function,
-    len: length, abs: absolute, float: to_float, int: to_int, bool: to_bool, isinstance: isinstance_of,
-    min: lambda r, *a: extreme_of(r, "min", *a), max: lambda r, *a: extreme_of(r, "max", *a),
+    len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
     np.float64: cast_scalar(np.dtype(np.float64)), np.float32: cast_scalar(np.dtype(np.float32)),
     np.int64: cast_scalar(np.dtype(np.int64)), np.bool_: cast_scalar(BOOL),
+    **PYTHON, **MATH,
 }  # fmt: skip
 METHODS: dict[str, Handler] = {
     "sum": _reducer("sum"), "mean": _reducer("mean"), "max": _extreme("max"), "min": _extreme("min"),
     "copy": copy_method, "astype": astype, "dot": dot, "fill": fill_method, "transpose": transpose,
-    "clip": clip,
+    "clip": clip, "round": round_function, "item": item,
 }  # fmt: skip
+SCALAR_METHODS: dict[str, Handler] = {
+    "item": lambda r, x: python_number(r, x) if isinstance(x, NpScalar) else x, "round": round_function,
+    "is_integer": is_integer, "conjugate": lambda r, x: x, "conj": lambda r, x: x,
+}  # fmt: skip
+"""Methods of traced numbers, where the number's type has them."""
 PURE = {
     tuple,
     list,
     range,
     slice,
     np.dtype,
-    type,
     str,
     complex,
-    divmod,
-    round,
-    sum,
     sorted,
     all,
     any,
@@ -394,8 +331,12 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
         return simple.get(name, NotImplemented)
     if isinstance(x, NpScalar) and name in ("dtype", "ndim", "shape"):
         return {"dtype": x.element.dtype, "ndim": 0, "shape": ()}[name]
-    if isinstance(x, (PyInt, PyFloat)) and name == "real":
-        return x
+    if isinstance(x, Scalar) and hasattr(type(stand_in(x)), name):
+        if name in ("real", "imag"):
+            part = getattr(stand_in(x), name)
+            return part if name == "imag" else bool_as_int(r, x)
+        if name in SCALAR_METHODS:
+            return ScalarMethod(x, name)
     return NotImplemented
 
 
@@ -413,6 +354,10 @@ def is_pure(function: Any) -> bool:
 
 def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a known function; NotImplemented for one that is not known."""
+    if isinstance(function, ScalarMethod):
+        return SCALAR_METHODS[function.name](r, function.number, *args, **kwargs)
+    if function is np.divmod and len(args) == 2 and not kwargs and any(map(is_traced, args)):
+        return elementwise(r, np.floor_divide, list(args)), elementwise(r, np.remainder, list(args))
     if isinstance(function, np.ufunc):
         only(r, f"np.{function.__name__}", **{k: (v, None) for k, v in kwargs.items()})
         if function is np.matmul:

@@ -44,12 +44,8 @@ CALLS = {
     "map": _RANGE,
     "iter": _RANGE,
     "next": _RANGE,
-    "sum": "np.sum(a)",
     "any": "np.max(a != 0)",
     "all": "np.min(a != 0)",
-    "pow": "x ** y",
-    "divmod": "x // y and x % y",
-    "numpy.divmod": "x // y and x % y",
     "numpy.array": "np.zeros(n), then store its elements",
     "numpy.asarray": "leave it out: arrays are arrays already",
     "numpy.linalg.norm": "np.sqrt(np.sum(a * a))",
@@ -82,7 +78,7 @@ def call(where: str) -> str:
     if where.startswith(("numpy.random", "random.")) or where in ("random", "random.random"):
         return "draw the numbers outside and pass them in: a traced body is run once, not at each call"
     if where.startswith("math."):
-        return f"np.{where.removeprefix('math.')}"
+        return "multiply, add or compare in a loop"
     if where.startswith("time."):
         return "measure outside: a traced body is run once, not at each call"
     return CALLS.get(where, _OUTSIDE)
@@ -100,7 +96,6 @@ def attribute(name: str) -> str:
         "any": "np.max(a != 0)",
         "all": "np.min(a != 0)",
         "clip": "np.clip(a, low, high)",
-        "item": "a[0], or float(a[0])",
         "tolist": "return the array, and convert it outside",
         "flat": "index with [...]",
     }

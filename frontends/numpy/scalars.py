@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.conditions import either, inverse, is_infinite
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import (
     Body,
@@ -28,6 +29,7 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Expr, add, floordiv, mod, mul, neg, sub, sym, symbols
 from tracebuf.ir.types import F64, I1, I64, INDEX, scalar_type
 from tracebuf.ops import arith
+from tracebuf.ops.libm import Libm
 
 BINARY: dict[str, tuple[Callable[[Any, Any], Any], np.ufunc]] = {
     "Add": (operator.add, np.add),
@@ -161,8 +163,12 @@ BITS = {"BitAnd": arith.AndI, "BitOr": arith.OrI, "BitXor": arith.XorI}
 
 def int_bits(r: Recorder, name: str, a: Dim, b: Dim) -> PyInt:
     """`&`, `|` and `^` of two Python ints."""
-    value = r.add(BITS[name].of(r.i64(a), r.i64(b), r.loc)).result
-    return PyInt(r.symbol(r.add(arith.IndexCast.of(value, INDEX, r.loc)).result, f"i{len(r.func.symbols)}"))
+    return int_of_value(r, r.add(BITS[name].of(r.i64(a), r.i64(b), r.loc)).result)
+
+
+def int_of_value(r: Recorder, value: Value, lo: int | None = None, hi: int | None = None) -> PyInt:
+    """A computed i64 as a Python int."""
+    return PyInt(r.symbol(r.add(arith.IndexCast.of(value, INDEX, r.loc)).result, f"i{len(r.func.symbols)}", lo, hi))
 
 
 def python_bits(r: Recorder, name: str, a: Any, b: Any) -> Any:
@@ -186,8 +192,7 @@ def bool_as_int(r: Recorder, x: Any) -> Any:
     if isinstance(x, bool):
         return int(x)
     if isinstance(x, PyBool):
-        value = r.add(arith.IndexCast.of(Body(r.frame.block, r.loc).cast(x.value, I64), INDEX, r.loc)).result
-        return PyInt(r.symbol(value, f"i{len(r.func.symbols)}", 0, 1))
+        return int_of_value(r, Body(r.frame.block, r.loc).cast(x.value, I64), 0, 1)
     return x
 
 
@@ -251,16 +256,10 @@ def require_nonzero(r: Recorder, value: Value, message: str) -> None:
 
 def python_power(r: Recorder, base: Value, exponent: Value) -> PyFloat:
     """A power of floats that is a float, by libm's pow as Python has it; OverflowError where finite ones overflow."""
-    result = r.add(arith.LibmPow.of(base, exponent, r.loc)).result
-
-    def infinite(x: Value) -> Value:
-        return r.add(
-            arith.CmpF.of("oeq", r.add(arith.AbsF.of(x, r.loc)).result, r.constant(float("inf"), F64), r.loc)
-        ).result
-
-    fine = r.add(arith.XorI.of(infinite(result), r.constant(True, I1), r.loc)).result
-    given = r.add(arith.OrI.of(infinite(base), infinite(exponent), r.loc)).result
-    r.check(r.add(arith.OrI.of(fine, given, r.loc)).result, "OverflowError", "(34, 'Numerical result out of range')")
+    result = r.add(Libm.of("pow", [base, exponent], F64, r.loc)).result
+    given = either(r, is_infinite(r, base), is_infinite(r, exponent))
+    fine = either(r, inverse(r, is_infinite(r, result)), given)
+    r.check(fine, "OverflowError", "(34, 'Numerical result out of range')")
     return PyFloat(result)
 
 
@@ -272,7 +271,7 @@ def scalar_power(r: Recorder, a: Operand, b: Operand) -> Any:
         return elementwise(r, np.power, [a, b])
     element = scalar_type(dtype)
     base, exponent = scalar_value(r, a, element), scalar_value(r, b, element)
-    return NpScalar(r.add(arith.LibmPow.of(base, exponent, r.loc)).result, element)
+    return NpScalar(r.add(Libm.of("pow", [base, exponent], element, r.loc)).result, element)
 
 
 def array_power(r: Recorder, a: ArrayRef, b: Operand) -> Any:

@@ -100,9 +100,8 @@ class Emitter(Protocol):
         """One element through NumPy's own inner loop (blocks of elements are the lowering's business)."""
         ...
 
-    def libm(self, name: str, type: str, args: Sequence[str]) -> str:
-        """A call of the C library's function on floats of an LLVM type, not to be replaced by what LLVM believes it
-        means (nobuiltin)."""
+    def libm(self, function: str, signature: str, args: Sequence[tuple[str, str]], result: str) -> str:
+        """A call of what `tracebuf.libm` names: args are (llvm type, value), `result` an llvm type."""
         ...
 
 

@@ -16,7 +16,7 @@ from tracebuf.errors import note_location
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Emitter, Interpreter, llvm_type
-from tracebuf.ir.types import F32, F64, I1, I64, INDEX, ScalarType
+from tracebuf.ir.types import F32, I1, I64, INDEX, ScalarType
 
 
 class ScalarOp(Op):
@@ -488,20 +488,6 @@ class Ufunc(ScalarOp):
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         return e.ufunc(self.function, self.attrs["types"], args, llvm_type(self.element))
-
-
-class LibmPow(BinaryOp):
-    """`tracebuf.pow`: the C library's pow or powf, which is what Python's float and NumPy's scalar power call."""
-
-    __slots__ = ()
-    name = "tracebuf.pow"
-
-    def compute(self, args: Sequence[Any]) -> Any:
-        element = self.element.dtype.type
-        return element(element(args[0]) ** element(args[1]))
-
-    def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        return e.libm("pow" if self.element is F64 else "powf", self.llvm, args)
 
 
 Raised = str | type[BaseException]

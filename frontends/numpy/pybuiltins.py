@@ -1,0 +1,269 @@
+"""Python's builtin functions of numbers on traced values: conversions, rounding, abs, divmod, pow, min, max, sum.
+
+Conversions raise what Python raises, by checks at their place; an int has 64 bits (rule N1, a stated limit).
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.conditions import both, either, inverse, is_finite, is_infinite
+from tracebuf.frontends.numpy.indexing import as_int, check_converts, read_item
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.scalars import (
+    as_int_value,
+    binary,
+    bool_as_int,
+    example,
+    float_value,
+    int_expr,
+    int_of_value,
+    truth,
+)
+from tracebuf.frontends.numpy.ufuncs import elementwise, scalar_value, weak_type
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, is_traced
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, sub
+from tracebuf.ir.types import F64, I1, I64, ScalarType
+from tracebuf.ops import arith
+from tracebuf.ops.libm import Libm
+
+EXACT = 2**53
+"""Ints up to this size are floats exactly."""
+
+
+# -- conversions
+def as_number(r: Recorder, x: Any) -> Any:
+    """A number, or the element of an array without dimensions, which converts as one."""
+    return NpScalar(r.load(x, ()), x.element) if isinstance(x, ArrayRef) and x.ndim == 0 else x
+
+
+def to_float(r: Recorder, *args: Any) -> Any:
+    if not any(map(is_traced, args)):
+        return float(*args)
+    float(*map(example, args))  # raises what Python raises
+    return PyFloat(float_value(r, as_number(r, args[0])))
+
+
+def to_int(r: Recorder, *args: Any, **kwargs: Any) -> Any:
+    if not any(map(is_traced, [*args, *kwargs.values()])):
+        return int(*args, **kwargs)
+    int(*map(example, args), **{k: example(v) for k, v in kwargs.items()})
+    x = bool_as_int(r, as_number(r, args[0]))
+    if (e := int_expr(x)) is not None:
+        return as_int_value(e)
+    if isinstance(x, NpScalar) and x.element.dtype.kind in "biu":
+        return int_of_value(r, scalar_value(r, x, I64))
+    return float_to_int(r, float_value(r, x))
+
+
+def float_to_int(r: Recorder, value: Value) -> PyInt:
+    """int(x) of a float: towards zero; NaN, infinities and what 64 bits do not hold raise."""
+    check_converts(r, value)
+    return int_of_value(r, r.add(arith.FPToSI.of(value, I64, r.loc)).result)
+
+
+def to_bool(r: Recorder, *args: Any) -> Any:
+    return truth(r, *args) if any(map(is_traced, args)) else bool(*args)
+
+
+def item(r: Recorder, a: ArrayRef, *args: Any) -> Any:
+    """a.item(): an element as a Python number."""
+    place = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+    if not args:
+        for d in a.shape:
+            r.require_equal(d, 1, "ValueError", "can only convert an array of size 1 to a Python scalar")
+        place = (0,) * a.ndim
+    elif len(place) != a.ndim:
+        if len(place) != 1:
+            r.fail("ValueError", "incorrect number of indices for array")
+        raise UnsupportedError("item() by a flat index", location=r.loc, instead="a[i, j].item()")
+    found = read_item(r, a, tuple(place))
+    return python_number(r, found if isinstance(found, NpScalar) else NpScalar(r.load(a, ()), a.element))
+
+
+def python_number(r: Recorder, x: NpScalar) -> PyFloat | PyInt | PyBool:
+    """x.item()."""
+    if x.element.is_float:
+        return PyFloat(float_value(r, x))
+    return PyBool(x.value) if x.element is I1 else int_of_value(r, scalar_value(r, x, I64))
+
+
+def is_integer(r: Recorder, x: Any) -> Any:
+    """x.is_integer() of a float."""
+    value = float_value(r, x)
+    whole = r.add(arith.CmpF.of("oeq", r.add(arith.Floor.of(value, r.loc)).result, value, r.loc)).result
+    return PyBool(both(r, whole, is_finite(r, value)))
+
+
+# -- rounding
+def round_number(r: Recorder, x: Any, ndigits: Any = None) -> Any:
+    """round(x) and round(x, n)."""
+    if not is_traced(x) and not is_traced(ndigits):
+        return round(x, ndigits)
+    round(example(x), example(ndigits))  # raises what Python raises
+    if isinstance(x, NpScalar) and ndigits is not None:
+        return round_array(r, x, ndigits)
+    x = bool_as_int(r, x)
+    if (e := int_expr(x)) is not None:
+        return as_int_value(e) if ndigits is None else round_int(r, e, static_digits(r, ndigits))
+    if isinstance(x, NpScalar) and not x.element.is_float:
+        return to_int(r, x)
+    value = float_value(r, x)
+    if ndigits is None:
+        return float_to_int(r, r.add(arith.RoundEven.of(value, r.loc)).result)
+    digits = as_int(r, bool_as_int(r, ndigits))
+    assert digits is not None
+    rounded = r.add(Libm.of("round", [value, r.i64(digits)], F64, r.loc)).result
+    fine = either(r, inverse(r, is_infinite(r, rounded)), is_infinite(r, value))
+    r.check(fine, "OverflowError", "rounded value too large to represent")
+    return PyFloat(rounded)
+
+
+def static_digits(r: Recorder, ndigits: Any) -> int:
+    e = as_int(r, bool_as_int(r, ndigits))
+    assert e is not None
+    return r.static_int(e, "the number of digits")
+
+
+def round_int(r: Recorder, e: Dim, digits: int) -> PyInt | int:
+    """An int rounded to tens, hundreds ...: the nearest multiple, of two the one with an even quotient."""
+    if digits >= 0:
+        return as_int_value(e)
+    unit = 10**-digits
+    quotient = floordiv(e, unit)
+    rest, odd = sub(e, mul(quotient, unit)), sub(quotient, mul(floordiv(quotient, 2), 2))
+    up = r.compare("sgt", add(mul(rest, 2), odd), unit)
+    one = r.add(arith.Select.of(up, r.index(1), r.index(0), r.loc)).result
+    return as_int_value(mul(add(quotient, r.symbol(one, "up", 0, 1)), unit))
+
+
+def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
+    """np.round, as PyArray_Round does it: by a factor of 10**decimals."""
+    digits = static_digits(r, decimals)
+    kind = np.dtype(weak_type(a)).kind
+    if kind in "iu" and digits >= 0:
+        return elementwise(r, np.positive, [a]) if not isinstance(a, NpScalar) else a
+    if kind == "b" and digits:
+        raise UnsupportedError("bools rounded to digits", location=r.loc, instead="np.round(a)")
+    if kind in "iu":
+        raise UnsupportedError("ints rounded to tens", location=r.loc, instead="(a + 5) // 10 * 10")
+    if digits == 0:
+        return elementwise(r, np.rint, [a])
+    first, second = (np.multiply, np.true_divide) if digits > 0 else (np.true_divide, np.multiply)
+    factor = float(10 ** abs(digits))
+    return elementwise(r, second, [elementwise(r, np.rint, [elementwise(r, first, [a, factor])]), factor])
+
+
+# -- arithmetic
+def absolute(r: Recorder, x: Any) -> Any:
+    x = bool_as_int(r, x)
+    if (e := int_expr(x)) is not None:
+        known = r.ask_nonneg(e)
+        return as_int_value(e if known else -e if known is False else dim_max(e, -e))
+    if isinstance(x, PyFloat):
+        return PyFloat(r.add(arith.AbsF.of(x.value, r.loc)).result)
+    return elementwise(r, np.absolute, [x]) if is_traced(x) else abs(x)
+
+
+def divmod_of(r: Recorder, a: Any, b: Any) -> Any:
+    """divmod: the pair of what `//` and `%` give."""
+    if not is_traced(a) and not is_traced(b):
+        return divmod(a, b)
+    return binary(r, "FloorDiv", a, b), binary(r, "Mod", a, b)
+
+
+def power_of(r: Recorder, base: Any, exp: Any, mod: Any = None) -> Any:
+    """pow(a, b); with a modulus of known ints only."""
+    if mod is None and (is_traced(base) or is_traced(exp)):
+        return binary(r, "Pow", base, exp)
+    if any(map(is_traced, (base, exp, mod))):
+        raise UnsupportedError("pow() with a modulus", location=r.loc, instead="a loop of x = x * x % m")
+    return pow(base, exp, mod)
+
+
+def sum_of(r: Recorder, items: Any, start: Any = 0) -> Any:
+    """sum() of a tuple or list: one after the other."""
+    if not is_traced(items) and not is_traced(start) and not any(map(is_traced, items)):
+        return sum(items, start)
+    if not isinstance(items, (tuple, list)):
+        raise UnsupportedError("sum() of this", location=r.loc, instead="np.sum(a), or sum() of a tuple")
+    if sys.version_info >= (3, 12) and any(isinstance(x, PyFloat) for x in items):
+        raise UnsupportedError(  # Python carries the rounding errors along
+            "sum() of Python floats", location=r.loc, instead="x + y + z"
+        )
+    total = start
+    for x in items:
+        total = binary(r, "Add", total, x)
+    return total
+
+
+# -- min and max
+def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
+    """min and max of ints; of other numbers through comparisons, as Python picks."""
+    items = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
+    if not any(is_traced(x) for x in items):
+        return getattr(builtins, name)(*args, **options)
+    if options:
+        raise UnsupportedError(
+            f"{name}() with {', '.join(options)}=", location=r.loc, instead=f"{name}() of the numbers themselves"
+        )
+    exprs = [int_expr(x) for x in items]
+    if all(e is not None for e in exprs) and exprs:
+        return as_int_value(r.facts.simplify((dim_min if name == "min" else dim_max)(*exprs)))  # type: ignore[arg-type]
+    if all(isinstance(x, NpScalar) and not x.maybe_python and x.element is items[0].element for x in items):
+        return numpy_extreme(r, name, items)
+    kinds = [weak_type(x) if isinstance(x, (Scalar, bool, int, float, np.generic)) else str for x in items]
+    for element, python in ((F64, (float, int)), (I64, (int,))):
+        if all(k in python if isinstance(k, type) else k == element.dtype for k in kinds):
+            if element is I64 or all(small(r, e) for e in exprs if e is not None):
+                return mixed_extreme(r, name, items, element)
+    raise UnsupportedError(
+        f"{name}() of these values is not supported while tracing",
+        location=r.loc,
+        instead=f"np.{name}(a) of an array, np.{name}imum(x, y) of numbers",
+    )
+
+
+def small(r: Recorder, e: Dim) -> bool:
+    """Whether an int is surely a float exactly."""
+    low, high = r.facts.interval(e)
+    return low is not None and high is not None and -EXACT <= low and high <= EXACT
+
+
+def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarType) -> PyFloat | NpScalar:
+    """min and max of Python's and NumPy's numbers: the winner's type is only known at run time."""
+    best = scalar_value(r, items[0], element)
+    for x in items[1:]:
+        value = scalar_value(r, x, element)
+        predicate = ("o" if element is F64 else "s") + ("lt" if name == "min" else "gt")
+        compare: Callable[..., Any] = arith.CmpF.of if element is F64 else arith.CmpI.of
+        better = r.add(compare(predicate, value, best, r.loc)).result
+        best = r.add(arith.Select.of(better, value, best, r.loc)).result
+    if all(isinstance(x, (PyFloat, float)) and not isinstance(x, np.generic) for x in items):
+        return PyFloat(best)
+    sure = all(isinstance(x, np.generic) or (isinstance(x, NpScalar) and not x.maybe_python) for x in items)
+    return NpScalar(best, element, maybe_python=not sure)
+
+
+def numpy_extreme(r: Recorder, name: str, items: Sequence[NpScalar]) -> NpScalar:
+    """min and max of NumPy scalars of one type: the first that no later one beats."""
+    best = items[0]
+    for x in items[1:]:
+        better = elementwise(r, np.less if name == "min" else np.greater, [x, best])
+        assert isinstance(better, NpScalar)
+        best = NpScalar(r.add(arith.Select.of(better.value, x.value, best.value, r.loc)).result, x.element)
+    return best
+
+
+HANDLERS: dict[Any, Callable[..., Any]] = {
+    abs: absolute, float: to_float, int: to_int, bool: to_bool, round: round_number, divmod: divmod_of, pow: power_of,
+    sum: sum_of, min: lambda r, *a, **k: extreme_of(r, "min", *a, **k),
+    max: lambda r, *a, **k: extreme_of(r, "max", *a, **k),
+}  # fmt: skip
