@@ -147,7 +147,7 @@ class BufferizedFunction:
         kinds = {p.kind for p in self._signature.parameters.values()}
         self._variadic = bool(kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD})
         self._all_positional = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
-        self._takes_out = "out" not in self._names and inspect.Parameter.VAR_KEYWORD not in kinds
+        self.takes_out = "out" not in self._names and inspect.Parameter.VAR_KEYWORD not in kinds
         self._hidden: tuple[Hidden, ...] = ()
         self._compiled: dict[tuple[Any, ...], list[Specialization]] = {}
         self._recent: dict[tuple[Any, ...], _Recent] = {}
@@ -178,7 +178,7 @@ class BufferizedFunction:
 
     def eager(self, *args: Any, **kwargs: Any) -> Any:
         """The same call by NumPy alone, `out=` included."""
-        if not self._takes_out or "out" not in kwargs:
+        if not self.takes_out or "out" not in kwargs:
             return self.__wrapped__(*args, **kwargs)
         form, buffers = destinations(kwargs.pop("out"))
         return copy_results(self.__wrapped__(*args, **kwargs), form, buffers)
@@ -236,7 +236,7 @@ class BufferizedFunction:
     # -- from arguments to a specialisation
     def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], Form]:
         """The call's values (bound parameters, buffers of `out=`, captured arrays) and the form of `out`."""
-        if self._takes_out and "out" in kwargs:
+        if self.takes_out and "out" in kwargs:
             out, buffers = destinations(kwargs["out"])
             values = (*self._bind(args, {k: v for k, v in kwargs.items() if k != "out"}), *buffers)
         else:

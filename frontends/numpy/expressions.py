@@ -16,6 +16,7 @@ from tracebuf.frontends.numpy import functions, rewrites
 from tracebuf.frontends.numpy.control import Env, Range, trace_if
 from tracebuf.frontends.numpy.fresh import as_array
 from tracebuf.frontends.numpy.indexing import as_int, read_item
+from tracebuf.frontends.numpy.outputs import store_results
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import matmul
 from tracebuf.frontends.numpy.scalars import binary, compare, example, truth, unary
@@ -339,7 +340,8 @@ class Expressions:
         if known is not NotImplemented:
             return known
         if getattr(function, "__tracebuf__", False):
-            return self.call_function(function.__wrapped__, args, kwargs)
+            out = kwargs.pop("out", None) if function.takes_out else None
+            return store_results(self.r, self.call_function(function.__wrapped__, args, kwargs), out)
         name = getattr(function, "__name__", str(function))
         module = getattr(function, "__module__", None) or ""
         if isinstance(function, types.FunctionType) and not module.startswith(("numpy", "scipy")):

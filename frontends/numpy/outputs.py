@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import Operand, check_weak_int, convert_to, scalar_value, shape_text, weak_type
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, Scalar
@@ -91,6 +92,7 @@ def content(r: Recorder, x: Operand, buffer: ArrayRef) -> Any:
     """A result as the buffer will hold it, checked: a tensor, a scalar where the buffer is 0-d."""
     r.check_writable(buffer)
     check_kind(x, isinstance(x, (ArrayRef, Scalar, bool, int, float, np.generic)))
+    check_one_type(r, x)
     check_cast(weak_type(x), buffer.dtype)
     check_weak_int(r, x, buffer.dtype)
     shape = x.shape if isinstance(x, ArrayRef) else ()
@@ -103,6 +105,15 @@ def content(r: Recorder, x: Operand, buffer: ArrayRef) -> Any:
     if buffer.ndim:
         return convert_to(r, x, buffer.element, buffer.shape)
     return scalar_value(r, NpScalar(r.load(x, ()), x.element) if isinstance(x, ArrayRef) else x, buffer.element)
+
+
+def check_one_type(r: Recorder, x: Operand) -> None:
+    """Refuses a number of which only the run time knows whether it is Python's."""
+    if isinstance(x, NpScalar) and x.maybe_python:
+        raise UnsupportedError(
+            "this result is a Python number or NumPy's, depending on the path", location=r.loc,
+            instead=f"start it as np.{x.element.dtype.name}(...)",
+        )  # fmt: skip
 
 
 def check_kind(x: Any, fine: bool) -> None:
@@ -127,11 +138,12 @@ def copy_results(result: Any, form: Form, buffers: Sequence[np.ndarray]) -> Any:
         if buffer is None or x is buffer:
             continue
         check_kind(x, isinstance(x, (np.ndarray, bool, int, float, complex, np.generic)))
-        check_cast(np.asarray(x).dtype, buffer.dtype)
+        check_cast(getattr(x, "dtype", type(x)), buffer.dtype)
         if np.shape(x) != buffer.shape:
             text = f"the result of shape {np.shape(x)} does not fit into an output array of shape {buffer.shape}"
             raise ValueError(text)
-        stores.append((buffer, np.array(x) if any(np.may_share_memory(x, b) for b in buffers) else x))
+        shared = isinstance(x, np.ndarray) and any(np.may_share_memory(x, b) for b in buffers)
+        stores.append((buffer, np.array(x) if shared else x))
     for buffer, x in stores:
         np.copyto(buffer, x, casting="same_kind")
     return placed(result, out)

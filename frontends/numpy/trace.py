@@ -14,7 +14,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arguments import ArrayKey, Binding, Entry, Key, Relations, ScalarKey
 from tracebuf.frontends.numpy.captures import Hidden
 from tracebuf.frontends.numpy.interpreter import Interpreter
-from tracebuf.frontends.numpy.outputs import Form, arranged, store_results
+from tracebuf.frontends.numpy.outputs import Form, arranged, check_one_type, store_results
 from tracebuf.frontends.numpy.recorder import DeadEnd, Guard, Recorder
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar
 from tracebuf.ir.core import Func, Op, Value
@@ -237,9 +237,5 @@ class Results:
         if isinstance(x, PyBool):
             return Leaf("bool", self.add(x.value))
         assert isinstance(x, NpScalar)
-        if x.maybe_python:
-            raise UnsupportedError(
-                "this result is a Python number or NumPy's, depending on the path", location=self.r.loc,
-                instead=f"start it as np.{x.element.dtype.name}(...)",
-            )  # fmt: skip
+        check_one_type(self.r, x)
         return Leaf("numpy", self.add(x.value))
