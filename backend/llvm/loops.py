@@ -9,15 +9,16 @@ before its stores, and every out of a block is written in the last stage, so an 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tracebuf.backend.llvm.code import Access, Code, OpenLoop
 from tracebuf.backend.llvm.folds import FoldState
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
-from tracebuf.ir.core import Value
+from tracebuf.ir.core import Op, Value
 from tracebuf.ir.types import MemRefType, ScalarType
 from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest, Operand, Stage
 from tracebuf.ops import arith
+from tracebuf.ops.linalg import Index
 
 CHEAP = 4
 """A strided loop of so few ops gains nothing from gathered vectors, which take twice the time to compile."""
@@ -50,13 +51,15 @@ def access_to(code: Code, buffer: Buffer, scopes: dict[int, str]) -> Access:
 @dataclass(frozen=True, slots=True)
 class Row:
     """One run of the innermost loop, or one block of it: pointers and strides (LLVM values) of each operand, what is
-    fixed.
+    fixed, the indices of the loops around it, and where a block begins.
     """
 
     pointers: dict[int, str]
     strides: dict[int, str]
     values: dict[Value, str]
     vectorize: bool = True
+    indices: dict[int, str] = field(default_factory=dict)
+    start: str = "0"
 
 
 class NestWriter:
@@ -95,7 +98,7 @@ class NestWriter:
         strides = [{o.index: self._stride(o, depth) for o in self.nest.operands} for depth in range(len(sizes))]
         unit = [self.code.icmp("eq", strides[-1][k], "1") for k in self.nest.unit_test if strides[-1][k] != "1"]
         pointers = {o.index: self.buffers[o.index].pointer for o in self.nest.operands}
-        self._loops(0, sizes, strides, pointers, self.code.every(unit))
+        self._loops(sizes, strides, pointers, self.code.every(unit), {})
 
     def _outer(self, value: Value) -> str:
         return self.values[value] if value in self.values else self.outer[value]
@@ -112,18 +115,26 @@ class NestWriter:
         return total
 
     def _loops(
-        self, depth: int, sizes: list[str], strides: list[dict[int, str]], pointers: dict[int, str], unit: str
+        self,
+        sizes: list[str],
+        strides: list[dict[int, str]],
+        pointers: dict[int, str],
+        unit: str,
+        indices: dict[int, str],
     ) -> None:
-        """The loops from `depth` inwards, with the folds around those that they run over."""
+        """The loops inside of those that have `indices`, with the folds around those that they run over."""
+        depth = len(indices)
         folding = depth == len(sizes) - self.nest.fold_loops and self.nest.folds
         if folding:
             for k, state in self.fold_of.items():
                 state.begin(pointers[k], self._access(k))
         if depth == len(sizes) - 1:
-            self._row(sizes[-1], Row(pointers, strides[-1], {}, not self.nest.rare), unit)
+            self._row(sizes[-1], Row(pointers, strides[-1], {}, not self.nest.rare, indices), unit)
         else:
+            dim = self.nest.loops[depth].dims[-1]
             with self.code.loop(sizes[depth]) as loop:
-                self._loops(depth + 1, sizes, strides, self._advance(pointers, strides[depth], loop.index), unit)
+                inside = self._advance(pointers, strides[depth], loop.index)
+                self._loops(sizes, strides, inside, unit, {**indices, dim: loop.index})
         if folding:
             for k, state in self.fold_of.items():
                 state.finish(pointers[k], self._access(k))
@@ -172,7 +183,8 @@ class NestWriter:
                 left = code.intrinsic(
                     "llvm.smin.i64", "i64", [("i64", code.sub(count, loop.index)), ("i64", str(BLOCK))]
                 )
-                self._block(left, replace(row, pointers=self._advance(row.pointers, row.strides, loop.index)))
+                inside = self._advance(row.pointers, row.strides, loop.index)
+                self._block(left, replace(row, pointers=inside, start=loop.index))
 
     def _once(self, row: Row) -> None:
         """A nest without loops: one element, every op in its own order."""
@@ -180,8 +192,7 @@ class NestWriter:
         values = dict(row.values)
         for op in body.ops[:-1]:
             if op.result not in values:
-                assert isinstance(op, arith.ScalarOp)
-                values[op.result] = op.emit(self.scalars, [self._read(v, row, "0", values, "") for v in op.operands])
+                values[op.result] = self._compute(op, row, "0", values, "")
         self._store_outs(row, "0", values, "")
 
     def _block(self, count: str, row: Row) -> None:
@@ -216,9 +227,10 @@ class NestWriter:
         """One loop over the row or block."""
         code = self.code
         group, back = "", ""
-        if not self.nest.spec.ordered:
-            group, back = code.parallel_group(row.vectorize, short=self.nest.blocked)
         states = list(self.fold_of.values()) if last else []
+        if not self.nest.spec.ordered:
+            vectorize = row.vectorize and not any(s.fold.how == IN_ORDER for s in states)
+            group, back = code.parallel_group(vectorize, short=self.nest.blocked)
         if any(s.fold.how != IN_ORDER and s.element.is_float for s in states):
             back = self._wide(group, count) or back
         carried = [(memory_type(s.element) if s.element.name != "i1" else "i1", s.start()) for s in states]
@@ -260,10 +272,7 @@ class NestWriter:
         folding = {s.fold.op for s in states}
         for op in stage.scalars:
             if op not in folding:
-                assert isinstance(op, arith.ScalarOp)
-                values[op.result] = op.emit(
-                    self.scalars, [self._read(v, row, index, values, group) for v in op.operands]
-                )
+                values[op.result] = self._compute(op, row, index, values, group)
         for v in dict.fromkeys((*stage.kept, *gathered)):
             self.code.store(self._scalar(v), self._read(v, row, index, values, group), self._at(v, index), group)
         if last:
@@ -276,6 +285,14 @@ class NestWriter:
                     new = self._read(element, row, index, values, group)
                     loop.next.append(state.combine(self.scalars, values[args[state.fold.out]], new))
             self._store_outs(row, index, values, group)
+
+    def _compute(self, op: Op, row: Row, index: str, values: dict[Value, str], group: str) -> str:
+        """One op of the body, at an index of the row or block."""
+        if isinstance(op, Index):
+            inner = op.dim in self.nest.loops[-1].dims
+            return self.code.add(row.start, index) if inner else row.indices.get(op.dim, "0")
+        assert isinstance(op, arith.ScalarOp)
+        return op.emit(self.scalars, [self._read(v, row, index, values, group) for v in op.operands])
 
     def _store_outs(self, row: Row, index: str, values: dict[Value, str], group: str) -> None:
         spec = self.nest.spec

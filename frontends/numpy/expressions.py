@@ -17,8 +17,8 @@ from tracebuf.frontends.numpy.control import Env, Range, trace_if
 from tracebuf.frontends.numpy.fresh import as_array
 from tracebuf.frontends.numpy.indexing import as_int, read_item
 from tracebuf.frontends.numpy.outputs import store_results
+from tracebuf.frontends.numpy.products import matmul
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.reductions import matmul
 from tracebuf.frontends.numpy.scalars import binary, compare, example, truth, unary
 from tracebuf.frontends.numpy.source import Source, make_source
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyInt, Scalar, is_traced, stand_in
@@ -287,7 +287,7 @@ class Expressions:
             return value if ours else self.capture(node.attr, lambda: getattr(base, node.attr), value, base)
         if isinstance(base, type) and base.__module__.partition(".")[0] not in ("numpy", "builtins"):
             return self.capture(node.attr, lambda: getattr(base, node.attr), value, base)
-        if isinstance(base, (np.dtype, type, int, float, str, np.generic, np.finfo, np.iinfo, slice)):
+        if isinstance(base, (np.ufunc, np.dtype, type, int, float, str, np.generic, np.finfo, np.iinfo, slice)):
             return value
         if isinstance(base, (tuple, list, NestedFunction, Method, Range, type(None))):
             if not hasattr(base, node.attr):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy import aggregates, products
 from tracebuf.frontends.numpy.fresh import (
     as_array,
     copy_of,
@@ -24,15 +25,14 @@ from tracebuf.frontends.numpy.fresh import (
     k_order,
     only,
     shape_arg,
-    strong,
 )
 from tracebuf.frontends.numpy.indexing import store_view
 from tracebuf.frontends.numpy.pybuiltins import HANDLERS as PYTHON
 from tracebuf.frontends.numpy.pybuiltins import is_integer, item, python_number, round_array
 from tracebuf.frontends.numpy.pymath import HANDLERS as MATH
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.reductions import matmul, reduce
 from tracebuf.frontends.numpy.scalars import as_int_value, binary, bool_as_int, example
+from tracebuf.frontends.numpy.ufunc_calls import call_method, call_ufunc
 from tracebuf.frontends.numpy.ufuncs import (
     BOOL,
     Body,
@@ -40,6 +40,7 @@ from tracebuf.frontends.numpy.ufuncs import (
     build,
     check_maybe_python,
     elementwise,
+    out_of,
     scalar_value,
     supported,
     weak_type,
@@ -153,47 +154,17 @@ def clip(
     r: Recorder, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
 ) -> Any:
     """np.clip, by the ufunc of that name, or np.maximum or np.minimum for one bound."""
-    only(r, "np.clip", out=(out, None))
+    into = out_of(r, out)
     low, high = (a_min if min is None else min), (a_max if max is None else max)
     if low is None and high is None:
-        return elementwise(r, np.positive, [a])
+        return elementwise(r, np.positive, [a], into)
     if low is None or high is None:
-        return elementwise(r, np.minimum if low is None else np.maximum, [a, high if low is None else low])
-    return elementwise(r, arith.ufunc_named("clip"), [a, low, high])
-
-
-def _reducer(kind: str) -> Callable[..., Any]:
-    def run(
-        r: Recorder, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, **rest: Any
-    ) -> Any:
-        only(r, kind, dtype=(dtype, None), out=(out, None), **{k: (v, NO_VALUE) for k, v in rest.items()})
-        return reduce(r, kind, as_array(r, a), axis, False if keepdims is NO_VALUE else keepdims)
-
-    return run
-
-
-def _extreme(kind: str) -> Callable[..., Any]:
-    def run(r: Recorder, a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, **rest: Any) -> Any:
-        return _reducer(kind)(r, a, axis, None, out, keepdims, **rest)
-
-    return run
+        return elementwise(r, np.minimum if low is None else np.maximum, [a, high if low is None else low], into)
+    return elementwise(r, arith.ufunc_named("clip"), [a, low, high], into)
 
 
 def fill_method(r: Recorder, a: ArrayRef, value: Operand) -> None:
     store_view(r, a, value)
-
-
-def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
-    only(r, "dot", out=(out, None))
-    if all(isinstance(x, ArrayRef) and x.ndim for x in (a, b)):
-        return matmul(r, a, b, "dot")
-    product = elementwise(r, np.multiply, [strong(r, a), strong(r, b)])
-    in_rows = isinstance(product, ArrayRef) and product.storage.order == tuple(range(product.ndim))
-    if not isinstance(product, ArrayRef) or in_rows or not product.element.is_float:
-        return product
-    if product.ndim > 2:
-        raise UnsupportedError("np.dot of a number and a stack of matrices", location=r.loc, instead="a * b")
-    return copy_of(r, product, product.element, range(product.ndim))  # BLAS gives rows, `*` keeps the order of axes
 
 
 def transpose(r: Recorder, a: ArrayRef, *axes: Any) -> ArrayRef:
@@ -276,18 +247,15 @@ HANDLERS: dict[Any, Handler] = {
     np.full_like: full_like, np.copy: copy_function, np.where: where, np.clip: clip,
     np.shape: lambda r, a: attribute(r, as_array(r, a), "shape"), np.ndim: lambda r, a: as_array(r, a).ndim,
     np.size: lambda r, a: attribute(r, as_array(r, a), "size"), slice: lambda r, *bounds: slice(*bounds),
-    np.sum: _reducer("sum"), np.mean: _reducer("mean"), np.max: _extreme("max"), np.min: _extreme("min"),
-    np.amax: _extreme("max"), np.amin: _extreme("min"),
-    np.dot: dot, np.matmul: lambda r, a, b: matmul(r, a, b, "matmul"), np.transpose: transpose_function,
+    np.transpose: transpose_function, **aggregates.FUNCTIONS, **products.FUNCTIONS,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
     np.float64: cast_scalar(np.dtype(np.float64)), np.float32: cast_scalar(np.dtype(np.float32)),
     np.int64: cast_scalar(np.dtype(np.int64)), np.bool_: cast_scalar(BOOL),
     **PYTHON, **MATH,
 }  # fmt: skip
 METHODS: dict[str, Handler] = {
-    "sum": _reducer("sum"), "mean": _reducer("mean"), "max": _extreme("max"), "min": _extreme("min"),
-    "copy": copy_method, "astype": astype, "dot": dot, "fill": fill_method, "transpose": transpose,
-    "clip": clip, "round": round_function, "item": item,
+    "copy": copy_method, "astype": astype, "fill": fill_method, "transpose": transpose, "clip": clip,
+    "round": round_function, "item": item, **aggregates.METHODS, "dot": products.dot,
 }  # fmt: skip
 SCALAR_METHODS: dict[str, Handler] = {
     "item": lambda r, x: python_number(r, x) if isinstance(x, NpScalar) else x, "round": round_function,
@@ -359,19 +327,9 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
     if function is np.divmod and len(args) == 2 and not kwargs and any(map(is_traced, args)):
         return elementwise(r, np.floor_divide, list(args)), elementwise(r, np.remainder, list(args))
     if isinstance(function, np.ufunc):
-        only(r, f"np.{function.__name__}", **{k: (v, None) for k, v in kwargs.items()})
-        if function is np.matmul:
-            return matmul(r, args[0], args[1], "matmul")
-        if not function.nin <= len(args) <= function.nargs:
-            takes = f"takes from {function.nin} to {function.nargs} positional arguments but {len(args)} were given"
-            raise TypeError(f"{function.__name__}() {takes}")
-        if len(args) != function.nin:
-            raise UnsupportedError(
-                f"np.{function.__name__} with an output argument is not supported yet",
-                location=r.loc,
-                instead="store the result: out[...] = f(a, b)",
-            )
-        return elementwise(r, function, list(args)) if any(is_traced(a) for a in args) else function(*args)
+        return call_ufunc(r, function, args, kwargs)
+    if isinstance(ufunc := getattr(function, "__self__", None), np.ufunc):
+        return call_method(r, ufunc, function.__name__, args, kwargs)
     try:
         handler = HANDLERS.get(function)
     except TypeError:

@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.captures import Place, default_of, outside
 from tracebuf.frontends.numpy.control import Env, Range, trace_for, trace_if
 from tracebuf.frontends.numpy.expressions import Expressions, NestedFunction
 from tracebuf.frontends.numpy.indexing import store_item
+from tracebuf.frontends.numpy.products import inplace_matmul
 from tracebuf.frontends.numpy.recorder import DeadEnd, Recorder
 from tracebuf.frontends.numpy.scalars import BINARY, binary, power_form, truth
 from tracebuf.frontends.numpy.source import Source, read_source
@@ -279,7 +280,7 @@ class Interpreter(Expressions):
         if not isinstance(old, ArrayRef):
             return binary(self.r, name, old, right)
         if name == "MatMult":
-            raise UnsupportedError("`@=` is not supported yet", location=self.r.loc, instead="a[...] = a @ b")
+            return inplace_matmul(self.r, old, right)
         if not (is_traced(right) or isinstance(right, (bool, int, float, np.generic))):
             return binary(self.r, name, old, right)
         self.r.check_writable(old)

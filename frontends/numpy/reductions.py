@@ -1,165 +1,413 @@
-"""Reductions (sum, max, min, mean) and matrix products."""
+"""`ufunc.reduce` and what NumPy makes of it: sums, products, extremes, truth, means, variances, indices of extremes.
+
+A reduction is a fill with its start and a `linalg.generic` that folds elements into it. What it starts from is
+`initial`, else the ufunc's identity, else (maximum, minimum) a value that no element is beyond, where there are
+elements.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.indexing import check_number
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.ufuncs import Body, Operand, build, input_of, scalar_value, shape_text
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyInt, Scalar, stand_in
+from tracebuf.frontends.numpy.ufuncs import (
+    BOOL,
+    INT,
+    Body,
+    Operand,
+    apply_rule,
+    build,
+    convert_to,
+    elementwise,
+    input_of,
+    loop_dtypes,
+    mask_of,
+    result_order,
+    scalar_value,
+    shape_text,
+    supported,
+)
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyInt, Scalar, Storage, stand_in
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
-from tracebuf.ir.types import F32, F64, I1, I64, ScalarType, scalar_type
+from tracebuf.ir.types import F32, F64, I1, I64, ScalarType
 from tracebuf.ops import arith, linalg
 
-_LOWEST: dict[ScalarType, Any] = {F64: float("-inf"), F32: float("-inf"), I64: -(2**63), I1: False}
-_HIGHEST: dict[ScalarType, Any] = {F64: float("inf"), F32: float("inf"), I64: 2**63 - 1, I1: True}
-_COMBINE: dict[str, dict[str, type[arith.BinaryOp]]] = {
-    "sum": {"f": arith.AddF, "i": arith.AddI},
-    "max": {"f": arith.MaximumF, "i": arith.MaxSI, "b": arith.OrI},
-    "min": {"f": arith.MinimumF, "i": arith.MinSI, "b": arith.AndI},
+NO_VALUE = np._NoValue
+NEUTRAL: dict[np.ufunc, Callable[[np.dtype], Any]] = {
+    np.add: lambda d: d.type(-0.0) if d.kind == "f" else d.type(0),
+    np.multiply: lambda d: d.type(1),
+    np.logical_and: lambda d: np.True_,
+    np.logical_or: lambda d: np.False_,
+    np.logical_xor: lambda d: np.False_,
+    np.bitwise_and: lambda d: np.invert(d.type(0)),
+    np.bitwise_or: lambda d: d.type(0),
+    np.bitwise_xor: lambda d: d.type(0),
+    np.maximum: lambda d: -highest(d) if d.kind == "f" else lowest(d),
+    np.minimum: lambda d: highest(d),
+    np.fmax: lambda d: d.type("nan") if d.kind == "f" else lowest(d),
+    np.fmin: lambda d: d.type("nan") if d.kind == "f" else highest(d),
 }
+"""What leaves any element as it is; only these ufuncs are folded."""
+Combine = Callable[[Body, Value, Sequence[Value]], Value]
+"""From what was folded so far and one element of each input to the next state."""
+
+
+def lowest(dtype: np.dtype) -> Any:
+    return dtype.type(False) if dtype == BOOL else dtype.type(np.iinfo(dtype).min)
+
+
+def highest(dtype: np.dtype) -> Any:
+    if dtype.kind == "f":
+        return dtype.type("inf")
+    return dtype.type(True) if dtype == BOOL else dtype.type(np.iinfo(dtype).max)
+
+
+# -- arguments
 
 
 def axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
-    """The reduced axes, normalised; AxisError as NumPy's."""
+    """The reduced axes, normalised; AxisError as NumPy's. Of an array without axes, 0 and -1 are its all."""
     if axis is None:
         return tuple(range(ndim))
     items = axis if isinstance(axis, tuple) else (axis,)
-    found = []
-    for item in items:
-        i = r.static_int(item.expr, "the axis") if isinstance(item, PyInt) else item
-        if isinstance(i, bool) or not isinstance(i, (int, np.integer)):
-            kind = type(stand_in(i)) if isinstance(i, Scalar) else type(i)
-            raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
-        if not -ndim <= i < ndim:
-            raise np.exceptions.AxisError(int(i), ndim)
-        found.append(int(i) % ndim)
+    found = [axis_of(r, item, ndim or (1 if len(items) == 1 else 0)) for item in items]
     if len(set(found)) != len(found):
         raise ValueError("duplicate value in 'axis'")
-    return tuple(found)
+    return tuple(found) if ndim else ()
 
 
-def reduce(r: Recorder, kind: str, ref: ArrayRef, axis: Any = None, keepdims: bool = False) -> ArrayRef | Scalar:
-    """sum, max, min or mean of an array over axes; a NumPy scalar where no axis is left."""
-    if not isinstance(keepdims, (bool, np.bool_, int)):
+def axis_of(r: Recorder, axis: Any, ndim: int) -> int:
+    """One axis, normalised; part of the key where it is computed from arguments."""
+    i = r.static_int(axis.expr, "the axis") if isinstance(axis, PyInt) else axis
+    if isinstance(i, bool) or not isinstance(i, (int, np.integer)):
+        kind = type(stand_in(i)) if isinstance(i, Scalar) else type(i)
+        raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
+    if not -ndim <= i < ndim:
+        raise np.exceptions.AxisError(int(i), ndim)
+    return int(i) % ndim
+
+
+def flag(r: Recorder, keepdims: Any) -> bool:
+    """`keepdims`."""
+    if keepdims is not NO_VALUE and not isinstance(keepdims, (bool, np.bool_, int)):
         raise UnsupportedError("keepdims is not known at trace time", location=r.loc, instead="use True or False")
-    axes = axes_of(r, axis, ref.ndim)
-    if kind == "mean":
-        return mean(r, ref, axes, bool(keepdims))
-    element = I64 if kind == "sum" and ref.element is I1 else ref.element
-    if kind in ("max", "min"):
-        check_not_empty(r, kind, ref, axes)
-    return fold_axes(r, kind, ref, axes, bool(keepdims), element)
+    return keepdims is not NO_VALUE and bool(keepdims)
 
 
-def check_not_empty(r: Recorder, kind: str, ref: ArrayRef, axes: Sequence[int]) -> None:
+@lru_cache(maxsize=1024)
+def reduction_dtypes(
+    ufunc: np.ufunc, dtype: np.dtype, wanted: np.dtype | None, out: np.dtype | None
+) -> tuple[np.dtype, np.dtype]:
+    """(the dtype folded in, the result's), from NumPy itself (rule N5); its TypeErrors."""
+    target = None if out is None else np.empty((), out)
+    result = ufunc.reduce(np.ones(2, dtype), dtype=wanted, out=target).dtype
+    if out is None or wanted is not None:
+        return (result if wanted is None else np.dtype(wanted)), result
+    loop = BOOL if ufunc.__name__.startswith("logical_") else ufunc.resolve_dtypes((out, dtype, None))[-1]
+    return loop, result
+
+
+# -- folding
+
+
+def reduce(
+    r: Recorder,
+    ufunc: np.ufunc,
+    ref: ArrayRef,
+    axis: Any = None,
+    dtype: Any = None,
+    out: ArrayRef | None = None,
+    keepdims: Any = False,
+    initial: Any = NO_VALUE,
+    where: Any = NO_VALUE,
+) -> ArrayRef | Scalar:
+    """`ufunc.reduce` over axes; a NumPy scalar where no axis is left and no `out` is given (PyUFunc_Reduce)."""
+    if ufunc not in NEUTRAL:
+        what = f"np.{ufunc.__name__}.reduce is not supported"
+        raise UnsupportedError(what, location=r.loc, instead="fold in a for loop")
+    axes, mask = axes_of(r, axis, ref.ndim), mask_of(r, where)
+    wanted = None if dtype is None else np.dtype(dtype)
+    loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
+    element = supported(loop, f"the {ufunc.__name__} of this array", r.loc)
+    start = start_of(r, ufunc, ref, axes, element, initial, mask is not None)
+    ins = [(r.read(ref), linalg.identity_map(ref.ndim))]
+    if mask is not None:
+        ins.append(input_of(r, fits_mask(r, mask, ref), I1, ref.shape))
+    neutral = NEUTRAL[ufunc](loop).item()
+
+    def combine(body: Body, total: Value, args: Sequence[Value]) -> Value:
+        new = body.cast(args[0], element)
+        if mask is not None:
+            new = body.add(arith.Select.of(args[1], new, body.constant(neutral, element), body.loc))
+        return apply_rule(ufunc, body, [total, new], (loop, loop, loop))
+
+    result = fold(r, ref, axes, flag(r, keepdims), start, ins, combine)
+    return deliver(r, result, out, ufunc.__name__)
+
+
+def start_of(
+    r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axes: Sequence[int], element: ScalarType, initial: Any, masked: bool
+) -> Value:
+    """What a reduction starts from; ValueError where there is neither an element nor an identity."""
+    if initial is not NO_VALUE and initial is not None:
+        if isinstance(initial, ArrayRef) and initial.ndim == 0:
+            initial = NpScalar(r.load(initial, ()), initial.element)
+        if not isinstance(initial, (Scalar, bool, int, float, np.generic)):
+            raise UnsupportedError("this `initial`", location=r.loc, instead="use a number")
+        check_number(r, initial, ArrayRef(Storage(element, (), ())))
+        return scalar_value(r, initial, element)
+    if ufunc.identity is not None and initial is not None:
+        return r.constant(element.dtype.type(ufunc.identity).item(), element)
+    if masked:
+        text = f"reduction operation '{ufunc.__name__}' does not have an identity, so to use a where mask one has to"
+        raise ValueError(f"{text} specify 'initial'")
+    check_not_empty(r, ufunc.__name__, ref, axes)
+    return r.constant(NEUTRAL[ufunc](element.dtype).item(), element)
+
+
+def check_not_empty(r: Recorder, name: str, ref: ArrayRef, axes: Sequence[int]) -> None:
     """max and min over an axis of size 0 raise, even where the result is empty too (rule Z4)."""
-    name = "maximum" if kind == "max" else "minimum"
     message = f"zero-size array to reduction operation {name} which has no identity"
     for axis in axes:
         r.require_nonneg(sub(ref.shape[axis], 1), "ValueError", message)
 
 
-def fold_axes(
-    r: Recorder, kind: str, ref: ArrayRef, axes: Sequence[int], keepdims: bool, element: ScalarType
-) -> ArrayRef | Scalar:
-    """The reduction as fill + linalg.generic."""
-    kept = [a for a in range(ref.ndim) if a not in axes]
-    initial = 0 if kind == "sum" else (_LOWEST if kind == "max" else _HIGHEST)[element]
-    full_shape = tuple(1 if a in axes else n for a, n in enumerate(ref.shape))
-    shape = full_shape if keepdims else tuple(ref.shape[a] for a in kept)
-    by_rank = sorted(range(ref.ndim), key=lambda a: (-1 if (k := ref.stride_rank(a)) is None else k, a))
-    order = tuple(by_rank) if keepdims else tuple(kept.index(a) for a in by_rank if a in kept)
-    order = order if len(order) == len(shape) else tuple(range(len(shape)))
-    init = r.constant(float(initial) if element.is_float else initial, element)
-    out = r.add(linalg.Fill.of(init, r.empty(element, shape, order), r.loc)).result
-    results: tuple[int | None, ...] = (
-        tuple(None if a in axes else a for a in range(ref.ndim)) if keepdims else tuple(kept)
-    )
-    block = Block([ref.element, element])
+def fits_mask(r: Recorder, mask: Operand, ref: ArrayRef) -> Operand:
+    """A mask that broadcasts to the array's shape."""
+    if isinstance(mask, ArrayRef) and mask.ndim > ref.ndim:
+        instead = "np.broadcast_to(a, where.shape) of the array"
+        raise UnsupportedError("`where` has more axes than the array", location=r.loc, instead=instead)
+    if isinstance(mask, ArrayRef):
+        text, values = shape_text([ref.shape, mask.shape])
+        for size, wanted in zip(reversed(mask.shape), reversed(ref.shape)):
+            if size != 1:
+                message = f"operands could not be broadcast together with shapes {text}"
+                r.require_equal(size, wanted, "ValueError", message, values)
+    return mask
+
+
+def fold(
+    r: Recorder,
+    ref: ArrayRef,
+    axes: Sequence[int],
+    keepdims: bool,
+    start: Value,
+    ins: Sequence[tuple[Value, linalg.AffineMap]],
+    combine: Combine,
+    in_rows: bool = False,
+) -> ArrayRef:
+    """A fill with `start`, and a linalg.generic over `ref`'s shape that folds into it; in K-order, or C-order."""
+    element = start.type
+    assert isinstance(element, ScalarType)
+    shape, order, results = kept_axes(ref, axes, keepdims)
+    order = tuple(range(len(shape))) if in_rows else order
+    out = r.add(linalg.Fill.of(start, r.empty(element, shape, order), r.loc)).result
+    block = Block([*(linalg.element_type(v.type) for v, _ in ins), element])
     body = Body(block, r.loc)
-    combine = _COMBINE[kind]["f" if element.is_float else "b" if element is I1 else "i"]
-    block.append(
-        linalg.Yield.of([body.add(combine.of(block.args[1], body.cast(block.args[0], element), r.loc))], r.loc)
-    )
-    maps = [linalg.identity_map(ref.ndim), linalg.AffineMap(ref.ndim, results)]
+    block.append(linalg.Yield.of([combine(body, block.args[-1], block.args[:-1])], r.loc))
+    maps = [*(m for _, m in ins), linalg.AffineMap(ref.ndim, results)]
     iterators = ["reduction" if a in axes else "parallel" for a in range(ref.ndim)]
-    value = r.add(linalg.Generic.of([r.read(ref)], [out], maps, iterators, block, r.loc)).result
-    result = ArrayRef(r.new_storage(element, shape, order, value))
-    return result if shape else NpScalar(r.load(result, ()), element)
+    value = r.add(linalg.Generic.of([v for v, _ in ins], [out], maps, iterators, block, r.loc)).result
+    return ArrayRef(r.new_storage(element, shape, order, value))
 
 
-def mean(r: Recorder, ref: ArrayRef, axes: Sequence[int], keepdims: bool) -> ArrayRef | Scalar:
-    """np.mean: integers and bools in float64, floats in their own type; the sum divided by the count."""
-    element = ref.element if ref.element.is_float else F64
-    total = fold_axes(r, "sum", ref, axes, keepdims, element)
-    count: Dim = 1
+def kept_axes(
+    ref: ArrayRef, axes: Sequence[int], keepdims: bool
+) -> tuple[tuple[Dim, ...], tuple[int, ...], tuple[int | None, ...]]:
+    """(shape of a reduction's result, its axes outermost first, the loop of each)."""
+    kept = [a for a in range(ref.ndim) if a not in axes]
+    by_rank = sorted(range(ref.ndim), key=lambda a: (-1 if (k := ref.stride_rank(a)) is None else k, a))
+    if keepdims:
+        shape = tuple(1 if a in axes else n for a, n in enumerate(ref.shape))
+        return shape, tuple(by_rank), tuple(None if a in axes else a for a in range(ref.ndim))
+    return tuple(ref.shape[a] for a in kept), tuple(kept.index(a) for a in by_rank if a in kept), tuple(kept)
+
+
+def deliver(r: Recorder, result: ArrayRef, out: ArrayRef | None, name: str) -> ArrayRef | Scalar:
+    """A result as eager has it: in `out`, converted to its dtype, else a scalar where it has no axes."""
+    if out is None:
+        return result if result.ndim else NpScalar(r.load(result, ()), result.element)
+    if out.ndim != result.ndim:
+        reason = f"output parameter for reduction operation {name} has the wrong number of dimensions"
+        raise ValueError(f"{reason}: Found {out.ndim} but expected {result.ndim}")
+    text, values = shape_text([out.shape, result.shape])
+    for a, b in zip(out.shape, result.shape):
+        r.require_equal(a, b, "ValueError", f"non-broadcastable output operand: shapes {text}", values)
+    r.store(out, convert_to(r, result, out.element, out.shape))
+    return out
+
+
+# -- means and variances (numpy/_core/_methods.py)
+
+
+def count_of(r: Recorder, ref: ArrayRef, axis: Any, keepdims: Any, where: Any) -> Operand:
+    """How many elements each result is made of, as int64 (_count_reduce_items)."""
+    axes, mask = axes_of(r, axis, ref.ndim), mask_of(r, where)
+    if mask is None:
+        count: Dim = 1
+        for a in axes if isinstance(axis, tuple) or axis is None else [axis_of(r, axis, ref.ndim)]:
+            count = mul(count, ref.shape[a])
+        return NpScalar(r.i64(count), I64)
+
+    def add(body: Body, total: Value, args: Sequence[Value]) -> Value:
+        return body.add(arith.AddI.of(total, body.cast(args[1], I64), body.loc))
+
+    ins = [(r.read(ref), linalg.identity_map(ref.ndim)), input_of(r, fits_mask(r, mask, ref), I1, ref.shape)]
+    return deliver(r, fold(r, ref, axes, flag(r, keepdims), r.constant(0, I64), ins, add), None, "add")
+
+
+def divide(r: Recorder, total: Operand, count: Operand, into: ArrayRef | None = None) -> ArrayRef | Scalar:
+    """total / count in the dtype NumPy divides in, back in the total's dtype."""
+    assert isinstance(total, (ArrayRef, NpScalar)) and isinstance(count, (ArrayRef, NpScalar))
+    loop = loop_dtypes(np.true_divide, (total.element.dtype, count.element.dtype))
+    element = supported(loop[0], "the mean", r.loc)
+
+    def compute(body: Body, args: list[Value]) -> Value:
+        quotient = apply_rule(np.true_divide, body, [body.cast(a, element) for a in args], loop)
+        return body.cast(quotient, total.element)
+
+    return build(r, compute, [total, count], [element, element], total.element, into)
+
+
+def inexact(r: Recorder, dtype: Any, what: str) -> np.dtype | None:
+    """A `dtype=` of a mean or variance."""
+    if dtype is not None and np.dtype(dtype).kind != "f":
+        reason = f"{what} in dtype {np.dtype(dtype)}"
+        raise UnsupportedError(reason, location=r.loc, instead="convert the result: .astype(dtype)")
+    return None if dtype is None else np.dtype(dtype)
+
+
+def mean(
+    r: Recorder,
+    ref: ArrayRef,
+    axis: Any = None,
+    dtype: Any = None,
+    out: ArrayRef | None = None,
+    keepdims: Any = False,
+    where: Any = NO_VALUE,
+) -> ArrayRef | Scalar:
+    """np.mean (_mean): integers and bools in float64, float16 by way of float32; the sum divided by the count."""
+    wanted = inexact(r, dtype, "the mean")
+    half = wanted is None and ref.dtype == np.float16
+    if wanted is None and ref.dtype.kind != "f":
+        wanted = F64.dtype
+    total = reduce(r, np.add, ref, axis, F32.dtype if half else wanted, out, keepdims, NO_VALUE, where)
+    result = divide(r, total, count_of(r, ref, axis, keepdims, where), out)
+    return convert(r, result, ref.element) if half and out is None else result
+
+
+def convert(r: Recorder, x: ArrayRef | Scalar, element: ScalarType) -> ArrayRef | Scalar:
+    """x in another dtype."""
+    return build(r, lambda body, args: body.cast(args[0], element), [x], [element], element)
+
+
+def var(
+    r: Recorder,
+    ref: ArrayRef,
+    axis: Any = None,
+    dtype: Any = None,
+    out: ArrayRef | None = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    where: Any = NO_VALUE,
+) -> ArrayRef | Scalar:
+    """np.var (_var): the mean of squared distances from the mean, with `ddof` less to divide by."""
+    wanted = inexact(r, dtype, "the variance")
+    if wanted is None and ref.dtype.kind != "f":
+        wanted = F64.dtype
+    centre = reduce(r, np.add, ref, axis, wanted, None, True, NO_VALUE, where)
+    centre = divide(r, centre, count_of(r, ref, axis, True, where))
+    distance = elementwise(r, np.subtract, [ref, centre])
+    squares = as_tensor(r, elementwise(r, np.square, [distance]))
+    total = reduce(r, np.add, squares, axis, wanted, out, keepdims, NO_VALUE, where)
+    left = elementwise(r, np.subtract, [count_of(r, ref, axis, keepdims, where), ddof])
+    return divide(r, total, elementwise(r, np.maximum, [left, 0]), out)
+
+
+def as_tensor(r: Recorder, x: Any) -> ArrayRef:
+    """An array without axes for a scalar."""
+    if isinstance(x, ArrayRef):
+        return x
+    value = r.add(linalg.Fill.of(x.value, r.empty(x.element, ()), r.loc)).result
+    return ArrayRef(r.new_storage(x.element, (), (), value))
+
+
+def std(r: Recorder, ref: ArrayRef, out: ArrayRef | None = None, **options: Any) -> Any:
+    """np.std: the square root of the variance."""
+    return elementwise(r, np.sqrt, [var(r, ref, out=out, **options)], into=out)
+
+
+# -- indices of extremes
+
+
+def arg_extreme(
+    r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: Any = None, out: ArrayRef | None = None, keepdims: Any = False
+) -> ArrayRef | Scalar:
+    """np.argmax, np.argmin: the first index (of the rows one after another, without `axis`) of the extreme; the first
+    NaN counts as extreme. Two folds: the extreme, then the smallest index at which it stands."""
+    axes = tuple(range(ref.ndim)) if axis is None else (axis_of(r, axis, ref.ndim or 1),)[: ref.ndim]
+    name = "argmax" if ufunc is np.maximum else "argmin"
     for a in axes:
-        count = mul(count, ref.shape[a])
-    divisor = scalar_value(r, PyInt(count), element)
+        r.require_nonneg(sub(ref.shape[a], 1), "ValueError", f"attempt to get {name} of an empty sequence")
+    best = as_tensor(r, reduce(r, ufunc, ref, axes, keepdims=True))
+    best_map = linalg.AffineMap(ref.ndim, tuple(None if a in axes else a for a in range(ref.ndim)))
+    ins = [(r.read(ref), linalg.identity_map(ref.ndim)), (r.read(best), best_map)]
+    steps: list[Dim] = [1]
+    for a in reversed(axes[1:]):
+        steps.insert(0, mul(steps[0], ref.shape[a]))
+    ins += [(r.i64(s), linalg.AffineMap(ref.ndim, ())) for s in steps[: len(axes)]]
 
-    def divide(body: Body, args: list[Value]) -> Value:
-        return body.add(arith.DivF.of(args[0], args[1], body.loc))
+    def combine(body: Body, place: Value, args: Sequence[Value]) -> Value:
+        here = apply_rule(np.equal, body, [args[0], args[1]], (ref.dtype, ref.dtype, BOOL))
+        if ref.element.is_float:
+            nan = apply_rule(np.isnan, body, [args[0]], (ref.dtype, BOOL))
+            here = body.add(arith.OrI.of(here, nan, body.loc))
+        at = body.constant(0, I64)
+        for a, step in zip(axes, args[2:]):
+            at = body.add(arith.AddI.of(at, body.add(arith.MulI.of(body.index(a), step, body.loc)), body.loc))
+        new = body.add(arith.Select.of(here, at, body.constant(2**63 - 1, I64), body.loc))
+        return body.add(arith.MinSI.of(place, new, body.loc))
 
-    return build(r, divide, [total, NpScalar(divisor, element)], [element, element], element)
-
-
-def matmul(r: Recorder, a: Operand, b: Operand, spelling: str) -> ArrayRef | Scalar:
-    """`a @ b` and np.dot for vectors and matrices; integers and bools too."""
-    if not isinstance(a, ArrayRef) or not isinstance(b, ArrayRef) or not a.ndim or not b.ndim:
-        which = int(isinstance(a, ArrayRef) and a.ndim > 0)
-        r.fail(
-            "ValueError",
-            f"matmul: Input operand {which} does not have enough dimensions (has 0, "
-            "gufunc core with signature "
-            "(n?,k),(k,m?)->(n?,m?) requires 1)",
-        )
-    if a.ndim > 2 or b.ndim > 2:
-        raise UnsupportedError(
-            "products of stacks of matrices are not supported yet", location=r.loc, instead="loop over the leading axis"
-        )
-    inner_a, inner_b = a.shape[-1], b.shape[0]
-    text, values = shape_text([a.shape, b.shape])
-    if spelling == "dot":
-        first, second = text.split(" ")
-        message = f"shapes {first} and {second} not aligned: {{}} (dim {a.ndim - 1}) != {{}} (dim 0)"
-        r.require_equal(inner_a, inner_b, "ValueError", message, [*values, inner_a, inner_b])
-    else:
-        message = (
-            "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
-            "(n?,k),(k,m?)->(n?,m?) "
-            "(size {} is different from {})"
-        )
-        r.require_equal(inner_a, inner_b, "ValueError", message, [inner_b, inner_a])
-    element = _product_type(a.element, b.element)
-    va, vb = (_as_element(r, x, element) for x in (a, b))
-    shape = (*a.shape[:-1], *b.shape[1:])
-    zero = r.constant(0.0 if element.is_float else False if element is I1 else 0, element)
-    out = r.add(linalg.Fill.of(zero, r.empty(element, shape), r.loc)).result
-    value = r.add(linalg.Contraction.of(va, vb, out, r.loc)).result
-    result = ArrayRef(r.new_storage(element, shape, range(len(shape)), value))
-    return result if shape else NpScalar(r.load(result, ()), element)
+    if out is not None and out.dtype != INT:
+        raise UnsupportedError(f"{name} into dtype {out.dtype}", location=r.loc, instead="an int64 array")
+    found = fold(r, ref, axes, flag(r, keepdims), r.constant(2**63 - 1, I64), ins, combine, in_rows=True)
+    return deliver(r, found, out, name)
 
 
-def _product_type(a: ScalarType, b: ScalarType) -> ScalarType:
-    return scalar_type(np.result_type(a.dtype, b.dtype))
+# -- running totals
 
 
-def _as_element(r: Recorder, ref: ArrayRef, element: ScalarType) -> Value:
-    if ref.element is element:
-        return r.read(ref)
-    block = Block()
-    value, map_ = input_of(r, ref, element, ref.shape)
-    arg = block.add_arg(ref.element)
-    block.add_arg(element)
+def accumulate(
+    r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, dtype: Any = None, out: ArrayRef | None = None
+) -> ArrayRef:
+    """`ufunc.accumulate`: each element folded into what came before it along the axis, in order.
+
+    One linalg.generic with two outs: the total so far, which does not vary along the axis, and the result.
+    """
+    wanted = None if dtype is None else np.dtype(dtype)
+    if ufunc not in NEUTRAL:
+        what = f"np.{ufunc.__name__}.accumulate is not supported"
+        raise UnsupportedError(what, location=r.loc, instead="a[i] = f(a[i - 1], a[i]) in a for loop")
+    loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
+    element = supported(loop, f"the {ufunc.__name__} of this array", r.loc)
+    start = r.constant(NEUTRAL[ufunc](loop).item(), element)
+    kept = tuple(a for a in range(ref.ndim) if a != axis)
+    total = r.add(linalg.Fill.of(start, r.empty(element, [ref.shape[a] for a in kept]), r.loc)).result
+    order = result_order([ref], ref.ndim)
+    block = Block([ref.element, element, element])
     body = Body(block, r.loc)
-    block.append(linalg.Yield.of([body.cast(arg, element)], r.loc))
-    maps = [map_, linalg.identity_map(ref.ndim)]
-    return r.add(
-        linalg.Generic.of([value], [r.empty(element, ref.shape)], maps, ["parallel"] * ref.ndim, block, r.loc)
-    ).result
+    new = apply_rule(ufunc, body, [block.args[1], body.cast(block.args[0], element)], (loop, loop, loop))
+    block.append(linalg.Yield.of([new, new], r.loc))
+    maps = [linalg.identity_map(ref.ndim), linalg.AffineMap(ref.ndim, kept), linalg.identity_map(ref.ndim)]
+    iterators = ["reduction" if a == axis else "parallel" for a in range(ref.ndim)]
+    outs = [total, r.empty(element, ref.shape, order)]
+    value = r.add(linalg.Generic.of([r.read(ref)], outs, maps, iterators, block, r.loc)).results[1]
+    result = ArrayRef(r.new_storage(element, ref.shape, order, value))
+    return result if out is None else deliver(r, result, out, ufunc.__name__)  # type: ignore[return-value]

@@ -43,6 +43,10 @@ class Body:
     def constant(self, value: bool | int | float, element: ScalarType) -> Value:
         return self.add(arith.Constant.of(value, element, self.loc))
 
+    def index(self, dim: int) -> Value:
+        """The loop index along a dimension, as data."""
+        return self.add(arith.IndexCast.of(self.add(linalg.Index.of(dim, self.loc)), I64, self.loc))
+
     def cast(self, value: Value, to: ScalarType) -> Value:
         """NumPy's conversion between supported element types."""
         source = value.type
@@ -191,11 +195,12 @@ def weak_type(value: object) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def loop_dtypes(ufunc: np.ufunc, kinds: tuple[Any, ...]) -> tuple[np.dtype, ...]:
-    """The dtypes of the loop NumPy would run, inputs then output; TypeError as NumPy's."""
+def loop_dtypes(ufunc: np.ufunc, kinds: tuple[Any, ...], wanted: np.dtype | None = None) -> tuple[np.dtype, ...]:
+    """The dtypes of the loop NumPy would run (`wanted`: its `dtype=`), inputs then output; TypeError as NumPy's."""
     if all(isinstance(k, type) for k in kinds):
         kinds = tuple(np.dtype(k) for k in kinds)
-    dtypes: tuple[np.dtype, ...] = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout))
+    forced: dict[str, Any] = {} if wanted is None else {"signature": (*(None,) * ufunc.nin, *(wanted,) * ufunc.nout)}
+    dtypes: tuple[np.dtype, ...] = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), **forced)
     return dtypes
 
 
@@ -245,6 +250,33 @@ def check_maybe_python(operands: Sequence[Operand], loc: Location) -> bool:
     return not strong
 
 
+def mask_of(r: Recorder, where: Any) -> Operand | None:
+    """A `where=`: bools, an array of them or one, or None for everything; TypeError as NumPy's for what is no bool."""
+    if where is True or where is np._NoValue:
+        return None
+    if not isinstance(where, (ArrayRef, Scalar, bool, int, float, np.generic)):
+        raise UnsupportedError(f"a {type(where).__name__} as where=", location=r.loc, instead="use an array of bools")
+    kind = weak_type(where)
+    if kind != BOOL:
+        dtype = np.dtype(kind)
+        raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('bool') according to the rule 'safe'")
+    mask: Operand = where
+    return mask
+
+
+def out_of(r: Recorder, out: Any) -> ArrayRef | None:
+    """An `out=`: an array, or a tuple of one."""
+    if isinstance(out, tuple):
+        if len(out) != 1:
+            raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+        (out,) = out
+    if out is None or isinstance(out, ArrayRef):
+        return out
+    if isinstance(out, np.ndarray) or out is Ellipsis:
+        raise UnsupportedError("this `out`", location=r.loc, instead="an array that is an argument, or made here")
+    raise TypeError("return arrays must be of ArrayType")
+
+
 def apply_rule(ufunc: np.ufunc, body: Body, args: list[Value], dtypes: tuple[np.dtype, ...]) -> Value:
     """One ufunc on scalars of its loop dtypes."""
     loop = dtypes[: ufunc.nin]
@@ -257,15 +289,21 @@ def apply_rule(ufunc: np.ufunc, body: Body, args: list[Value], dtypes: tuple[np.
 
 
 def elementwise(
-    r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], into: ArrayRef | None = None
+    r: Recorder,
+    ufunc: np.ufunc,
+    operands: Sequence[Operand],
+    into: ArrayRef | None = None,
+    mask: Operand | None = None,
+    wanted: np.dtype | None = None,
 ) -> ArrayRef | Scalar | bool:
-    """A ufunc call; with `into`, the in-place form `into OP= operand` (its first operand)."""
+    """A ufunc call. `into`: its `out=`, or the target of an in-place operator, stored to where `mask` is true;
+    `wanted`: its `dtype=`."""
     if ufunc.nout != 1 or ufunc.signature is not None:
         raise UnsupportedError(f"np.{ufunc.__name__} is not an elementwise function of one result", location=r.loc)
     if any(isinstance(o, complex) for o in operands):
         raise UnsupportedError("complex numbers are not supported", location=r.loc)
     unsure = check_maybe_python(operands, r.loc)
-    dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands))
+    dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted)
     for d in dtypes:
         supported(d, f"np.{ufunc.__name__} of these operands", r.loc)
     if into is not None and not np.can_cast(dtypes[-1], into.dtype, "same_kind"):
@@ -277,9 +315,9 @@ def elementwise(
     ins, loop = [scalar_type(d) for d in dtypes[:-1]], dtypes
 
     def compute(body: Body, args: list[Value]) -> Value:
-        return apply_rule(ufunc, body, [body.cast(a, t) for a, t in zip(args, ins)], loop)
+        return apply_rule(ufunc, body, [body.cast(a, t) for a, t in zip(args, ins, strict=False)], loop)
 
-    return build(r, compute, operands, ins, scalar_type(dtypes[-1]), into, maybe_python=unsure)
+    return build(r, compute, operands, ins, scalar_type(dtypes[-1]), into, mask, maybe_python=unsure)
 
 
 def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -> None:
@@ -323,10 +361,13 @@ def build(
     elements: Sequence[ScalarType],
     out: ScalarType,
     into: ArrayRef | None = None,
+    mask: Operand | None = None,
     maybe_python: bool = False,
 ) -> ArrayRef | Scalar:
-    """An elementwise computation over broadcast operands; `elements` is the type each scalar operand is converted
-    to."""
+    """An elementwise computation over broadcast operands; `elements` is the type each scalar operand is converted to.
+    With `into` and `mask`, elements where the mask is false stay as they are."""
+    if mask is not None:
+        operands, elements = [*operands, mask], [*elements, I1]
     arrays = [o for o in operands if isinstance(o, ArrayRef)]
     shape = broadcast(r, [a.shape for a in arrays])
     if into is None and not shape:
@@ -349,12 +390,15 @@ def build(
             maps.append(map_)
         args.append(seen[value, map_])
     order = result_order(arrays, len(shape)) if into is None else None
-    empty = r.empty(element, shape, order)
-    block.add_arg(element)
+    destination = r.empty(element, shape, order) if mask is None or into is None else r.read(into)
+    before = block.add_arg(element)
     body = Body(block, r.loc)
-    block.append(linalg.Yield.of([body.cast(compute(body, args), element)], r.loc))
+    new = body.cast(compute(body, args), element)
+    if mask is not None:
+        new = body.add(arith.Select.of(args[-1], new, before, r.loc))
+    block.append(linalg.Yield.of([new], r.loc))
     maps.append(linalg.identity_map(len(shape)))
-    result = r.add(linalg.Generic.of(values, [empty], maps, ["parallel"] * len(shape), block, r.loc)).result
+    result = r.add(linalg.Generic.of(values, [destination], maps, ["parallel"] * len(shape), block, r.loc)).result
     if into is not None:
         r.store(into, result)
         return into

@@ -370,6 +370,7 @@ _FORMS: dict[str, Callable[[_Printer, Op], str]] = {
     "func.return": _plain("return"),
     "scf.yield": _plain("scf.yield"),
     "linalg.yield": _plain("linalg.yield"),
+    "linalg.index": lambda p, op: f"linalg.index {op.attrs['dim']} : index",
 } | {f"linalg.{n}": _named_linalg for n in ("fill", "matmul", "matvec", "vecmat", "dot")}
 
 

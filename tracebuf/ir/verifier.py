@@ -115,7 +115,7 @@ class _Verifier:
         if op.block is not block or op in self.seen:
             raise InternalError(f"{where(op)}: does not know its block, or stands twice")
         self.seen.add(op)
-        legal = SCALAR | {"linalg.yield"} if terminator == "linalg.yield" else LEGAL[self.level]
+        legal = SCALAR | {"linalg.index", "linalg.yield"} if terminator == "linalg.yield" else LEGAL[self.level]
         if op.name not in legal and op.name.split(".")[0] + "." not in legal:
             place = "in a linalg body" if terminator == "linalg.yield" else f"at the {self.level} level"
             raise InternalError(f"{where(op)}: does not stand {place}")
@@ -175,7 +175,7 @@ def _types(op: Op) -> None:
     elif op.name == "scf.if":
         for region in op.regions:
             _agree("what it yields", region.block.terminator.operands if region.block.ops else [], op.results)
-    elif (op.name.startswith("linalg.") and op.name != "linalg.yield") or op.name in PRODUCTS:
+    elif (op.name.startswith("linalg.") and op.name not in ("linalg.index", "linalg.yield")) or op.name in PRODUCTS:
         outs = op.operands[op.attrs["n_ins"] :]
         _agree("a destination", outs if op.results or isinstance(outs[0].type, TensorType) else [], op.results)
         for region in op.regions:

@@ -57,6 +57,11 @@ class Spec:
     ordered: bool = False
     """An element may be read by one iteration and written by a later one: iterations are not independent."""
 
+    @property
+    def indexed(self) -> set[int]:
+        """The loops whose index the body reads."""
+        return {op.dim for op in self.body.ops if isinstance(op, la.Index)}
+
     def sizes(self) -> list[tuple[int, int]]:
         """For each loop dimension an (operand, axis) that has its size."""
         found: dict[int, tuple[int, int]] = {}
@@ -281,7 +286,7 @@ def _collapse(
 
 
 def _contiguous(outer: int, inner: int, spec: Spec, sizes: Sequence[Dim], strides: dict[int, list[Dim | None]]) -> bool:
-    if spec.iterators[outer] != spec.iterators[inner]:
+    if spec.iterators[outer] != spec.iterators[inner] or not spec.indexed.isdisjoint((outer, inner)):
         return False
     for k, s in strides.items():
         a, b = s[outer], s[inner]
@@ -340,7 +345,7 @@ def _stages(spec: Spec, folds: tuple[Fold, ...]) -> tuple[tuple[Op, ...], tuple[
     folded = set(carried)
     invariant, varying = [], []
     for op in ops:
-        levels = [level[v] for v in op.operands if v in level]
+        levels = [0] if isinstance(op, la.Index) else [level[v] for v in op.operands if v in level]
         if not levels:
             invariant.append(op)
             continue

@@ -18,7 +18,7 @@ from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Use, Value, clone_
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
-from tracebuf.ir.types import ScalarType, ShapedType, TensorType, Type
+from tracebuf.ir.types import INDEX, ScalarType, ShapedType, TensorType, Type
 from tracebuf.ops.func import Terminator
 
 
@@ -52,6 +52,28 @@ class Yield(Terminator):
 
     __slots__ = ()
     name = "linalg.yield"
+
+
+class Index(Op):
+    """`linalg.index`: where the iteration stands along loop `dim`; in linalg.generic. np.arange, np.argmax."""
+
+    __slots__ = ()
+    name = "linalg.index"
+    pure = True
+
+    @classmethod
+    def of(cls, dim: int, loc: Location) -> Index:
+        return cls([], [INDEX], loc, {"dim": dim})
+
+    @property
+    def dim(self) -> int:
+        dim: int = self.attrs["dim"]
+        return dim
+
+    def verify(self) -> None:
+        parent = self.parent_op
+        if not isinstance(parent, Generic) or not 0 <= self.dim < len(parent.iterators):
+            raise InternalError(f"linalg.index: there is no loop {self.dim} around it")
 
 
 class DestinationOp(Op):
@@ -192,7 +214,7 @@ class Generic(DestinationOp):
         shape = iteration_shape(self.maps, args, len(self.iterators))
         spread = [spread_operand(a, m, shape) for a, m in zip(args, self.maps, strict=True)]
         if self.all_parallel:
-            yielded = run_body(self.body, spread, interpreter)
+            yielded = run_body(self.body, spread, interpreter, places=np.ogrid[tuple(map(slice, shape))])
             return [
                 gather_result(y, m, shape, o)
                 for y, m, o in zip(yielded, self.maps[self.n_ins :], args[self.n_ins :], strict=True)
@@ -209,7 +231,8 @@ class Generic(DestinationOp):
             if found is None:
                 return self._evaluate_one_by_one(interpreter, args, shape)
             op, element = found
-            values = run_body(self.body, spread, interpreter, wanted=[element])[0]
+            places = np.ogrid[tuple(map(slice, shape))]
+            values = run_body(self.body, spread, interpreter, wanted=[element], places=places)[0]
             full = np.broadcast_to(values, shape)
             axes = tuple(d for d in range(len(shape)) if d not in map_.results)
             order = [d for d in range(len(shape)) if d not in axes]
@@ -229,9 +252,8 @@ class Generic(DestinationOp):
         for point in product(*map(range, shape)):
             places = [tuple(0 if r is None else point[r] for r in m.results) for m in self.maps]
             scalars = [a[p] if isinstance(a, np.ndarray) else a for a, p in zip(operands, places, strict=True)]
-            for out, place, y in zip(
-                outs, places[self.n_ins :], run_body(self.body, scalars, interpreter), strict=True
-            ):
+            yielded = run_body(self.body, scalars, interpreter, places=point)
+            for out, place, y in zip(outs, places[self.n_ins :], yielded, strict=True):
                 out[place] = y
         return outs
 
@@ -276,13 +298,19 @@ def gather_result(value: Any, map_: AffineMap, shape: tuple[int, ...], out: np.n
 
 
 def run_body(
-    body: Block, args: Sequence[Any], interpreter: Interpreter, wanted: Sequence[Value] | None = None
+    body: Block,
+    args: Sequence[Any],
+    interpreter: Interpreter,
+    wanted: Sequence[Value] | None = None,
+    places: Sequence[Any] = (),
 ) -> list[Any]:
-    """The body on whole arrays (or scalars): what it yields, or the `wanted` values."""
+    """The body on whole arrays (or scalars) at these loop indices: what it yields, or the `wanted` values."""
     env: dict[Value, Any] = dict(zip(body.args, args, strict=True))
     targets = body.terminator.operands if wanted is None else list(wanted)
     for op in body.ops[:-1]:
-        if all(v in env for v in op.operands) and not all(t in env for t in targets):
+        if isinstance(op, Index):
+            env[op.result] = places[op.dim]
+        elif all(v in env for v in op.operands) and not all(t in env for t in targets):
             env.update(zip(op.results, op.evaluate(interpreter, [env[v] for v in op.operands]), strict=True))
     return [env[t] for t in targets]
 

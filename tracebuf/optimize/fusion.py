@@ -9,11 +9,13 @@ MLIR counterpart: -linalg-fuse-elementwise-ops (ElementwiseOpFusion.cpp), which 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tracebuf.ir.core import Func, Op, Value
+from tracebuf.ir.types import INDEX
 from tracebuf.ops import arith, tensor
-from tracebuf.ops.linalg import AffineMap, Fill, Generic
+from tracebuf.ops.linalg import AffineMap, Fill, Generic, Index
 from tracebuf.optimize.cse import merge_in_body
 from tracebuf.optimize.versions import Versions
 
@@ -219,6 +221,7 @@ def _inline(consumer: Generic, index: int, producer: Generic) -> None:
     inner = consumer.maps[index].results
     inputs, taken = _inputs(consumer), _inputs(producer)
     read = inputs[index].arg
+    _move_indices(producer, inner)
     body = producer.body.ops
     read.replace_all_uses(body[-1].operand(0))
     body[-1].drop_uses()
@@ -228,6 +231,20 @@ def _inline(consumer: Generic, index: int, producer: Generic) -> None:
         entry.map = entry.map.compose(inner, n)
     consumer.attrs["fused_locs"] = (*_locs(producer), *_locs(consumer))
     _set_inputs(consumer, inputs[:index] + taken + inputs[index + 1 :])
+
+
+def _move_indices(producer: Generic, loops: Sequence[int | None]) -> None:
+    """The loop indices in a body that goes into another: `loops` are its loops there (None: one of a single step)."""
+    ops = []
+    for op in producer.body.ops:
+        if isinstance(op, Index) and (loop := loops[op.dim]) is not None:
+            op.attrs["dim"] = loop
+        elif isinstance(op, Index):
+            zero = arith.Constant.of(0, INDEX, op.loc)
+            op.result.replace_all_uses(zero.result)
+            op.block, op = None, zero
+        ops.append(op)
+    producer.body.replace_ops(ops)
 
 
 def _locs(op: Op) -> tuple[object, ...]:

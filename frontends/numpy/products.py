@@ -1,0 +1,160 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy._core import _exceptions
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.fresh import as_array, copy_of, only, strong
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of, reduce
+from tracebuf.frontends.numpy.ufuncs import Body, Operand, convert_to, elementwise, input_of, out_of, shape_text
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, Scalar
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.types import F64, I1, ScalarType, row_major, scalar_type
+from tracebuf.ops import linalg
+
+
+def matmul(r: Recorder, a: Operand, b: Operand, spelling: str, into: ArrayRef | None = None) -> ArrayRef | Scalar:
+    """`a @ b` and np.dot for vectors and matrices; integers and bools too. `into`: their `out=`."""
+    if not isinstance(a, ArrayRef) or not isinstance(b, ArrayRef) or not a.ndim or not b.ndim:
+        which = int(isinstance(a, ArrayRef) and a.ndim > 0)
+        r.fail(
+            "ValueError",
+            f"matmul: Input operand {which} does not have enough dimensions (has 0, "
+            "gufunc core with signature "
+            "(n?,k),(k,m?)->(n?,m?) requires 1)",
+        )
+    if a.ndim > 2 or b.ndim > 2:
+        raise UnsupportedError(
+            "products of stacks of matrices are not supported yet", location=r.loc, instead="loop over the leading axis"
+        )
+    inner_a, inner_b = a.shape[-1], b.shape[0]
+    text, values = shape_text([a.shape, b.shape])
+    if spelling == "dot":
+        first, second = text.split(" ")
+        message = f"shapes {first} and {second} not aligned: {{}} (dim {a.ndim - 1}) != {{}} (dim 0)"
+        r.require_equal(inner_a, inner_b, "ValueError", message, [*values, inner_a, inner_b])
+    else:
+        message = (
+            "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+            "(n?,k),(k,m?)->(n?,m?) "
+            "(size {} is different from {})"
+        )
+        r.require_equal(inner_a, inner_b, "ValueError", message, [inner_b, inner_a])
+    element = _product_type(a.element, b.element)
+    va, vb = (_as_element(r, x, element) for x in (a, b))
+    shape = (*a.shape[:-1], *b.shape[1:])
+    zero = r.constant(0.0 if element.is_float else False if element is I1 else 0, element)
+    out = r.add(linalg.Fill.of(zero, r.empty(element, shape), r.loc)).result
+    value = r.add(linalg.Contraction.of(va, vb, out, r.loc)).result
+    result = ArrayRef(r.new_storage(element, shape, range(len(shape)), value))
+    if into is not None:
+        return put(r, result, into, spelling)
+    return result if shape else NpScalar(r.load(result, ()), element)
+
+
+def put(r: Recorder, result: ArrayRef, into: ArrayRef, spelling: str) -> ArrayRef:
+    """A product into `out=`: np.matmul casts as ufuncs do, np.dot wants its very type."""
+    if spelling == "dot" and (into.dtype != result.dtype or into.ndim != result.ndim or not in_rows(r, into)):
+        text = "(must have the right type, number of dimensions, and be a C-Array)"
+        raise ValueError(f"output array is not acceptable {text}")
+    if not np.can_cast(result.dtype, into.dtype, "same_kind"):
+        raise _exceptions._UFuncOutputCastingError(np.matmul, "same_kind", result.dtype, into.dtype, 0)
+    if into.ndim > result.ndim:
+        raise UnsupportedError("an `out` of more axes than the product", location=r.loc, instead="out[...] = a @ b")
+    text, values = shape_text([into.shape, result.shape])
+    if into.ndim < result.ndim:
+        raise ValueError("matmul: Output operand 0 does not have enough dimensions")
+    for x, y in zip(into.shape, result.shape):
+        r.require_equal(x, y, "ValueError", f"matmul: Output operand 0 has a mismatch: shapes {text}", values)
+    r.store(into, convert_to(r, result, into.element, into.shape))
+    return into
+
+
+def in_rows(r: Recorder, ref: ArrayRef) -> bool:
+    """Whether the array is C-contiguous; refuses where that is not known."""
+    if ref.is_whole and ref.storage.arg is None:
+        return ref.storage.order == tuple(range(ref.ndim))
+    if ref.is_whole:
+        return r.argument_strides(ref.storage) == row_major(ref.shape)
+    raise UnsupportedError("`out` is a part of an array", location=r.loc, instead="out[...] = np.dot(a, b)")
+
+
+def inplace_matmul(r: Recorder, a: ArrayRef, b: Any) -> ArrayRef:
+    """`a @= b`: np.matmul into `a`."""
+    if not isinstance(b, ArrayRef) or a.ndim < 1 or b.ndim < 2:
+        text = "inplace matrix multiplication requires the first operand to have at least one and the second at"
+        raise ValueError(f"{text} least two dimensions.")
+    r.check_writable(a)
+    matmul(r, a, b, "matmul", a)
+    return a
+
+
+def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
+    """np.dot: products of vectors and matrices, or with a number."""
+    into = out_of(r, out)
+    if all(isinstance(x, ArrayRef) and x.ndim for x in (a, b)):
+        return matmul(r, a, b, "dot", into)
+    only(r, "np.dot of a number", out=(out, None))
+    product = elementwise(r, np.multiply, [strong(r, a), strong(r, b)])
+    in_order = isinstance(product, ArrayRef) and product.storage.order == tuple(range(product.ndim))
+    if not isinstance(product, ArrayRef) or in_order or not product.element.is_float:
+        return product
+    if product.ndim > 2:
+        raise UnsupportedError("np.dot of a number and a stack of matrices", location=r.loc, instead="a * b")
+    return copy_of(r, product, product.element, range(product.ndim))  # BLAS gives rows, `*` keeps the order of axes
+
+
+def norm(r: Recorder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+    """np.linalg.norm of all elements, or of vectors along an axis: `ord` None, 2, 1 or infinite."""
+    ref = as_array(r, x)
+    ref = ref if ref.element.is_float else copy_of(r, ref, F64, range(ref.ndim))
+    if axis is None and (ord is None or (ord == 2 and ref.ndim == 1)):
+        squares = as_array(r, elementwise(r, np.multiply, [ref, ref]))
+        if ref.ndim == 1 and not keepdims:
+            return elementwise(r, np.sqrt, [matmul(r, ref, ref, "dot")])
+        return elementwise(r, np.sqrt, [reduce(r, np.add, squares, None, None, None, keepdims)])
+    if axis is None and ref.ndim == 1:
+        axis = 0
+    if isinstance(axis, tuple) and len(axis) == 1:
+        (axis,) = axis
+    pair = isinstance(axis, tuple) and len(axis) == 2 and ord is None
+    if pair or isinstance(axis, int):
+        for k in axis if isinstance(axis, tuple) else (axis,):
+            axis_of(r, k, ref.ndim)
+    if axis is None or (isinstance(axis, tuple) and not pair) or ord not in (None, 2, 1, np.inf, -np.inf):
+        raise UnsupportedError("this norm", location=r.loc, instead="np.sqrt(np.sum(a * a, axis=...))")
+    if ord in (1, np.inf, -np.inf):
+        size = as_array(r, elementwise(r, np.absolute, [ref]))
+        ufunc = {1: np.add, np.inf: np.maximum, -np.inf: np.minimum}[ord]
+        start = 0 if ord == np.inf else NO_VALUE
+        return reduce(r, ufunc, size, axis, None, None, keepdims, start)
+    squares = as_array(r, elementwise(r, np.multiply, [ref, ref]))
+    return elementwise(r, np.sqrt, [reduce(r, np.add, squares, axis, None, None, keepdims)])
+
+
+def _product_type(a: ScalarType, b: ScalarType) -> ScalarType:
+    return scalar_type(np.result_type(a.dtype, b.dtype))
+
+
+def _as_element(r: Recorder, ref: ArrayRef, element: ScalarType) -> Value:
+    if ref.element is element:
+        return r.read(ref)
+    block = Block()
+    value, map_ = input_of(r, ref, element, ref.shape)
+    arg = block.add_arg(ref.element)
+    block.add_arg(element)
+    body = Body(block, r.loc)
+    block.append(linalg.Yield.of([body.cast(arg, element)], r.loc))
+    maps = [map_, linalg.identity_map(ref.ndim)]
+    return r.add(
+        linalg.Generic.of([value], [r.empty(element, ref.shape)], maps, ["parallel"] * ref.ndim, block, r.loc)
+    ).result
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {np.dot: dot, np.linalg.norm: norm}

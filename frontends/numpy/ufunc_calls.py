@@ -1,0 +1,87 @@
+"""Calls of ufuncs with their optional parameters, and of their methods (`np.add.reduce`, `np.multiply.outer` ...)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.fresh import as_array, only
+from tracebuf.frontends.numpy.products import matmul
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.reductions import NO_VALUE, accumulate, axis_of, reduce
+from tracebuf.frontends.numpy.ufuncs import elementwise, mask_of, out_of
+from tracebuf.frontends.numpy.values import ArrayRef, is_traced
+
+
+def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """`ufunc(*args, out=, where=, dtype=)`; other parameters only with what they are by default."""
+    out = kwargs.get("out")
+    given = [*args, *(out if isinstance(out, tuple) else (out,)), kwargs.get("where")]
+    if not any(is_traced(a) for a in given):
+        return ufunc(*args, **kwargs)
+    if not ufunc.nin <= len(args) <= ufunc.nargs:
+        takes = f"takes from {ufunc.nin} to {ufunc.nargs} positional arguments but {len(args)} were given"
+        raise TypeError(f"{ufunc.__name__}() {takes}")
+    rest = {k: v for k, v in kwargs.items() if k not in ("out", "where", "dtype")}
+    known = {"casting": "same_kind", "order": "K", "subok": True}
+    only(r, f"np.{ufunc.__name__}", **{k: (v, known.get(k)) for k, v in rest.items()})
+    if len(args) > ufunc.nin and out is not None:
+        raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+    into = out_of(r, args[ufunc.nin] if len(args) > ufunc.nin else out)
+    mask = mask_of(r, kwargs.get("where", True))
+    wanted = None if kwargs.get("dtype") is None else np.dtype(kwargs["dtype"])
+    if ufunc is np.matmul:
+        only(r, "np.matmul", where=(mask, None), dtype=(wanted, None))
+        return matmul(r, args[0], args[1], "matmul", into)
+    if mask is not None and (into is None or ufunc is np.power):
+        reason = "`where=` without `out=` leaves elements undefined" if into is None else "np.power with `where=`"
+        raise UnsupportedError(reason, location=r.loc, instead="np.where(c, f(a), b)")
+    return elementwise(r, ufunc, list(args[: ufunc.nin]), into, mask, wanted)
+
+
+def call_method(r: Recorder, ufunc: np.ufunc, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """`ufunc.reduce`, `ufunc.accumulate` and `ufunc.outer`."""
+    if name not in METHODS or ufunc.signature is not None:
+        what = f"np.{ufunc.__name__}.{name} is not supported"
+        raise UnsupportedError(what, location=r.loc, instead="a for loop over the elements")
+    return METHODS[name](r, ufunc, *args, **kwargs)
+
+
+def method_reduce(
+    r: Recorder,
+    ufunc: np.ufunc,
+    array: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = NO_VALUE,
+    where: Any = True,
+) -> Any:
+    return reduce(r, ufunc, as_array(r, array), axis, dtype, out_of(r, out), keepdims, initial, where)
+
+
+def method_accumulate(
+    r: Recorder, ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    ref = as_array(r, array)
+    if not ref.ndim:
+        raise TypeError("cannot accumulate on a scalar")
+    return accumulate(r, ufunc, ref, axis_of(r, axis, ref.ndim), dtype, out_of(r, out))
+
+
+def method_outer(r: Recorder, ufunc: np.ufunc, a: Any, b: Any, **kwargs: Any) -> Any:
+    """ufunc of each element of `a` with each of `b`."""
+    if isinstance(b, ArrayRef):
+        a = as_array(r, a)
+        for _ in range(b.ndim):
+            a = a.derive(lambda view: view.new_axis(len(view.dims)))
+    return call_ufunc(r, ufunc, [a, b], kwargs)
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "reduce": method_reduce, "accumulate": method_accumulate, "outer": method_outer
+}  # fmt: skip
