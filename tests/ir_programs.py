@@ -166,10 +166,12 @@ class Maker:
         return self.add(tensor.Insert.of(scalar, base, [self.index(i) for i in indices], self.loc()))
 
     # -- control flow
-    def nested(self, block: Block, run: Callable[[], Sequence[Value]]) -> None:
+    def nested(
+        self, block: Block, run: Callable[[], Sequence[Value]], end: type[scf.Yield | scf.Condition] = scf.Yield
+    ) -> None:
         outer, self.builder = self.builder, Builder(block)
         self.scopes.append({})
-        self.builder.add(scf.Yield.of(run(), self.loc()))
+        self.builder.add(end.of(run(), self.loc()))
         self.scopes.pop()
         self.builder = outer
 
@@ -184,9 +186,16 @@ class Maker:
         self.nested(body, lambda: run(s.expr, *body.args[1:]))
         return self.builder.add(scf.For.of(bounds, inits, body, self.loc())).results
 
-    def branch(
-        self, condition: Value, then: Body, orelse: Body, types: Sequence[Type]
-    ) -> list[Value]:
+    def rounds(self, inits: Sequence[Value], before: Body, after: Body | None = None) -> list[Value]:
+        """scf.while: `before(*carried)` gives the condition and what is forwarded, `after(*forwarded)` what goes back
+        (as it comes, if not given)."""
+        first = Block([v.type for v in inits])
+        self.nested(first, lambda: before(*first.args), scf.Condition)
+        last = Block([v.type for v in first.terminator.operands[1:]])
+        self.nested(last, lambda: after(*last.args) if after else last.args)
+        return self.builder.add(scf.While.of(inits, first, last, self.loc())).results
+
+    def branch(self, condition: Value, then: Body, orelse: Body, types: Sequence[Type]) -> list[Value]:
         blocks = Block(), Block()
         self.nested(blocks[0], then)
         self.nested(blocks[1], orelse)

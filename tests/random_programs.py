@@ -12,7 +12,7 @@ from ir_programs import Maker
 
 from tracebuf.ir.core import Block, Builder, Func, Value
 from tracebuf.ir.dims import Expr, add
-from tracebuf.ir.types import F64, I1
+from tracebuf.ir.types import F64, I1, INDEX
 from tracebuf.ops import arith, func, linalg
 
 N = 8
@@ -67,13 +67,14 @@ class _Random:
         return self.rng.choice(found)
 
     def fill_block(self, n: int, depth: int) -> None:
-        kinds = ["view", "store", "ew", "ew_into", "fill", "insert", "swap", "loop", "branch", "empty", "moving"]
-        weights = [4, 4, 3, 4, 2, 2, 1, 1.2, 1.2, 1, 4 if self.ivs else 0]
+        kinds = "view store ew ew_into fill insert swap loop branch rounds empty moving".split()
+        weights = [4, 4, 3, 4, 2, 2, 1, 1.2, 1.2, 1.2, 1, 4 if self.ivs else 0]
         for _ in range(n):
             kind = self.rng.choices(kinds, weights)[0]
-            if kind in ("loop", "branch") and depth >= 2:
-                kind = "store"
-            value = getattr(self, kind)(depth) if kind in ("loop", "branch") else getattr(self, kind)()
+            flow = kind in ("loop", "branch", "rounds")
+            if flow and depth >= 2:
+                kind, flow = "store", False
+            value = getattr(self, kind)(depth) if flow else getattr(self, kind)()
             if value is not None:
                 self.tensors[-1].append(value)
 
@@ -188,6 +189,21 @@ class _Random:
             return yielded
 
         self.tensors[-1] += m.loop(0, 4, inits, body)
+
+    def rounds(self, depth: int) -> None:
+        """An scf.while of three rounds; some only pass on in the second region, as the front end's do."""
+        inits = [self.pick() for _ in range(self.rng.randint(1, 2))]
+        m, one, three = self.m, self.m.const(1, INDEX), self.m.const(3, INDEX)
+        straight = self.rng.random() < 0.5
+
+        def before(i: Value, *args: Value) -> list[Value]:
+            more = m.add(arith.CmpI.of("slt", i, three, m.loc()))
+            return [more, m.add(arith.AddI.of(i, one, m.loc())), *self.inside(args, inits, depth)]
+
+        def after(i: Value, *args: Value) -> list[Value]:
+            return [i, *(args if straight else self.inside(args, inits, depth))]
+
+        self.tensors[-1] += m.rounds([m.const(0, INDEX), *inits], before, after)[1:]
 
     def branch(self, depth: int) -> None:
         like = [self.pick() for _ in range(self.rng.randint(1, 2))]

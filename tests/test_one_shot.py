@@ -281,7 +281,7 @@ def test_rotating_storages_are_handed_on() -> None:  # p, q = q, p + q
     analysis = one_shot(f)
     body_yield = loop.regions[0].block.terminator
     assert out_of_place(f) == []
-    assert [analysis.hands_on(u) for u in body_yield.uses] == [True, False]
+    assert [analysis.hands_on(u) for u in body_yield.uses] == [True, True]
     assert analysis.may_alias(*loop.results) and not one_shot(f, compat="mlir").may_alias(*loop.results)
 
 

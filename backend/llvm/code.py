@@ -20,12 +20,13 @@ from tracebuf.ir.types import I1, ScalarType
 
 @dataclass(slots=True)
 class OpenLoop:
-    """A loop being written: its index, the carried values in the body (after the loop: at its end), what the next step
-    gets.
+    """A loop being written: its index, the carried values in the body (after the loop: at its end), the label after
+    it, what the next step gets.
     """
 
     index: str
     carried: list[str]
+    end: str
     next: list[str] = field(default_factory=list)
 
 
@@ -177,7 +178,7 @@ class Code:
         self.jump(head)
         self.place(head)
         place = len(self.lines)
-        loop = OpenLoop(self.name(), [self.name() for _ in carried])
+        loop = OpenLoop(self.name(), [self.name() for _ in carried], end)
         self.lines += [""] * (1 + len(carried))
         self.branch(self.icmp("slt", loop.index, stop), body, end)
         self.place(body)
@@ -185,11 +186,30 @@ class Code:
         after = self.inst(f"add nsw i64 {loop.index}, {step}")
         latch = self.label
         self.jump(head, metadata)
-        phis = [("i64", loop.index, start, after)]
-        phis += [(t, name, init, new) for (t, init), name, new in zip(carried, loop.carried, loop.next, strict=True)]
-        for k, (type_, name, init, new) in enumerate(phis):
-            self.lines[place + k] = f"  {name} = phi {type_} [ {init}, %{before} ], [ {new}, %{latch} ]"
+        self.lines[place] = f"  {loop.index} = phi i64 [ {start}, %{before} ], [ {after}, %{latch} ]"
+        self._write_phis(place + 1, loop, carried, before, latch)
         self.place(end)
+
+    @contextmanager
+    def rounds(self, carried: Sequence[tuple[str, str]]) -> Iterator[OpenLoop]:
+        """while True, left by a branch to its end; `carried` are (type, initial value)."""
+        head, before = self.new_label(), self.label
+        self.jump(head)
+        self.place(head)
+        loop = OpenLoop("", [self.name() for _ in carried], self.new_label())
+        place = len(self.lines)
+        self.lines += [""] * len(carried)
+        yield loop
+        latch = self.label
+        self.jump(head)
+        self._write_phis(place, loop, carried, before, latch)
+        self.place(loop.end)
+
+    def _write_phis(
+        self, place: int, loop: OpenLoop, carried: Sequence[tuple[str, str]], before: str, latch: str
+    ) -> None:
+        for k, ((type_, init), name, new) in enumerate(zip(carried, loop.carried, loop.next, strict=True)):
+            self.lines[place + k] = f"  {name} = phi {type_} [ {init}, %{before} ], [ {new}, %{latch} ]"
 
     # -- metadata
     def metadata(self, text: str, distinct: bool = False) -> str:

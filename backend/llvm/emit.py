@@ -292,6 +292,22 @@ class KernelWriter:
             loop.next = [v for _, v in self._all_parts(op.body.terminator.operands, carried)]
         self._bind_all(op.results, loop.carried)
 
+    def _while(self, op: scf.While) -> None:
+        inits = self._all_parts(op.operands, op.before.args)
+        with self.code.rounds(inits) as loop:
+            self._bind_all(op.before.args, loop.carried)
+            self._block(op.before)
+            forwarded = [u.value for u in op.passed]
+            results = [v for _, v in self._all_parts(forwarded, op.results)]
+            parts = [v for _, v in self._all_parts(forwarded, op.after.args)]
+            more = self.code.new_label()
+            self.code.branch(self.values[op.before.terminator.operand(0)], more, loop.end)
+            self.code.place(more)
+            self._bind_all(op.after.args, parts)
+            self._block(op.after)
+            loop.next = [v for _, v in self._all_parts(op.after.terminator.operands, op.before.args)]
+        self._bind_all(op.results, results)
+
     def _if(self, op: scf.If) -> None:
         labels, end = [self.code.new_label(), self.code.new_label()], self.code.new_label()
         self.code.branch(self.values[op.operand(0)], labels[0], labels[1])
@@ -362,7 +378,9 @@ _WRITERS: dict[type[Op], Callable[..., None]] = {
     linalg.VecMat: KernelWriter._structured,
     linalg.Dot: KernelWriter._structured,
     scf.For: KernelWriter._for,
+    scf.While: KernelWriter._while,
     scf.If: KernelWriter._if,
     scf.Yield: KernelWriter._nothing,
+    scf.Condition: KernelWriter._nothing,
     Return: KernelWriter._return,
 }

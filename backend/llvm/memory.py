@@ -190,6 +190,10 @@ def _flow(op: Op, roots: dict[Value, frozenset[int]]) -> bool:
         yields = op.body.terminator.operands
         for init, arg, new, result in zip(op.operands[3:], op.body.args[1:], yields, op.results, strict=True):
             pairs += [(init, arg), (new, arg), (new, result), (init, result)]
+    elif isinstance(op, scf.While):
+        pairs = [*zip(op.operands, op.before.args), *zip(op.after.terminator.operands, op.before.args)]
+        for use, arg, result in zip(op.passed, op.after.args, op.results, strict=True):
+            pairs += [(use.value, arg), (use.value, result)]
     elif isinstance(op, scf.If):
         pairs = [(v, r) for b in op.branches for v, r in zip(b.terminator.operands, op.results, strict=True)]
     changed = False

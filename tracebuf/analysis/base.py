@@ -70,7 +70,7 @@ class Analysis(Protocol):
         ...
 
     def hands_on(self, use: Use) -> bool:
-        """Whether a value that a loop yields may stay in its buffer although it was carried as another one."""
+        """Whether what a loop passes to its next iteration may stay in its buffer, not being the carried one."""
         ...
 
     def conflict(self, use: Use) -> Conflict | None:

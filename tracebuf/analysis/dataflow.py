@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from tracebuf.analysis.order import Order
 from tracebuf.ir.core import Alias, Block, Func, Op, Relation, Use, Value
+from tracebuf.ops import tensor
 
 
 class Dataflow:
@@ -143,7 +144,8 @@ class Dataflow:
         """Backwards from the operand's value to the values where `stop` holds; with `leaves`, also where a chain ends
         otherwise.
 
-        `equivalent` follows only operands that share the whole buffer, `same_type` only those of the same type.
+        `equivalent` follows only operands that share the whole buffer, `same_type` only those of the same type, and
+        casts.
         """
         work, seen = [use.value], {use.value}
         while work:
@@ -156,7 +158,7 @@ class Dataflow:
                 yield value
             for source, relation, _ in sources:
                 followed = not equivalent or relation is Relation.EQUIVALENT
-                if same_type and source.value.type != value.type:
+                if same_type and source.value.type != value.type and not isinstance(value.owner, tensor.Cast):
                     followed = False
                 if not followed and leaves:
                     yield value

@@ -18,6 +18,7 @@ from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.order import post_order
 from tracebuf.analysis.parts import Parts
 from tracebuf.analysis.rules import Rules
+from tracebuf.analysis.storages import Handing, Storages
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Func, Op, Relation, Use, Value, happens_in
 from tracebuf.ops import scf
@@ -29,7 +30,7 @@ HEURISTICS: tuple[str, ...] = get_args(Heuristic)
 class OneShot:
     """The decisions for one function."""
 
-    __slots__ = ("_classes", "_conflicts", "_handed_on", "_in_place", "_rules", "_sets", "flow")
+    __slots__ = ("_classes", "_conflicts", "_in_place", "_kept", "_rules", "_sets", "flow")
 
     def __init__(self, flow: Dataflow, rules: Rules) -> None:
         self.flow, self._rules = flow, rules
@@ -39,9 +40,9 @@ class OneShot:
         self._sets: dict[Value, AliasSet] = {}
         for value in tensor_values(flow.func):
             self._sets[value] = self._singleton(value)
-        self._handed_on: set[Use] = set()
+        self._kept: set[Use] = set()
         if rules.parts is not None:
-            self._expect_rotations(rules.parts)
+            self._expect_rotations()
 
     # -- answers
     def is_in_place(self, use: Use) -> bool:
@@ -60,7 +61,7 @@ class OneShot:
         return self._conflicts.get(use)
 
     def hands_on(self, use: Use) -> bool:
-        return use in self._handed_on
+        return use in self._kept
 
     def may_alias(self, a: Value, b: Value) -> bool:
         """Whether both values may share memory."""
@@ -76,13 +77,13 @@ class OneShot:
                 found.add_read(read)
         return found
 
-    def _expect_rotations(self, parts: Parts) -> None:
+    def _expect_rotations(self) -> None:
         """A result may be in the buffer of a carried value that is handed on to it: one alias set from the start."""
         for op in self.flow.func.walk():
-            if isinstance(op, scf.For):
-                for use, source in parts.handed_on(op).items():
-                    self._handed_on.add(use)
-                    self._union([self._sets[op.results[use.index]], self._sets[source]])
+            if isinstance(op, scf.Loop):
+                for result, near in zip(op.results, self._rules.storages.reached(op), strict=True):
+                    if result.is_tensor and near:
+                        self._union(list({id(s): s for s in (self._sets[op.results[k]] for k in near)}.values()))
 
     def force(self, use: Use) -> None:
         """Marks an operand that must be in place; InternalError where that would change what the program computes."""
@@ -149,13 +150,14 @@ class OneShot:
             for result in op.results:
                 if result.is_tensor:
                     self._relate(op, result)
+        rotates = self._rules.parts is not None
+        self._kept = Handing(self.flow, self.is_in_place, self.equivalent, self._rules.storages, rotates=rotates).kept()
 
     def _relate(self, op: Op, result: Value) -> None:
         sources = self.flow.aliasing_uses(result)
-        if isinstance(op, scf.For):
-            init = sources[0][0]
-            if self.is_in_place(init) and self.equivalent(op.carried(init), op.yielded(init).value):
-                self._classes.union(init.value, result)
+        if isinstance(op, scf.Loop):
+            if sources and self.is_in_place(sources[0][0]) and op.keeps(result.index, self.equivalent):
+                self._classes.union(sources[0][0].value, result)
             return
         equal = [(use, definite) for use, relation, definite in sources if relation is Relation.EQUIVALENT]
         kept = [(use, definite) for use, definite in equal if self.is_in_place(use)]
@@ -177,7 +179,7 @@ def one_shot(func: Func, *, heuristic: str = "bottom-up", seed: int = 0, compat:
     destination of materialize_in_destination) cannot be.
     """
     flow = Dataflow(func)
-    analysis = OneShot(flow, Rules(flow, None if compat == "mlir" else Parts(flow)))
+    analysis = OneShot(flow, Rules(flow, None if compat == "mlir" else Parts(flow), Storages(flow)))
     ops = [op for op in post_order(func) if any(True for _ in op.tensor_uses())]
     for op in ops:
         for use in op.tensor_uses():

@@ -52,17 +52,6 @@ class Parts:
         base, other = self._path(a)[0], self._path(b)[0]
         return base is not other and self._is_storage(base) and self._is_storage(other)
 
-    def handed_on(self, loop: scf.For) -> dict[Use, Value]:
-        """The yields of a loop that only hand another carried buffer on, with the result that it enters by: in
-        `p, q = q, p + q` the buffer of q becomes that of p. No buffer is handed on twice."""
-        found: dict[Use, Value] = {}
-        targets = [self._path(v) for v in loop.body.terminator.operands if v.is_tensor]
-        for use in loop.body.terminator.tensor_uses():
-            base, path = self._path(use.value)
-            if base.owner is loop.body and not path and base.index != use.index + 1 and targets.count((base, ())) == 1:
-                found[use] = loop.results[base.index - 1]
-        return found
-
     def _is_storage(self, root: Value) -> bool:
         op = root.defining_op
         return root.owner is self._flow.func.block if op is None else op.bufferizes_to_allocation(root)
@@ -105,10 +94,11 @@ class Parts:
         """The result of a loop that yields what it carries (stored to or not) is the initial value's buffer; that of an
         scf.if whose branches yield one part is that part."""
         op = value.defining_op
-        if isinstance(op, scf.For):
-            init = op.uses[3 + value.index]
-            carried = op.carried(init)
-            return self._path(init.value) if self._path(op.yielded(init).value) == (carried, ()) else None
+        if isinstance(op, scf.Loop):
+            if value.index >= len(op.inits) or not op.aliasing_values(op.inits[value.index]):
+                return None
+            same = op.keeps(value.index, lambda v, arg: self._path(v) == (arg, ()))
+            return self._path(op.inits[value.index].value) if same else None
         if isinstance(op, scf.If):
             then, orelse = (self._path(b.terminator.operand(value.index)) for b in op.branches)
             return then if then == orelse else None

@@ -15,6 +15,7 @@ from tracebuf.analysis.aliases import Read, loop_between
 from tracebuf.analysis.base import Conflict
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.parts import Parts
+from tracebuf.analysis.storages import Storages
 from tracebuf.ir.core import Op, Use, Value, happens_in
 from tracebuf.ops import scf
 from tracebuf.ops.tensor import ExtractSlice, InsertSlice, SliceOp
@@ -26,11 +27,12 @@ class Rules:
 
     flow: Dataflow
     parts: Parts | None
+    storages: Storages
 
     def conflict(self, read: Read, write: Use) -> Conflict | None:
         """The conflict between a read and a write of one buffer, or None."""
         flow = self.flow
-        definition = next((d for d in read.definitions if not self._outside(write, d)), None)
+        definition = next((d for d in read.definitions if not self.outside(write, d)), None)
         if definition is None:
             return None
         if order_counts(flow, read, write) and any(rule(self, read.use, write) for rule in ORDER_RULES):
@@ -41,18 +43,20 @@ class Rules:
             return None
         return Conflict("read after write", write, read.use, definition)
 
-    def _outside(self, write: Use, definition: Value) -> bool:
-        """Beyond MLIR 22, a loop makes all its results at once, where they begin in different storages.
-        Test: test_rotating_storages_are_handed_on."""
+    def outside(self, write: Use, definition: Value) -> bool:
+        """Beyond MLIR 22, a loop makes all its results at once, where they begin in different storages, and a write
+        elsewhere than where the definition is does not matter.
+        Tests: test_rotating_storages_are_handed_on, test_branches_that_rotate."""
         op = write.op
-        if self.parts is not None and definition.owner is op and isinstance(op, scf.For):
-            if self.parts.unrelated(op.operand(3 + definition.index), write.value):
+        if self.parts is not None and definition.owner is op and isinstance(op, scf.Loop):
+            if definition.index < len(op.inits) and self.parts.unrelated(op.inits[definition.index].value, write.value):
                 return True
+        if self.parts is not None and self.storages.apart(definition, write.value):
+            return True
         return write_is_outside_definition(self.flow, write, definition)
 
     def same(self, a: Value, b: Value) -> bool:
-        """Whether two values are one buffer, element for element, or do not overlap. In MLIR: the same SSA value (6).
-        """
+        """Whether two values are one buffer, element for element, or do not overlap. In MLIR: the same SSA value (6)."""
         return a is b or (self.parts is not None and self.parts.same(a, b))
 
     def leads_to(self, use: Use, value: Value) -> bool:
@@ -117,8 +121,7 @@ def read_happens_before(rules: Rules, read: Use, write: Use) -> bool:
 
 
 def same_use(rules: Rules, read: Use, write: Use) -> bool:
-    """No conflict if both are one operand: an op reads its destination before it writes it (24). Test: test_accumulate.
-    """
+    """No conflict if both are one operand: an op reads its destination before it writes it (24). Test: test_accumulate."""
     return read is write
 
 
@@ -188,7 +191,29 @@ def disjoint_parts(rules: Rules, read: Use, write: Use) -> bool:
     return rules.parts is not None and rules.parts.apart(read, write)
 
 
+def by_way_of_another_branch(rules: Rules, read: Use, write: Use) -> bool:
+    """No conflict if what is written over gets to the read only through branches that exclude the write (beyond MLIR
+    22). Test: test_s9_a_swap_needs_no_copy.
+    """
+    if rules.parts is None:
+        return False
+    work, seen = [read.value], {read.value}
+    while work:
+        value = work.pop()
+        if rules.flow.defines(value):
+            if not rules.outside(write, value):
+                return False
+            continue
+        for use, _, _ in rules.flow.aliasing_uses(value):
+            if use.value not in seen and not rules.flow.order.mutually_exclusive(use.op, write.op):
+                seen.add(use.value)
+                work.append(use.value)
+    return True
+
+
 OrderRule = Callable[[Rules, Use, Use], bool]
 SubsetRule = Callable[[Rules, Read, Use], bool]
-ORDER_RULES: tuple[OrderRule, ...] = (read_happens_before, same_use, exclusive_branches, elementwise, disjoint_parts)
+ORDER_RULES: tuple[OrderRule, ...] = (
+    read_happens_before, same_use, exclusive_branches, elementwise, disjoint_parts, by_way_of_another_branch,
+)  # fmt: skip
 SUBSET_RULES: tuple[SubsetRule, ...] = (insert_keeps_the_rest, insert_into_itself, insert_writes_the_same)

@@ -118,8 +118,10 @@ class _Rewrite:
     def replace(self, result: Value, buffer: Value) -> None:
         use = self.copied_results.pop(result, None)
         loop = buffer.defining_op
-        if isinstance(loop, scf.For) and loop.operand(3 + buffer.index) in self.orders:
-            self.orders[buffer] = self.orders[loop.operand(3 + buffer.index)]
+        if isinstance(loop, scf.Loop):
+            known = [u.value for u in (loop.passed[buffer.index], *loop.inits[buffer.index :][:1])]
+            if (order := next((self.orders[v] for v in known if v in self.orders), None)) is not None:
+                self.orders[buffer] = order
         self._bind(result, buffer if use is None else self._private(buffer, use))
 
     def _private(self, buffer: Value, use: Use) -> Value:
@@ -149,9 +151,7 @@ class _Rewrite:
         if not isinstance(op, tensor.Empty):
             raise InternalError(f"{op.name} asks for a buffer without saying its sizes")
         order = op.attrs["order"]
-        alloc = self.add(
-            memref.Alloc.of(type_.shape, type_.element, self._mixed(op.sizes), order, reason, op.loc)
-        )
+        alloc = self.add(memref.Alloc.of(type_.shape, type_.element, self._mixed(op.sizes), order, reason, op.loc))
         self.orders[alloc.result] = order
         return alloc.result
 
@@ -215,45 +215,46 @@ class _Rewrite:
         Region(new)
         with self._inside(new):
             self._ops(block)
-            taken: set[Value] = set()
-            passed = []
-            for use, type_ in zip(yields, arg_types[len(arg_types) - len(yields) :], strict=True):
-                if isinstance(type_, MemRefType):
-                    passed.append(self._cast(self._yielded(use, new, taken), type_, use.op.loc))
-                else:
-                    passed.append(self.values[use.value])
-            self.add(scf.Yield.of(passed, block.terminator.loc))
+            passed = [self._passed(use) for use in yields]
+            end = block.terminator
+            if isinstance(end, scf.Condition):
+                self.add(scf.Condition.of([self.values[end.operand(0)], *passed], end.loc))
+            else:
+                self.add(scf.Yield.of(passed, end.loc))
         return new
 
     def _carry_order(self, old: Value, arg: Value) -> None:
         """What a loop carries is taken to lie as its initial value does."""
         loop = old.owner.parent_op if isinstance(old.owner, Block) else None
-        if old.is_tensor and isinstance(loop, scf.For):
-            init = self.buffers[loop.operand(old.index + 2)]
-            if init in self.orders:
-                self.orders[arg] = self.orders[init]
+        if not old.is_tensor or not isinstance(loop, scf.Loop):
+            return
+        after = isinstance(loop, scf.While) and old.owner is loop.after
+        source = loop.passed[old.index] if after else loop.inits[loop.args.index(old)]
+        buffer = self.buffers[source.value]
+        if buffer in self.orders:
+            self.orders[arg] = self.orders[buffer]
 
     def _ops(self, block: Block) -> None:
         for op in block.ops[:-1]:
             op.bufferize(self)
 
-    def _yielded(self, use: Use, block: Block, taken: set[Value]) -> Value:
-        """A buffer for the next iteration: one that this iteration allocated or hands on, or else a copy."""
+    def _passed(self, use: Use) -> Value:
+        """A value for the next iteration: a buffer that this iteration allocated or hands on, or else a copy."""
+        if not use.value.is_tensor:
+            return self.values[use.value]
         buffer = self.buffer(use)
-        op = buffer.defining_op
-        kept = buffer.owner is block and self.analysis.hands_on(use)
-        kept = kept or (isinstance(op, memref.Alloc) and op.block is block)
-        if not kept or buffer in taken:
+        if not self.analysis.hands_on(use):
             reason = "the loop's next iteration needs this value in a buffer of its own"
             source, buffer = buffer, self._like(buffer, use.op.loc, reason)
             self.add(memref.Copy.of(source, buffer, reason, use.op.loc))
-        taken.add(buffer)
-        return buffer
+        return self._cast(buffer, use)
 
-    def _cast(self, buffer: Value, type_: MemRefType, loc: Location) -> Value:
+    def _cast(self, buffer: Value, use: Use) -> Value:
+        """The buffer of what control flow passes on, as a type without a layout."""
+        type_ = scf.forget_layout(use.value.tensor_type)
         if buffer.type == type_:
             return buffer
-        return self.add(memref.Cast.of(buffer, type_, loc)).result
+        return self.add(memref.Cast.of(buffer, type_, use.op.loc)).result
 
     def branches(self, op: Op) -> None:
         assert isinstance(op, scf.If)
@@ -267,16 +268,11 @@ class _Rewrite:
                 yielded.append([self.buffer(u) if u.value.is_tensor else self.values[u.value] for u in uses])
             blocks.append(new)
         kept = [k for k, (a, b) in enumerate(zip(*yielded, strict=True)) if a is not b]
-        types: list[Type] = []
-        for k in kept:
-            type_ = op.results[k].type
-            types.append(scf.forget_layout(yielded[0][k].memref_type) if op.results[k].is_tensor else type_)
+        types = [scf.carried_type(op.results[k]) for k in kept]
         for new, values, old in zip(blocks, yielded, op.branches, strict=True):
             with self._inside(new):
-                passed = [
-                    self._cast(values[k], t, old.terminator.loc) if isinstance(t, MemRefType) else values[k]
-                    for k, t in zip(kept, types, strict=True)
-                ]
+                uses = old.terminator.uses
+                passed = [self._cast(values[k], uses[k]) if uses[k].value.is_tensor else values[k] for k in kept]
                 self.add(scf.Yield.of(passed, old.terminator.loc))
         made = self.add(scf.If.of(self.values[op.operand(0)], types, blocks[0], blocks[1], op.loc))
         results = iter(made.results)

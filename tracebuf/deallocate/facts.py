@@ -31,19 +31,34 @@ def sources(value: Value) -> list[Value] | None:
     """The values that `value` may be (or be a view of); None where it is born here."""
     op = value.defining_op
     if op is None:
-        loop = value.block.parent_op
-        if not isinstance(loop, scf.For) or value.index == 0:
-            return None
-        return [loop.operand(value.index + 2), loop.body.terminator.operand(value.index - 1)]
+        return entering(value)
     if isinstance(op, memref.VIEW_OPS):
         return [op.operand(0)]
-    if isinstance(op, scf.For):
-        return [op.operand(value.index + 3), op.body.terminator.operand(value.index)]
-    if isinstance(op, scf.If):
-        return [b.terminator.operand(value.index) for b in op.branches]
+    if isinstance(op, (scf.Loop, scf.If)):
+        return leaving(op, value.index)
     if isinstance(op, arith.Select):
         return op.operands[1:]
     return None
+
+
+def entering(arg: Value) -> list[Value] | None:
+    """What flows into an argument of a loop's region; None where that is nothing that the program names."""
+    loop = arg.block.parent_op
+    if isinstance(loop, scf.While):
+        if arg.block is loop.after:
+            return [loop.passed[arg.index].value]
+        return [loop.operand(arg.index), loop.yielded[arg.index].value]
+    if not isinstance(loop, scf.For) or arg.index == 0:
+        return None
+    return [loop.operand(arg.index + 2), loop.body.terminator.operand(arg.index - 1)]
+
+
+def leaving(op: scf.Loop | scf.If, index: int) -> list[Value]:
+    """What flows into a result of control flow."""
+    if isinstance(op, scf.If):
+        return [b.terminator.operand(index) for b in op.branches]
+    passed = [op.passed[index].value]
+    return [op.inits[index].value, *passed] if isinstance(op, scf.For) else passed
 
 
 def targets(use: Use) -> list[Value]:
@@ -55,8 +70,14 @@ def targets(use: Use) -> list[Value]:
         return [op.result]
     if isinstance(op, scf.For) and use.index >= 3:
         return [op.results[use.index - 3], op.body.args[use.index - 2]]
+    if isinstance(op, scf.While):
+        return [op.before.args[use.index]]
+    parent = op.parent_op
+    if isinstance(op, scf.Condition) and use.index > 0 and isinstance(parent, scf.While):
+        return [parent.results[use.index - 1], parent.after.args[use.index - 1]]
     if isinstance(op, scf.Yield):
-        parent = op.parent_op
+        if isinstance(parent, scf.While):
+            return [parent.before.args[use.index]]
         if isinstance(parent, scf.For):
             return [parent.results[use.index], parent.body.args[use.index + 1]]
         return [parent.results[use.index]] if parent is not None else []
@@ -69,7 +90,7 @@ def flow_blocks(func: Func) -> Iterator[Block]:
     while work:
         block = work.pop()
         yield block
-        inner = [r.block for op in block.ops if isinstance(op, (scf.For, scf.If)) for r in op.regions]
+        inner = [r.block for op in block.ops if isinstance(op, (scf.Loop, scf.If)) for r in op.regions]
         work += reversed(inner)
 
 

@@ -1,8 +1,8 @@
 """Ownership-based deallocation: a `bufferization.dealloc` ends each block, with conditions and retained values.
 
 A block owns the buffers that it allocates and those that its ops with regions hand over; it frees what it owns and
-does not pass on. Ownership is an i1 beside each memref that leaves a region (an extra iter_arg and result of scf.for,
-an extra result of scf.if); nothing is owned on the way into one, so an initial value is passed with false, and no
+does not pass on. Ownership is an i1 beside each memref that leaves a region (an extra iter_arg and result of a loop, an
+extra result of scf.if); nothing is owned on the way into one, so an initial value is passed with false, and no
 function argument is ever owned. The function itself is private with dynamic ownership (rule B3): a result may be an
 argument's buffer, nothing is cloned, and whoever calls tells by the base pointer.
 
@@ -34,6 +34,8 @@ def _free_at_end(block: Block, owned: dict[Value, Value], flags: Flags) -> list[
             owned[op.result] = flags.constant(True)
         elif isinstance(op, scf.For):
             owned.update(_loop(op, flags))
+        elif isinstance(op, scf.While):
+            owned.update(_while(op, flags))
         elif isinstance(op, scf.If):
             owned.update(_branches(op, flags))
     end = block.terminator
@@ -56,6 +58,19 @@ def _loop(op: scf.For, flags: Flags) -> dict[Value, Value]:
     for value in _free_at_end(op.body, inside, flags):
         _add_operand(op.body.terminator, value)
     return {op.results[i]: _add_result(op) for i in carried}
+
+
+def _while(op: scf.While, flags: Flags) -> dict[Value, Value]:
+    """The same with two regions: flags go with what is carried, what is forwarded, and the results."""
+    carried = [a for a in op.before.args if isinstance(a.type, MemRefType)]
+    forwarded = [a for a in op.after.args if isinstance(a.type, MemRefType)]
+    results = [r for r in op.results if isinstance(r.type, MemRefType)]
+    for block, args in ((op.before, carried), (op.after, forwarded)):
+        for value in _free_at_end(block, {a: block.add_arg(I1) for a in args}, flags):
+            _add_operand(block.terminator, value)
+    for _ in carried:
+        _add_operand(op, flags.constant(False))
+    return {r: _add_result(op) for r in results}
 
 
 def _branches(op: scf.If, flags: Flags) -> dict[Value, Value]:

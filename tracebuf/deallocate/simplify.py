@@ -12,7 +12,7 @@ same: one flag is enough, because the next dealloc asks about every memref in sc
 
 from __future__ import annotations
 
-from tracebuf.deallocate.facts import Flags, Origins, Sharing, constant_flag, flow_blocks
+from tracebuf.deallocate.facts import Flags, Origins, Sharing, constant_flag, entering, flow_blocks, leaving
 from tracebuf.ir.core import Block, Func, Op, Value
 from tracebuf.ir.types import I1
 from tracebuf.ops import bufferization, scf
@@ -21,19 +21,19 @@ from tracebuf.ops import bufferization, scf
 def simplify_deallocs(func: Func) -> None:
     """Simplifies every bufferization.dealloc; drops carried flags and branch flags that nobody asks."""
     origins, flags = Origins(), Flags(func)
-    flows = [op for block in flow_blocks(func) for op in block.ops if isinstance(op, (scf.For, scf.If))]
+    flows = [op for block in flow_blocks(func) for op in block.ops if isinstance(op, (scf.Loop, scf.If))]
     _fold_never_true(flows, origins, flags)
     for op in reversed(flows):
         for region in op.regions:
             _simplify_block(region.block, origins, flags)
-        _drop_flags(op, flags)
+        _drop_flags(op, flags, set(func.symbols.values()))
     _simplify_block(func.block, origins, flags)
 
 
-def _fold_never_true(flows: list[scf.For | scf.If], origins: Origins, flags: Flags) -> None:
+def _fold_never_true(flows: list[scf.Loop | scf.If], origins: Origins, flags: Flags) -> None:
     never: set[Value] = set()
     for op in flows:
-        for value in (*op.results, *(op.body.args[1:] if isinstance(op, scf.For) else ())):
+        for value in (*op.results, *(a for r in op.regions for a in r.block.args)):
             if value.type is I1 and (value in never or _never_true(value, origins, never)):
                 value.replace_all_uses(flags.constant(False))
 
@@ -56,14 +56,9 @@ def _flag_sources(value: Value, origins: Origins) -> list[Value] | None:
     """The i1 values of which `value` is the disjunction at most; None where it may be true by itself."""
     op = value.defining_op
     if op is None:
-        loop = value.block.parent_op
-        if not isinstance(loop, scf.For):
-            return None
-        return [loop.operand(value.index + 2), loop.body.terminator.operand(value.index - 1)]
-    if isinstance(op, scf.For):
-        return [op.operand(value.index + 3), op.body.terminator.operand(value.index)]
-    if isinstance(op, scf.If):
-        return [b.terminator.operand(value.index) for b in op.branches]
+        return entering(value)
+    if isinstance(op, (scf.Loop, scf.If)):
+        return leaving(op, value.index)
     if isinstance(op, bufferization.Dealloc):
         retained = op.retained[value.index]
         pairs = zip(op.memrefs, op.conditions, strict=True)
@@ -71,8 +66,12 @@ def _flag_sources(value: Value, origins: Origins) -> list[Value] | None:
     return [] if constant_flag(value) is False else None
 
 
-def _drop_flags(op: scf.For | scf.If, flags: Flags) -> None:
+def _drop_flags(op: scf.Loop | scf.If, flags: Flags, pinned: set[Value]) -> None:
     """Folds i1 results that are the same constant on every way, and drops those without a user."""
+    if isinstance(op, scf.While):
+        op.fold_steady(same=lambda a, b: constant_flag(a) is not None and constant_flag(a) is constant_flag(b))
+        op.drop(*op.dead(pinned))
+        return
     for i in reversed(range(len(op.results))):
         result = op.results[i]
         if result.type is not I1:
@@ -86,7 +85,7 @@ def _drop_flags(op: scf.For | scf.If, flags: Flags) -> None:
             if not result.uses and all(u.op is op.body.terminator and u.index == i for u in arg.uses):
                 op.body.terminator.uses[i].set(init)
                 op.drop_carried(i)
-        else:
+        elif isinstance(op, scf.If):
             then, orelse = (constant_flag(b.terminator.operand(i)) for b in op.branches)
             if then is not None and then is orelse:
                 result.replace_all_uses(flags.constant(then))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tracebuf.ir.core import Func, Op
 from tracebuf.ir.dims import Dim, Expr, Sym, evaluate, symbols
 from tracebuf.ir.location import Location
-from tracebuf.ops import bufferization, memref, scf
+from tracebuf.ops import bufferization, memref
 
 NEW = "a new array"
 """The reason that `tensor.empty` gives where nobody knows a better one."""
@@ -110,7 +110,7 @@ def known(size: Dim, env: Mapping[Sym, int]) -> int | None:
 def in_loop(op: Op) -> bool:
     parent = op.parent_op
     while parent is not None:
-        if isinstance(parent, scf.For):
+        if parent.repetitive:
             return True
         parent = parent.parent_op
     return False

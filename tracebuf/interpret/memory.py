@@ -41,6 +41,9 @@ class Poison:
     def __repr__(self) -> str:
         return "poison"
 
+    def __bool__(self) -> bool:
+        raise MemoryFault("decides by a scalar that was never written")
+
 
 POISON = Poison()
 

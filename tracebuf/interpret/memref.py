@@ -85,7 +85,7 @@ class _MemRefRunner(Runner):
 
     def run_op(self, op: Op, args: list[Any]) -> Sequence[Any]:
         try:
-            used = args[:3] if isinstance(op, scf.For) else args[1:] if isinstance(op, memref.Store) else args
+            used = args[: op.first] if isinstance(op, scf.Loop) else args[1:] if isinstance(op, memref.Store) else args
             if any(a is POISON for a in used):
                 raise MemoryFault("uses a scalar that was never written")
             handler = _HANDLERS.get(type(op))
@@ -93,7 +93,7 @@ class _MemRefRunner(Runner):
                 return handler(self, op, args)
             if isinstance(op, linalg.DestinationOp):
                 return self.structured(op, args)
-            if isinstance(op, (arith.Check, arith.ScalarOp, scf.For, scf.If)):
+            if isinstance(op, (arith.Check, arith.ScalarOp, scf.Loop, scf.If)):
                 return op.evaluate(self, args)
         except MemoryFault as e:
             raise e if e.op else MemoryFault(e.message, op) from None

@@ -325,6 +325,11 @@ def _plain(text: str) -> Callable[[_Printer, Op], str]:
     return lambda p, op: f"{text} {p.typed(op.operands)}".rstrip()
 
 
+def _condition(p: _Printer, op: Op) -> str:
+    go, *forwarded = op.operands
+    return f"scf.condition({p.name(go)}) {p.typed(forwarded)}".rstrip()
+
+
 def _materialize(p: _Printer, op: Op) -> str:
     source, dest = op.operands
     arrow = f"({source.type}, {dest.type}) -> {op.result.type}"
@@ -369,6 +374,8 @@ _FORMS: dict[str, Callable[[_Printer, Op], str]] = {
     "bufferization.clone": _to,
     "func.return": _plain("return"),
     "scf.yield": _plain("scf.yield"),
+    "scf.condition": _condition,
+    "tensor.cast": _to,
     "linalg.yield": _plain("linalg.yield"),
     "linalg.index": lambda p, op: f"linalg.index {op.attrs['dim']} : index",
 } | {f"linalg.{n}": _named_linalg for n in ("fill", "matmul", "matvec", "vecmat", "dot")}
@@ -410,6 +417,18 @@ def _for(p: _Printer, op: Op) -> None:
     p.line("}" + p.loc(op.loc))
 
 
+def _while(p: _Printer, op: Op) -> None:
+    before, after = (r.block for r in op.regions)
+    left = p.left(op)
+    pairs = ", ".join(f"{p.name(a)} = {p.name(v)}" for a, v in zip(before.args, op.operands))
+    head = f"{left}scf.while ({pairs})" if pairs else f"{left}scf.while"
+    p.line(f"{head} : ({types(op.operands)}) -> ({types(op.results)}) {{")
+    p.region(before)
+    p.line("} do {")
+    _labelled(p, after)
+    p.line("}" + p.loc(op.loc))
+
+
 def _if(p: _Printer, op: Op) -> None:
     arrow = f" -> ({types(op.results)})" if op.results else ""
     p.line(f"{p.left(op)}scf.if {p.name(op.operand(0))}{arrow} {{")
@@ -435,4 +454,6 @@ def _generic_form(p: _Printer, op: Op) -> None:
     p.line(f"{head}{attributes(op.attrs)} : ({types(op.operands)}) -> {result}{p.loc(op.loc)}")
 
 
-_REGION_FORMS: dict[str, Callable[[_Printer, Op], None]] = {"linalg.generic": _generic, "scf.for": _for, "scf.if": _if}
+_REGION_FORMS: dict[str, Callable[[_Printer, Op], None]] = {
+    "linalg.generic": _generic, "scf.for": _for, "scf.while": _while, "scf.if": _if,
+}  # fmt: skip

@@ -66,9 +66,9 @@ class Rewriter(Protocol):
     def block(
         self, block: Block, arg_types: Sequence[Type], args: Sequence[Value | None], yields: Sequence[Use]
     ) -> Block:
-        """The memref form of a loop's body: `args[k]` is the tensor program's argument for the new block's argument
-        k, `yields` what its terminator passes on. A yielded buffer that is not the argument's own is copied into a
-        new one (MLIR behaviour 36).
+        """The memref form of a loop's region: `args[k]` is the tensor program's argument for the new block's argument
+        k, `yields` what its terminator passes on. A buffer that may not be handed on is copied into a new one (MLIR
+        behaviours 36, 37).
         """
         ...
 

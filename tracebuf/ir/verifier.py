@@ -12,7 +12,7 @@ from typing import Literal
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Func, Op, Value
 from tracebuf.ir.dims import Sym, symbols
-from tracebuf.ir.types import INDEX, MemRefType, ShapedType, TensorType, Type
+from tracebuf.ir.types import I1, INDEX, MemRefType, ShapedType, TensorType, Type
 
 __all__ = ["LEGAL", "Level", "verify", "where"]
 
@@ -30,7 +30,11 @@ LEGAL: dict[Level, frozenset[str]] = {
 """Op names, and dialects (ending in a dot), that may stand at each level."""
 
 FOREIGN: dict[Level, type[ShapedType]] = {"tensor": MemRefType, "memref": TensorType}
-TERMINATORS = {"scf.for": "scf.yield", "scf.if": "scf.yield", "linalg.generic": "linalg.yield", "": "func.return"}
+TERMINATORS = {
+    "scf.for": ("scf.yield",), "scf.if": ("scf.yield", "scf.yield"), "scf.while": ("scf.condition", "scf.yield"),
+    "linalg.generic": ("linalg.yield",), "": ("func.return",),
+}  # fmt: skip
+"""The terminator of each region."""
 SLICES = {  # how many operands stand before the dynamic offsets, sizes and strides; which of them is the base
     "tensor.extract_slice": (1, 0), "tracebuf.extract_view": (1, 0), "tensor.insert_slice": (2, 1),
     "tracebuf.insert_view": (2, 1), "memref.subview": (1, 0), "tracebuf.subview": (1, 0),
@@ -51,7 +55,7 @@ def verify(func: Func, level: Level) -> None:
     if len(func.arg_attrs) != len(func.args):
         raise InternalError(f"{func.name}: {len(func.args)} arguments with attributes for {len(func.arg_attrs)}")
     verifier = _Verifier(func, level)
-    verifier.block(func.block, None, TERMINATORS[""])
+    verifier.block(func.block, None, *TERMINATORS[""])
     for symbol, value in func.symbols.items():
         if value not in verifier.defined:
             raise InternalError(f"{func.name}: the value of size {symbol} is not in the function")
@@ -127,10 +131,10 @@ class _Verifier:
             raise InternalError(f"{where(op)}: {e}") from None
         if op.regions and op.name not in TERMINATORS:
             raise InternalError(f"{where(op)}: should have no regions")
-        for region in op.regions:
+        for k, region in enumerate(op.regions):
             if len(region.blocks) != 1:
                 raise InternalError(f"{where(op)}: a region has {len(region.blocks)} blocks")
-            self.block(region.block, op, TERMINATORS[op.name])
+            self.block(region.block, op, TERMINATORS[op.name][k])
         self.define(op.results, op, op)
 
     def operands(self, op: Op, body: Block | None) -> None:
@@ -172,6 +176,14 @@ def _types(op: Op) -> None:
         _agree("an initial value", inits, results)
         _agree("a carried value", body.args[1:], results)
         _agree("what it yields", body.terminator.operands if body.ops else [], results)
+    elif op.name == "scf.while":
+        before, after = (region.block for region in op.regions)
+        condition, last = (b.terminator.operands if b.ops else [] for b in (before, after))
+        _require(bool(condition) and condition[0].type is I1, "its condition is not of type i1")
+        _agree("an initial value", op.operands, before.args)
+        _agree("what it yields", last, before.args)
+        _agree("what it forwards", condition[1:], after.args)
+        _agree("what it forwards", condition[1:], op.results)
     elif op.name == "scf.if":
         for region in op.regions:
             _agree("what it yields", region.block.terminator.operands if region.block.ops else [], op.results)
@@ -181,6 +193,8 @@ def _types(op: Op) -> None:
         for region in op.regions:
             body = region.block
             _agree("what it yields", body.terminator.operands if body.ops else [], body.args[op.attrs["n_ins"] :])
+    elif op.name in ("tensor.cast", "memref.cast"):
+        _agree("what it casts", op.operands, op.results)
     elif op.name in ("tensor.insert", "bufferization.materialize_in_destination"):
         _destination(op, op.operand(1))
 

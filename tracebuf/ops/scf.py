@@ -1,18 +1,20 @@
-"""Structured control flow: scf.for, scf.if, scf.yield. MLIR counterpart: the scf dialect and
+"""Structured control flow: scf.for, scf.while, scf.if and what ends their blocks. MLIR counterpart: the scf dialect and
 SCF/BufferizableOpInterfaceImpl.cpp."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, ClassVar
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Relation, Use, Value
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
-from tracebuf.ir.types import INDEX, MemRefType, Type
+from tracebuf.ir.types import INDEX, MemRefType, ShapedType, TensorType, Type
 from tracebuf.ops import arith, memref
 from tracebuf.ops.func import Terminator
+
+Same = Callable[[Value, Value], bool]
 
 
 class Yield(Terminator):
@@ -26,26 +28,91 @@ class Yield(Terminator):
         return [Alias(parent.results[use.index], definite=False)] if isinstance(parent, If) else []
 
 
-class For(Op):
+class Condition(Terminator):
+    """`scf.condition`: if its first operand holds, the loop goes on with the others in its after region; else they are
+    its results."""
+
+    __slots__ = ()
+    name = "scf.condition"
+
+
+class Loop(Op):
+    """What loops share. Carried value i begins as `inits[i]`, is `args[i]` inside, and leaves the first region by
+    `passed[i]`, which is the next iteration's value if the loop is `straight`.
+
+    A carried argument is a buffer of its own and always writable (MLIR behaviour 20).
+    """
+
+    __slots__ = ()
+    repetitive = True
+    first: ClassVar[int] = 0
+    """The place of the first initial value among the operands."""
+
+    @property
+    def inits(self) -> list[Use]:
+        return self.uses[self.first :]
+
+    @property
+    def args(self) -> list[Value]:
+        raise NotImplementedError
+
+    @property
+    def passed(self) -> list[Use]:
+        raise NotImplementedError
+
+    @property
+    def straight(self) -> bool:
+        return True
+
+    def keeps(self, index: int, same: Same) -> bool:
+        """Whether result and carried value of this place stay in the initial value's buffer, told which values are the
+        same one."""
+        return same(self.passed[index].value, self.args[index])
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        index = use.index - self.first
+        if index < 0 or index >= len(self.results) or str(use.value.type) != str(self.results[index].type):
+            return []
+        same = self.keeps(index, lambda a, b: a is b)
+        return [Alias(self.results[index], Relation.EQUIVALENT if same else Relation.UNKNOWN)]
+
+
+class For(Loop):
     """`scf.for`: operands lower, upper, step, then the initial values; the body's arguments are the index and the
     carried values.
 
     The initial tensor is written (the loop may store to what it carries) and read if the body reads its argument, or
-    if the result is read and there may be no iteration (MLIR forgets the latter); a carried argument is a buffer of its
-    own and always writable (MLIR behaviours 14, 20, 36).
+    if the result is read and there may be no iteration (MLIR forgets the latter; behaviours 14, 36).
     """
 
     __slots__ = ()
     name = "scf.for"
-    repetitive = True
+    first = 3
 
     @classmethod
-    def of(cls, bounds: Sequence[Value], inits: Sequence[Value], body: Block, loc: Location) -> For:
-        return cls([*bounds, *inits], [v.type for v in inits], loc, {}, [Region(body)])
+    def of(
+        cls,
+        bounds: Sequence[Value],
+        inits: Sequence[Value],
+        body: Block,
+        loc: Location,
+        types: Sequence[Type] | None = None,
+    ) -> For:
+        """`types` are the results', where sizes are spelled otherwise than the initial values'."""
+        found = [v.type for v in inits] if types is None else types
+        return cls([*bounds, *inits], found, loc, {}, [Region(body)])
 
     @property
     def body(self) -> Block:
         return self.regions[0].block
+
+    @property
+    def args(self) -> list[Value]:
+        return self.body.args[1:]
+
+    @property
+    def passed(self) -> list[Use]:
+        return self.body.terminator.uses
 
     def carried(self, use: Use) -> Value:
         """The body's argument for an initial value."""
@@ -87,43 +154,189 @@ class For(Op):
             return True
         return not self.surely_runs and facts.is_value_read(self.results[use.index - 3])
 
-    def aliasing_values(self, use: Use) -> list[Alias]:
-        if use.index < 3:
-            return []
-        same = self.yielded(use).value is self.carried(use)
-        return [Alias(self.results[use.index - 3], Relation.EQUIVALENT if same else Relation.UNKNOWN)]
+    def bufferize(self, rewriter: Rewriter) -> None:
+        places = range(len(self.results))
+        fixed = _fixed(self, rewriter)
+        inits = _enter(self, fixed, rewriter)
+        moving = [k for k in places if k not in fixed]
+        args = [self.args[k] for k in moving]
+        types = [carried_type(a) for a in args]
+        body = rewriter.block(self.body, [INDEX, *types], [self.body.args[0], *args], [self.passed[k] for k in moving])
+        bounds = [rewriter.value(u.value) for u in self.uses[:3]]
+        new = For.of(bounds, inits, body, self.loc, [carried_type(self.results[k]) for k in moving])
+        _leave(self, rewriter.add(new), moving, fixed, rewriter)
+
+
+class While(Loop):
+    """`scf.while`: the operands are the arguments of the region `before`, which ends in `scf.condition`; what that
+    forwards are the results, or the arguments of the region `after`, which yields the next arguments of `before`.
+
+    The initial tensors are read and written. Result i may share the buffer of operand i, if they have one type (MLIR
+    behaviours 15, 37). The loop is straight if `after` passes its arguments on as they are.
+    """
+
+    __slots__ = ()
+    name = "scf.while"
+
+    @classmethod
+    def of(
+        cls, inits: Sequence[Value], before: Block, after: Block, loc: Location, types: Sequence[Type] | None = None
+    ) -> While:
+        """`types` are the results', where sizes are spelled otherwise than in what is forwarded."""
+        found = [v.type for v in before.terminator.operands[1:]] if types is None else types
+        return cls(inits, found, loc, {}, [Region(before), Region(after)])
+
+    @property
+    def before(self) -> Block:
+        return self.regions[0].block
+
+    @property
+    def after(self) -> Block:
+        return self.regions[1].block
+
+    @property
+    def args(self) -> list[Value]:
+        return self.before.args
+
+    @property
+    def passed(self) -> list[Use]:
+        return self.before.terminator.uses[1:]
+
+    @property
+    def yielded(self) -> list[Use]:
+        """What the after region gives to the next iteration."""
+        return self.after.terminator.uses
+
+    @property
+    def straight(self) -> bool:
+        return len(self.yielded) == len(self.after.args) and all(
+            u.value is a for u, a in zip(self.yielded, self.after.args)
+        )
+
+    def keeps(self, index: int, same: Same) -> bool:
+        return super().keeps(index, same) and same(self.yielded[index].value, self.after.args[index])
+
+    def fold_steady(
+        self,
+        replace: Callable[[Value, Value], None] = Value.replace_all_uses,
+        same: Same = lambda a, b: a is b,
+    ) -> bool:
+        """Replaces arguments that never change by their initial values, and what is forwarded from outside by that;
+        whether anything had a use."""
+        found = False
+        while True:
+            pairs = [
+                (old, use.value)
+                for k, use in enumerate(self.passed) if use.value.block is not self.before
+                for old in (self.after.args[k], self.results[k])
+            ]  # fmt: skip
+            for k, arg in enumerate(self.before.args):
+                new, init = self.yielded[k].value, self.operand(k)
+                if isinstance(new.owner, Block) and new.owner is self.after:
+                    new = self.passed[new.index].value
+                if new is arg or same(new, init):
+                    pairs.append((arg, init))
+            changed = any(old.uses for old, _ in pairs)
+            for old, new in pairs:
+                replace(old, new)
+            if not changed:
+                return found
+            found = True
+
+    def dead(self, pinned: Collection[Value]) -> tuple[set[int], set[int]]:
+        """Operands and results that nothing outside the round of carried values asks for (nor `pinned` has)."""
+        starts, ends = set(range(len(self.uses))), set(range(len(self.results)))
+        condition, last = self.before.terminator, self.after.terminator
+        changed = True
+        while changed:
+            live = {
+                k for k in ends
+                if self.results[k].uses or self.results[k] in pinned or self.after.args[k] in pinned
+                or any(u.op is not last or u.index not in starts for u in self.after.args[k].uses)
+            }  # fmt: skip
+            asked = {
+                k for k in starts
+                if self.before.args[k] in pinned
+                or any(u.op is not condition or u.index - 1 not in ends - live for u in self.before.args[k].uses)
+            }  # fmt: skip
+            changed = bool(live or asked)
+            starts, ends = starts - asked, ends - live
+        return starts, ends
+
+    def drop(self, starts: Collection[int], ends: Collection[int]) -> None:
+        """Removes operands and results (with the arguments of the regions); nothing else may use them."""
+        for k in sorted(ends, reverse=True):
+            _drop_operand(self.before.terminator, 1 + k)
+            _drop_result(self, k)
+        for k in sorted(starts, reverse=True):
+            _drop_operand(self.after.terminator, k)
+            _drop_operand(self, k)
+            self.before.drop_arg(k)
+        for k in sorted(ends, reverse=True):
+            self.after.drop_arg(k)
+
+    def verify(self) -> None:
+        if len(self.before.args) != len(self.uses) or len(self.yielded) != len(self.uses):
+            raise InternalError("scf.while: initial values differ in number from what the after region yields")
+        if len(self.after.args) != len(self.results) or len(self.passed) != len(self.results):
+            raise InternalError("scf.while: results differ in number from what is forwarded")
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        while True:
+            go, *args = interpreter.run_block(self.before, args)
+            if not go:
+                return args
+            args = interpreter.run_block(self.after, args)
 
     def bufferize(self, rewriter: Rewriter) -> None:
-        inits: list[Value] = []
-        types: list[Type] = []
-        args: list[Value | None] = [None]
-        carried: list[Use] = []
-        fixed: list[tuple[Value, Value]] = []
-        for use in self.uses[3:]:
-            if not use.value.is_tensor:
-                carried.append(use)
-                inits.append(rewriter.value(use.value))
-                types.append(use.value.type)
-                continue
-            buffer = rewriter.buffer(use)
-            if rewriter.equivalent(self.yielded(use).value, self.carried(use)):
-                rewriter.replace(self.carried(use), buffer)
-                fixed.append((self.results[use.index - 3], buffer))
-            else:
-                carried.append(use)
-                type_ = forget_layout(buffer.memref_type)
-                types.append(type_)
-                inits.append(rewriter.add(memref.Cast.of(buffer, type_, self.loc)).result)
-        args += [self.carried(use) for use in carried]
-        body = rewriter.block(
-            self.body, [INDEX, *types], [self.body.args[0], *args[1:]], [self.yielded(u) for u in carried]
+        fixed = _fixed(self, rewriter)
+        inits = _enter(self, fixed, rewriter)
+        for k, buffer in fixed.items():
+            rewriter.replace(self.after.args[k], buffer)
+        start = [k for k in range(len(self.uses)) if k not in fixed]
+        end = [k for k in range(len(self.results)) if k not in fixed]
+        args, forwarded = [self.args[k] for k in start], [self.after.args[k] for k in end]
+        before = rewriter.block(self.before, [carried_type(a) for a in args], args, [self.passed[k] for k in end])
+        after = rewriter.block(
+            self.after, [carried_type(a) for a in forwarded], forwarded, [self.yielded[k] for k in start]
         )
-        new = rewriter.add(For.of([rewriter.value(u.value) for u in self.uses[:3]], inits, body, self.loc))
-        for use, result in zip(carried, new.results, strict=True):
-            old = self.results[use.index - 3]
-            rewriter.replace(old, result) if old.is_tensor else rewriter.set_value(old, result)
-        for old, buffer in fixed:
-            rewriter.replace(old, buffer)
+        new = While.of(inits, before, after, self.loc, [carried_type(self.results[k]) for k in end])
+        _leave(self, rewriter.add(new), end, fixed, rewriter)
+
+
+def fixed_places(loop: Loop, same: Same) -> set[int]:
+    """The carried tensors that never leave the initial value's buffer."""
+    return {
+        k for k, use in enumerate(loop.inits)
+        if use.value.is_tensor and loop.aliasing_values(use) and loop.keeps(k, same)
+    }  # fmt: skip
+
+
+def _fixed(loop: Loop, rewriter: Rewriter) -> dict[int, Value]:
+    """The buffers of the initial values of fixed places."""
+    return {k: rewriter.buffer(loop.inits[k]) for k in sorted(fixed_places(loop, rewriter.equivalent))}
+
+
+def _enter(loop: Loop, fixed: dict[int, Value], rewriter: Rewriter) -> list[Value]:
+    """The initial values of what is carried on; inside, fixed places are their buffers."""
+    inits = []
+    for k, use in enumerate(loop.inits):
+        if k in fixed:
+            rewriter.replace(loop.args[k], fixed[k])
+        elif use.value.is_tensor:
+            type_ = forget_layout(use.value.tensor_type)
+            inits.append(rewriter.add(memref.Cast.of(rewriter.buffer(use), type_, loop.loc)).result)
+        else:
+            inits.append(rewriter.value(use.value))
+    return inits
+
+
+def _leave(loop: Loop, new: Loop, moving: Sequence[int], fixed: dict[int, Value], rewriter: Rewriter) -> None:
+    for k, result in zip(moving, new.results, strict=True):
+        old = loop.results[k]
+        rewriter.replace(old, result) if old.is_tensor else rewriter.set_value(old, result)
+    for k, buffer in fixed.items():
+        rewriter.replace(loop.results[k], buffer)
 
 
 class If(Op):
@@ -170,6 +383,11 @@ def _drop_result(op: Op, index: int) -> None:
         r.index = i
 
 
-def forget_layout(type_: MemRefType) -> MemRefType:
-    """The same type with strides and offset that only the run time knows."""
+def forget_layout(type_: ShapedType) -> MemRefType:
+    """A buffer of these sizes with strides and offset that only the run time knows."""
     return MemRefType(type_.shape, type_.element, (None,) * type_.rank, None)
+
+
+def carried_type(value: Value) -> Type:
+    """The type that stands for a value that control flow passes on: a tensor's buffer has any layout."""
+    return forget_layout(value.type) if isinstance(value.type, TensorType) else value.type

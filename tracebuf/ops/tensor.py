@@ -15,7 +15,7 @@ from tracebuf.ir.core import Alias, Facts, Mixed, Op, Relation, Use, Value, join
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.slices import Slice, apply_slice, pack_slice, unpack_slice
-from tracebuf.ir.types import INDEX, TensorType
+from tracebuf.ir.types import INDEX, MemRefType, TensorType
 from tracebuf.ops import memref
 
 
@@ -184,6 +184,38 @@ class InsertView(InsertSlice):
 
     __slots__ = ()
     name = "tracebuf.insert_view"
+
+
+class Cast(Op):
+    """`tensor.cast`: the same tensor, its sizes spelled otherwise (where control flow joins); touches no elements."""
+
+    __slots__ = ()
+    name = "tensor.cast"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, type: TensorType, loc: Location) -> Cast:
+        return cls([source], [type], loc)
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return [args[0]]
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result)]
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        buffer, shape = rewriter.buffer(self.uses[0]), self.result.tensor_type.shape
+        known = buffer.memref_type
+        if shape != known.shape:
+            type_ = MemRefType(shape, known.element, known.strides, known.offset)
+            buffer = rewriter.add(memref.Cast.of(buffer, type_, self.loc)).result
+        rewriter.replace(self.result, buffer)
 
 
 class Extract(Op):

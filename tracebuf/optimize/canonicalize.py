@@ -55,7 +55,8 @@ def remove_dead(block: Block, pinned: set[Value]) -> bool:
 
 
 def is_removable(op: Op) -> bool:
-    """Whether the op does nothing but make its results: pure ops, and control flow with nothing else in its regions."""
+    """Whether the op does nothing but make its results: pure ops, and control flow with nothing else in its regions
+    that is sure to end."""
     if isinstance(op, scf.For | scf.If):
         return all(is_removable(inner) or inner.terminator for r in op.regions for b in r.blocks for inner in b.ops)
     return op.pure
@@ -199,7 +200,16 @@ def passed_through(value: Value) -> Value | None:
         return op.operand(op.n_ins + value.index)
     if isinstance(op, tensor.Insert | tensor.InsertSlice):
         return op.operand(1)
-    return None
+    return op.operand(0) if isinstance(op, tensor.Cast) else None
+
+
+def fold_cast(folder: _Folder, op: Op) -> Sequence[Value] | None:
+    """A cast to the type that the value has, or had before another cast."""
+    assert isinstance(op, tensor.Cast)
+    source = op.operand(0)
+    while source.type != op.result.type and isinstance(inner := source.defining_op, tensor.Cast):
+        source = inner.operand(0)
+    return [source] if source.type == op.result.type else None
 
 
 def fold_whole_view(folder: _Folder, op: Op) -> Sequence[Value] | None:
@@ -256,6 +266,16 @@ def drop_carried(folder: _Folder, op: Op) -> Sequence[Value] | None:
     return None
 
 
+def drop_round(folder: _Folder, op: Op) -> Sequence[Value] | None:
+    """The same for an scf.while, whose carried values go round through two regions."""
+    assert isinstance(op, scf.While)
+    changed = op.fold_steady(folder.replace)
+    dead = op.dead(set(folder.func.symbols.values()))
+    op.drop(*dead)
+    folder.changed |= changed or any(dead)
+    return None
+
+
 def drop_results(folder: _Folder, op: Op) -> Sequence[Value] | None:
     """A result that both branches take from outside, and from one value, is that value; unused results go."""
     assert isinstance(op, scf.If)
@@ -309,7 +329,9 @@ _RULES: tuple[tuple[Any, _Rule], ...] = (
     (tensor.ExtractSlice, fold_whole_view),
     (tensor.InsertSlice, fold_self_store),
     (tensor.Extract, fold_known_element),
+    (tensor.Cast, fold_cast),
     (scf.For, drop_carried),
+    (scf.While, drop_round),
     (scf.If, take_branch),
     (scf.If, drop_results),
 )

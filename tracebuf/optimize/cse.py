@@ -37,7 +37,8 @@ def may_merge(op: Op) -> bool:
     Two fills, two sums of the same operands, two copies with the same store are equal values and different arrays: each
     may be returned, or stored through later.
     """
-    return isinstance(op, arith.ScalarOp | linalg.Index | tensor.Dim | tensor.ExtractSlice | tensor.Extract)
+    views = tensor.ExtractSlice | tensor.Cast
+    return isinstance(op, arith.ScalarOp | linalg.Index | tensor.Dim | views | tensor.Extract)
 
 
 def _key(op: Op) -> Hashable:

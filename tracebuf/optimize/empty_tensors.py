@@ -163,7 +163,7 @@ def _retype(links: Sequence[Use]) -> None:
 
 def _result_for(use: Use) -> Value:
     op = use.op
-    first = op.n_ins if isinstance(op, DestinationOp) else 3 if isinstance(op, scf.For) else use.index
+    first = op.n_ins if isinstance(op, DestinationOp) else op.first if isinstance(op, scf.Loop) else use.index
     return op.results[use.index - first]
 
 
@@ -193,15 +193,13 @@ def continued(value: Value) -> Use | None:
         return op.uses[op.n_ins + value.index]
     if isinstance(op, tensor.Insert | tensor.InsertSlice):
         return op.uses[1]
-    if isinstance(op, scf.For):
-        init = op.uses[3 + value.index]
-        return init if carries_in_place(op, init) else None
+    if isinstance(op, scf.Loop) and value.index < len(op.inits) and op.aliasing_values(op.inits[value.index]):
+        return op.inits[value.index] if op.keeps(value.index, continues) else None
     return None
 
 
-def carries_in_place(loop: scf.For, init: Use) -> bool:
-    """Whether what the loop yields continues what it carries."""
-    arg, value = loop.carried(init), loop.yielded(init).value
+def continues(value: Value, arg: Value) -> bool:
+    """Whether a value is a later version of what a loop carries."""
     while value is not arg:
         link = continued(value)
         if link is None:
@@ -246,7 +244,7 @@ def why_kept(chain: Chain, known: Known, place: int) -> str:
 
 def is_straight(chain: Chain) -> bool:
     """Not if a loop is part of the chain: it may hold checks, whose order matters, and takes up much to be moved."""
-    return not any(isinstance(use.op, scf.For) for use in chain.links)
+    return not any(isinstance(use.op, scf.Loop) for use in chain.links)
 
 
 def is_stored_only(chain: Chain) -> bool:

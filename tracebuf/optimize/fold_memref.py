@@ -8,6 +8,9 @@ MLIR counterparts: canonicalize and cse on the memref and scf dialects.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from tracebuf.deallocate.facts import FRESH_OPS, constant_flag, flow_blocks
 from tracebuf.ir.core import Block, Func, Mixed, Op, Value
 from tracebuf.ir.types import INDEX
@@ -33,16 +36,13 @@ def _fold_flow(block: Block, kept: set[Value]) -> bool:
     changed = False
     ops: list[Op] = []
     for op in block.ops:
-        if not isinstance(op, (scf.For, scf.If)):
+        if not isinstance(op, (scf.Loop, scf.If)):
             ops.append(op)
             continue
         for region in op.regions:
             changed |= _fold_flow(region.block, kept)
-        if not kept.isdisjoint(op.results):
-            ops.append(op)
-            continue
-        changed |= _fold_for(op) if isinstance(op, scf.For) else _fold_if(op)
-        taken = _inlined(op)
+        changed |= _FOLDS[type(op)](op, kept)
+        taken = _inlined(op) if kept.isdisjoint(op.results) else None
         if taken is None:
             ops.append(op)
         else:
@@ -53,10 +53,12 @@ def _fold_flow(block: Block, kept: set[Value]) -> bool:
     return changed
 
 
-def _fold_for(op: scf.For) -> bool:
+def _fold_for(op: scf.For, kept: set[Value]) -> bool:
     """Carried values that do not change become the initial value; those that nobody reads go."""
     before = len(op.results)
     for i in reversed(range(before)):
+        if op.results[i] in kept or op.args[i] in kept:
+            continue
         init, arg, end = op.operand(3 + i), op.body.args[1 + i], op.body.terminator.uses[i]
         if end.value is arg or end.value is init:
             arg.replace_all_uses(init)
@@ -69,11 +71,21 @@ def _fold_for(op: scf.For) -> bool:
     return len(op.results) < before
 
 
-def _fold_if(op: scf.If) -> bool:
+def _fold_while(op: scf.While, kept: set[Value]) -> bool:
+    """The same for what goes round."""
+    changed = op.fold_steady()
+    dead = op.dead(kept)
+    op.drop(*dead)
+    return changed or any(dead)
+
+
+def _fold_if(op: scf.If, kept: set[Value]) -> bool:
     """Results that are one value either way become it; those that nobody reads go."""
     before = len(op.results)
     for i in reversed(range(before)):
         result = op.results[i]
+        if result in kept:
+            continue
         then, orelse = (b.terminator.operand(i) for b in op.branches)
         if then is orelse and then.type == result.type:
             result.replace_all_uses(then)
@@ -82,8 +94,18 @@ def _fold_if(op: scf.If) -> bool:
     return len(op.results) < before
 
 
-def _inlined(op: scf.For | scf.If) -> list[Op] | None:
-    """The ops that take the place of `op`: the taken branch, nothing for an empty op; None where it stays."""
+_FOLDS: dict[type[Op], Callable[[Any, set[Value]], bool]] = {
+    scf.For: _fold_for,
+    scf.While: _fold_while,
+    scf.If: _fold_if,
+}
+
+
+def _inlined(op: scf.Loop | scf.If) -> list[Op] | None:
+    """The ops that take the place of `op`: the taken branch, nothing for an empty op; None where it stays (as an
+    scf.while does, which may not end)."""
+    if isinstance(op, scf.While):
+        return None
     if not op.results and all(len(r.block.ops) == 1 for r in op.regions):
         _discard(op)
         return []
@@ -158,6 +180,8 @@ def known_size(buffer: Value, dim: int) -> Mixed | None:
             buffer = loop.operand(2 + buffer.index)
         else:
             return None
+        if buffer.memref_type.shape[dim] != size and not isinstance(op, memref.Cast):
+            return None  # a size that changes from iteration to iteration
 
 
 # -- dead ops

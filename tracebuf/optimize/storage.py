@@ -55,7 +55,7 @@ class _Plan:
                     size = op.result.memref_type.byte_size
                     held[free] = (size, self._slot(size))
                     op.attrs |= {"kind": "arena", "slot": held[free][1]}
-            elif isinstance(op, (scf.For, scf.If)):
+            elif isinstance(op, (scf.Loop, scf.If)):
                 for region in op.regions:
                     self.run(region.block)
             elif op in held:

@@ -64,8 +64,11 @@ class Versions:
         for use in op.tensor_uses():
             for alias in op.aliasing_values(use):
                 self.join(use.value, alias.value)
-            if isinstance(op, scf.For):
-                self.join(use.value, op.carried(use))
+            if isinstance(op, scf.Loop):
+                self.join(use.value, op.args[use.index - op.first])
+        if isinstance(op, scf.While):
+            for arg, result in zip(op.after.args, op.results, strict=True):
+                self.join(arg, result)
 
     def _record(self, table: _Places, op: Op | None, storage: Value) -> None:
         blocks = table.setdefault(storage, {})

@@ -1,0 +1,296 @@
+"""scf.while and tensor.cast: each program on every rung (values, interpreters, native code), and what it copies.
+
+Most loops have the form that the front end gives them: everything in the first region, the second passes on what it is
+given. Buffers that go round are handed on, none copied (rule S9); one that is replaced is freed (rule S11).
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from ir_programs import Maker, array
+from mlir_oracle import MLIR_OPT, needs_mlir
+
+from tracebuf import pipeline
+from tracebuf.backend.runtime.arena import Counters
+from tracebuf.backend.runtime.kernel import Kernel
+from tracebuf.interpret import memref as on_memory
+from tracebuf.interpret import tensor as on_values
+from tracebuf.ir.core import Func, Value, clone_func
+from tracebuf.ir.printer import print_module
+from tracebuf.ir.types import F64, I64, INDEX
+from tracebuf.ir.verifier import verify
+from tracebuf.ops import arith
+from tracebuf.options import Options
+from tracebuf.testing.ladder import STRATEGIES
+
+ADD, MUL = arith.AddF, arith.MulF
+
+
+def copies(args: Sequence[Any]) -> list[Any]:
+    return [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+
+
+def same(got: Sequence[Any], want: Sequence[Any]) -> None:
+    for x, y in zip(got, want, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def climb(func: Func, *calls: tuple[Sequence[Any], Sequence[Any]]) -> tuple[Func, list[Counters]]:
+    """Runs a tensor program on every rung for each (arguments, what results and then arguments are to be); the memref
+    program, and what each native call made."""
+    verify(func, "tensor")
+    optimised, _ = clone_func(func)
+    pipeline.optimize_tensors(optimised, Options(verify=True))
+    for program in (func, optimised):
+        for args, want in calls:
+            done = on_values.run(program, copies(args))
+            same([*done.results, *(done.arguments.get(i, a) for i, a in enumerate(args))], want)
+        for o in STRATEGIES:
+            chosen = Options(strategy=o.strategy, heuristic=o.heuristic, seed=o.seed, verify=True)
+            lowered = pipeline.to_memref(clone_func(program)[0], chosen)
+            for args, want in calls:
+                mine = copies(args)
+                same([*on_memory.run(lowered, mine).results, *mine], want)
+    lowered, counters = pipeline.to_memref(optimised, Options(verify=True)), []
+    kernel = Kernel(lowered, "program")
+    for args, want in calls:
+        mine = copies(args)
+        results, counted = kernel.run_counted(mine)
+        same([*results, *mine], want)
+        counters.append(counted)
+    return lowered, counters
+
+
+def names(f: Func, *wanted: str) -> list[str]:
+    return [op.name for op in f.walk() if op.name in wanted]
+
+
+def loop(
+    m: Maker, inits: Sequence[Value], go: Callable[..., Value], body: Callable[..., Sequence[Value]]
+) -> list[Value]:
+    """while go(*carried): carried = body(*carried)"""
+
+    def before(*carried: Value) -> list[Value]:
+        more = go(*carried)
+        types = [v.type for v in carried]
+        return [more, *m.branch(more, lambda: body(*carried), lambda: list(carried), types)]
+
+    return m.rounds(inits, before)
+
+
+def below(m: Maker, a: Value, b: Value) -> Value:
+    return m.add(arith.CmpI.of("slt", a, b, m.loc()))
+
+
+def next_(m: Maker, i: Value, step: int = 1) -> Value:
+    return m.add(arith.AddI.of(i, m.const(step, INDEX), m.loc()))
+
+
+def number(m: Maker, i: Value) -> Value:
+    """An index as a float."""
+    return m.add(arith.SIToFP.of(m.add(arith.IndexCast.of(i, I64, m.loc())), F64, m.loc()))
+
+
+# -- programs --------------------------------------------------------------------------------------------------------
+
+
+def test_a_scalar_goes_round() -> None:
+    """i = 1; while i < k: i = i * 2 + 1; return i"""
+    m = Maker("f", k=INDEX)
+    (k,) = m.args
+    (i,) = loop(
+        m, [m.const(1, INDEX)], lambda i: below(m, i, k), lambda i: [next_(m, m.add(arith.AddI.of(i, i, m.loc())))]
+    )
+    climb(m.done(i), ([0], [1, 0]), ([1], [1, 1]), ([20], [31, 20]))
+
+
+def test_s2_an_argument_is_stored_to_in_place() -> None:
+    """i = 0; while i < k: a[i] = x; i += 1"""
+    m = Maker("f", a=("n",), k=INDEX, x=F64)
+    a, k, x = m.args
+    final, _ = loop(
+        m, [a, m.const(0, INDEX)], lambda a, i: below(m, i, k), lambda a, i: [m.insert(x, a, i), next_(m, i)]
+    )
+    f = m.done(stored={0: final})
+    want = [[*([2.5] * n), *array(5)[n:]] for n in range(6)]
+    program, counters = climb(f, *(([array(5), n, 2.5], [want[n], n, 2.5]) for n in (0, 1, 5)))
+    assert all((c.allocations, c.copies) == (0, 0) for c in counters)
+    assert not names(program, "memref.alloc", "memref.copy", "memref.dealloc")
+
+
+def fibonacci(steps: int) -> tuple[np.ndarray, np.ndarray]:
+    p, q = np.zeros(3), np.ones(3)
+    for _ in range(steps):
+        p, q = q, p + q
+    return p, q
+
+
+def rotation(m: Maker) -> Func:
+    """p, q = zeros(n), ones(n); i = 0; while i < k: p, q = q, p + q; i += 1; return p, q"""
+    a, k = m.args
+    n = m.dim("n")
+    p, q, _ = loop(
+        m,
+        [m.zeros(n), m.zeros(n, value=1.0), m.const(0, INDEX)],
+        lambda p, q, i: below(m, i, k),
+        lambda p, q, i: [q, m.ew(ADD, p, q), next_(m, i)],
+    )
+    return m.done(p, q)
+
+
+def test_s9_rotating_buffers_are_handed_on() -> None:
+    func = rotation(Maker("f", a=("n",), k=INDEX))
+    calls = [([array(3), k], [*fibonacci(k), array(3), k]) for k in (0, 1, 2, 7)]
+    program, counters = climb(func, *calls)
+    assert not names(program, "memref.copy")
+    assert [(c.allocations, c.copies) for c in counters] == [(2 + k, 0) for k in (0, 1, 2, 7)]
+    assert all(c.peak_bytes <= 5 * 24 for c in counters)
+
+
+def test_s9_a_swap_needs_no_copy() -> None:
+    """p, q = zeros(n), ones(n); while i < k: p, q = q, p; p[0] += 1; return p"""
+    m = Maker("f", a=("n",), k=INDEX)
+    a, k = m.args
+    n = m.dim("n")
+
+    def body(p: Value, q: Value, i: Value) -> list[Value]:
+        more = m.add(ADD.of(m.extract(q, 0), m.const(1.0), m.loc()))
+        return [m.insert(more, q, 0), p, next_(m, i)]
+
+    p, q, _ = loop(m, [m.zeros(n), m.zeros(n, value=5.0), m.const(0, INDEX)], lambda p, q, i: below(m, i, k), body)
+    want = {0: ([0, 0], [5, 5]), 1: ([6, 5], [0, 0]), 2: ([1, 0], [6, 5]), 5: ([8, 5], [2, 0])}
+    calls = [([array(2), k], [*want[k], array(2), k]) for k in want]
+    program, counters = climb(m.done(p, q), *calls)
+    assert not names(program, "memref.copy")
+    assert all((c.allocations, c.copies) == (2, 0) for c in counters)
+
+
+def test_s11_a_fresh_array_replaces_the_old_one() -> None:
+    """x = a; while x[0] < y: x = x + 1; return x (which may be a)"""
+    m = Maker("f", a=("n",), y=F64)
+    a, y = m.args
+
+    def go(x: Value) -> Value:
+        return m.add(arith.CmpF.of("olt", m.extract(x, 0), y, m.loc()))
+
+    (x,) = loop(m, [m.ew(MUL, a, m.const(1.0))], go, lambda x: [m.ew(ADD, x, m.const(1.0))])
+    start = array(4)
+    calls = [([start, y], [start + k, start, y]) for y, k in ((-5.0, 0), (-2.5, 1), (1.0, 4))]
+    program, counters = climb(m.done(x), *calls)
+    assert not names(program, "memref.copy")
+    assert all(c.peak_bytes <= 3 * 32 for c in counters), "an old buffer is not freed when it is replaced"
+
+
+def test_one_array_carried_twice() -> None:
+    """p = q = zeros(n) as values: the second carried one needs a buffer of its own."""
+    m = Maker("f", a=("n",), k=INDEX)
+    a, k = m.args
+    z = m.zeros(m.dim("n"))
+    p, q, _ = loop(
+        m,
+        [z, z, m.const(0, INDEX)],
+        lambda p, q, i: below(m, i, k),
+        lambda p, q, i: [q, m.insert(m.const(3.0), p, 0), next_(m, i)],
+    )
+    want = {0: ([0, 0], [0, 0]), 1: ([0, 0], [3, 0]), 2: ([3, 0], [3, 0])}
+    climb(m.done(p, q), *(([array(2), k], [*want[k], array(2), k]) for k in want))
+
+
+def test_one_value_passed_on_twice() -> None:
+    """p, q = q, q; then p is stored to: the two must not become one buffer."""
+    m = Maker("f", a=("n",), k=INDEX)
+    a, k = m.args
+    n = m.dim("n")
+    p, q, _ = loop(
+        m,
+        [m.zeros(n), m.zeros(n, value=1.0), m.const(0, INDEX)],
+        lambda p, q, i: below(m, i, k),
+        lambda p, q, i: [q, m.insert(m.extract(p, 1), q, 0), next_(m, i)],
+    )
+
+    def eager(steps: int) -> tuple[np.ndarray, np.ndarray]:
+        p, q = np.zeros(3), np.ones(3)
+        for _ in range(steps):
+            new = q.copy()
+            new[0] = p[1]
+            p, q = q, new
+        return p, q
+
+    climb(m.done(p, q), *(([array(3), k], [*eager(k), array(3), k]) for k in (0, 1, 2, 3)))
+
+
+# -- other forms, text -----------------------------------------------------------------------------------------------
+
+
+def test_any_number_and_order_is_forwarded() -> None:
+    """Both regions compute; what is forwarded is in another order and number than what is carried."""
+    m = Maker("f", a=("n",), k=INDEX)
+    a, k = m.args
+    n = m.dim("n")
+
+    def before(i: Value, p: Value, q: Value) -> list[Value]:
+        return [below(m, i, k), q, m.ew(ADD, p, q), next_(m, i), p]
+
+    def after(q: Value, total: Value, i: Value, p: Value) -> list[Value]:
+        return [i, m.insert(m.extract(p, 0), q, 0), total]
+
+    results = m.rounds([m.const(0, INDEX), m.zeros(n, value=1.0), m.zeros(n, value=2.0)], before, after)
+
+    def eager(k: int) -> list[Any]:
+        i, p, q = 0, np.ones(3), np.full(3, 2.0)
+        while True:
+            forwarded = [q, p + q, i + 1, p]
+            if not i < k:
+                return forwarded
+            q, total, i, p = forwarded
+            new = q.copy()
+            new[0] = p[0]
+            p, q = new, total
+
+    climb(m.done(*results), *(([array(3), k], [*eager(k), array(3), k]) for k in (0, 1, 2, 5)))
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0), (0, 0), (1, 1)])
+@pytest.mark.parametrize("back", [(0, 1), (1, 0), (0, 0), (1, 1)])
+def test_arguments_are_forwarded_and_yielded_in_any_order(order: tuple[int, int], back: tuple[int, int]) -> None:
+    m = Maker("f", a=("n",), k=INDEX)
+    a, k = m.args
+    n = m.dim("n")
+
+    def before(i: Value, p: Value, q: Value) -> list[Value]:
+        new = [m.insert(number(m, i), p, 1), q]
+        return [below(m, i, k), next_(m, i), *(new[j] for j in order)]
+
+    def after(i: Value, p: Value, q: Value) -> list[Value]:
+        new = [m.insert(m.extract(q, 1), p, 0), q]
+        return [i, *(new[j] for j in back)]
+
+    results = m.rounds([m.const(0, INDEX), m.zeros(n, value=1.0), m.zeros(n, value=2.0)], before, after)
+
+    def eager(k: int) -> list[Any]:
+        i, p, q = 0, [1.0, 1.0, 1.0], [2.0, 2.0, 2.0]
+        while True:
+            now = [[p[0], float(i), p[2]], q]
+            p, q = now[order[0]], now[order[1]]
+            if not i < k:
+                return [i + 1, p, q]
+            i += 1
+            now = [[q[1], p[1], p[2]], q]
+            p, q = now[back[0]], now[back[1]]
+
+    climb(m.done(*results), *(([array(3), k], [*eager(k), array(3), k]) for k in (0, 1, 2, 5)))
+
+
+@needs_mlir
+def test_mlir_opt_reads_both_levels() -> None:
+    func = rotation(Maker("f", a=("n",), k=INDEX))
+    memory = pipeline.to_memref(clone_func(func)[0], Options())
+    for f in (func, memory):
+        command = [str(MLIR_OPT), "-", "-allow-unregistered-dialect"]
+        done = subprocess.run(command, input=print_module([f]), capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
