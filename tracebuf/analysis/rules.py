@@ -56,7 +56,7 @@ class Rules:
         return write_is_outside_definition(self.flow, write, definition)
 
     def same(self, a: Value, b: Value) -> bool:
-        """Whether two values are one buffer, element for element, or do not overlap. In MLIR: the same SSA value (6)."""
+        """Whether two values are one buffer, element for element, or do not overlap. In MLIR: one SSA value (6)."""
         return a is b or (self.parts is not None and self.parts.same(a, b))
 
     def leads_to(self, use: Use, value: Value) -> bool:
@@ -121,7 +121,7 @@ def read_happens_before(rules: Rules, read: Use, write: Use) -> bool:
 
 
 def same_use(rules: Rules, read: Use, write: Use) -> bool:
-    """No conflict if both are one operand: an op reads its destination before it writes it (24). Test: test_accumulate."""
+    """No conflict if both are one operand: an op reads its destination before writing (24). Test: test_accumulate."""
     return read is write
 
 
