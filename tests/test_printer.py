@@ -18,7 +18,7 @@ from tracebuf.ir.printer import print_func, print_module, print_op
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F32, F64, I1, I64, INDEX, MemRefType, TensorType
 from tracebuf.ir.verifier import verify
-from tracebuf.ops import arith, bufferization, func, linalg, memref, scf, tensor
+from tracebuf.ops import arith, bufferization, casts, func, linalg, memref, scf, tensor
 
 LOC = Location("program.py", 7, 4, 9, "f")
 MLIR_OPT = shutil.which("mlir-opt-22")
@@ -119,8 +119,8 @@ def test_scalars() -> None:
     x, i = f.args
     ops: list[Op] = [
         arith.AddF.of(x, x, LOC), arith.MaximumF.of(x, x, LOC), arith.CmpF.of("une", x, x, LOC), arith.NegF.of(x, LOC),
-        arith.CmpI.of("slt", i, i, LOC), arith.IndexCast.of(i, INDEX, LOC), arith.TruncF.of(x, F32, LOC),
-        arith.AbsI.of(i, LOC), arith.SIToFP.of(i, F64, LOC), arith.FPToSI.of(x, I64, LOC),
+        arith.CmpI.of("slt", i, i, LOC), arith.IndexCast.of(i, INDEX, LOC), casts.TruncF.of(x, F32, LOC),
+        arith.AbsI.of(i, LOC), casts.SIToFP.of(i, F64, LOC), casts.FPToSI.of(x, I64, LOC),
         arith.Sqrt.of(x, LOC), arith.CopySign.of(x, x, LOC),
         arith.RoundEven.of(x, LOC), arith.Ufunc.of("exp", "d->d", [x], F64, LOC),
     ]  # fmt: skip

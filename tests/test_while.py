@@ -24,7 +24,7 @@ from tracebuf.ir.core import Func, Value, clone_func
 from tracebuf.ir.printer import print_module
 from tracebuf.ir.types import F64, I64, INDEX
 from tracebuf.ir.verifier import verify
-from tracebuf.ops import arith
+from tracebuf.ops import arith, casts
 from tracebuf.options import Options
 from tracebuf.testing.ladder import STRATEGIES
 
@@ -93,7 +93,7 @@ def next_(m: Maker, i: Value, step: int = 1) -> Value:
 
 def number(m: Maker, i: Value) -> Value:
     """An index as a float."""
-    return m.add(arith.SIToFP.of(m.add(arith.IndexCast.of(i, I64, m.loc())), F64, m.loc()))
+    return m.add(casts.SIToFP.of(m.add(arith.IndexCast.of(i, I64, m.loc())), F64, m.loc()))
 
 
 # -- programs --------------------------------------------------------------------------------------------------------

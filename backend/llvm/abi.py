@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import MemRefType, Type
+from tracebuf.ir.types import ELEMENTS, MemRefType, Type
 from tracebuf.ops.arith import Check
 
 OK, OUT_OF_MEMORY = 0, -1
@@ -33,7 +33,7 @@ ALLOCATIONS, ALLOCATED, LIVE, PEAK, COPIES, COPIED = range(3, 9)
 ARENA = 9
 """Context slots: from here a pointer and a capacity in bytes for each arena slot."""
 
-ELEMENT_CODES = ("i1", "i64", "f32", "f64")
+ELEMENT_CODES = tuple(element.name for element in ELEMENTS.values())
 
 
 @dataclass(frozen=True, slots=True)

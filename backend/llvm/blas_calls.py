@@ -18,10 +18,11 @@ from tracebuf.backend.llvm.loops import Buffer
 from tracebuf.ir.core import Block
 from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.protocols import llvm_type
-from tracebuf.ir.types import MemRefType
+from tracebuf.ir.types import F32, F64, MemRefType
 from tracebuf.lower.plan import Nest, Spec, plan
 from tracebuf.ops import linalg as la
 
+BLAS_ELEMENTS = (F32, F64)
 _LIMIT = str(2**31 - 1)
 
 
@@ -158,7 +159,7 @@ class BlasWriter:
     def _call(self, out: Buffer, routine: str, result: str, args: Sequence[tuple[str, str]]) -> str:
         """A BLAS call: what is not a pointer goes by address; 64-bit integers are cut to 32."""
         code = self.code
-        name = ("s" if out.type.element.name == "f32" else "d") + routine
+        name = ("s" if out.type.element is F32 else "d") + routine
         code.imports[f"blas_{name}"] = ("blas", name)
         code.declare(f"blas_{name}", f"{result} @({', '.join('ptr' for _ in args)})")
         passed = []

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tracebuf.backend.llvm import abi
-from tracebuf.backend.llvm.blas_calls import BlasWriter
+from tracebuf.backend.llvm.blas_calls import BLAS_ELEMENTS, BlasWriter
 from tracebuf.backend.llvm.code import Access, Code
 from tracebuf.backend.llvm.loops import Buffer, NestWriter, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
@@ -226,7 +226,7 @@ class KernelWriter:
             b.type if isinstance(b, Buffer) else v.type for b, v in zip(operands, op.operands, strict=True)
         ]
         nest = plan(spec_of(op, types))
-        if isinstance(op, linalg.Contraction) and linalg.element_type(types[2]).is_float:
+        if isinstance(op, linalg.Contraction) and linalg.element_type(types[2]) in BLAS_ELEMENTS:
             self.plans.append(f"{op.name} by BLAS where strides allow, else\n{nest}")
             fill = zero_fill_before(op)
             self.blas.product(op, nest, [b for b in operands if isinstance(b, Buffer)], fill in self.skipped)
@@ -238,7 +238,7 @@ class KernelWriter:
         then).
         """
         following = product_after(op)
-        if following is not None and linalg.element_type(op.operand(1).type).is_float:
+        if following is not None and linalg.element_type(op.operand(1).type) in BLAS_ELEMENTS:
             self.skipped.add(op)
         else:
             self._structured(op)

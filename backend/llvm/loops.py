@@ -233,7 +233,7 @@ class NestWriter:
             group, back = code.parallel_group(vectorize, short=self.nest.blocked)
         if any(s.fold.how != IN_ORDER and s.element.is_float for s in states):
             back = self._wide(group, count) or back
-        carried = [(memory_type(s.element) if s.element.name != "i1" else "i1", s.start()) for s in states]
+        carried = [(s.type, s.start()) for s in states]
         with code.loop(count, carried=carried, metadata=back) as loop:
             self._iteration(stage, row, loop, last, gathered, group, states)
         for state, value in zip(states, loop.carried):

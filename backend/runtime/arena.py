@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracebuf.backend.llvm import abi
-from tracebuf.ir.types import F32, F64, I1, I64
+from tracebuf.ir.types import ScalarType
 
 _ALIGNMENT = 64
-_DTYPES = tuple({t.name: t.dtype for t in (I1, I64, F32, F64)}[name] for name in abi.ELEMENT_CODES)
+_DTYPES = tuple(ScalarType(name).dtype for name in abi.ELEMENT_CODES)
 _SPEC = struct.Struct(f"={abi.SPEC_SLOTS}q")
 _IN_ORDER = tuple(range(abi.SPEC_SLOTS))
 _Allocate = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)

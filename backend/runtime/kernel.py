@@ -30,7 +30,10 @@ from tracebuf.ops.arith import check_error, ufunc_named
 from tracebuf.ops.libm import callback
 from tracebuf.ops.memref import base_of
 
-_FORMATS = {"i1": "?7x", "i64": "q", "index": "q", "f32": "f4x", "f64": "d"}
+_FORMATS = {
+    "i1": "?7x", "i8": "b7x", "i16": "h6x", "i32": "i4x", "i64": "q", "index": "q",
+    "ui8": "B7x", "ui16": "H6x", "ui32": "I4x", "ui64": "Q", "f16": "e6x", "f32": "f4x", "f64": "d",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

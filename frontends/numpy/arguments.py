@@ -25,6 +25,7 @@ from tracebuf.ir.types import (
     F64,
     I1,
     INDEX,
+    SUPPORTED,
     SUPPORTED_DTYPES,
     TensorType,
     Type,
@@ -92,9 +93,7 @@ def key_of(name: str, x: Any) -> Key:
     if isinstance(x, np.generic):
         if x.dtype in SUPPORTED_DTYPES and kind is x.dtype.type:
             return ScalarKey(f"np.{x.dtype.name}")
-        raise UnsupportedError(
-            f"argument `{name}` is a scalar of dtype {x.dtype}", instead="pass bool, int64, float32 or float64"
-        )
+        raise UnsupportedError(f"argument `{name}` is a scalar of dtype {x.dtype}", instead=f"pass {SUPPORTED}")
     if x is None or x is Ellipsis or isinstance(x, _STATIC) or getattr(kind, "__tracebuf__", False):
         return StaticKey(kind, x)
     if kind is tuple and all(type(i) in (int, float, bool, str) for i in x):
@@ -128,7 +127,7 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
         note = "" if x.dtype.isnative else " (byte-swapped)"
         note += "" if x.dtype.metadata is None else " with metadata"
         raise UnsupportedError(
-            f"argument `{name}` has dtype {x.dtype}{note}; supported are bool, int64, float32 and float64",
+            f"argument `{name}` has dtype {x.dtype}{note}; supported are {SUPPORTED}",
             instead=f"convert it, for example with {name}.astype(np.float64)",
         )
     flags = x.flags
@@ -149,7 +148,7 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
     return ArrayKey(x.dtype.name, dims, order, layout, flags.writeable, repeated)
 
 
-_DYNAMIC = frozenset((float, bool, np.float64, np.float32, np.int64, np.bool_))
+_DYNAMIC = frozenset((float, bool, *(dtype.type for dtype in SUPPORTED_DTYPES)))
 
 
 def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:

@@ -11,12 +11,13 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.indexing import as_int, store_view
+from tracebuf.frontends.numpy.python_ints import check_weak_int
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.ufuncs import Body, Operand, scalar_value, supported, weak_type
+from tracebuf.frontends.numpy.ufuncs import INT, Body, Operand, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, stand_in
 from tracebuf.ir.core import Block
 from tracebuf.ir.dims import Dim, sub
-from tracebuf.ir.types import ScalarType, scalar_type
+from tracebuf.ir.types import I1, ScalarType, scalar_type
 from tracebuf.ops import linalg
 
 
@@ -86,12 +87,13 @@ def k_order(a: ArrayRef) -> tuple[int, ...]:
 def filled_with(
     r: Recorder, shape: Sequence[Dim], element: ScalarType, value: Operand, order: Sequence[int] | None = None
 ) -> ArrayRef:
-    """A fresh array filled as from an array, where NaN may become an int."""
+    """A fresh array filled as from an array, where NaN may become an int; a Python int must fit."""
     if isinstance(value, ArrayRef):
         fresh = filled(r, shape, element, None, order)
         store_view(r, fresh, value)
         return fresh
-    if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
+    check_weak_int(r, value, INT if element is I1 else element.dtype)
+    if isinstance(value, (bool, float)) and not isinstance(value, np.generic):
         value = np.array([value])[0]
     return filled(r, shape, element, value, order)
 

@@ -26,15 +26,14 @@ from tracebuf.frontends.numpy.fresh import (
     only,
     shape_arg,
 )
-from tracebuf.frontends.numpy.indexing import store_view
+from tracebuf.frontends.numpy.indexing import check_int_of, store_view
 from tracebuf.frontends.numpy.pybuiltins import HANDLERS as PYTHON
 from tracebuf.frontends.numpy.pybuiltins import is_integer, item, python_number, round_array
 from tracebuf.frontends.numpy.pymath import HANDLERS as MATH
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.scalars import as_int_value, binary, bool_as_int, example
+from tracebuf.frontends.numpy.scalars import as_int_value, binary, bool_as_int, example, int_expr
 from tracebuf.frontends.numpy.ufunc_calls import call_method, call_ufunc
 from tracebuf.frontends.numpy.ufuncs import (
-    BOOL,
     Body,
     Operand,
     build,
@@ -48,13 +47,15 @@ from tracebuf.frontends.numpy.ufuncs import (
 from tracebuf.frontends.numpy.values import (
     ArrayRef,
     NpScalar,
+    PyFloat,
+    PyInt,
     Scalar,
     is_traced,
     stand_in,
 )
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, mul
-from tracebuf.ir.types import F64, I1, scalar_type
+from tracebuf.ir.dims import Dim, dim_max, dim_min, mul, sub
+from tracebuf.ir.types import F64, I1, SUPPORTED_DTYPES, scalar_type
 from tracebuf.ops import arith, linalg
 
 NO_VALUE = np._NoValue
@@ -137,6 +138,7 @@ def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> 
         np.result_type(*(k if not isinstance(k, type) else k() for k in kinds)) if strong else np.result_type(*kinds)
     )
     element = supported(dtype, "np.where", r.loc)
+    x, y = (np.array([v])[0] if type(v) is int else v for v in (x, y))  # arrays first: an int that does not fit wraps
 
     def select(body: Body, args: list[Value]) -> Value:
         return body.add(
@@ -156,11 +158,24 @@ def clip(
     """np.clip, by the ufunc of that name, or np.maximum or np.minimum for one bound."""
     into = out_of(r, out)
     low, high = (a_min if min is None else min), (a_max if max is None else max)
+    low, high = (clip_bound(r, a, bound, side) for side, bound in enumerate((low, high)))
     if low is None and high is None:
         return elementwise(r, np.positive, [a], into)
     if low is None or high is None:
         return elementwise(r, np.minimum if low is None else np.maximum, [a, high if low is None else low], into)
     return elementwise(r, arith.ufunc_named("clip"), [a, low, high], into)
+
+
+def clip_bound(r: Recorder, a: Any, bound: Any, side: int) -> Any:
+    """A bound of np.clip; a Python int that no element of an integer array is beyond is no bound (rule N1)."""
+    dtype = weak_type(a)
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "iu" or (e := int_expr(bound)) is None:
+        return bound
+    limit = scalar_type(dtype).bounds[side]
+    beyond = r.ask_nonneg(sub(e, limit) if side else sub(limit, e))
+    if beyond is None:
+        return as_int_value(r.facts.simplify((dim_min if side else dim_max)(e, limit)))
+    return None if beyond else bound
 
 
 def fill_method(r: Recorder, a: ArrayRef, value: Operand) -> None:
@@ -214,7 +229,10 @@ def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
             x = NpScalar(r.load(x, ()), x.element)
         if isinstance(x, NpScalar) and x.maybe_python and x.element is not F64:
             raise UnsupportedError("this number is Python's or NumPy's, depending on the path", location=r.loc)
-        return NpScalar(scalar_value(r, x, scalar_type(dtype)), scalar_type(dtype))
+        element = scalar_type(dtype)
+        if element.is_integer and isinstance(x, (PyInt, PyFloat)):
+            check_int_of(r, x, element)
+        return NpScalar(scalar_value(r, x, element), element)
 
     return run
 
@@ -249,8 +267,7 @@ HANDLERS: dict[Any, Handler] = {
     np.size: lambda r, a: attribute(r, as_array(r, a), "size"), slice: lambda r, *bounds: slice(*bounds),
     np.transpose: transpose_function, **aggregates.FUNCTIONS, **products.FUNCTIONS,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
-    np.float64: cast_scalar(np.dtype(np.float64)), np.float32: cast_scalar(np.dtype(np.float32)),
-    np.int64: cast_scalar(np.dtype(np.int64)), np.bool_: cast_scalar(BOOL),
+    **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},
     **PYTHON, **MATH,
 }  # fmt: skip
 METHODS: dict[str, Handler] = {

@@ -15,13 +15,23 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.python_ints import require_fits
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.ufuncs import Operand, convert_to, require_same_or_one, scalar_value, shape_text
+from tracebuf.frontends.numpy.ufuncs import (
+    Body,
+    Operand,
+    convert_to,
+    require_same_or_one,
+    scalar_value,
+    shape_text,
+    weak_type,
+)
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, View
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, sub
-from tracebuf.ir.types import F64, I1, I64, INDEX
+from tracebuf.ir.types import F64, I1, I64, INDEX, UI64, ScalarType
 from tracebuf.ops import arith
+from tracebuf.ops.linalg import element_type
 
 
 def read_item(r: Recorder, ref: ArrayRef, index: Any) -> ArrayRef | Scalar:
@@ -82,30 +92,52 @@ def drop_leading_ones(value: ArrayRef, ndim: int) -> ArrayRef:
 
 
 def check_number(r: Recorder, value: Operand, target: ArrayRef) -> None:
-    """A float, Python's or NumPy's, stored into ints raises for NaN and what is too large (a 0-d array does not)."""
-    if target.element is not I64:
-        return
-    if isinstance(value, (float, np.floating)):
-        if np.isnan(value):
-            r.fail("ValueError", "cannot convert float NaN to integer")
-        if np.isinf(value):
-            r.fail("OverflowError", "cannot convert float infinity to integer")
-        if not -(2.0**63) <= float(value) < 2.0**63:
-            r.fail("OverflowError", "Python int too large to convert to C long")
-    if type(value) is int and not -(2**63) <= value < 2**63:
-        r.fail("OverflowError", "Python int too large to convert to C long")
-    if isinstance(value, PyFloat) or (isinstance(value, NpScalar) and value.element.is_float):
-        check_converts(r, scalar_value(r, value, F64))
+    """A number stored into integers must fit them (a 0-d array need not, it is converted): Python's numbers, and what
+    is NumPy's into signed ones, as int() of it (the setters in NumPy's arraytypes.c.src; those of unsigned ones convert
+    NumPy's scalars)."""
+    element = target.element
+    strong = isinstance(value, (NpScalar, np.generic))
+    if element.is_integer and not (strong and element.is_unsigned) and weak_type(value) != element.dtype:
+        check_int_of(r, value, element)
 
 
-def check_converts(r: Recorder, value: Value) -> None:
-    """Raises at run time where a float has no int."""
+def check_int_of(r: Recorder, value: Operand, element: ScalarType) -> None:
+    """Raises what int(value) raises, and OverflowError where that does not fit an integer type."""
+    if isinstance(value, PyInt):
+        require_fits(r, value.expr, element)
+    elif isinstance(value, (PyFloat, NpScalar)):
+        given = value.element if isinstance(value, NpScalar) else F64
+        if given.is_float:
+            check_float_fits(r, scalar_value(r, value, F64), element)
+        else:
+            check_integer_fits(r, value.value, given, element)
+    elif not isinstance(value, PyBool):
+        try:
+            number = int(value)  # type: ignore[arg-type]
+        except (ValueError, OverflowError) as error:
+            r.fail(type(error), str(error))
+        require_fits(r, number, element)
+
+
+def check_float_fits(r: Recorder, value: Value, element: ScalarType) -> None:
+    """Raises at run time where a float has no int of this type."""
     ordered = r.add(arith.CmpF.of("oeq", value, value, r.loc)).result
     r.check(ordered, "ValueError", "cannot convert float NaN to integer")
-    low = r.add(arith.CmpF.of("oge", value, r.constant(-(2.0**63), F64), r.loc)).result
-    high = r.add(arith.CmpF.of("olt", value, r.constant(2.0**63, F64), r.loc)).result
-    fits = r.add(arith.AndI.of(low, high, r.loc)).result
-    r.check(fits, "OverflowError", "Python int too large to convert to C long")
+    whole = r.add(arith.Trunc.of(value, r.loc)).result
+    low, high = element.bounds
+    above = r.add(arith.CmpF.of("oge", whole, r.constant(float(low), F64), r.loc)).result
+    below = r.add(arith.CmpF.of("olt", whole, r.constant(float(high + 1), F64), r.loc)).result
+    fits = r.add(arith.AndI.of(above, below, r.loc)).result
+    r.check(fits, "OverflowError", f"Python integer {{:.0f}} out of bounds for {element.dtype}", [whole])
+
+
+def check_integer_fits(r: Recorder, value: Value, given: ScalarType, element: ScalarType) -> None:
+    """Raises at run time where an integer of one type is none of another."""
+    sign = "u" if given.is_unsigned else "s"
+    for predicate, bound, own in zip(("ge", "le"), element.bounds, given.bounds):
+        if (bound > own) if predicate == "ge" else (bound < own):
+            fits = r.add(arith.CmpI.of(sign + predicate, value, r.constant(bound, given), r.loc)).result
+            r.check(fits, "OverflowError", f"Python integer {{}} out of bounds for {element.dtype}", [value])
 
 
 def index_parts(r: Recorder, ref: ArrayRef, index: Any) -> list[tuple[str, Any]]:
@@ -153,16 +185,30 @@ def as_int(r: Recorder, item: Any) -> Dim | None:
         return item.expr
     if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
         return int(item)
-    if isinstance(item, ArrayRef) and item.element is I64 and item.ndim == 0:
-        item = NpScalar(r.load(item, ()), I64)
-    if isinstance(item, NpScalar) and item.element is I64:
-        key = ("index of", item.value)
-        made = r.cached(key)
-        if made is None:
-            made = r.remember(key, r.add(arith.IndexCast.of(item.value, INDEX, r.loc)).result)
-            r.index_symbols[made] = r.symbol(made, f"i{len(r.func.symbols)}")
-        return r.index_symbols[made]
+    if isinstance(item, ArrayRef) and item.element.is_integer and item.ndim == 0:
+        item = NpScalar(r.load(item, ()), item.element)
+    if isinstance(item, NpScalar) and item.element.is_integer:
+        return int_of(r, item.value)
     return None
+
+
+def int_of(r: Recorder, value: Value) -> Dim:
+    """A NumPy integer as Python's, once for each value; of 64 bits (rule N1)."""
+    element = element_type(value.type)
+    key = ("index of", value)
+    made = r.cached(key)
+    if made is None:
+        low, high = element.bounds
+        if element is UI64:
+            small = r.add(arith.CmpI.of("ult", value, r.constant(2**63, UI64), r.loc)).result
+            r.check(small, "OverflowError", "Python int too large to convert to C long")
+        wide = Body(r.frame.block, r.loc).cast(value, I64)
+        made = r.remember(key, r.add(arith.IndexCast.of(wide, INDEX, r.loc)).result)
+        narrow = element.bits < 64
+        name = f"i{len(r.func.symbols)}"
+        lo = low if narrow or element.is_unsigned else None
+        r.index_symbols[made] = r.symbol(made, name, lo, high if narrow else None)
+    return r.index_symbols[made]
 
 
 def normalise(r: Recorder, i: Dim, n: Dim, axis: int) -> Dim:
@@ -249,6 +295,8 @@ def bound(r: Recorder, item: Any) -> Dim:
     """A slice's start, stop or step."""
     if isinstance(item, (bool, np.bool_)):
         return int(item)
+    if isinstance(item, NpScalar) and item.element is UI64:  # beyond every size, but within 64 bits
+        item = NpScalar(r.add(arith.MinUI.of(item.value, r.constant(2**62, UI64), r.loc)).result, UI64)
     e = as_int(r, item)
     if e is None:
         r.fail("TypeError", "slice indices must be integers or None or have an __index__ method")

@@ -15,7 +15,7 @@ from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of, reduce
 from tracebuf.frontends.numpy.ufuncs import Body, Operand, convert_to, elementwise, input_of, out_of, shape_text
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, Scalar
 from tracebuf.ir.core import Block, Value
-from tracebuf.ir.types import F64, I1, ScalarType, row_major, scalar_type
+from tracebuf.ir.types import F16, F32, F64, I1, ScalarType, row_major, scalar_type
 from tracebuf.ops import linalg
 
 
@@ -46,16 +46,18 @@ def matmul(r: Recorder, a: Operand, b: Operand, spelling: str, into: ArrayRef | 
             "(size {} is different from {})"
         )
         r.require_equal(inner_a, inner_b, "ValueError", message, [inner_b, inner_a])
-    element = _product_type(a.element, b.element)
+    wanted = _product_type(a.element, b.element)
+    element = F32 if wanted is F16 else wanted  # NumPy adds the products of halves in float32 too
     va, vb = (_as_element(r, x, element) for x in (a, b))
     shape = (*a.shape[:-1], *b.shape[1:])
     zero = r.constant(0.0 if element.is_float else False if element is I1 else 0, element)
     out = r.add(linalg.Fill.of(zero, r.empty(element, shape), r.loc)).result
     value = r.add(linalg.Contraction.of(va, vb, out, r.loc)).result
     result = ArrayRef(r.new_storage(element, shape, range(len(shape)), value))
+    result = result if element is wanted else copy_of(r, result, wanted, range(len(shape)))
     if into is not None:
         return put(r, result, into, spelling)
-    return result if shape else NpScalar(r.load(result, ()), element)
+    return result if shape else NpScalar(r.load(result, ()), wanted)
 
 
 def put(r: Recorder, result: ArrayRef, into: ArrayRef, spelling: str) -> ArrayRef:
@@ -103,7 +105,7 @@ def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
     only(r, "np.dot of a number", out=(out, None))
     product = elementwise(r, np.multiply, [strong(r, a), strong(r, b)])
     in_order = isinstance(product, ArrayRef) and product.storage.order == tuple(range(product.ndim))
-    if not isinstance(product, ArrayRef) or in_order or not product.element.is_float:
+    if not isinstance(product, ArrayRef) or in_order or product.element not in (F32, F64):
         return product
     if product.ndim > 2:
         raise UnsupportedError("np.dot of a number and a stack of matrices", location=r.loc, instead="a * b")

@@ -14,7 +14,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.conditions import both, either, inverse, is_finite, is_infinite
-from tracebuf.frontends.numpy.indexing import as_int, check_converts, read_item
+from tracebuf.frontends.numpy.indexing import as_int, check_float_fits, int_of, read_item
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.scalars import (
     as_int_value,
@@ -31,7 +31,7 @@ from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat,
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, sub
 from tracebuf.ir.types import F64, I1, I64, ScalarType
-from tracebuf.ops import arith
+from tracebuf.ops import arith, casts
 from tracebuf.ops.libm import Libm
 
 EXACT = 2**53
@@ -58,15 +58,15 @@ def to_int(r: Recorder, *args: Any, **kwargs: Any) -> Any:
     x = bool_as_int(r, as_number(r, args[0]))
     if (e := int_expr(x)) is not None:
         return as_int_value(e)
-    if isinstance(x, NpScalar) and x.element.dtype.kind in "biu":
-        return int_of_value(r, scalar_value(r, x, I64))
+    if isinstance(x, NpScalar) and not x.element.is_float:
+        return PyInt(int_of(r, x.value))
     return float_to_int(r, float_value(r, x))
 
 
 def float_to_int(r: Recorder, value: Value) -> PyInt:
     """int(x) of a float: towards zero; NaN, infinities and what 64 bits do not hold raise."""
-    check_converts(r, value)
-    return int_of_value(r, r.add(arith.FPToSI.of(value, I64, r.loc)).result)
+    check_float_fits(r, value, I64)
+    return int_of_value(r, r.add(casts.FPToSI.of(value, I64, r.loc)).result)
 
 
 def to_bool(r: Recorder, *args: Any) -> Any:
@@ -92,7 +92,7 @@ def python_number(r: Recorder, x: NpScalar) -> PyFloat | PyInt | PyBool:
     """x.item()."""
     if x.element.is_float:
         return PyFloat(float_value(r, x))
-    return PyBool(x.value) if x.element is I1 else int_of_value(r, scalar_value(r, x, I64))
+    return PyBool(x.value) if x.element is I1 else PyInt(int_of(r, x.value))
 
 
 def is_integer(r: Recorder, x: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.fresh import copy_of
 from tracebuf.frontends.numpy.indexing import check_number
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import (
@@ -36,7 +37,7 @@ from tracebuf.frontends.numpy.ufuncs import (
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyInt, Scalar, Storage, stand_in
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
-from tracebuf.ir.types import F32, F64, I1, I64, ScalarType
+from tracebuf.ir.types import F16, F32, F64, I1, I64, ScalarType
 from tracebuf.ops import arith, linalg
 
 NO_VALUE = np._NoValue
@@ -141,14 +142,17 @@ def reduce(
     if mask is not None:
         ins.append(input_of(r, fits_mask(r, mask, ref), I1, ref.shape))
     neutral = NEUTRAL[ufunc](loop).item()
+    wide = F32 if element is F16 and ufunc in (np.add, np.multiply) else element  # as NumPy's loops of halves do (C2)
 
     def combine(body: Body, total: Value, args: Sequence[Value]) -> Value:
-        new = body.cast(args[0], element)
+        new = body.cast(body.cast(args[0], element), wide)
         if mask is not None:
-            new = body.add(arith.Select.of(args[1], new, body.constant(neutral, element), body.loc))
-        return apply_rule(ufunc, body, [total, new], (loop, loop, loop))
+            new = body.add(arith.Select.of(args[1], new, body.constant(neutral, wide), body.loc))
+        return apply_rule(ufunc, body, [total, new], (wide.dtype,) * 3)
 
+    start = Body(r.frame.block, r.loc).cast(start, wide)
     result = fold(r, ref, axes, flag(r, keepdims), start, ins, combine)
+    result = result if wide is element else copy_of(r, result, element, result.storage.order)
     return deliver(r, result, out, ufunc.__name__)
 
 

@@ -27,7 +27,7 @@ from tracebuf.frontends.numpy.ufuncs import (
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, is_traced, stand_in
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Expr, add, floordiv, mod, mul, neg, sub, sym, symbols
-from tracebuf.ir.types import F64, I1, I64, INDEX, scalar_type
+from tracebuf.ir.types import F16, F32, F64, I1, I64, INDEX, scalar_type
 from tracebuf.ops import arith
 from tracebuf.ops.libm import Libm
 
@@ -270,8 +270,9 @@ def scalar_power(r: Recorder, a: Operand, b: Operand) -> Any:
     if dtype.kind != "f" or unsure:
         return elementwise(r, np.power, [a, b])
     element = scalar_type(dtype)
-    base, exponent = scalar_value(r, a, element), scalar_value(r, b, element)
-    return NpScalar(r.add(Libm.of("pow", [base, exponent], element, r.loc)).result, element)
+    body, loop = Body(r.frame.block, r.loc), F32 if element is F16 else element  # a half's power is float32's
+    base, exponent = (body.cast(scalar_value(r, x, element), loop) for x in (a, b))
+    return NpScalar(body.cast(body.add(Libm.of("pow", [base, exponent], loop, r.loc)), element), element)
 
 
 def array_power(r: Recorder, a: ArrayRef, b: Operand) -> Any:
@@ -289,7 +290,7 @@ def power_form(r: Recorder, a: ArrayRef, b: Operand) -> tuple[np.ufunc, list[Ope
         )
         if fast is not None:
             return fast, [a]
-    if plain and a.element is I64 and b == 2 and isinstance(b, int):
+    if plain and not a.element.is_float and b == 2 and isinstance(b, int):
         return np.square, [a]
     return np.power, [a, b]
 

@@ -15,14 +15,29 @@ import numpy as np
 from numpy._core import _exceptions
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.python_ints import COMPARISONS, check_weak_int, exact_comparison, is_weak_int
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, axis_order
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
-from tracebuf.ir.types import F32, F64, I1, I64, SUPPORTED_DTYPES, ScalarType, TensorType, scalar_type
-from tracebuf.ops import arith, linalg, tensor
+from tracebuf.ir.types import (
+    F16,
+    F32,
+    F64,
+    I1,
+    I32,
+    I64,
+    SUPPORTED,
+    SUPPORTED_DTYPES,
+    UI32,
+    UI64,
+    ScalarType,
+    TensorType,
+    scalar_type,
+)
+from tracebuf.ops import arith, casts, linalg, tensor
 
 Operand = ArrayRef | Scalar | bool | int | float | np.generic
 BOOL, INT = np.dtype(np.bool_), np.dtype(np.int64)
@@ -57,26 +72,34 @@ class Body:
             if source.is_float:
                 return self.add(arith.CmpF.of("une", value, self.constant(0.0, source), self.loc))
             return self.add(arith.CmpI.of("ne", value, self.constant(0, source), self.loc))
-        return self.add(_CASTS[source, to].of(value, to, self.loc))
+        for op, step in cast_steps(source, to):
+            value = self.add(op.of(value, step, self.loc))
+        return value
 
 
-_CASTS: dict[tuple[ScalarType, ScalarType], type[arith.CastOp]] = {
-    (I1, I64): arith.ExtUI,
-    (I1, F32): arith.UIToFP,
-    (I1, F64): arith.UIToFP,
-    (I64, F32): arith.SIToFP,
-    (I64, F64): arith.SIToFP,
-    (F32, F64): arith.ExtF,
-    (F64, F32): arith.TruncF,
-    (F32, I64): arith.FPToSI,
-    (F64, I64): arith.FPToSI,
-}
+def cast_steps(source: ScalarType, to: ScalarType) -> list[tuple[type[arith.CastOp], ScalarType]]:
+    """NumPy's conversion to another number type, as C has it on x86 (rule N4): float16 goes by way of float32, a float
+    to a small integer by way of a larger one."""
+    if source.is_float and to.is_float:
+        return [(casts.ExtF if to.bits > source.bits else casts.TruncF, to)]
+    if F16 in (source, to):
+        return [*cast_steps(source, F32), *cast_steps(F32, to)]
+    if to.is_float:
+        return [(casts.UIToFP if source.is_unsigned else casts.SIToFP, to)]
+    if source.is_float:
+        if to in (I32, I64, UI64):
+            return [(casts.FPToUI if to is UI64 else casts.FPToSI, to)]
+        return [(casts.FPToSI, I64 if to is UI32 else I32), (casts.TruncI, to)]
+    if to.bits > source.bits:
+        return [(casts.ExtUI if source.is_unsigned else casts.ExtSI, to)]
+    return [(casts.TruncI if to.bits < source.bits else casts.Bitcast, to)]
+
 
 Rule = Callable[[Body, list[Value]], Value]
 
 
 def _two(**ops: type[arith.BinaryOp]) -> dict[str, Rule]:
-    """A rule a kind (b, i, f) from a binary op class each."""
+    """A rule a kind (b, i, u, f) from a binary op class each."""
     return {kind: lambda b, a, op=op: b.add(op.of(a[0], a[1], b.loc)) for kind, op in ops.items()}  # type: ignore[misc]
 
 
@@ -90,7 +113,7 @@ def _compare(name: str) -> dict[str, Rule]:
     return {
         "f": lambda b, a: b.add(arith.CmpF.of(ordered, a[0], a[1], b.loc)),
         "i": lambda b, a: b.add(arith.CmpI.of(name if same else "s" + name, a[0], a[1], b.loc)),
-        "b": lambda b, a: b.add(arith.CmpI.of(name if same else "u" + name, a[0], a[1], b.loc)),
+        **dict.fromkeys("bu", lambda b, a: b.add(arith.CmpI.of(name if same else "u" + name, a[0], a[1], b.loc))),
     }
 
 
@@ -109,11 +132,8 @@ def _same(b: Body, a: list[Value]) -> Value:
 
 def _is_abs(predicate: str) -> Rule:
     def rule(b: Body, a: list[Value]) -> Value:
-        element = a[0].type
-        assert isinstance(element, ScalarType)
-        return b.add(
-            arith.CmpF.of(predicate, b.add(arith.AbsF.of(a[0], b.loc)), b.constant(float("inf"), element), b.loc)
-        )
+        infinity = b.constant(float("inf"), linalg.element_type(a[0].type))
+        return b.add(arith.CmpF.of(predicate, b.add(arith.AbsF.of(a[0], b.loc)), infinity, b.loc))
 
     return rule
 
@@ -123,17 +143,16 @@ def _always(value: bool) -> Rule:
 
 
 def _negative_int(b: Body, a: list[Value]) -> Value:
-    return b.add(arith.SubI.of(b.constant(0, I64), a[0], b.loc))
+    return b.add(arith.SubI.of(b.constant(0, linalg.element_type(a[0].type)), a[0], b.loc))
 
 
 def _invert_int(b: Body, a: list[Value]) -> Value:
-    return b.add(arith.XorI.of(a[0], b.constant(-1, I64), b.loc))
+    element = linalg.element_type(a[0].type)
+    return b.add(arith.XorI.of(a[0], b.constant(element.bounds[1] if element.is_unsigned else -1, element), b.loc))
 
 
 def _reciprocal(b: Body, a: list[Value]) -> Value:
-    element = a[0].type
-    assert isinstance(element, ScalarType)
-    return b.add(arith.DivF.of(b.constant(1.0, element), a[0], b.loc))
+    return b.add(arith.DivF.of(b.constant(1.0, linalg.element_type(a[0].type)), a[0], b.loc))
 
 
 def _square(op: type[arith.BinaryOp]) -> Rule:
@@ -145,8 +164,8 @@ RULES: dict[np.ufunc, dict[str, Rule]] = {
     np.subtract: _two(f=arith.SubF, i=arith.SubI),
     np.multiply: _two(f=arith.MulF, i=arith.MulI, b=arith.AndI),
     np.true_divide: _two(f=arith.DivF),
-    np.maximum: _two(f=arith.MaximumF, i=arith.MaxSI, b=arith.OrI),
-    np.minimum: _two(f=arith.MinimumF, i=arith.MinSI, b=arith.AndI),
+    np.maximum: _two(f=arith.MaximumF, i=arith.MaxSI, u=arith.MaxUI, b=arith.OrI),
+    np.minimum: _two(f=arith.MinimumF, i=arith.MinSI, u=arith.MinUI, b=arith.AndI),
     np.bitwise_and: _two(i=arith.AndI, b=arith.AndI),
     np.bitwise_or: _two(i=arith.OrI, b=arith.OrI),
     np.bitwise_xor: _two(i=arith.XorI, b=arith.XorI),
@@ -164,7 +183,7 @@ RULES: dict[np.ufunc, dict[str, Rule]] = {
     np.greater_equal: _compare("ge"),
     np.negative: {"f": _one(arith.NegF), "i": _negative_int},
     np.positive: {"f": _same, "i": _same},
-    np.absolute: {"f": _one(arith.AbsF), "i": _one(arith.AbsI), "b": _same},
+    np.absolute: {"f": _one(arith.AbsF), "i": _one(arith.AbsI), "u": _same, "b": _same},
     np.fabs: {"f": _one(arith.AbsF)},
     np.sqrt: {"f": _one(arith.Sqrt)},
     np.floor: {"f": _one(arith.Floor), "i": _same, "b": _same},
@@ -181,6 +200,7 @@ RULES: dict[np.ufunc, dict[str, Rule]] = {
     np.isinf: {"f": _is_abs("oeq"), "i": _always(False), "b": _always(False)},
     np.isfinite: {"f": _is_abs("olt"), "i": _always(True), "b": _always(True)},
 }
+"""By ufunc and kind of its operands; "u" may be left out where it is as "i"."""
 
 
 def weak_type(value: object) -> Any:
@@ -208,7 +228,7 @@ def supported(dtype: np.dtype, what: str, loc: Location) -> ScalarType:
     """The element type, or a refusal."""
     if dtype not in SUPPORTED_DTYPES:
         raise UnsupportedError(
-            f"{what} has dtype {dtype}; supported are bool, int64, float32 and float64", location=loc,
+            f"{what} has dtype {dtype}; supported are {SUPPORTED}", location=loc,
             instead="convert an operand, for example with .astype(np.float64)",
         )  # fmt: skip
     return scalar_type(dtype)
@@ -217,8 +237,9 @@ def supported(dtype: np.dtype, what: str, loc: Location) -> ScalarType:
 def scalar_value(r: Recorder, operand: Operand, element: ScalarType) -> Value:
     """A scalar operand as an SSA value of an element type, converted as NumPy converts it."""
     body = Body(r.frame.block, r.loc)
-    if isinstance(operand, PyInt):
-        return body.cast(r.i64(operand.expr), element)
+    if isinstance(operand, PyInt):  # to a float as Python does it: as float64
+        value = r.i64(operand.expr)
+        return body.cast(body.cast(value, F64) if element.is_float else value, element)
     if isinstance(operand, (PyFloat, PyBool, NpScalar)):
         return body.cast(operand.value, element)
     assert isinstance(operand, (bool, int, float, np.generic)), operand
@@ -281,7 +302,8 @@ def apply_rule(ufunc: np.ufunc, body: Body, args: list[Value], dtypes: tuple[np.
     """One ufunc on scalars of its loop dtypes."""
     loop = dtypes[: ufunc.nin]
     kind = loop[0].kind if len({d.kind for d in loop}) == 1 else "?"
-    rule = RULES.get(ufunc, {}).get(kind)
+    rules = RULES.get(ufunc, {})
+    rule = rules.get(kind, rules.get("i") if kind == "u" else None)
     if rule is not None:
         return rule(body, args)
     types = "".join(d.char for d in loop) + "->" + dtypes[-1].char
@@ -304,13 +326,15 @@ def elementwise(
         raise UnsupportedError("complex numbers are not supported", location=r.loc)
     unsure = check_maybe_python(operands, r.loc)
     dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted)
+    if ufunc in COMPARISONS and any(map(is_weak_int, operands)):
+        ufunc, operands, dtypes = exact_comparison(r, ufunc, operands, dtypes)
     for d in dtypes:
         supported(d, f"np.{ufunc.__name__} of these operands", r.loc)
     if into is not None and not np.can_cast(dtypes[-1], into.dtype, "same_kind"):
         raise _exceptions._UFuncOutputCastingError(ufunc, "same_kind", dtypes[-1], into.dtype, 0)
     for o, d in zip(operands, dtypes):
         check_weak_int(r, o, d)
-    if ufunc is np.power and dtypes[0] == INT:
+    if ufunc is np.power and dtypes[0].kind == "i":
         check_exponent(r, operands[1], [o for o in operands if isinstance(o, ArrayRef)])
     ins, loop = [scalar_type(d) for d in dtypes[:-1]], dtypes
 
@@ -325,7 +349,7 @@ def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -
     message = "Integers to negative integer powers are not allowed."
     if isinstance(exponent, ArrayRef) and exponent.ndim == 0:
         exponent = NpScalar(r.load(exponent, ()), exponent.element)
-    if isinstance(exponent, ArrayRef) and exponent.element is I64:
+    if isinstance(exponent, ArrayRef) and exponent.dtype.kind == "i":
         raise UnsupportedError(
             "integers to the powers in an array: one may be negative",
             location=r.loc,
@@ -337,7 +361,7 @@ def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -
     elif isinstance(exponent, (int, np.integer)):
         known = bool(exponent >= 0)
     else:
-        known = True if weak_type(exponent) == BOOL else None
+        known = True if weak_type(exponent).kind in "bu" else None
     if known is False and filled:
         r.fail("ValueError", message)
     if not known:
@@ -346,12 +370,6 @@ def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -
         for d in [d for a in arrays for d in a.shape if not r.facts.nonneg(sub(d, 1))]:
             ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result
         r.check(ok, "ValueError", message)
-
-
-def check_weak_int(r: Recorder, operand: Operand, dtype: np.dtype) -> None:
-    """A Python int must fit the dtype it meets (rule N1)."""
-    if type(operand) is int and dtype == INT and not -(2**63) <= operand < 2**63:
-        raise OverflowError("Python int too large to convert to C long")
 
 
 def build(

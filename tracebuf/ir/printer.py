@@ -183,14 +183,14 @@ def attributes(attrs: dict[str, Any]) -> str:
 def literal(value: float, bits: int) -> str:
     """A float as MLIR reads it back exactly."""
     if value - value != 0:  # NaN or infinite
-        return "0x" + (struct.pack(">d", value) if bits == 64 else struct.pack(">f", value)).hex().upper()
+        return "0x" + struct.pack({16: ">e", 32: ">f", 64: ">d"}[bits], value).hex().upper()
     text = repr(float(value))
     return text if "." in text else text.replace("e", ".0e")
 
 
 # -- ops without regions ---------------------------------------------------------------------------------------------
 
-_CASTS = ("extf", "truncf", "sitofp", "uitofp", "extui", "index_cast", "fptosi")
+_CASTS = frozenset("extf truncf sitofp uitofp extui extsi trunci bitcast index_cast fptosi fptoui".split())
 
 
 def _scalar_form(p: _Printer, op: Op) -> str:
@@ -207,7 +207,10 @@ def _constant(p: _Printer, op: Op) -> str:
     assert isinstance(type_, ScalarType)
     if type_.name == "i1":
         return f"arith.constant {'true' if value else 'false'}"
-    return f"arith.constant {literal(value, 8 * type_.itemsize) if type_.is_float else int(value)} : {type_}"
+    if type_.is_float:
+        return f"arith.constant {literal(value, type_.bits)} : {type_}"
+    low, high = type_.bounds
+    return f"arith.constant {int(value) - (high + 1) * (low == 0 and int(value) > high // 2)} : {type_}"
 
 
 def _geometry(p: _Printer, op: Op, leading: int) -> str:

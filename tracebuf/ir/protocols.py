@@ -107,4 +107,4 @@ class Emitter(Protocol):
 
 def llvm_type(type: ScalarType) -> str:
     """The LLVM type of a scalar in a register (bool is i1 there, a byte in memory)."""
-    return {"i1": "i1", "i64": "i64", "index": "i64", "f32": "float", "f64": "double"}[type.name]
+    return {"index": "i64", "f16": "half", "f32": "float", "f64": "double"}.get(type.name, str(type))

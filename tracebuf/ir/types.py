@@ -18,12 +18,14 @@ from tracebuf.ir.dims import Dim, Expr, mul
 
 @dataclass(frozen=True, slots=True)
 class ScalarType:
-    """An element type: `i1` (bool), `i64`, `f32`, `f64`, or `index` (sizes and loop variables)."""
+    """An element type: `i1` (bool), `i8` to `i64`, `ui8` to `ui64`, `f16`, `f32`, `f64`, or `index` (sizes and loop
+    variables). Printed as MLIR's, whose integers have no sign: there the ops have it, and so they have here.
+    """
 
     name: str
 
     def __str__(self) -> str:
-        return self.name
+        return self.name.removeprefix("u")
 
     @property
     def dtype(self) -> np.dtype:
@@ -31,27 +33,51 @@ class ScalarType:
 
     @property
     def is_float(self) -> bool:
-        return self.name in ("f32", "f64")
+        return self.name[0] == "f"
+
+    @property
+    def is_integer(self) -> bool:
+        """An integer that NumPy has: neither bool nor index."""
+        return not self.is_float and self.name not in ("i1", "index")
+
+    @property
+    def is_unsigned(self) -> bool:
+        """Extended with zeros: bool too."""
+        return self.name[0] == "u" or self.name == "i1"
 
     @property
     def itemsize(self) -> int:
         return self.dtype.itemsize
 
+    @property
+    def bits(self) -> int:
+        return 1 if self.name == "i1" else 8 * self.itemsize
 
-I1, I64, F32, F64, INDEX = (ScalarType(n) for n in ("i1", "i64", "f32", "f64", "index"))
-_DTYPES = {
-    "i1": np.dtype(np.bool_), "i64": np.dtype(np.int64), "f32": np.dtype(np.float32), "f64": np.dtype(np.float64),
-    "index": np.dtype(np.int64),
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The least and the largest value of an integer type."""
+        return (0, 2**self.bits - 1) if self.is_unsigned else (-(2 ** (self.bits - 1)), 2 ** (self.bits - 1) - 1)
+
+
+I1, I8, I16, I32, I64 = (ScalarType(f"i{n}") for n in (1, 8, 16, 32, 64))
+UI8, UI16, UI32, UI64 = (ScalarType(f"ui{n}") for n in (8, 16, 32, 64))
+F16, F32, F64, INDEX = (ScalarType(n) for n in ("f16", "f32", "f64", "index"))
+ELEMENTS = {
+    np.dtype(np.bool_): I1, np.dtype(np.int8): I8, np.dtype(np.int16): I16, np.dtype(np.int32): I32,
+    np.dtype(np.int64): I64, np.dtype(np.uint8): UI8, np.dtype(np.uint16): UI16, np.dtype(np.uint32): UI32,
+    np.dtype(np.uint64): UI64, np.dtype(np.float16): F16, np.dtype(np.float32): F32, np.dtype(np.float64): F64,
 }  # fmt: skip
-SUPPORTED_DTYPES = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float32), np.dtype(np.float64))
+"""The element type of each supported dtype."""
+_DTYPES = {element.name: dtype for dtype, element in ELEMENTS.items()} | {"index": np.dtype(np.int64)}
+SUPPORTED_DTYPES = tuple(ELEMENTS)
+SUPPORTED = "bool, int8 to int64, uint8 to uint64, float16, float32 and float64"
+"""The same in words."""
 
 
 @lru_cache(maxsize=64)
 def scalar_type(dtype: np.dtype) -> ScalarType:
     """The element type of a supported NumPy dtype; KeyError for any other."""
-    return {np.dtype(np.bool_): I1, np.dtype(np.int64): I64, np.dtype(np.float32): F32, np.dtype(np.float64): F64}[
-        dtype
-    ]
+    return ELEMENTS[dtype]
 
 
 @dataclass(frozen=True)

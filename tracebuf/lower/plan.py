@@ -38,7 +38,10 @@ MAX_TWICE = 64
 _TYPICAL = 1000
 
 PAIRWISE, ANY_ORDER, IN_ORDER = "pairwise", "any order", "in order"
-_ANY_ORDER = (arith.AddI, arith.MulI, arith.AndI, arith.OrI, arith.XorI, arith.MaxSI, arith.MinSI, arith.MaximumF)
+_ANY_ORDER = (
+    arith.AddI, arith.MulI, arith.AndI, arith.OrI, arith.XorI, arith.MaxSI, arith.MinSI, arith.MaxUI, arith.MinUI,
+    arith.MaximumF,
+)  # fmt: skip
 _FOLDS: dict[type[Op], str] = {arith.AddF: PAIRWISE, arith.MinimumF: ANY_ORDER, **dict.fromkeys(_ANY_ORDER, ANY_ORDER)}
 
 

@@ -16,7 +16,7 @@ from tracebuf.errors import note_location
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Emitter, Interpreter, llvm_type
-from tracebuf.ir.types import F32, I1, I64, INDEX, ScalarType
+from tracebuf.ir.types import F16, I1, INDEX, ScalarType
 
 
 class ScalarOp(Op):
@@ -55,7 +55,7 @@ def convert(value: Any, element: ScalarType) -> Any:
     index."""
     if isinstance(value, np.ndarray):
         return value.astype(element.dtype, copy=False)
-    return int(value) if element is INDEX else element.dtype.type(value)
+    return int(value) if element is INDEX else np.asarray(value).astype(element.dtype)[()]
 
 
 class Constant(ScalarOp):
@@ -172,35 +172,54 @@ class FloorDivIndex(BinaryOp):
         return e.inst(f"sub i64 {q}, {e.inst(f'zext i1 {negative} to i64')}")
 
 
-class MaxSI(BinaryOp):
-    """np.maximum on integers and sizes."""
+class _ExtremeI(BinaryOp):
+    """The larger or the smaller of two integers; `instruction` is LLVM's intrinsic."""
 
     __slots__ = ()
-    name, reference = "arith.maxsi", np.maximum
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        return e.intrinsic("llvm.smax.i64", "i64", [("i64", a) for a in args])
+        return e.intrinsic(f"{self.instruction}.{self.llvm}", self.llvm, [(self.llvm, a) for a in args])
 
 
-class MinSI(BinaryOp):
-    """np.minimum on integers and sizes."""
+class MaxSI(_ExtremeI):
+    """np.maximum on signed integers and sizes."""
 
     __slots__ = ()
-    name, reference = "arith.minsi", np.minimum
+    name, instruction, reference = "arith.maxsi", "llvm.smax", np.maximum
 
-    def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        return e.intrinsic("llvm.smin.i64", "i64", [("i64", a) for a in args])
+
+class MinSI(_ExtremeI):
+    """np.minimum on signed integers and sizes."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.minsi", "llvm.smin", np.minimum
+
+
+class MaxUI(_ExtremeI):
+    """np.maximum on unsigned integers."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.maxui", "llvm.umax", np.maximum
+
+
+class MinUI(_ExtremeI):
+    """np.minimum on unsigned integers."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.minui", "llvm.umin", np.minimum
 
 
 class _NanPropagating(BinaryOp):
-    """`a if a OP b or a is NaN else b`, NumPy's rule: NaN propagates, of equal zeros the second is taken."""
+    """`a if a OP b or a is NaN else b`, NumPy's rule: NaN propagates, of equal zeros the second is taken (of halves the
+    first, whose loops compare otherwise)."""
 
     __slots__ = ()
     predicate: ClassVar[str]
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         a, b = args
-        wins = e.inst(f"fcmp {self.predicate} {self.llvm} {a}, {b}")
+        predicate = self.predicate.replace("t", "e") if self.element is F16 else self.predicate
+        wins = e.inst(f"fcmp {predicate} {self.llvm} {a}, {b}")
         nan = e.inst(f"fcmp uno {self.llvm} {a}, {a}")
         take = e.inst(f"or i1 {wins}, {nan}")
         return e.inst(f"select i1 {take}, {self.llvm} {a}, {self.llvm} {b}")
@@ -250,8 +269,8 @@ class CmpF(_Compare):
 
 
 class CmpI(_Compare):
-    """np.equal, less ... on integers and sizes (signed) and bool (unsigned); attr `predicate`: eq ne slt sle sgt sge
-    ult ..."""
+    """np.equal, less ... on integers, sizes and bool; attr `predicate`: eq, ne, slt sle sgt sge of signed ones, ult ule
+    ugt uge of unsigned ones and bool."""
 
     __slots__ = ()
     name = "arith.cmpi"
@@ -302,41 +321,6 @@ class CastOp(ScalarOp):
         return e.inst(f"{self.instruction} {self.llvm} {args[0]} to {llvm_type(self.element)}")
 
 
-class ExtF(CastOp):
-    """float32 to float64."""
-
-    __slots__ = ()
-    name, instruction = "arith.extf", "fpext"
-
-
-class TruncF(CastOp):
-    """float64 to float32."""
-
-    __slots__ = ()
-    name, instruction = "arith.truncf", "fptrunc"
-
-
-class SIToFP(CastOp):
-    """int64 to float."""
-
-    __slots__ = ()
-    name, instruction = "arith.sitofp", "sitofp"
-
-
-class UIToFP(CastOp):
-    """bool to float."""
-
-    __slots__ = ()
-    name, instruction = "arith.uitofp", "uitofp"
-
-
-class ExtUI(CastOp):
-    """bool to int64."""
-
-    __slots__ = ()
-    name, instruction = "arith.extui", "zext"
-
-
 class IndexCast(CastOp):
     """`arith.index_cast` between index and i64 (no code)."""
 
@@ -345,29 +329,6 @@ class IndexCast(CastOp):
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         return args[0]
-
-
-class FPToSI(CastOp):
-    """float to int64; NaN and out of range give the smallest int64, as NumPy on x86 does (rule N4)."""
-
-    __slots__ = ()
-    name = "arith.fptosi"
-
-    def compute(self, args: Sequence[Any]) -> Any:
-        x = np.asarray(args[0], dtype=np.float64)
-        ok = (x >= -(2.0**63)) & (x < 2.0**63)
-        with np.errstate(all="ignore"):
-            cast = np.where(ok, np.where(ok, x, 0.0).astype(np.int64), np.iinfo(np.int64).min)
-        return convert(cast if isinstance(args[0], np.ndarray) else cast[()], I64)
-
-    def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        t, x = self.llvm, args[0]
-        element = self.operand(0).type
-        assert isinstance(element, ScalarType)
-        low, high = e.literal(element, -(2.0**63)), e.literal(element, 2.0**63)
-        ok = e.inst(f"and i1 {e.inst(f'fcmp oge {t} {x}, {low}')}, {e.inst(f'fcmp olt {t} {x}, {high}')}")
-        cast = e.inst(f"freeze i64 {e.inst(f'fptosi {t} {x} to i64')}")
-        return e.inst(f"select i1 {ok}, i64 {cast}, i64 -9223372036854775808")
 
 
 class UnaryOp(ScalarOp):
@@ -381,8 +342,7 @@ class UnaryOp(ScalarOp):
         return cls([value], [value.type], loc)
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        suffix = "f32" if self.element is F32 else "f64"
-        return e.intrinsic(f"{self.intrinsic}.{suffix}", self.llvm, [(self.llvm, args[0])])
+        return e.intrinsic(f"{self.intrinsic}.{self.element}", self.llvm, [(self.llvm, args[0])])
 
 
 class NegF(UnaryOp):
@@ -403,13 +363,13 @@ class AbsF(UnaryOp):
 
 
 class AbsI(UnaryOp):
-    """np.absolute on int64 (the smallest int stays as it is)."""
+    """np.absolute on signed integers (the smallest int stays as it is)."""
 
     __slots__ = ()
     name, reference = "math.absi", np.absolute
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        return e.intrinsic("llvm.abs.i64", "i64", [("i64", args[0]), ("i1", "false")])
+        return e.intrinsic(f"llvm.abs.{self.llvm}", self.llvm, [(self.llvm, args[0]), ("i1", "false")])
 
 
 class Sqrt(UnaryOp):
@@ -454,8 +414,7 @@ class CopySign(BinaryOp):
     name, reference = "math.copysign", np.copysign
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        suffix = "f32" if self.element is F32 else "f64"
-        return e.intrinsic(f"llvm.copysign.{suffix}", self.llvm, [(self.llvm, a) for a in args])
+        return e.intrinsic(f"llvm.copysign.{self.element}", self.llvm, [(self.llvm, a) for a in args])
 
 
 def ufunc_named(name: str) -> np.ufunc:

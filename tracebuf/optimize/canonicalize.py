@@ -13,7 +13,7 @@ from typing import Any
 
 from tracebuf.ir.core import Block, Func, Op, Value
 from tracebuf.ir.dims import symbols
-from tracebuf.ir.types import I1, I64, INDEX, ScalarType
+from tracebuf.ir.types import I1, ScalarType
 from tracebuf.ops import arith, linalg, scf, tensor
 
 MAX_ROUNDS = 8
@@ -125,7 +125,7 @@ class _Folder:
 def constant_of(value: Value) -> bool | int | None:
     """The value of an integer, index or bool constant."""
     op = value.defining_op
-    if isinstance(op, arith.Constant) and value.type in (INDEX, I64, I1):
+    if isinstance(op, arith.Constant) and isinstance(value.type, ScalarType) and not value.type.is_float:
         found: bool | int = op.attrs["value"]
         return found
     return None
@@ -133,7 +133,7 @@ def constant_of(value: Value) -> bool | int | None:
 
 def fold_integers(folder: _Folder, op: Op) -> Sequence[Value] | None:
     """Arithmetic of integer, index and bool constants is done now, by the op's own reference (integers wrap)."""
-    if isinstance(op, arith.Constant) or not isinstance(op, arith.ScalarOp) or op.element not in (INDEX, I64, I1):
+    if isinstance(op, arith.Constant) or not isinstance(op, arith.ScalarOp) or op.element.is_float:
         return None
     args: list[Any] = [constant_of(v) for v in op.operands]
     if None in args or isinstance(op, arith.Ufunc):
@@ -153,7 +153,7 @@ def fold_identities(folder: _Folder, op: Op) -> Sequence[Value] | None:
             return [b if known or known is None else op.operand(2)]
         return None
     neutral = 1 if isinstance(op, arith.MulI) else 0
-    if isinstance(op, arith.MaxSI | arith.MinSI):
+    if isinstance(op, arith.MaxSI | arith.MinSI | arith.MaxUI | arith.MinUI):
         return [a] if a is b else None
     if constant_of(b) == neutral:
         return [a]

@@ -11,9 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-__all__ = ["DTYPES", "LAYOUTS", "Layout", "array"]
+__all__ = ["DTYPES", "LAYOUTS", "RARE_DTYPES", "Layout", "array"]
 
 DTYPES = ("float64", "float32", "int64", "bool")
+RARE_DTYPES = ("int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64", "float16")
 Layout = Literal["C", "F", "reversed", "stepped", "rows", "inner", "rotated", "repeated"]
 LAYOUTS: tuple[Layout, ...] = ("C", "F", "reversed", "stepped", "rows", "inner", "rotated", "repeated")
 _SPECIAL = (float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 1e30, -1e30, 1e-30, 0.1, 2.5, -2.5, 1.0, -1.0, 3.0)
@@ -41,8 +42,11 @@ def _values(dtype: str, shape: tuple[int, ...], seed: int, special: bool) -> np.
         items: list[Any] = [draw.random() < 0.5 for _ in range(count)]
     elif special and dtype.startswith("float"):
         items = [draw.choice(_SPECIAL) for _ in range(count)]
+    elif special and dtype in RARE_DTYPES:
+        info = np.iinfo(dtype)
+        items = [draw.choice((info.min, info.max, info.max - 1, info.max // 2, 0, 1, 2, 3, 7)) for _ in range(count)]
     else:
-        items = [draw.randint(-4, 5) for _ in range(count)]
+        items = [draw.randint(0 if dtype.startswith("u") else -4, 5) for _ in range(count)]
     return np.array(items, dtype).reshape(shape)
 
 

@@ -18,6 +18,8 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from tracebuf.testing.arrays import DTYPES, RARE_DTYPES
+
 __all__ = ["Expr", "Expressions", "Mode", "Sizes", "Var", "is_array"]
 
 Sizes = tuple[int, ...]
@@ -133,6 +135,16 @@ class Expressions:
                 return item
         raise AssertionError
 
+    def rare_dtypes(self) -> list[str]:
+        """Without float16 where sums are rounded, and without uint32 where special floats may become one, since then
+        NumPy's own values hang on strides."""
+        without = "uint32" if self.mode == "bits" else "float16"
+        return [d for d in RARE_DTYPES if d != without]
+
+    def dtype(self) -> str:
+        """Any dtype, rarely a rare one."""
+        return self.pick(self.rare_dtypes() if self.chance(20) else DTYPES)
+
     def arrays(self) -> list[Var]:
         return [v for v in self.scope if is_array(v.sample)]
 
@@ -161,7 +173,8 @@ class Expressions:
 
     def place(self, size: Sizes) -> str | None:
         """An int index into an axis, valid in every world (rarely unchecked)."""
-        if self.chance(5) and (found := self.element("int64")) is not None and min(size) > 0:
+        ints = ("int64", *(d for d in RARE_DTYPES if "int" in d))
+        if self.chance(5) and (found := self.element(self.pick(ints))) is not None and min(size) > 0:
             return found.text if self.chance(20) else f"{found.inner} % {min(size)}"
         for _ in range(6):
             text, values = self.index()
@@ -436,7 +449,7 @@ class Expressions:
             except (TypeError, ValueError, ZeroDivisionError, OverflowError):
                 return None
         dtype = np.asarray(sample).dtype
-        if sample is NotImplemented or dtype.name not in ("bool", "int64", "float32", "float64"):
+        if sample is NotImplemented or dtype.name not in (*DTYPES, *self.rare_dtypes()):
             return None
         if self.mode == "rough" and dtype.kind != "f" and any(is_float(o.sample) for o in operands):
             return None

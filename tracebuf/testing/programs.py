@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracebuf.testing.arrays import DTYPES, LAYOUTS
+from tracebuf.testing.arrays import LAYOUTS
 from tracebuf.testing.expressions import CONSTANTS, Dims, Expr, Expressions, Mode, Sizes, Var, is_array, is_float
 
 if TYPE_CHECKING:
@@ -177,7 +177,8 @@ class _Programs(Expressions):
             more = self.weighted((8, 0), (1, 1), (1, 2))
             size = (size[0] + more, size[1] + more)
             dims.append(self.pick((self.constant(1), self.size(), self.constant(2))) if self.chance(14) else size)
-        dtype = self.weighted((8, "float64"), (3, "float32"), (4, "int64"), (2, "bool"))
+        common = ((8, "float64"), (3, "float32"), (4, "int64"), (2, "bool"))
+        dtype = self.weighted(*common, (4, self.pick(self.rare_dtypes())))
         layout = self.pick(LAYOUTS) if rank and self.chance(45) else "C"
         special = self.mode == "bits" and self.chance(60)
         writable = layout != "repeated" and not self.chance(4)
@@ -256,7 +257,7 @@ class _Programs(Expressions):
     def do_copy(self) -> None:
         base = self.pick(self.arrays())
         name = self.fresh()
-        dtype = self.pick(DTYPES)
+        dtype = self.dtype()
         form, new = self.pick((("{}.copy()", ""), ("np.copy({})", ""), ("{}.astype(np.%s)" % dtype, dtype)))  # noqa: UP031
         if new and is_float(base.sample) and not new.startswith("float") and self.mode == "rough":
             return
@@ -265,7 +266,7 @@ class _Programs(Expressions):
 
     def do_create(self) -> None:
         base = self.pick(self.arrays())
-        name, dtype = self.fresh(), self.pick(DTYPES)
+        name, dtype = self.fresh(), self.dtype()
         kind = self.pick(("zeros", "ones", "empty"))
         if self.chance(45):
             given = self.chance(30)

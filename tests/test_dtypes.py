@@ -1,0 +1,262 @@
+"""Every supported dtype everywhere: loops, casts, stores, reductions, products, indices; bit by bit what eager NumPy
+gives (rules N1, N4, N5, C1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from agreement import agree, program
+
+import tracebuf
+
+DTYPES = ("bool", *(f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)), "float16", "float32", "float64")
+INTS = tuple(d for d in DTYPES if "int" in d)
+FLOATS = DTYPES[-3:]
+
+
+def values(dtype: str, seed: int = 0, count: int = 53) -> np.ndarray:
+    """Extremes, small numbers and random bits of a dtype."""
+    d = np.dtype(dtype)
+    draw = np.random.default_rng([seed, DTYPES.index(dtype)])
+    if d.kind == "b":
+        return draw.random(count) < 0.5
+    with np.errstate(all="ignore"):
+        return draw.permutation(_with_extremes(draw, d, count))
+
+
+def _with_extremes(draw: np.random.Generator, d: np.dtype, count: int) -> np.ndarray:
+    random = draw.integers(0, 256, (count, d.itemsize), np.uint8).view(d)[:, 0]
+    if d.kind == "f":
+        special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 2.5, -2.5, 0.1, 7, -3, 300, 70000], d)
+        random[::3] = draw.normal(0, 20, count).astype(d)[::3]
+    else:
+        info = np.iinfo(d)
+        special = np.array([info.min, info.max, info.min + 1, info.max - 1, 0, 1, 2, 3, 7, info.max // 2], d)
+        random[::3] = draw.integers(0, 10, count).astype(d)[::3]
+    random[: len(special)] = special
+    return random
+
+
+def batch(items: list[str], parameters: str) -> Callable[..., Any]:
+    """A function that returns all of these expressions."""
+    return program(f"def f({parameters}):\n    return (\n        " + ",\n        ".join(items) + ",\n    )")
+
+
+def works(ufunc: str, *dtypes: str) -> bool:
+    """Whether NumPy has a loop for these."""
+    try:
+        getattr(np, ufunc)(*(np.ones(1, d) for d in dtypes))
+    except TypeError:
+        return False
+    return True
+
+
+UNARY = (
+    "negative positive absolute fabs sign square sqrt reciprocal floor ceil trunc rint invert logical_not isnan isinf "
+    "isfinite signbit exp"
+).split()
+BINARY = (
+    "add subtract multiply true_divide floor_divide remainder fmod maximum minimum fmax fmin bitwise_and bitwise_or "
+    "bitwise_xor left_shift right_shift logical_and logical_or logical_xor equal not_equal less less_equal greater "
+    "greater_equal copysign nextafter heaviside gcd"
+).split()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_n5_unary_ufuncs(dtype: str) -> None:
+    """Loops, their result dtypes, and N4: negation and abs of the least int, floats of every kind."""
+    agree(batch([f"np.{u}(a)" for u in UNARY if works(u, dtype)], "a"), values(dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_n4_binary_ufuncs(dtype: str) -> None:
+    """N4: division by zero, the least int by -1, shifts past the width and by negative counts."""
+    names = [u for u in BINARY if works(u, dtype, dtype)]
+    agree(batch([f"np.{u}(a, b)" for u in names], "a, b"), values(dtype), values(dtype, 1))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_n5_mixed_operands(dtype: str) -> None:
+    """Promotion of each pair of dtypes, comparisons of int64 with uint64 among them."""
+    others = ", ".join(f"b{k}" for k in range(len(DTYPES)))
+    items = [f"a {op} b{k}" for k, d in enumerate(DTYPES) for op in ("+", "<") if works("add", dtype, d)]
+    agree(batch(items, f"a, {others}"), values(dtype), *(values(d, 1) for d in DTYPES))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_n4_casts(dtype: str) -> None:
+    """astype from each dtype to each."""
+    a = values(dtype)
+    agree(batch([f"a.astype(np.{d})" for d in DTYPES if d != "uint32" or dtype not in FLOATS], "a"), a)
+    if dtype in FLOATS:  # NumPy's own values hang on strides and sizes beyond these
+        agree(batch(["a.astype(np.uint32)"], "a"), a[(a >= 0) & (a < 2**32)])
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_n4_every_half() -> None:
+    """All float16 values through the loops of their own, and every way to one: rounded once."""
+    a = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    names = [u for u in UNARY if works(u, "float16")]
+    agree(batch([f"np.{u}(a)" for u in names] + [f"a.astype(np.{d})" for d in DTYPES if d != "uint32"], "a"), a)
+    exact = a[np.isfinite(a)].astype(np.float64)
+    middle = (exact[1:] + exact[:-1]) / 2
+    near = np.concatenate(
+        [middle, np.nextafter(middle, 0), np.nextafter(middle, 1e9), middle * (1 + 2.0**-30), [65520]]
+    )
+    f = program("def f(a): return a.astype(np.float16)")
+    agree(f, np.concatenate([near, -near]))
+    agree(f, near.astype(np.float32))
+
+
+def test_n4_halves_of_equal_zeros() -> None:
+    """np.maximum and np.minimum take the second of two equal zeros, of halves the first."""
+    f = program(
+        "def f(a, b): return np.maximum(a, b), np.minimum(a, b), np.maximum(a[0], b[1]), np.minimum(a[1], b[0])"
+    )
+    for dtype in FLOATS:
+        agree(f, np.array([0.0, -0.0, np.nan, 1] * 9, dtype), np.array([-0.0, 0.0, 1, np.nan] * 9, dtype))
+
+
+# What a Python int, or a number, of any size does where it meets each dtype.
+NUMBERS = (
+    300, -1, 2**40, 2**63, 2**64, 127, 255, 300.7, -1.5, 1e10, 1e20, float("nan"), float("inf"), True, np.int64(300),
+    np.int64(-1), np.uint64(2**63), np.int8(-1), np.float64(300.7), np.float64("nan"), np.float16(7.5),
+)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+@pytest.mark.parametrize("form", ["a[1] = x", "a[...] = x", "a.fill(x)", "a = np.full(3, x, a.dtype)"])
+def test_n1_numbers_stored_into_each_dtype(form: str) -> None:
+    """What does not fit raises; NumPy's scalars into unsigned integers, and np.full of what is no Python int, wrap."""
+    f = tracebuf.bufferize(program(f"def f(a, x):\n    {form}\n    return a"))
+    for dtype in DTYPES:
+        for x in NUMBERS:
+            if dtype != "uint32" or not isinstance(x, np.floating) or 0 <= x < 2**32:
+                agree(f, np.zeros(3, dtype), x)
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+def test_n1_numbers_converted_to_each_dtype() -> None:
+    """np.int8(x) raises for Python's numbers that do not fit, and wraps NumPy's."""
+    for dtype in DTYPES:
+        f = tracebuf.bufferize(program(f"def f(x):\n    return np.{dtype}(x)"))
+        for x in NUMBERS:
+            if dtype != "uint32" or not isinstance(x, np.floating) or 0 <= x < 2**32:
+                agree(f, x)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "float16"])
+def test_n1_comparisons_with_any_python_int(dtype: str) -> None:
+    """`i8 < 300` does not raise: known when traced, or not."""
+    a = values(dtype)
+    compared = ", ".join(f"a {op} x, x {op} a, a[0] {op} x" for op in ("<", "<=", ">", ">=", "==", "!="))
+    f = tracebuf.bufferize(program(f"def f(a, x): return ({compared})"))
+    for x in (3, -1, 300, -200, 2**40, 2**63, 2**64, -(2**70)):
+        agree(f, a, x)
+    for x in (-1, 300, 2**64):
+        agree(program(f"def f(a): return ({compared.replace('x', f'({x})')})"), a)
+
+
+@pytest.mark.parametrize("form", ["a + {}", "np.maximum(a, {})", "a[0] + {}", "np.where(a > 1, a, {})",
+                                  "np.clip(a, {}, 3)", "a.clip(2, {})"])  # fmt: skip
+def test_n1_python_ints_that_may_not_fit(form: str) -> None:
+    """`i8 + 300` raises, np.where wraps, np.clip ignores: known when traced, or not."""
+    for dtype in ("int8", "uint8", "uint64", "float16"):
+        a = values(dtype)
+        f = tracebuf.bufferize(program(f"def f(a, x): return {form.format('x')}"))
+        for x in (2, 300, -1, -300):
+            agree(f, a, x)
+        agree(program(f"def f(a): return {form.format('(-1)')}"), a)
+        agree(program(f"def f(a): return {form.format(300)}"), a)
+
+
+def test_n1_ints_that_change_in_a_loop() -> None:
+    """The check of a loop's variable is made at run time: elements up to there are unspecified, the class is not."""
+    f = tracebuf.bufferize(program("def f(a, n):\n    for i in range(n):\n        a[i % 3] += i\n    return a"))
+    for dtype in ("int8", "uint8", "uint16"):
+        for n in (0, 5, 127, 128, 129, 256, 257):
+            agree(f, np.zeros(3, dtype), n)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_in_place_operators(dtype: str) -> None:
+    """Casting errors are NumPy's, and so is what is cast (rule C1)."""
+    a = np.array([1, 2, 3, 1], dtype)
+    for op in ("+=", "-=", "*=", "/=", "//=", "%=", "<<=", "&="):
+        for other in ("int8", "uint64", "float16", "float64"):
+            agree(program(f"def f(a, b):\n    a {op} b\n    return a"), a, np.array([1, 3, 2, 1], other))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_reductions(dtype: str) -> None:
+    """Sums of integers in the 64 bits of their sign, halves by way of float32 (rules N5, C2)."""
+    a = np.arange(24).reshape(4, 6).astype(dtype)
+    kinds = [
+        f"a.{k}({axis})" for k in ("sum", "max", "min", "mean") for axis in ("", "axis=0", "axis=-1, keepdims=True")
+    ]
+    agree(batch(kinds, "a"), a)
+    big = values(dtype) if dtype not in FLOATS else np.linspace(-30, 40, 4000).astype(dtype)
+    agree(batch(["a.max()", "a.min()"] + ["a.sum()"] * (dtype not in FLOATS), "a"), big)
+    if dtype == "float16":
+        agree(batch(["a.sum()", "a.mean()"], "a"), big, ulp=1)
+        agree(batch(["a.sum()", "a.mean()"], "a"), np.full(5000, 10, np.float16))  # the sum of halves would stand still
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products(dtype: str) -> None:
+    """Products of matrices and vectors, of integers modulo their width (rule C2)."""
+    a, b = (np.resize(values(dtype, k) if dtype not in FLOATS else np.arange(9).astype(dtype), (4, 4)) for k in (0, 1))
+    agree(batch(["a @ b", "a[0] @ b", "a @ b[:, 1]", "a[0] @ b[1]", "np.dot(a, b.T)", "a.dot(2)"], "a, b"), a, b)
+    agree(batch(["a @ b", "a[1] @ b"], "a, b"), a, b.astype(np.int16))
+
+
+@pytest.mark.parametrize("dtype", INTS)
+def test_indices_and_bounds(dtype: str) -> None:
+    """A NumPy int of any type is an index, a bound, a size and a Python int (rule Z3)."""
+    f = tracebuf.bufferize(
+        program("""
+            def f(a, i, k):
+                total, n = np.float64(0), i[k]
+                for j in range(n):
+                    total += a[j]
+                return total, a[n], a[n:], a[:n], a[i[0] : n : 2], np.zeros(n), int(n) + 1, float(n)
+            """)
+    )
+    a, i = np.arange(8.0), np.array([1, 3, 7, 8, np.iinfo(dtype).max], dtype)
+    for k in range(4):
+        agree(f, a, i, k)
+    agree(program("def f(a, i): return a[: i[4]], a[i[4] :]"), a, i)
+    assert isinstance(agree(program("def f(a, i): return a[i[4]]"), a, i), (IndexError, OverflowError))
+    if dtype[0] != "u":
+        agree(program("def f(a, i): return a[i], a[i:], a[:i]"), a, np.dtype(dtype).type(-3))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_through_loops_and_branches(dtype: str) -> None:
+    """NumPy scalars of each type carried, selected, returned and compared (rules C1, S10)."""
+    f = program("""
+        def f(a, x):
+            s, t = a[0], x
+            for k in range(1, len(a)):
+                s = s + a[k]
+                if a[k] > t:
+                    t = a[k]
+            return s, t, max(s, t), -t if t < s else +t, np.where(a > t, a, t), t == s, bool(t), float(t), abs(t)
+        """)
+    if dtype == "bool":
+        f = program("def f(a, x): return a[1] & x, a[0], x, float(x), int(x), np.where(a, x, a), a[0] if x else a[1]")
+    a = np.array([1, 3, 0, 2], dtype)
+    for x in (1, 3):
+        agree(f, a, a.dtype.type(x))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_creation(dtype: str) -> None:
+    """dtype= in every spelling (rule C1)."""
+    kinds = ["np.zeros(3, np.{0})", "np.ones((2, n), '{0}')", "np.full(n, 7, dtype=np.{0})", "np.full_like(a, 1)",
+             "np.zeros_like(a)", "np.ones_like(b, dtype=a.dtype)", "np.full(2, a[0])", "a.dtype.type(1)", "np.copy(a)",
+             "a.itemsize", "a.nbytes", "a[0].dtype", "np.empty_like(a)[:0]"]  # fmt: skip
+    agree(batch([k.format(dtype) for k in kinds], "a, b, n"), np.ones(3, dtype), np.zeros(4), 3)
