@@ -66,10 +66,12 @@ class Maker:
         part = Slice((0,), (2,), (1,), (0,))
         return self.add(memref.Subview.of(buffer, part, (2,), UNKNOWN)).result
 
-    def nest(self, body: Callable[[], Sequence[Value]], block: Block) -> Block:
+    def nest(
+        self, body: Callable[[], Sequence[Value]], block: Block, end: type[scf.Yield | scf.Condition] = scf.Yield
+    ) -> Block:
         outer, self.block = self.block, block
         values = body()
-        self.add(scf.Yield.of(values, UNKNOWN))
+        self.add(end.of(values, UNKNOWN))
         self.block = outer
         return block
 
@@ -78,6 +80,28 @@ class Maker:
         block = Block([INDEX, *(v.type for v in inits)])
         self.nest(lambda: body(*block.args), block)
         return self.add(scf.For.of([zero, trips, one], inits, block, UNKNOWN)).results
+
+    def rounds(
+        self,
+        trips: Value,
+        inits: Sequence[Value],
+        before: Callable[..., Sequence[Value]],
+        after: Callable[..., Sequence[Value]],
+    ) -> list[Value]:
+        """scf.while with a counter: `before(i, *carried)` is forwarded, `after(i, *forwarded)` goes back."""
+        zero, one = self.constant(0), self.constant(1)
+        first = Block([INDEX, *(v.type for v in inits)])
+
+        def start() -> list[Value]:
+            i = first.args[0]
+            forwarded = before(*first.args)
+            go = self.add(arith.CmpI.of("slt", i, trips, UNKNOWN)).result
+            return [go, self.add(arith.AddI.of(i, one, UNKNOWN)).result, *forwarded]
+
+        self.nest(start, first, scf.Condition)
+        last = Block([v.type for v in first.terminator.operands[1:]])
+        self.nest(lambda: [last.args[0], *after(*last.args)], last)
+        return self.add(scf.While.of([zero, *inits], first, last, UNKNOWN)).results[1:]
 
     def branch(
         self, condition: Value, then: Callable[[], Sequence[Value]], orelse: Callable[[], Sequence[Value]]
@@ -142,6 +166,13 @@ class Judge:
                 for i in range(*values[:3]):
                     carried = self.block(op.body, [i, *carried], env)
                 return carried
+            case scf.While():
+                carried = values
+                while True:
+                    go, *forwarded = self.block(op.before, carried, env)
+                    if not go:
+                        return forwarded
+                    carried = self.block(op.after, forwarded, env)
             case arith.ScalarOp():
                 return [op.compute(values)]
             case _:
@@ -235,7 +266,18 @@ def random_program(seed: int) -> tuple[Func, int]:
             elif depth:
                 inits = [rng.choice(scope) for _ in range(rng.randint(0, 3))]
                 count = trips if rng.random() < 0.7 else m.constant(rng.randint(0, 2))
-                scope += m.loop(count, inits, partial(inner, scope, depth))
+                if rng.random() < 0.6:
+                    scope += m.loop(count, inits, partial(inner, scope, depth))
+                    continue
+                n, k, outer = rng.randint(0, 3), len(inits), list(scope)
+
+                def before(index: Value, *carried: Value, n: int = n, outer: list[Value] = outer) -> list[Value]:
+                    return body([*outer, *carried], depth - 1, index, n)
+
+                def after(index: Value, *forwarded: Value, k: int = k, outer: list[Value] = outer) -> list[Value]:
+                    return body([*outer, *forwarded], depth - 1, index, k)
+
+                scope += m.rounds(count, inits, before, after)
         recent = scope[-4:] if rng.random() < 0.6 else scope
         return [rng.choice(recent) for _ in range(n_out)]
 

@@ -20,11 +20,13 @@ from tracebuf.backend.runtime.arena import Counters
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.interpret import memref as on_memory
 from tracebuf.interpret import tensor as on_values
-from tracebuf.ir.core import Func, Value, clone_func
+from tracebuf.ir.core import Block, Func, Value, clone_func
+from tracebuf.ir.dims import Expr, Sym
 from tracebuf.ir.printer import print_module
-from tracebuf.ir.types import F64, I64, INDEX
+from tracebuf.ir.slices import Slice
+from tracebuf.ir.types import F64, I64, INDEX, TensorType
 from tracebuf.ir.verifier import verify
-from tracebuf.ops import arith, casts
+from tracebuf.ops import arith, casts, scf, tensor
 from tracebuf.options import Options
 from tracebuf.testing.ladder import STRATEGIES
 
@@ -290,7 +292,158 @@ def test_arguments_are_forwarded_and_yielded_in_any_order(order: tuple[int, int]
 def test_mlir_opt_reads_both_levels() -> None:
     func = rotation(Maker("f", a=("n",), k=INDEX))
     memory = pipeline.to_memref(clone_func(func)[0], Options())
-    for f in (func, memory):
-        command = [str(MLIR_OPT), "-", "-allow-unregistered-dialect"]
-        done = subprocess.run(command, input=print_module([f]), capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+    assert mlir_reads(func) and mlir_reads(memory)
+
+
+def mlir_reads(f: Func) -> bool:
+    """Whether mlir-opt takes the text (true where it is not there to be asked)."""
+    if MLIR_OPT is None:
+        return True
+    command = [MLIR_OPT, "-", "-allow-unregistered-dialect"]
+    done = subprocess.run(command, input=print_module([f]), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return True
+
+
+# -- sizes that change -----------------------------------------------------------------------------------------------
+
+
+def vector(m: Maker, size: Value, name: str) -> TensorType:
+    """The type of a vector whose size is an index value."""
+    s = Sym(name, "opaque")
+    m.func.symbols[s] = size
+    return TensorType((s.expr,), F64)
+
+
+def shorter(m: Maker, z: Value, size: Value) -> list[Value]:
+    """z[1:] + 1 and its size."""
+    less = next_(m, size, -1)
+    type_ = vector(m, less, "less")
+    part = m.add(tensor.ExtractSlice.of(z, Slice((1,), (less,), (1,), (0,)), type_, m.loc()))
+    new = m.ew(ADD, part, m.const(1.0), out=m.add(tensor.Empty.of(type_, [less], m.loc())))
+    return [new, less]
+
+
+def sized_if(m: Maker, go: Value, then: Callable[[], list[Value]], orelse: Callable[[], list[Value]]) -> list[Value]:
+    """An scf.if that gives a vector and its size."""
+    blocks = Block(), Block()
+    m.nested(blocks[0], then)
+    m.nested(blocks[1], orelse)
+    element = blocks[0].terminator.operand(0).type
+    op = m.builder.add(scf.If.of(go, [element, INDEX], *blocks, m.loc()))
+    op.results[0].type = vector(m, op.results[1], "joined")
+    return op.results
+
+
+def sized_args(m: Maker, block: Block, vector_at: int, size_at: int) -> None:
+    block.args[vector_at].type = vector(m, block.args[size_at], "inside")
+
+
+def test_z1_a_branch_may_change_a_size() -> None:
+    """z = a[1:] + 1 if k > 0 else a; return z + z"""
+    m = Maker("f", a=("n",), k=INDEX)
+    a, k = m.args
+    go = below(m, m.const(0, INDEX), k)
+    z, size = sized_if(m, go, lambda: shorter(m, a, m.index(m.dim("n"))), lambda: [a, m.index(m.dim("n"))])
+    both = m.ew(ADD, z, z, out=m.add(tensor.Empty.of(z.tensor_type, [size], m.loc())))
+    climb(
+        m.done(both, size),
+        *(([array(5), k], [*w, array(5), k]) for k, w in ((0, (array(5) * 2, 5)), (1, (array(5)[1:] * 2 + 2, 4)))),
+    )
+
+
+def test_z1_a_while_loop_may_change_a_size() -> None:
+    """z = a + 1; while i < k: z = z[1:] + 1; return z"""
+    m = Maker("f", a=("n",), k=INDEX)
+    a, k = m.args
+    z, size, i = m.ew(ADD, a, m.const(1.0)), m.index(m.dim("n")), m.const(0, INDEX)
+    before = Block([z.type, INDEX, INDEX])
+    sized_args(m, before, 0, 1)
+
+    def run() -> list[Value]:
+        z, size, i = before.args
+        go = below(m, i, k)
+        return [go, *sized_if(m, go, lambda: shorter(m, z, size), lambda: [z, size]), next_(m, i)]
+
+    m.nested(before, run, scf.Condition)
+    after = Block([z.type, INDEX, INDEX])
+    sized_args(m, after, 0, 1)
+    m.nested(after, lambda: after.args)
+    op = m.builder.add(scf.While.of([z, size, i], before, after, m.loc()))
+    op.results[0].type = vector(m, op.results[1], "last")
+    a0 = array(5)
+    calls = [([a0, k], [a0[k:] + 1 + k, 5 - k, a0, k]) for k in (0, 1, 3, 5)]
+    program, counters = climb(m.done(*op.results[:2]), *calls)
+    assert not names(program, "memref.copy") and counters[-1].peak_bytes <= 3 * 40
+
+
+def test_z1_a_for_loop_may_change_a_size() -> None:
+    """z = a + 1; for i in range(k): z = z[1:] + 1; return z"""
+    m = Maker("f", a=("n",), k=INDEX)
+    a, k = m.args
+    z, size = m.ew(ADD, a, m.const(1.0)), m.index(m.dim("n"))
+    body = Block([INDEX, z.type, INDEX])
+    sized_args(m, body, 1, 2)
+    m.nested(body, lambda: shorter(m, *body.args[1:]))
+    bounds = [m.index(0), k, m.index(1)]
+    op = m.builder.add(scf.For.of(bounds, [z, size], body, m.loc()))
+    op.results[0].type = vector(m, op.results[1], "last")
+    a0 = array(5)
+    climb(m.done(*op.results), *(([a0, k], [a0[k:] + 1 + k, 5 - k, a0, k]) for k in (0, 1, 3, 5)))
+
+
+def test_z1_a_cast_spells_a_size_otherwise() -> None:
+    """b = a (of 4 elements) as a vector of any size, joined with a[1:]; a stays where it is."""
+    m = Maker("f", a=(4,), k=INDEX)
+    a, k = m.args
+    go = below(m, m.const(0, INDEX), k)
+    four = m.index(4)
+
+    def known() -> list[Value]:
+        return [m.add(tensor.Cast.of(a, vector(m, four, "four"), m.loc())), four]
+
+    z, size = sized_if(m, go, lambda: shorter(m, a, four), known)
+    static = m.add(tensor.Cast.of(m.add(tensor.Cast.of(a, vector(m, four, "same"), m.loc())), a.tensor_type, m.loc()))
+    more = m.ew(ADD, static, a)
+    func = m.done(z, size, more)
+    assert mlir_reads(func) and mlir_reads(pipeline.to_memref(clone_func(func)[0], Options()))
+    a0 = array(4)
+    calls = [([a0, 0], [a0, 4, a0 * 2, a0, 0]), ([a0, 1], [a0[1:] + 1, 3, a0 * 2, a0, 1])]
+    program, counters = climb(func, *calls)
+    assert [c.copies for c in counters] == [0, 0]
+
+
+# -- loops that count ------------------------------------------------------------------------------------------------
+
+
+def test_s9_a_counting_loop_hands_on_through_branches() -> None:
+    """for i in range(k): if i > 0: p, q = q, p + q"""
+    m = Maker("f", a=("n",), k=INDEX)
+    a, k = m.args
+    n = m.dim("n")
+
+    def body(i: Expr, p: Value, q: Value) -> list[Value]:
+        go = below(m, m.const(0, INDEX), m.index(i))
+        return m.branch(go, lambda: [q, m.ew(ADD, p, q)], lambda: [p, q], [p.type, q.type])
+
+    p, q = m.loop(0, k, [m.zeros(n), m.zeros(n, value=1.0)], body)
+    calls = [([array(3), k], [*fibonacci(max(k - 1, 0)), array(3), k]) for k in (0, 1, 2, 5)]
+    program, counters = climb(m.done(p, q), *calls)
+    assert not names(program, "memref.copy") and [c.copies for c in counters] == [0] * 4
+    assert all(c.peak_bytes <= 5 * 24 for c in counters)
+
+
+def test_s9_nested_loops_hand_on() -> None:
+    """while i < k: for j in range(2): p, q = q, p + q"""
+    m = Maker("f", a=("n",), k=INDEX)
+    a, k = m.args
+    n = m.dim("n")
+
+    def body(p: Value, q: Value, i: Value) -> list[Value]:
+        return [*m.loop(0, 2, [p, q], lambda j, p, q: [q, m.ew(ADD, p, q)]), next_(m, i)]
+
+    inits = [m.zeros(n), m.zeros(n, value=1.0), m.const(0, INDEX)]
+    p, q, _ = loop(m, inits, lambda p, q, i: below(m, i, k), body)
+    calls = [([array(3), k], [*fibonacci(2 * k), array(3), k]) for k in (0, 1, 3, 6)]
+    program, counters = climb(m.done(p, q), *calls)
+    assert not names(program, "memref.copy") and counters[-1].peak_bytes == counters[-2].peak_bytes <= 7 * 24

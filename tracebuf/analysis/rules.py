@@ -48,11 +48,11 @@ class Rules:
         elsewhere than where the definition is does not matter.
         Tests: test_rotating_storages_are_handed_on, test_branches_that_rotate."""
         op = write.op
-        if self.parts is not None and definition.owner is op and isinstance(op, scf.Loop):
-            if definition.index < len(op.inits) and self.parts.unrelated(op.inits[definition.index].value, write.value):
+        if self.parts is not None:
+            at_once = definition.owner is op and isinstance(op, scf.Loop) and definition.index < len(op.inits)
+            start = op.inits[definition.index].value if at_once and isinstance(op, scf.Loop) else definition
+            if self.storages.apart(start, write.value):
                 return True
-        if self.parts is not None and self.storages.apart(definition, write.value):
-            return True
         return write_is_outside_definition(self.flow, write, definition)
 
     def same(self, a: Value, b: Value) -> bool:
