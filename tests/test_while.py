@@ -52,7 +52,7 @@ def climb(func: Func, *calls: tuple[Sequence[Any], Sequence[Any]]) -> tuple[Func
         for args, want in calls:
             done = on_values.run(program, copies(args))
             same([*done.results, *(done.arguments.get(i, a) for i, a in enumerate(args))], want)
-        for o in STRATEGIES:
+        for o in (STRATEGIES[0], STRATEGIES[3], STRATEGIES[-1]):
             chosen = Options(strategy=o.strategy, heuristic=o.heuristic, seed=o.seed, verify=True)
             lowered = pipeline.to_memref(clone_func(program)[0], chosen)
             for args, want in calls:
