@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import reduce
 
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.ir.core import Value
+from tracebuf.ir.core import Block, Value
 from tracebuf.ir.types import F64, I1
-from tracebuf.ops import arith
+from tracebuf.ops import arith, scf
 
 
 def compare_floats(r: Recorder, predicate: str, a: Value, b: Value | float) -> Value:
@@ -44,3 +45,25 @@ def either(r: Recorder, *conditions: Value) -> Value:
 
 def both(r: Recorder, *conditions: Value) -> Value:
     return reduce(lambda a, b: r.add(arith.AndI.of(a, b, r.loc)).result, conditions)
+
+
+def require_nonzero(r: Recorder, value: Value, message: str) -> None:
+    """ZeroDivisionError where a Python divisor is 0."""
+    op = value.defining_op
+    if isinstance(op, arith.Constant):
+        if op.attrs["value"] == 0:
+            r.fail("ZeroDivisionError", message)
+        return
+    r.check(compare_floats(r, "une", value, 0.0), "ZeroDivisionError", message)
+
+
+def choose(r: Recorder, condition: Value, *arms: Callable[[], Value]) -> Value:
+    """The scalar of the first arm if the condition holds, else that of the second; only one is computed."""
+    outer, blocks = r.frame, []
+    for arm in arms:
+        frame = r.push("branch", Block())
+        result = arm()
+        frame.block.append(scf.Yield.of([result], r.loc))
+        blocks.append(frame.block)
+        r.frame = outer
+    return r.add(scf.If.of(condition, [result.type], blocks[0], blocks[1], r.loc)).result

@@ -29,9 +29,10 @@ from tracebuf.frontends.numpy.fresh import (
 from tracebuf.frontends.numpy.indexing import check_int_of, store_view
 from tracebuf.frontends.numpy.pybuiltins import HANDLERS as PYTHON
 from tracebuf.frontends.numpy.pybuiltins import is_integer, item, python_number, round_array
+from tracebuf.frontends.numpy.pyints import as_int_value, bool_as_int, int_expr
 from tracebuf.frontends.numpy.pymath import HANDLERS as MATH
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.scalars import as_int_value, binary, bool_as_int, example, int_expr
+from tracebuf.frontends.numpy.scalars import binary, example
 from tracebuf.frontends.numpy.ufunc_calls import call_method, call_ufunc
 from tracebuf.frontends.numpy.ufuncs import (
     Body,

@@ -222,7 +222,7 @@ def normalise(r: Recorder, i: Dim, n: Dim, axis: int) -> Dim:
         r.require_nonneg(add(i, n), "IndexError", message, [i, n])
         return add(i, n)
     negative = r.compare("slt", i, 0)
-    wrapped = r.add(arith.Select.of(negative, r.index(add(i, n)), r.index(i), r.loc)).result
+    wrapped = r.add(arith.Select.of(negative, r.wrapping_sum(i, n), r.index(i), r.loc)).result
     low, high = (
         r.add(arith.CmpI.of("sge", wrapped, r.index(0), r.loc)),
         r.add(arith.CmpI.of("slt", wrapped, r.index(n), r.loc)),
@@ -308,7 +308,7 @@ def clamp(r: Recorder, i: Dim, low: int, high: Dim, n: Dim) -> Dim:
     sign = r.ask_nonneg(i)
     if sign is None:
         negative = r.compare("slt", i, 0)
-        value = r.add(arith.Select.of(negative, r.index(add(i, n)), r.index(i), r.loc)).result
+        value = r.add(arith.Select.of(negative, r.wrapping_sum(i, n), r.index(i), r.loc)).result
         return r.facts.simplify(dim_max(dim_min(r.symbol(value, f"i{len(r.func.symbols)}"), high), low))
     if sign:
         inside = r.ask_nonneg(sub(high, i))

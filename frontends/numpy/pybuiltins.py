@@ -15,27 +15,26 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.conditions import both, either, inverse, is_finite, is_infinite
 from tracebuf.frontends.numpy.indexing import as_int, check_float_fits, int_of, read_item
-from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.scalars import (
+from tracebuf.frontends.numpy.pyints import (
     as_int_value,
-    binary,
     bool_as_int,
-    example,
-    float_value,
+    combine,
+    divide,
     int_expr,
     int_of_value,
-    truth,
+    is_small,
+    minus,
+    opaque,
 )
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.scalars import binary, example, float_value, truth
 from tracebuf.frontends.numpy.ufuncs import elementwise, scalar_value, weak_type
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, is_traced
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, sub
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mul, neg
 from tracebuf.ir.types import F64, I1, I64, ScalarType
 from tracebuf.ops import arith, casts
 from tracebuf.ops.libm import Libm
-
-EXACT = 2**53
-"""Ints up to this size are floats exactly."""
 
 
 # -- conversions
@@ -137,11 +136,11 @@ def round_int(r: Recorder, e: Dim, digits: int) -> PyInt | int:
     if digits >= 0:
         return as_int_value(e)
     unit = 10**-digits
-    quotient = floordiv(e, unit)
-    rest, odd = sub(e, mul(quotient, unit)), sub(quotient, mul(floordiv(quotient, 2), 2))
+    quotient, rest = divide(r, "FloorDiv", e, unit), divide(r, "Mod", e, unit)
+    odd = divide(r, "Mod", quotient, 2)
     up = r.compare("sgt", add(mul(rest, 2), odd), unit)
     one = r.add(arith.Select.of(up, r.index(1), r.index(0), r.loc)).result
-    return as_int_value(mul(add(quotient, r.symbol(one, "up", 0, 1)), unit))
+    return as_int_value(combine(r, "Mult", add(quotient, opaque(r, one, 0, 1)), unit))
 
 
 def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
@@ -166,7 +165,7 @@ def absolute(r: Recorder, x: Any) -> Any:
     x = bool_as_int(r, x)
     if (e := int_expr(x)) is not None:
         known = r.ask_nonneg(e)
-        return as_int_value(e if known else -e if known is False else dim_max(e, -e))
+        return as_int_value(e if known else minus(r, e) if known is False else dim_max(e, neg(e)))
     if isinstance(x, PyFloat):
         return PyFloat(r.add(arith.AbsF.of(x.value, r.loc)).result)
     return elementwise(r, np.absolute, [x]) if is_traced(x) else abs(x)
@@ -222,19 +221,13 @@ def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
     kinds = [weak_type(x) if isinstance(x, (Scalar, bool, int, float, np.generic)) else str for x in items]
     for element, python in ((F64, (float, int)), (I64, (int,))):
         if all(k in python if isinstance(k, type) else k == element.dtype for k in kinds):
-            if element is I64 or all(small(r, e) for e in exprs if e is not None):
+            if element is I64 or all(is_small(r, e) for e in exprs if e is not None):
                 return mixed_extreme(r, name, items, element)
     raise UnsupportedError(
         f"{name}() of these values is not supported while tracing",
         location=r.loc,
         instead=f"np.{name}(a) of an array, np.{name}imum(x, y) of numbers",
     )
-
-
-def small(r: Recorder, e: Dim) -> bool:
-    """Whether an int is surely a float exactly."""
-    low, high = r.facts.interval(e)
-    return low is not None and high is not None and -EXACT <= low and high <= EXACT
 
 
 def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarType) -> PyFloat | NpScalar:

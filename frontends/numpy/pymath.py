@@ -20,19 +20,13 @@ from tracebuf.frontends.numpy.conditions import (
     is_infinite,
     is_nan,
     is_number,
+    require_nonzero,
 )
 from tracebuf.frontends.numpy.indexing import as_int
 from tracebuf.frontends.numpy.pybuiltins import as_number, float_to_int
-from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.scalars import (
-    as_int_value,
-    bool_as_int,
-    example,
-    float_value,
-    int_expr,
-    int_of_value,
-    require_nonzero,
-)
+from tracebuf.frontends.numpy.pyints import as_int_value, bool_as_int, int_expr, int_of_value
+from tracebuf.frontends.numpy.recorder import OVERFLOW, Recorder
+from tracebuf.frontends.numpy.scalars import example, float_value
 from tracebuf.frontends.numpy.values import PyBool, PyFloat, PyInt, is_traced
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim
@@ -199,7 +193,7 @@ def gcd(r: Recorder, *args: Any) -> Any:
         e = whole(r, x)
         result = r.add(Libm.of("gcd", [result, r.i64(e)], I64, r.loc)).result
     fits = r.add(arith.CmpI.of("sge", result, r.constant(0, I64), r.loc)).result
-    r.check(fits, "OverflowError", "Python integers are limited to 64 bits in compiled code")
+    r.check(fits, "OverflowError", OVERFLOW)
     return int_of_value(r, result, lo=0)
 
 

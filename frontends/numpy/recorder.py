@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal, NoReturn
 
 from tracebuf.errors import UnsupportedError, note_location
@@ -19,9 +20,13 @@ from tracebuf.ir.core import Block, Func, Mixed, OpT, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, substitute, sym, symbols
 from tracebuf.ir.facts import Facts
 from tracebuf.ir.location import UNKNOWN, Location
+from tracebuf.ir.prover import composites
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import I1, I64, INDEX, ScalarType, TensorType
-from tracebuf.ops import arith, tensor
+from tracebuf.ops import arith, integers, tensor
+
+INT_MIN, INT_MAX = -(2**63), 2**63 - 1
+OVERFLOW = "Python integers are limited to 64 bits in compiled code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,7 @@ class Recorder:
     # -- sizes
     def symbol(self, value: Value, name: str, lo: int | None = None, hi: int | None = None) -> Expr:
         """A new symbol for an index value that an op defines."""
-        s = Sym(name, "opaque", lo, hi)
+        s = Sym(name, "opaque", INT_MIN if lo is None else lo, INT_MAX if hi is None else hi)
         self.func.symbols[s] = value
         return sym(s)
 
@@ -111,38 +116,66 @@ class Recorder:
         return e if isinstance(e, int) else self.index(e)
 
     def index(self, e: Dim) -> Value:
-        """The expression as an SSA index value."""
+        """The expression as an SSA index value; OverflowError where 64 bits may not hold it and do not (rule N1)."""
         e = self.facts.canon(e)
         found = self.cached(e)
         if found is not None:
             return found
-        if not self._fits(e) and not self._narrow(e):
-            raise UnsupportedError(f"the integer {e} may not fit 64 bits", location=self.loc)
-        constant: Callable[[int], Value] = lambda c: self.constant(c, INDEX)  # noqa: E731
-        classes = (arith.AddI, arith.MulI, arith.MinSI, arith.MaxSI, arith.FloorDivIndex)
-        return self.remember(e, fold(e, self._symbol_value, constant, *map(self._index_op, classes)))
+        constant: Callable[[int], Value] = lambda c: self.constant(self._small(c), INDEX)  # noqa: E731
+        wraps: list[Value] = []
+        exact = self.fits(e) or self.narrow(e)
+        arithmetic = [self._index_op(c, None if exact else wraps) for c in (arith.AddI, arith.MulI)]
+        rest = [self._index_op(c) for c in (arith.MinSI, arith.MaxSI, arith.FloorDivIndex)]
+        value = fold(e, self._symbol_value, constant, *arithmetic, *rest)
+        if wraps:
+            wrap = reduce(lambda a, b: self.add(arith.OrI.of(a, b, self.loc)).result, wraps)
+            fine = self.add(arith.XorI.of(wrap, self.constant(True, I1), self.loc)).result
+            self.check(fine, "OverflowError", OVERFLOW)
+        return self.remember(e, value)
 
-    def _fits(self, e: Dim) -> bool:
-        """Whether e fits 64 bits; products of sizes do, as memory does."""
+    def wrapping_sum(self, a: Dim, b: Dim) -> Value:
+        """a + b as an SSA index value, for a reader who does not look at it where it leaves 64 bits."""
+        e = self.facts.canon(add(a, b))
+        return self.index(e) if self.fits(e) else self.add(arith.AddI.of(self.index(a), self.index(b), self.loc)).result
+
+    def fits(self, e: Dim) -> bool:
+        """Whether 64 bits surely hold e, and what its quotients and extremes are made of (rule N1)."""
         low, high = self.facts.interval(e)
-        wide = (low is not None and low < -(2**63)) or (high is not None and high >= 2**63)
-        return not wide or not any(s.kind == "arg" for s in symbols(e))
+        if low is None or high is None or low < INT_MIN or high > INT_MAX:
+            return False
+        return isinstance(e, int) or all(self.fits(x) for atom in composites(e) for x in atom.args)
 
-    def _narrow(self, e: Dim) -> bool:
-        """Makes e fit 64 bits by guards, if it does when its int arguments (then its sizes too) are not large."""
-        entry = sorted((s for s in symbols(e) if s in self.hints), key=lambda s: s.serial)
+    def narrow(self, e: Dim) -> bool:
+        """Makes e fit 64 bits by guards, if it does when the int arguments (then the sizes too) that it depends on are
+        not large."""
+        if any(s.kind == "opaque" for s in symbols(e)):
+            return False
+        entry = sorted((s for s in self.facts.bounding(e) if s in self.hints), key=lambda s: s.serial)
         for some in ([s for s in entry if s.kind == "arg"], entry):
-            for limit in (2**24, 2**20, 2**15):
+            for limit in (2**31, 2**24, 2**20, 2**15):
                 if all(abs(self.hints[s]) <= limit for s in some):
                     for s in some:
                         self.ask_nonneg(add(limit, sym(s)))
                         self.ask_nonneg(sub(limit, sym(s)))
-                    if self._fits(e):
+                    if self.fits(e):
                         return True
         return False
 
-    def _index_op(self, cls: type[arith.BinaryOp]) -> Callable[[Value, Value], Value]:
-        return lambda a, b: self.add(cls.of(a, b, self.loc)).result
+    def _small(self, c: int) -> int:
+        if not INT_MIN <= c <= INT_MAX:
+            raise UnsupportedError(
+                f"the integer {c} does not fit 64 bits", location=self.loc, instead=f"float({c}), or smaller numbers"
+            )
+        return c
+
+    def _index_op(self, cls: type[arith.BinaryOp], wraps: list[Value] | None = None) -> Callable[[Value, Value], Value]:
+        def record(a: Value, b: Value) -> Value:
+            if wraps is not None:
+                operation = "add" if cls is arith.AddI else "mul"
+                wraps.append(self.add(integers.Overflows.of(operation, a, b, self.loc)).result)
+            return self.add(cls.of(a, b, self.loc)).result
+
+        return record
 
     def _symbol_value(self, s: Sym) -> Value:
         return self.func.symbols[s]
@@ -150,7 +183,7 @@ class Recorder:
     def i64(self, e: Dim) -> Value:
         """A Python int as i64 data."""
         if isinstance(e, int):
-            return self.constant(e, I64)
+            return self.constant(self._small(e), I64)
         key = ("i64", e)
         return self.cached(key) or self.remember(key, self.add(arith.IndexCast.of(self.index(e), I64, self.loc)).result)
 

@@ -350,11 +350,7 @@ def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -
     if isinstance(exponent, ArrayRef) and exponent.ndim == 0:
         exponent = NpScalar(r.load(exponent, ()), exponent.element)
     if isinstance(exponent, ArrayRef) and exponent.dtype.kind == "i":
-        raise UnsupportedError(
-            "integers to the powers in an array: one may be negative",
-            location=r.loc,
-            instead="use float64 values, for example a.astype(np.float64) ** b",
-        )
+        return check_exponents(r, exponent, arrays, message)
     filled = all(r.facts.nonneg(sub(d, 1)) for a in arrays for d in a.shape)
     if isinstance(exponent, PyInt):
         known = r.ask_nonneg(exponent.expr)
@@ -367,9 +363,26 @@ def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -
     if not known:
         value = scalar_value(r, exponent, I64)
         ok = r.add(arith.CmpI.of("sge", value, r.constant(0, I64), r.loc)).result
-        for d in [d for a in arrays for d in a.shape if not r.facts.nonneg(sub(d, 1))]:
-            ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result
-        r.check(ok, "ValueError", message)
+        r.check(or_no_elements(r, ok, arrays), "ValueError", message)
+
+
+def check_exponents(r: Recorder, exponents: ArrayRef, arrays: Sequence[ArrayRef], message: str) -> None:
+    """The same for the exponents of an array: none of them is negative."""
+    from tracebuf.frontends.numpy.reductions import reduce  # which is built on this module
+
+    negative = elementwise(r, np.less, [exponents, 0])
+    assert isinstance(negative, ArrayRef)
+    found = reduce(r, np.logical_or, negative)
+    assert isinstance(found, NpScalar)
+    ok = r.add(arith.XorI.of(found.value, r.constant(True, I1), r.loc)).result
+    r.check(or_no_elements(r, ok, arrays), "ValueError", message)
+
+
+def or_no_elements(r: Recorder, ok: Value, arrays: Sequence[ArrayRef]) -> Value:
+    """The condition, or that one of the arrays is empty."""
+    for d in [d for a in arrays for d in a.shape if not r.facts.nonneg(sub(d, 1))]:
+        ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result
+    return ok
 
 
 def build(
@@ -512,7 +525,7 @@ def broadcast_dim(r: Recorder, a: Dim, b: Dim, shapes: Sequence[tuple[Dim, ...]]
     either = r.add(arith.OrI.of(a1, b1, r.loc)).result
     r.check(r.add(arith.OrI.of(equal, either, r.loc)).result, "ValueError", message, [r.index(v) for v in values])
     size = r.add(arith.Select.of(a1, r.index(b), r.index(a), r.loc)).result
-    return r.symbol(size, "broadcast", lo=0)
+    return r.symbol(size, "broadcast", 0, 2**40)
 
 
 def fits_into(r: Recorder, shape: tuple[Dim, ...], target: tuple[Dim, ...]) -> None:

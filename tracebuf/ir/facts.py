@@ -252,6 +252,14 @@ class Facts(Prover):
             hi = 0
         return lo, hi
 
+    def bounding(self, e: Dim) -> frozenset[Sym]:
+        """The symbols of e, and those in the bounds of its loops' variables."""
+        found = symbols(self.canon(e))
+        for iv, lower, last in reversed(self._loops):
+            if iv in found:
+                found |= symbols(lower) | symbols(last)
+        return found
+
     def simplify(self, e: Dim) -> Dim:
         """canon(e) without dominated arguments of min and max, and without quotients known to be 0."""
         e = self.canon(e)

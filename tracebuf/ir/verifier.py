@@ -18,7 +18,7 @@ __all__ = ["LEGAL", "Level", "verify", "where"]
 
 Level = Literal["tensor", "memref"]
 
-SCALAR = frozenset({"arith.", "math.", "tracebuf.ufunc", "tracebuf.libm"})
+SCALAR = frozenset({"arith.", "math.", "tracebuf.ufunc", "tracebuf.libm", "tracebuf.overflows"})
 PRODUCTS = {"tracebuf.matmul_sub", "tracebuf.matvec_sub", "tracebuf.vecmat_sub"}
 BOTH = SCALAR | PRODUCTS | {"linalg.", "scf.", "tracebuf.check", "func.return"}
 LEGAL: dict[Level, frozenset[str]] = {

@@ -160,7 +160,7 @@ class XorI(BinaryOp):
 
 
 class FloorDivIndex(BinaryOp):
-    """`arith.floordivsi` on index, divisor proved positive by the tracer (sizes); Python's `//`."""
+    """`arith.floordivsi` on index, Python's `//`; the divisor is neither 0 nor, of the smallest int, -1."""
 
     __slots__ = ()
     name, reference = "arith.floordivsi", np.floor_divide
@@ -168,8 +168,9 @@ class FloorDivIndex(BinaryOp):
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         a, b = args
         q, r = e.inst(f"sdiv i64 {a}, {b}"), e.inst(f"srem i64 {a}, {b}")
-        negative = e.inst(f"icmp slt i64 {r}, 0")
-        return e.inst(f"sub i64 {q}, {e.inst(f'zext i1 {negative} to i64')}")
+        turned = e.inst(f"icmp slt i64 {e.inst(f'xor i64 {r}, {b}')}, 0")
+        down = e.inst(f"and i1 {turned}, {e.inst(f'icmp ne i64 {r}, 0')}")
+        return e.inst(f"sub i64 {q}, {e.inst(f'zext i1 {down} to i64')}")
 
 
 class _ExtremeI(BinaryOp):
