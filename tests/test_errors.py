@@ -76,7 +76,6 @@ REFUSED: list[tuple[str, int, str, str, str]] = [
     ("return sum(a)", 1, "sum(a)", "sum", "np.sum(a)"),
     ("return a ** i", 1, "a ** i", "", ""),
     ("return (a > 0) // (a > 1)", 1, "(a > 0) // (a > 1)", "", ""),
-    ("return a[None, :, None] @ a[:, None]", 1, "a[None, :, None] @ a[:, None]", "stacks of matrices", "loop"),
     ("match a.ndim:\n    case 1:\n        return a", 1, "match a.ndim:", "`match`", "if"),
 ]  # fmt: skip
 

@@ -12,7 +12,6 @@ from tracebuf.frontends.numpy.fresh import as_array, only
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import (
     NO_VALUE,
-    accumulate,
     arg_extreme,
     axis_of,
     divide,
@@ -21,6 +20,7 @@ from tracebuf.frontends.numpy.reductions import (
     std,
     var,
 )
+from tracebuf.frontends.numpy.running import accumulate
 from tracebuf.frontends.numpy.ufuncs import BOOL, Body, apply_rule, build, elementwise, out_of
 from tracebuf.frontends.numpy.values import ArrayRef
 from tracebuf.ir.core import Value

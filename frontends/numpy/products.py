@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,17 +10,28 @@ from numpy._core import _exceptions
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.fresh import as_array, copy_of, only, strong
+from tracebuf.frontends.numpy.loops import at, for_all
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of, reduce
-from tracebuf.frontends.numpy.ufuncs import Body, Operand, convert_to, elementwise, input_of, out_of, shape_text
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, Scalar
+from tracebuf.frontends.numpy.ufuncs import (
+    Body,
+    Operand,
+    broadcast,
+    convert_to,
+    elementwise,
+    input_of,
+    out_of,
+    shape_text,
+)
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, Scalar, axis_order
 from tracebuf.ir.core import Block, Value
-from tracebuf.ir.types import F16, F32, F64, I1, ScalarType, row_major, scalar_type
+from tracebuf.ir.dims import Dim
+from tracebuf.ir.types import F16, F32, F64, ScalarType, row_major, scalar_type
 from tracebuf.ops import linalg
 
 
 def matmul(r: Recorder, a: Operand, b: Operand, spelling: str, into: ArrayRef | None = None) -> ArrayRef | Scalar:
-    """`a @ b` and np.dot for vectors and matrices; integers and bools too. `into`: their `out=`."""
+    """`a @ b` and np.dot, of integers and bools too. `into`: their `out=`."""
     if not isinstance(a, ArrayRef) or not isinstance(b, ArrayRef) or not a.ndim or not b.ndim:
         which = int(isinstance(a, ArrayRef) and a.ndim > 0)
         r.fail(
@@ -29,35 +40,88 @@ def matmul(r: Recorder, a: Operand, b: Operand, spelling: str, into: ArrayRef | 
             "gufunc core with signature "
             "(n?,k),(k,m?)->(n?,m?) requires 1)",
         )
-    if a.ndim > 2 or b.ndim > 2:
-        raise UnsupportedError(
-            "products of stacks of matrices are not supported yet", location=r.loc, instead="loop over the leading axis"
-        )
-    inner_a, inner_b = a.shape[-1], b.shape[0]
+    require_aligned(r, a, b, spelling)
+    wanted = scalar_type(np.result_type(a.dtype, b.dtype))
+    element = F32 if wanted is F16 else wanted  # NumPy adds the products of halves in float32 too
+    if a.ndim <= 2 and b.ndim <= 2:
+        shape = (*a.shape[:-1], *b.shape[1:])
+        value = contract(r, as_element(r, a, element), as_element(r, b, element), zeros(r, element, shape))
+        result = ArrayRef(r.new_storage(element, shape, range(len(shape)), value))
+    else:
+        result = (dots if spelling == "dot" else stacked)(r, a, b, element)
+    result = result if element is wanted else copy_of(r, result, wanted, result.storage.order)
+    if into is not None:
+        return put(r, result, into, spelling)
+    return result if result.ndim else NpScalar(r.load(result, ()), wanted)
+
+
+def require_aligned(r: Recorder, a: ArrayRef, b: ArrayRef, spelling: str) -> None:
+    """ValueError unless the axes that are summed over have one size."""
+    axis = max(b.ndim - 2, 0)
+    inner_a, inner_b = a.shape[-1], b.shape[axis]
     text, values = shape_text([a.shape, b.shape])
     if spelling == "dot":
         first, second = text.split(" ")
-        message = f"shapes {first} and {second} not aligned: {{}} (dim {a.ndim - 1}) != {{}} (dim 0)"
+        message = f"shapes {first} and {second} not aligned: {{}} (dim {a.ndim - 1}) != {{}} (dim {axis})"
         r.require_equal(inner_a, inner_b, "ValueError", message, [*values, inner_a, inner_b])
-    else:
-        message = (
-            "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
-            "(n?,k),(k,m?)->(n?,m?) "
-            "(size {} is different from {})"
-        )
-        r.require_equal(inner_a, inner_b, "ValueError", message, [inner_b, inner_a])
-    wanted = _product_type(a.element, b.element)
-    element = F32 if wanted is F16 else wanted  # NumPy adds the products of halves in float32 too
-    va, vb = (_as_element(r, x, element) for x in (a, b))
-    shape = (*a.shape[:-1], *b.shape[1:])
-    zero = r.constant(0.0 if element.is_float else False if element is I1 else 0, element)
-    out = r.add(linalg.Fill.of(zero, r.empty(element, shape), r.loc)).result
-    value = r.add(linalg.Contraction.of(va, vb, out, r.loc)).result
-    result = ArrayRef(r.new_storage(element, shape, range(len(shape)), value))
-    result = result if element is wanted else copy_of(r, result, wanted, range(len(shape)))
-    if into is not None:
-        return put(r, result, into, spelling)
-    return result if shape else NpScalar(r.load(result, ()), wanted)
+        return
+    message = "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature"
+    message += " (n?,k),(k,m?)->(n?,m?) (size {} is different from {})"
+    r.require_equal(inner_a, inner_b, "ValueError", message, [inner_b, inner_a])
+
+
+def zeros(r: Recorder, element: ScalarType, shape: Sequence[Dim], order: Sequence[int] | None = None) -> Value:
+    start = r.constant(element.dtype.type(0).item(), element)
+    return r.add(linalg.Fill.of(start, r.empty(element, shape, order), r.loc)).result
+
+
+def contract(r: Recorder, a: Value, b: Value, out: Value) -> Value:
+    """out + a @ b."""
+    return r.add(linalg.Contraction.of(a, b, out, r.loc)).result
+
+
+def stacked(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> ArrayRef:
+    """np.matmul of stacks of matrices, one after another; their leading axes broadcast, and keep their K-order."""
+    first, second = a.shape[:-2], b.shape[:-2]
+    batch = broadcast(r, [first, second])
+    core = (*a.shape[-2:-1], *b.shape[max(b.ndim - 1, 1) :])
+    axes = [(x, [None] * (len(batch) - n) + list(range(n))) for x, n in ((a, len(first)), (b, len(second)))]
+    order = (*axis_order(axes, len(batch)), *range(len(batch), len(batch) + len(core)))
+    shape = (*batch, *core)
+    result = ArrayRef(r.new_storage(element, shape, order, zeros(r, element, shape, order)))
+    for x in (a, b):
+        for size, wanted in zip(reversed(x.shape[:-2]), reversed(batch)):
+            if size != 1 and not r.facts.equal(size, wanted):
+                reason = "a product of stacks of which one may be repeated, depending on its size"
+                raise UnsupportedError(reason, location=r.loc, instead="loop over the leading axis")
+
+    def one(places: Sequence[Dim]) -> None:
+        parts = []
+        for x in (a, b):
+            mine = places[len(batch) - max(x.ndim - 2, 0) :]
+            where = {axis: 0 if x.shape[axis] == 1 else i for axis, i in enumerate(mine)}
+            parts.append(as_element(r, at(x, where), element))
+        target = at(result, dict(enumerate(places)))
+        r.store(target, contract(r, parts[0], parts[1], r.read(target)))
+
+    for_all(r, batch, one)
+    return result
+
+
+def dots(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> ArrayRef:
+    """np.dot of arrays of more than two axes: the last axis of `a` with the last but one of `b`, each with each."""
+    lead = (a.shape[:-2], b.shape[:-2])
+    shape = (*a.shape[:-1], *b.shape[:-2], *b.shape[max(b.ndim - 1, 1) :])
+    result = ArrayRef(r.new_storage(element, shape, range(len(shape)), zeros(r, element, shape)))
+
+    def one(places: Sequence[Dim]) -> None:
+        left, right = dict(enumerate(places[: len(lead[0])])), dict(enumerate(places[len(lead[0]) :]))
+        parts = [as_element(r, at(x, where), element) for x, where in ((a, left), (b, right))]
+        target = at(result, {**left, **{a.ndim - 1 + axis: i for axis, i in right.items()}})
+        r.store(target, contract(r, parts[0], parts[1], r.read(target)))
+
+    for_all(r, [*lead[0], *lead[1]], one)
+    return result
 
 
 def put(r: Recorder, result: ArrayRef, into: ArrayRef, spelling: str) -> ArrayRef:
@@ -140,11 +204,7 @@ def norm(r: Recorder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any =
     return elementwise(r, np.sqrt, [reduce(r, np.add, squares, axis, None, None, keepdims)])
 
 
-def _product_type(a: ScalarType, b: ScalarType) -> ScalarType:
-    return scalar_type(np.result_type(a.dtype, b.dtype))
-
-
-def _as_element(r: Recorder, ref: ArrayRef, element: ScalarType) -> Value:
+def as_element(r: Recorder, ref: ArrayRef, element: ScalarType) -> Value:
     if ref.element is element:
         return r.read(ref)
     block = Block()
@@ -159,4 +219,30 @@ def _as_element(r: Recorder, ref: ArrayRef, element: ScalarType) -> Value:
     ).result
 
 
-FUNCTIONS: dict[Any, Callable[..., Any]] = {np.dot: dot, np.linalg.norm: norm}
+def inner(r: Recorder, a: Any, b: Any) -> Any:
+    """np.inner: the last axis of `a` with the last of `b`."""
+    if not all(isinstance(x, ArrayRef) and x.ndim for x in (a, b)):
+        return dot(r, a, b)
+    axes = (*range(b.ndim - 2), b.ndim - 1, b.ndim - 2)
+    return matmul(r, a, b if b.ndim == 1 else b.derive(lambda view: view.transpose(axes)), "dot")
+
+
+def outer(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
+    """np.outer of vectors, or numbers, which count as vectors of one."""
+    vectors = [x if x.ndim else x.derive(lambda view: view.new_axis(0)) for x in (as_array(r, a), as_array(r, b))]
+    if any(x.ndim > 1 for x in vectors):
+        instead = "np.outer(a.ravel(), b.ravel())"
+        raise UnsupportedError("np.outer of an array of more axes", location=r.loc, instead=instead)
+    return elementwise(r, np.multiply, [vectors[0].derive(lambda view: view.new_axis(1)), vectors[1]], out_of(r, out))
+
+
+def vdot(r: Recorder, a: Any, b: Any) -> Any:
+    """np.vdot of vectors."""
+    if not all(isinstance(x, ArrayRef) and x.ndim == 1 for x in (a, b)):
+        raise UnsupportedError("np.vdot of no vectors", location=r.loc, instead="np.sum(a * b)")
+    return matmul(r, a, b, "dot")
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.dot: dot, np.linalg.norm: norm, np.inner: inner, np.outer: outer, np.vdot: vdot
+}  # fmt: skip

@@ -29,7 +29,6 @@ from tracebuf.frontends.numpy.ufuncs import (
     input_of,
     loop_dtypes,
     mask_of,
-    result_order,
     scalar_value,
     shape_text,
     supported,
@@ -383,35 +382,3 @@ def arg_extreme(
         raise UnsupportedError(f"{name} into dtype {out.dtype}", location=r.loc, instead="an int64 array")
     found = fold(r, ref, axes, flag(r, keepdims), r.constant(2**63 - 1, I64), ins, combine, in_rows=True)
     return deliver(r, found, out, name)
-
-
-# -- running totals
-
-
-def accumulate(
-    r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, dtype: Any = None, out: ArrayRef | None = None
-) -> ArrayRef:
-    """`ufunc.accumulate`: each element folded into what came before it along the axis, in order.
-
-    One linalg.generic with two outs: the total so far, which does not vary along the axis, and the result.
-    """
-    wanted = None if dtype is None else np.dtype(dtype)
-    if ufunc not in NEUTRAL:
-        what = f"np.{ufunc.__name__}.accumulate is not supported"
-        raise UnsupportedError(what, location=r.loc, instead="a[i] = f(a[i - 1], a[i]) in a for loop")
-    loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
-    element = supported(loop, f"the {ufunc.__name__} of this array", r.loc)
-    start = r.constant(NEUTRAL[ufunc](loop).item(), element)
-    kept = tuple(a for a in range(ref.ndim) if a != axis)
-    total = r.add(linalg.Fill.of(start, r.empty(element, [ref.shape[a] for a in kept]), r.loc)).result
-    order = result_order([ref], ref.ndim)
-    block = Block([ref.element, element, element])
-    body = Body(block, r.loc)
-    new = apply_rule(ufunc, body, [block.args[1], body.cast(block.args[0], element)], (loop, loop, loop))
-    block.append(linalg.Yield.of([new, new], r.loc))
-    maps = [linalg.identity_map(ref.ndim), linalg.AffineMap(ref.ndim, kept), linalg.identity_map(ref.ndim)]
-    iterators = ["reduction" if a == axis else "parallel" for a in range(ref.ndim)]
-    outs = [total, r.empty(element, ref.shape, order)]
-    value = r.add(linalg.Generic.of([r.read(ref)], outs, maps, iterators, block, r.loc)).results[1]
-    result = ArrayRef(r.new_storage(element, ref.shape, order, value))
-    return result if out is None else deliver(r, result, out, ufunc.__name__)  # type: ignore[return-value]

@@ -53,7 +53,6 @@ CALLS = {
     "numpy.stack": "c = np.empty((2, n)); c[0] = a; c[1] = b",
     "numpy.diff": "a[1:] - a[:-1]",
     "numpy.roll": "b = np.empty_like(a); b[1:] = a[:-1]; b[0] = a[-1]",
-    "numpy.outer": "a[:, None] * b",
 }
 
 

@@ -11,7 +11,8 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.fresh import as_array, only
 from tracebuf.frontends.numpy.products import matmul
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.reductions import NO_VALUE, accumulate, axis_of, reduce
+from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of, reduce
+from tracebuf.frontends.numpy.running import accumulate
 from tracebuf.frontends.numpy.ufuncs import elementwise, mask_of, out_of
 from tracebuf.frontends.numpy.values import ArrayRef, is_traced
 

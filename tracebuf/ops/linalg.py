@@ -208,7 +208,7 @@ class Generic(DestinationOp):
         if op is None or len(arg.uses) != 1 or next(iter(arg.uses)).op is not op or len(op.uses) != 2:
             return None
         others = [v for v in op.operands if v is not arg]
-        return (op, others[0]) if len(others) == 1 else None
+        return (op, others[0]) if len(others) == 1 and hasattr(type(op), "reference") else None
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         shape = iteration_shape(self.maps, args, len(self.iterators))

@@ -1,0 +1,83 @@
+"""`ufunc.accumulate`: np.cumsum, np.cumprod and their kin. Each element is folded, in order, into those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.loops import at, for_all, for_each
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.reductions import NEUTRAL, deliver, reduction_dtypes
+from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, build, convert_to, result_order, supported
+from tracebuf.frontends.numpy.values import ArrayRef
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.dims import Dim, sub
+from tracebuf.ir.types import ScalarType
+from tracebuf.ops import linalg
+
+
+def accumulate(
+    r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, dtype: Any = None, out: ArrayRef | None = None
+) -> ArrayRef:
+    """`ufunc.accumulate` along an axis: row by row where rows lie in memory one after another, else in each vector
+    along the axis, so that nothing but the result is allocated."""
+    wanted = None if dtype is None else np.dtype(dtype)
+    if ufunc not in NEUTRAL:
+        what = f"np.{ufunc.__name__}.accumulate is not supported"
+        raise UnsupportedError(what, location=r.loc, instead="a[i] = f(a[i - 1], a[i]) in a for loop")
+    loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
+    element = supported(loop, f"the {ufunc.__name__} of this array", r.loc)
+    if ref.ndim == 1:
+        value = totals(r, ufunc, ref, element)
+        result = ArrayRef(r.new_storage(element, ref.shape, (0,), value))
+    else:
+        order = result_order([ref], ref.ndim)
+        result = ArrayRef(r.new_storage(element, ref.shape, order, r.empty(element, ref.shape, order)))
+        if order[-1] != axis and r.ask_nonneg(sub(ref.shape[axis], 1)):
+            by_rows(r, ufunc, ref, axis, result)
+        else:
+            by_vectors(r, ufunc, ref, axis, result)
+    return result if out is None else deliver(r, result, out, ufunc.__name__)  # type: ignore[return-value]
+
+
+def by_rows(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: ArrayRef) -> None:
+    """result[0] = ref[0]; result[i] = ufunc(result[i - 1], ref[i]). There is at least one row."""
+    element = result.element
+    first = at(result, {axis: 0})
+    r.store(first, convert_to(r, at(ref, {axis: 0}), element, first.shape, fresh=True))
+
+    def combine(body: Body, args: list[Value]) -> Value:
+        return apply_rule(ufunc, body, [args[0], body.cast(args[1], element)], (element.dtype,) * 3)
+
+    def row(i: Dim) -> None:
+        operands = [at(result, {axis: sub(i, 1)}), at(ref, {axis: i})]
+        build(r, combine, operands, [element, element], element, at(result, {axis: i}))
+
+    for_each(r, 1, ref.shape[axis], row)
+
+
+def by_vectors(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: ArrayRef) -> None:
+    """The vectors along the axis, one after another."""
+    others = [a for a in result.storage.order if a != axis]
+
+    def vector(places: Sequence[Dim]) -> None:
+        where = dict(zip(others, places))
+        r.store(at(result, where), totals(r, ufunc, at(ref, where), result.element))
+
+    for_all(r, [ref.shape[a] for a in others], vector)
+
+
+def totals(r: Recorder, ufunc: np.ufunc, vector: ArrayRef, element: ScalarType) -> Value:
+    """One linalg.generic with two outs: the total so far, which does not vary in the loop, and the result."""
+    start = r.constant(NEUTRAL[ufunc](element.dtype).item(), element)
+    total = r.add(linalg.Fill.of(start, r.empty(element, ()), r.loc)).result
+    block = Block([vector.element, element, element])
+    body = Body(block, r.loc)
+    new = apply_rule(ufunc, body, [block.args[1], body.cast(block.args[0], element)], (element.dtype,) * 3)
+    block.append(linalg.Yield.of([new, new], r.loc))
+    maps = [linalg.identity_map(1), linalg.AffineMap(1, ()), linalg.identity_map(1)]
+    outs = [total, r.empty(element, vector.shape)]
+    return r.add(linalg.Generic.of([r.read(vector)], outs, maps, ["reduction"], block, r.loc)).results[1]
