@@ -119,7 +119,16 @@ def show_key(key: Key) -> str:
         return f"{key.dtype}[{dims}]" + (f" ({', '.join(marks)})" if marks else "")
     if isinstance(key, ScalarKey):
         return key.kind
-    return f"={key.value}" if key.type is tuple else f"={key.value!r}"
+    return f"={key.value}" if key.type is tuple else f"={brief(key.value)}"
+
+
+def brief(x: Any) -> str:
+    """The start of an object's repr; its type where there is none (ints of 4301 digits)."""
+    try:
+        text = repr(x)
+    except Exception:
+        return f"<{type(x).__name__}>"
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def show_keys(call: Call) -> str:

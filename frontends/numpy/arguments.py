@@ -38,6 +38,7 @@ from tracebuf.ops import tensor
 SMALL = 2**31
 """Python ints of a smaller magnitude are dynamic; larger ones are part of the key."""
 MAX_SIZE = 2**40
+"""No array in memory is longer along an axis, or has more elements: only repeated and empty ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,15 @@ class RunOriginal(Exception):
 _STATIC = (str, np.dtype, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.sum))
 
 
+def is_static(x: Any) -> bool:
+    """Whether an object is compared, as a part of the key, by what it is; not if its class has a hash of its own."""
+    kind = type(x)
+    if isinstance(x, str):
+        return kind is str
+    plain = not isinstance(x, type) or all(getattr(kind, n) is getattr(type, n) for n in ("__hash__", "__eq__"))
+    return plain and (isinstance(x, _STATIC) or getattr(kind, "__tracebuf__", False) is True)
+
+
 def key_of(name: str, x: Any) -> Key:
     """An argument's part of the key; UnsupportedError or RunOriginal for what cannot be compiled for."""
     kind = type(x)
@@ -94,9 +104,9 @@ def key_of(name: str, x: Any) -> Key:
         if x.dtype in SUPPORTED_DTYPES and kind is x.dtype.type:
             return ScalarKey(f"np.{x.dtype.name}")
         raise UnsupportedError(f"argument `{name}` is a scalar of dtype {x.dtype}", instead=f"pass {SUPPORTED}")
-    if x is None or x is Ellipsis or isinstance(x, _STATIC) or getattr(kind, "__tracebuf__", False):
+    if x is None or x is Ellipsis or is_static(x):
         return StaticKey(kind, x)
-    if kind is tuple and all(type(i) in (int, float, bool, str) for i in x):
+    if kind is tuple and all(type(i) in (float, bool, str) or (type(i) is int and abs(i) < 2**64) for i in x):
         return StaticKey(kind, repr(x))  # 0.0 is not -0.0, and True is not 1
     raise refused_argument(name, x)
 
@@ -130,6 +140,8 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
             f"argument `{name}` has dtype {x.dtype}{note}; supported are {SUPPORTED}",
             instead=f"convert it, for example with {name}.astype(np.float64)",
         )
+    if x.size > MAX_SIZE or (x.size == 0 and max(x.shape) > MAX_SIZE):
+        raise RunOriginal(f"argument `{name}` is larger than memory")
     flags = x.flags
     dims = tuple(n if n < 2 else 2 for n in x.shape)
     if flags.c_contiguous:
@@ -156,6 +168,8 @@ def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
     parts: list[Any] = []
     for x in values:
         kind = type(x)
+        if kind.__class__ is not type:
+            return None  # classes of such classes may hash and compare as they like
         if kind is np.ndarray:
             parts.append((x.dtype, x.shape, x.strides, x.flags.num))
         elif kind in _DYNAMIC or x is None or (kind is int and -SMALL < x < SMALL):

@@ -171,7 +171,12 @@ def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
         instead = "slices, or a loop: for i in range(len(index)): b[i] = a[index[i]]"
         raise UnsupportedError("indexing by arrays and lists is not supported yet", location=r.loc, instead=instead)
     if (i := as_int(r, item)) is not None:
+        if isinstance(i, int) and not -(2**63) <= i < 2**63:
+            raise UnsupportedError("an index of more than 64 bits", location=r.loc, instead="an index within the array")
         return "int", i
+    if not isinstance(item, (ArrayRef, Scalar, np.generic, str, bytes, float, complex, tuple)):
+        reason = f"an index of type {type(item).__name__}"
+        raise UnsupportedError(reason, location=r.loc, instead="pass int(index) as an argument")
     r.fail(
         "IndexError",
         "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are "

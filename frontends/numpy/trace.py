@@ -75,8 +75,11 @@ class Traced:
 
 
 def same_capture(now: Any, then: Any) -> bool:
-    plain = (bool, int, float, str)
-    return type(now) is type(then) and isinstance(now, plain) and repr(now) == repr(then)
+    if type(now) is not type(then):
+        return False
+    if isinstance(now, (float, np.generic)):
+        return repr(now) == repr(then)  # the zeros are two, NaN is one
+    return type(now) in (bool, int, str) and bool(now == then)
 
 
 @dataclass(frozen=True)
