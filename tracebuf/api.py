@@ -228,8 +228,7 @@ class BufferizedFunction:
         if found is None:
             raise original_runs("see specializations()")
         spec, values = found
-        bindings = spec.traced.bindings
-        env = {s: values[b.index] if b.axis is None else values[b.index].shape[b.axis] for s, b in bindings.items()}
+        env = {s: b.value(values) for s, b in spec.traced.bindings.items()}
         return explain(spec.program.func, env)
 
     def captured(self, *args: Any, **kwargs: Any) -> list[np.ndarray]:
@@ -386,6 +385,10 @@ def build_results(plan: Plan, raw: Sequence[Any], values: Sequence[Any]) -> Any:
                 used.setdefault(id(value), x.identity) != x.identity
             ):  # another object in eager too: a view of the same memory
                 value = raw[x.index] = value.view()  # type: ignore[index]
+                used[id(value)] = x.identity
+            if x.read_only and value.flags.writeable:
+                value = raw[x.index] = value.view()  # type: ignore[index]
+                value.flags.writeable = False
                 used[id(value)] = x.identity
             kept.append(value)
             return value

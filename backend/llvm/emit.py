@@ -173,6 +173,9 @@ class KernelWriter:
     def _view(self, op: memref.Subview) -> None:
         self.buffers[op.result] = self.memory.view(op, self.buffers[op.operand(0)], self.values)
 
+    def _regrouped(self, op: Op) -> None:
+        self.buffers[op.result] = self.memory.regrouped(op, self.buffers[op.operand(0)], self.values)
+
     def _element(self, buffer: Buffer, indices: Sequence[Value]) -> str:
         moved = "0"
         for index, stride in zip(indices, buffer.strides, strict=True):
@@ -329,6 +332,9 @@ class KernelWriter:
         """A terminator: its parent takes the values."""
 
 
+_WITHOUT_EFFECT = (arith.ScalarOp, memref.Alloc, memref.Dim, *memref.VIEW_OPS)
+
+
 def product_after(fill: linalg.Fill) -> linalg.Contraction | None:
     """The float product into the buffer that this op fills with zero, if nothing between them can see the buffer."""
     value = fill.operand(0).defining_op
@@ -338,7 +344,7 @@ def product_after(fill: linalg.Fill) -> linalg.Contraction | None:
         if isinstance(op, linalg.Contraction) and op.operand(2) is fill.operand(1):
             base = memref.base_of(op.operand(2))
             return None if base in [memref.base_of(v) for v in op.operands[:2]] else op
-        if not isinstance(op, arith.ScalarOp | memref.Alloc | memref.Dim | memref.Subview | memref.Cast):
+        if not isinstance(op, _WITHOUT_EFFECT):
             return None
     return None
 
@@ -349,7 +355,7 @@ def zero_fill_before(product: linalg.Contraction) -> linalg.Fill | None:
     for op in reversed(product.block.ops[: product.block.op_index(product)]):
         if isinstance(op, linalg.Fill):
             return op if product_after(op) is product else None
-        if not isinstance(op, arith.ScalarOp | memref.Alloc | memref.Dim | memref.Subview | memref.Cast):
+        if not isinstance(op, _WITHOUT_EFFECT):
             return None
     return None
 
@@ -363,6 +369,9 @@ _WRITERS: dict[type[Op], Callable[..., None]] = {
     memref.Cast: KernelWriter._cast,
     memref.Subview: KernelWriter._view,
     memref.View: KernelWriter._view,
+    memref.CollapseShape: KernelWriter._regrouped,
+    memref.ExpandShape: KernelWriter._regrouped,
+    memref.Diagonal: KernelWriter._regrouped,
     memref.Load: KernelWriter._load,
     memref.Store: KernelWriter._store,
     memref.Copy: KernelWriter._copy,

@@ -151,6 +151,31 @@ class Memory:
         return Buffer(known, source.base, pointer, sizes, strides, source.roots, source.nbytes)
 
 
+    def regrouped(self, op: Op, source: Buffer, values: dict[Value, str]) -> Buffer:
+        """A collapse_shape, expand_shape or diagonal: the same memory, other sizes and strides."""
+        code, type_ = self.code, op.result.memref_type
+        sizes: list[str] = []
+        strides: list[str] = []
+        if isinstance(op, memref.ExpandShape):
+            sizes = [str(s) if isinstance(s, int) else values[s] for s in op.sizes]
+            strides = ["0"] * len(sizes)
+            for group, step in zip(op.attrs["groups"], source.strides, strict=True):
+                for axis in reversed(group):
+                    strides[axis] = step
+                    step = code.mul(step, sizes[axis]) if axis != group[0] else step
+        elif isinstance(op, memref.CollapseShape):
+            for group in op.attrs["groups"]:
+                sizes.append(code.product([source.sizes[a] for a in group]))
+                strides.append(source.strides[group[-1]])
+        else:
+            a, b = op.attrs["axes"]
+            kept = [k for k in range(len(source.sizes)) if k not in (a, b)]
+            sizes = [*(source.sizes[k] for k in kept), source.sizes[a]]
+            strides = [*(source.strides[k] for k in kept), code.add(source.strides[a], source.strides[b])]
+        sizes = [str(n) if isinstance(n, int) else v for n, v in zip(type_.shape, sizes, strict=True)]
+        return Buffer(type_, source.base, source.pointer, tuple(sizes), tuple(strides), source.roots, source.nbytes)
+
+
 def layout_order(type_: MemRefType) -> tuple[int, ...]:
     """Axes outermost first, by strides where they are known; else as they stand."""
     if any(s is None for s in type_.strides):

@@ -257,10 +257,25 @@ def relations(values: Sequence[Any]) -> Relations:
 @dataclass(frozen=True)
 class Binding:
     """Where a symbol's value comes from in a call: argument `index`'s size along `axis`, or (axis None) its own int
-    value."""
+    value; its stride, in elements, with `stride`."""
 
     index: int
     axis: int | None
+    stride: bool = False
+
+    def value(self, values: Sequence[Any]) -> int:
+        """The symbol's value for a call's arguments."""
+        x = values[self.index]
+        if self.axis is None:
+            return int(x)
+        return x.strides[self.axis] // x.itemsize if self.stride else x.shape[self.axis]  # type: ignore[no-any-return]
+
+    def source(self) -> str:
+        """The same as Python text over `args`."""
+        x = f"args[{self.index}]"
+        if self.axis is None:
+            return x
+        return f"({x}.strides[{self.axis}] // {x}.itemsize)" if self.stride else f"{x}.shape[{self.axis}]"
 
 
 class Entry:
@@ -301,6 +316,7 @@ class Entry:
             strides = row_major(shape) if key.order == tuple(range(len(shape))) else strides_in_order(shape, key.order)
         else:
             inner = next((a for a in reversed(key.order) if shape[a] != 1), -1)
+            storage.strides = self.strides(index, name, key, x, inner)
             strides = tuple(1 if key.layout == "unit" and a == inner else None for a in range(len(shape)))
         value = self.argument(
             index, TensorType(tuple(shape), element), name, {"strides": strides, "bufferization.writable": False}
@@ -308,6 +324,20 @@ class Entry:
         self.storages.append((index, storage))
         self.pending.append((storage, value))
         return ArrayRef(storage)
+
+    def strides(self, index: int, name: str, key: ArrayKey, x: np.ndarray, inner: int) -> tuple[Dim, ...]:
+        """What tracing may ask of an array that is not dense: symbols, that become guards where they are asked for."""
+        found: list[Dim] = []
+        for axis, n in enumerate(key.dims):
+            if n == 1 or axis in key.repeated:
+                found.append(0)
+            elif key.layout == "unit" and axis == inner:
+                found.append(1)
+            else:
+                binding = Binding(index, axis, stride=True)
+                value, label = x.strides[axis] // x.itemsize, f"{name}.strides[{axis}]"
+                found.append(sym(self.symbol(label, "arg", binding, value, -MAX_SIZE, MAX_SIZE)))
+        return tuple(found)
 
     def scalar(self, index: int, name: str, key: ScalarKey, x: Any) -> Any:
         if key.kind == "int":
@@ -327,6 +357,7 @@ class Entry:
         """The recorder, with sizes and argument values in place."""
         r = Recorder(self.func, self.hints)
         r.loc = self.loc
+        r.stride_symbols = frozenset(s for s, b in self.bindings.items() if b.stride)
         for storage, value in self.pending:
             r.frame.values[storage] = value
             for axis, d in enumerate(storage.shape):

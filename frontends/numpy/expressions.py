@@ -19,6 +19,7 @@ from tracebuf.frontends.numpy.indexing import as_int, read_item
 from tracebuf.frontends.numpy.outputs import store_results
 from tracebuf.frontends.numpy.products import matmul
 from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.reshape import Flat
 from tracebuf.frontends.numpy.scalars import binary, compare, example, truth, unary
 from tracebuf.frontends.numpy.source import Source, make_source
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyInt, Scalar, is_traced, stand_in
@@ -242,6 +243,8 @@ class Expressions:
     def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
         if isinstance(base, ArrayRef):
             return read_item(self.r, base, index)
+        if isinstance(base, Flat):
+            return base.item(self.r, index)
         if isinstance(base, (tuple, list, str)):
             if isinstance(index, PyInt):
                 index = self.r.static_int(index.expr, "the index of a tuple or list")

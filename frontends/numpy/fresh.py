@@ -80,8 +80,7 @@ def filled(
 def k_order(a: ArrayRef) -> tuple[int, ...]:
     """The axes of a copy in K-order, outermost first: by falling strides, so that repeated axes come innermost
     (PyArray_CreateSortedStrideAxes, which differs from the order of elementwise results there)."""
-    repeated = [a.view.sizes[k] != 1 and d in a.storage.repeated for k, d in enumerate(a.view.dims)]
-    return tuple(sorted(range(a.ndim), key=lambda k: (a.ndim if repeated[k] else a.stride_rank(k) or 0, k)))
+    return tuple(sorted(range(a.ndim), key=lambda k: (a.is_repeated(k), a.stride_rank(k) or (), k)))
 
 
 def filled_with(

@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from operator import methodcaller
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy import aggregates, products
+from tracebuf.frontends.numpy import aggregates, products, shapes
 from tracebuf.frontends.numpy.fresh import (
     as_array,
     copy_of,
@@ -32,6 +31,7 @@ from tracebuf.frontends.numpy.pybuiltins import is_integer, item, python_number,
 from tracebuf.frontends.numpy.pyints import as_int_value, bool_as_int, int_expr
 from tracebuf.frontends.numpy.pymath import HANDLERS as MATH
 from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.reshape import Flat
 from tracebuf.frontends.numpy.scalars import binary, example
 from tracebuf.frontends.numpy.ufunc_calls import call_method, call_ufunc
 from tracebuf.frontends.numpy.ufuncs import (
@@ -183,17 +183,6 @@ def fill_method(r: Recorder, a: ArrayRef, value: Operand) -> None:
     store_view(r, a, value)
 
 
-def transpose(r: Recorder, a: ArrayRef, *axes: Any) -> ArrayRef:
-    order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
-    if not order or order == (None,):
-        return a.derive(methodcaller("transpose", range(a.ndim)[::-1]))
-    if sorted(i % a.ndim if isinstance(i, int) else -1 for i in order) != list(range(a.ndim)):
-        raise ValueError("axes don't match array")
-    return a.derive(methodcaller("transpose", [i % a.ndim for i in order]))
-
-
-def transpose_function(r: Recorder, a: Any, axes: Any = None) -> ArrayRef:
-    return transpose(r, as_array(r, a), *(() if axes is None else (axes,)))
 
 
 # -- Python's builtins
@@ -266,14 +255,14 @@ HANDLERS: dict[Any, Handler] = {
     np.full_like: full_like, np.copy: copy_function, np.where: where, np.clip: clip,
     np.shape: lambda r, a: attribute(r, as_array(r, a), "shape"), np.ndim: lambda r, a: as_array(r, a).ndim,
     np.size: lambda r, a: attribute(r, as_array(r, a), "size"), slice: lambda r, *bounds: slice(*bounds),
-    np.transpose: transpose_function, **aggregates.FUNCTIONS, **products.FUNCTIONS,
+    **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
     **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},
     **PYTHON, **MATH,
 }  # fmt: skip
 METHODS: dict[str, Handler] = {
-    "copy": copy_method, "astype": astype, "fill": fill_method, "transpose": transpose, "clip": clip,
-    "round": round_function, "item": item, **aggregates.METHODS, "dot": products.dot,
+    "copy": copy_method, "astype": astype, "fill": fill_method, "clip": clip, "round": round_function, "item": item,
+    **aggregates.METHODS, "dot": products.dot, **shapes.METHODS,
 }  # fmt: skip
 SCALAR_METHODS: dict[str, Handler] = {
     "item": lambda r, x: python_number(r, x) if isinstance(x, NpScalar) else x, "round": round_function,
@@ -312,7 +301,11 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
         if name == "nbytes":
             return binary(r, "Mult", attribute(r, x, "size"), x.dtype.itemsize)
         if name == "T":
-            return transpose(r, x)
+            return shapes.transpose(r, x)
+        if name == "mT":
+            return shapes.matrix_transpose(r, x)
+        if name == "flat":
+            return Flat(x)
         simple = {"ndim": x.ndim, "dtype": x.dtype, "itemsize": x.dtype.itemsize}
         return simple.get(name, NotImplemented)
     if isinstance(x, NpScalar) and name in ("dtype", "ndim", "shape"):

@@ -8,7 +8,6 @@ time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from operator import methodcaller
 from typing import Any
 
@@ -26,7 +25,7 @@ from tracebuf.frontends.numpy.ufuncs import (
     shape_text,
     weak_type,
 )
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, View
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, View, in_turn
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX, UI64, ScalarType
@@ -255,13 +254,9 @@ def index_steps(r: Recorder, ref: ArrayRef, parts: Sequence[tuple[str, Any]]) ->
             source += 1
         elif kind == "slice":
             start, step, size = slice_range(r, item, ref.shape[source])
-            if ref.view.dims[source] is None and size != 1:
-                raise UnsupportedError(
-                    "a new axis is cut to nothing", location=r.loc, instead="slice before adding the axis"
-                )
             steps.append(methodcaller("narrow", axis, start, step, size))
             axis, source = axis + 1, source + 1
-    return lambda view: reduce(lambda made, step: step(made), steps, view)
+    return in_turn(steps)
 
 
 def slice_range(r: Recorder, s: slice, n: Dim) -> tuple[Dim, int, Dim]:

@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.expressions import Expressions, NestedFunction
 from tracebuf.frontends.numpy.indexing import store_item
 from tracebuf.frontends.numpy.products import inplace_matmul
 from tracebuf.frontends.numpy.recorder import DeadEnd, Recorder
+from tracebuf.frontends.numpy.reshape import set_shape
 from tracebuf.frontends.numpy.scalars import BINARY, binary, power_form, truth
 from tracebuf.frontends.numpy.source import Source, read_source
 from tracebuf.frontends.numpy.ufuncs import elementwise
@@ -227,6 +228,12 @@ class Interpreter(Expressions):
             if not isinstance(base, ArrayRef):
                 raise self.refuse(target, f"storing into a {type(base).__name__} while tracing", "store into an array")
             store_item(self.r, base, index, self.storable(target, value))
+        elif isinstance(target, ast.Attribute) and target.attr == "shape":
+            base = self.expr(target.value, env)
+            self.at(target)
+            if not isinstance(base, ArrayRef):
+                raise self.refuse(target, f"setting an attribute of a {type(base).__name__}", "bind a name")
+            set_shape(self.r, base, value)
         else:
             raise self.refuse(
                 target, "this target of an assignment is not supported", "assign to a name or to an array's elements"

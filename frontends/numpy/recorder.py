@@ -15,8 +15,8 @@ from functools import reduce
 from typing import Literal, NoReturn
 
 from tracebuf.errors import UnsupportedError, note_location
-from tracebuf.frontends.numpy.values import ArrayRef, Storage
-from tracebuf.ir.core import Block, Func, Mixed, OpT, Value
+from tracebuf.frontends.numpy.values import ArrayRef, Diagonal, Groups, Regrouping, Storage, View
+from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, substitute, sym, symbols
 from tracebuf.ir.facts import Facts
 from tracebuf.ir.location import UNKNOWN, Location
@@ -65,6 +65,10 @@ class Recorder:
         self.frame = Frame("func", func.block, None)
         self.loc: Location = UNKNOWN
         self.index_symbols: dict[Value, Dim] = {}
+        self.given: list[ArrayRef] = []
+        """The caller's own array objects."""
+        self.stride_symbols: frozenset[Sym] = frozenset()
+        """Those that stand for arguments' strides: they occur in guards only."""
 
     # -- ops
     def add(self, op: OpT) -> OpT:
@@ -236,6 +240,20 @@ class Recorder:
             self._guard("zero", sub(sym(s), t))
         return True
 
+    def ask_strides(self, a: Dim, b: Dim) -> bool | None:
+        """Whether a == b for expressions over sizes and strides of arguments, as `ask_equal`; no fact follows, for
+        strides have no value in the program."""
+        difference = self.facts.canon(sub(a, b))
+        if isinstance(difference, int) or self.facts.equal(a, b) or not self.entry_only(difference):
+            return self.facts.equal(a, b) or (False if isinstance(difference, int) else None)
+        if self.stride_symbols.isdisjoint(symbols(difference)):
+            return self.ask_equal(a, b)
+        holds = evaluate(difference, self.hints) == 0
+        guard = Guard("zero" if holds else "nonzero", difference)
+        if guard not in self.guards:
+            self.guards.append(guard)
+        return holds
+
     def static_int(self, e: Dim, what: str) -> int:
         """The int that an entry expression has in the traced call; a guard makes it part of the key."""
         e = self.facts.canon(e)
@@ -337,9 +355,8 @@ class Recorder:
         frame.phis[storage] = frame.values[storage] = phi
         return phi
 
-    def slice(self, ref: ArrayRef) -> Slice:
-        """The reference's view with its parameters as SSA values."""
-        view = ref.view
+    def slice(self, view: View) -> Slice:
+        """The view's geometry in its base, as SSA values."""
         sizes: list[Dim] = [1] * len(view.offsets)
         for d, size in zip(view.dims, view.sizes):
             if d is not None:
@@ -348,40 +365,90 @@ class Recorder:
             tuple(self.mixed(o) for o in view.offsets), tuple(self.mixed(s) for s in sizes), view.strides, view.dims
         )
 
-    def tensor_type(self, ref: ArrayRef) -> TensorType:
-        return TensorType(tuple(self.facts.canon(d) for d in ref.shape), ref.element)
+    def tensor_type(self, shape: Sequence[Dim], element: ScalarType) -> TensorType:
+        return TensorType(tuple(self.facts.canon(d) for d in shape), element)
 
     def read(self, ref: ArrayRef) -> Value:
         """The reference's current elements."""
-        base = self.value(ref.storage)
-        if ref.is_whole:
+        return self._read(ref.storage, ref.view)
+
+    def _read(self, storage: Storage, view: View) -> Value:
+        base = self._base(storage, view)
+        if view.is_whole(storage.shape if view.over is None else view.over.shape):
             return base
-        s = self.slice(ref)
-        key = ("extract", base, s)
-        made = self.cached(key)
-        if made is None:
-            made = self.remember(key, self.add(tensor.ExtractSlice.of(base, s, self.tensor_type(ref), self.loc)).result)
-        return made
+        s = self.slice(view)
+        type_ = self.tensor_type(view.sizes, storage.element)
+        return self._once(("extract", base, s), lambda: tensor.ExtractSlice.of(base, s, type_, self.loc))
+
+    def _once(self, key: object, make: Callable[[], Op]) -> Value:
+        """What `make` gives, made once per region."""
+        return self.cached(key) or self.remember(key, self.add(make()).result)
+
+    def _base(self, storage: Storage, view: View) -> Value:
+        """What the view is of: the storage's value, or another view of it under another shape."""
+        over = view.over
+        if over is None:
+            return self.value(storage)
+        source = self._read(storage, over.view)
+        if isinstance(over, Diagonal):
+            return self._once(
+                ("diagonal", source, over.axes), lambda: tensor.ExtractDiagonal.of(source, over.axes, self.loc)
+            )
+        return self._regrouped(source, over.shape, over.old, over.new, over.merged)
+
+    def _regrouped(
+        self, value: Value, shape: Sequence[Dim], old: Groups, new: Groups, merged: Sequence[Dim]
+    ) -> Value:
+        """Groups of axes, each made one axis of a size in `merged` (unless each is one) and then split likewise."""
+        element = value.tensor_type.element
+        if any(len(group) > 1 for group in old):
+            source = value
+            merged = [shape[after[0]] if len(after) == 1 else n for after, n in zip(new, merged, strict=True)]
+            type_ = self.tensor_type(merged, element)
+            value = self._once(
+                ("collapse", source, old), lambda: tensor.CollapseShape.of(source, old, type_, self.loc)
+            )
+        if any(len(group) > 1 for group in new):
+            flat, type_ = value, self.tensor_type(shape, element)
+            mixed = tuple(self.mixed(d) for d in shape)
+            value = self._once(
+                ("expand", flat, new, mixed), lambda: tensor.ExpandShape.of(flat, new, mixed, type_, self.loc)
+            )
+        return value
 
     def store(self, ref: ArrayRef, new: Value) -> None:
         """The reference's elements become `new` (of its shape and element type)."""
         self.check_writable(ref)
-        base = self.value(ref.storage)
-        made = self.add(tensor.InsertSlice.of(new, base, self.slice(ref), self.loc)).result
-        self.set_value(ref.storage, made)
+        base = self._base(ref.storage, ref.view)
+        self._set_base(
+            ref.storage, ref.view, self.add(tensor.InsertSlice.of(new, base, self.slice(ref.view), self.loc)).result
+        )
+
+    def _set_base(self, storage: Storage, view: View, value: Value) -> None:
+        """What the view is of becomes `value`: up the chain to the storage (rule S5)."""
+        over = view.over
+        if over is None:
+            self.set_value(storage, value)
+            return
+        assert isinstance(over, Regrouping), "stores through a read-only view"
+        inner = over.view
+        back = self._regrouped(value, inner.sizes, over.new, over.old, over.merged)
+        if not inner.is_whole(storage.shape if inner.over is None else inner.over.shape):
+            base = self._base(storage, inner)
+            back = self.add(tensor.InsertSlice.of(back, base, self.slice(inner), self.loc)).result
+        self._set_base(storage, inner, back)
 
     def set_value(self, storage: Storage, value: Value) -> None:
         self.frame.values[storage] = value
         storage.stored = True
 
     def check_writable(self, ref: ArrayRef) -> None:
-        """Rule B2: a store through a read-only argument raises where it stands."""
-        if not ref.storage.writable:
+        """Rule B2: a store through a read-only argument, or a read-only view, raises where it stands."""
+        if ref.read_only or not ref.storage.writable:
             self.fail("ValueError", "assignment destination is read-only")
 
-    def element_view(self, ref: ArrayRef, index: Sequence[Dim]) -> list[Value]:
-        """Indices into the storage of one element of the reference."""
-        view = ref.view
+    def element_view(self, view: View, index: Sequence[Dim]) -> list[Value]:
+        """Indices into what the view is of, of one of its elements."""
         places: list[Dim] = list(view.offsets)
         for d, i in zip(view.dims, index):
             if d is not None:
@@ -389,11 +456,12 @@ class Recorder:
         return [self.index(p) for p in places]
 
     def load(self, ref: ArrayRef, index: Sequence[Dim]) -> Value:
-        return self.add(tensor.Extract.of(self.value(ref.storage), self.element_view(ref, index), self.loc)).result
+        base = self._base(ref.storage, ref.view)
+        return self.add(tensor.Extract.of(base, self.element_view(ref.view, index), self.loc)).result
 
     def store_element(self, ref: ArrayRef, index: Sequence[Dim], scalar: Value) -> None:
         self.check_writable(ref)
-        base = self.value(ref.storage)
-        self.set_value(
-            ref.storage, self.add(tensor.Insert.of(scalar, base, self.element_view(ref, index), self.loc)).result
-        )
+        base = self._base(ref.storage, ref.view)
+        places = self.element_view(ref.view, index)
+        made = self.add(tensor.Insert.of(scalar, base, places, self.loc)).result
+        self._set_base(ref.storage, ref.view, made)

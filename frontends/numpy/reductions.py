@@ -226,7 +226,7 @@ def kept_axes(
 ) -> tuple[tuple[Dim, ...], tuple[int, ...], tuple[int | None, ...]]:
     """(shape of a reduction's result, its axes outermost first, the loop of each)."""
     kept = [a for a in range(ref.ndim) if a not in axes]
-    by_rank = sorted(range(ref.ndim), key=lambda a: (-1 if (k := ref.stride_rank(a)) is None else k, a))
+    by_rank = sorted(range(ref.ndim), key=lambda a: (ref.stride_rank(a) or (), a))
     if keepdims:
         shape = tuple(1 if a in axes else n for a, n in enumerate(ref.shape))
         return shape, tuple(by_rank), tuple(None if a in axes else a for a in range(ref.ndim))

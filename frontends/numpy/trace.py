@@ -27,12 +27,14 @@ from tracebuf.ops import bufferization, func
 @dataclass(frozen=True)
 class Leaf:
     """One result. kind: "argument" (the very object passed as `index`), "array" or a scalar kind (result `index` of the
-    compiled function), "const" (`value`). Leaves with one `identity` are one object."""
+    compiled function), "const" (`value`). Leaves with one `identity` are one object; `read_only` arrays are views that
+    must not be stored to."""
 
     kind: str
     index: int = -1
     value: Any = None
     identity: int = -1
+    read_only: bool = False
 
 
 Plan = Leaf | tuple[Any, ...] | list[Any]
@@ -57,12 +59,9 @@ class Traced:
         if not self.guards:
             return lambda args: True
 
-        def name(s: Sym) -> str:
-            b = self.bindings[s]
-            return f"args[{b.index}]" if b.axis is None else f"args[{b.index}].shape[{b.axis}]"
-
         tests = {"nonneg": ">= 0", "zero": "== 0", "nonzero": "!= 0"}
-        text = " and ".join(f"{to_python(g.expr, name)} {tests[g.kind]}" for g in self.guards)
+        exprs = (to_python(g.expr, lambda s: self.bindings[s].source()) for g in self.guards)
+        text = " and ".join(f"{e} {tests[g.kind]}" for e, g in zip(exprs, self.guards))
         predicate: Callable[[Sequence[Any]], bool] = eval(f"lambda args: {text}", {})
         return predicate
 
@@ -117,6 +116,7 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
         else:
             given.append(entry.scalar(i, name, key, x) if isinstance(key, ScalarKey) else x)
     r = entry.begin()
+    r.given = [g for g in given if isinstance(g, ArrayRef)]
     parameters = inspect.signature(function, follow_wrapped=False).parameters.values()
     positional = [g for g, p in zip(given, parameters) if p.kind is not inspect.Parameter.KEYWORD_ONLY]
     keyword = {p.name: g for g, p in zip(given, parameters) if p.kind is inspect.Parameter.KEYWORD_ONLY}
@@ -227,7 +227,7 @@ class Results:
                 return Leaf("argument", i)
         if id(x) not in self.seen:
             self.kept.append(x)
-            self.seen[id(x)] = Leaf("array", self.add(self.r.read(x)), value=x.storage.arg, identity=id(x))
+            self.seen[id(x)] = Leaf("array", self.add(self.r.read(x)), x.storage.arg, id(x), x.read_only)
         return self.seen[id(x)]
 
     def scalar(self, x: Scalar) -> Leaf:

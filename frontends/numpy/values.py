@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, add, mul
-from tracebuf.ir.types import ScalarType
+from tracebuf.ir.dims import Dim, add, mul, product
+from tracebuf.ir.types import ScalarType, row_major, strides_in_order
 
 
 class Storage:
@@ -26,7 +27,7 @@ class Storage:
     becomes True with the first store.
     """
 
-    __slots__ = ("arg", "element", "name", "order", "repeated", "shape", "stored", "writable")
+    __slots__ = ("_strides", "arg", "element", "name", "order", "repeated", "shape", "stored", "writable")
 
     def __init__(
         self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], arg: int | None = None, name: str = ""
@@ -34,18 +35,69 @@ class Storage:
         self.element, self.shape, self.order, self.arg, self.name = element, tuple(shape), tuple(order), arg, name
         self.writable, self.stored = True, False
         self.repeated: tuple[int, ...] = ()
+        self._strides: tuple[Dim, ...] | None = None
+
+    @property
+    def strides(self) -> tuple[Dim, ...]:
+        """In elements: those of a dense array, if nothing else was said."""
+        return strides_in_order(self.shape, self.order) if self._strides is None else self._strides
+
+    @strides.setter
+    def strides(self, strides: tuple[Dim, ...]) -> None:
+        self._strides = strides
+
+
+Groups = tuple[tuple[int, ...], ...]
+"""Axes, in groups that follow one another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Regrouping:
+    """The elements of a view in C order under another shape (rule S5): an array that an affine view can be of.
+
+    `old` and `new` are groups of the view's axes and of the shape's, group k of one becoming group k of the other; a
+    group's axes run on in memory. Equal groups of single axes change nothing.
+    """
+
+    view: View
+    shape: tuple[Dim, ...]
+    old: Groups
+    new: Groups
+
+    @property
+    def merged(self) -> list[Dim]:
+        """The elements in each group."""
+        return [product(self.view.sizes[axis] for axis in group) for group in self.old]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagonal:
+    """The diagonal of two axes, of equal size, of a view; it is the last axis. Read only."""
+
+    view: View
+    axes: tuple[int, int]
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        sizes = self.view.sizes
+        return (*(n for k, n in enumerate(sizes) if k not in self.axes), sizes[self.axes[0]])
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Offset and stride per base dimension; per view dimension its base dimension (None: a new axis) and size."""
+    """Offset and stride per base dimension; per view dimension its base dimension (None: a new axis) and size.
+
+    The base is the storage, or what `over` makes of another view.
+    """
 
     offsets: tuple[Dim, ...]
     strides: tuple[int, ...]
     dims: tuple[int | None, ...]
     sizes: tuple[Dim, ...]
+    over: Regrouping | Diagonal | None = None
 
     def is_whole(self, shape: tuple[Dim, ...]) -> bool:
+        """Whether it is all of its base, of that shape."""
         n = len(shape)
         return (
             self.dims == tuple(range(n))
@@ -63,46 +115,99 @@ class View:
         return replace(self, dims=tuple(self.dims[a] for a in order), sizes=tuple(self.sizes[a] for a in axes))
 
     def narrow(self, axis: int, start: Dim, step: int, size: Dim) -> View:
-        """The view dimension `axis` restricted to start, start + step ... (size of them)."""
+        """The view dimension `axis` restricted to start, start + step ... (size of them; step 0 repeats one)."""
         d = self.dims[axis]
-        sizes = (*self.sizes[:axis], size, *self.sizes[axis + 1 :])
         if d is None:
-            return replace(self, sizes=sizes)
+            return self if size == 1 else self.rebased().narrow(axis, start, step, size)
+        sizes = (*self.sizes[:axis], size, *self.sizes[axis + 1 :])
         offsets = (*self.offsets[:d], add(self.offsets[d], mul(self.strides[d], start)), *self.offsets[d + 1 :])
         strides = (*self.strides[:d], self.strides[d] * step, *self.strides[d + 1 :])
-        return View(offsets, strides, self.dims, sizes)
+        return replace(self, offsets=offsets, strides=strides, sizes=sizes)
 
     def drop(self, axis: int) -> View:
         """The view without dimension `axis` (its size is 1)."""
         d = self.dims[axis]
         strides = self.strides if d is None else (*self.strides[:d], 1, *self.strides[d + 1 :])
-        return View(
-            self.offsets, strides, self.dims[:axis] + self.dims[axis + 1 :], self.sizes[:axis] + self.sizes[axis + 1 :]
-        )
+        dims, sizes = ((*x[:axis], *x[axis + 1 :]) for x in (self.dims, self.sizes))
+        return replace(self, strides=strides, dims=dims, sizes=sizes)
 
     def new_axis(self, axis: int) -> View:
         return replace(
             self, dims=(*self.dims[:axis], None, *self.dims[axis:]), sizes=(*self.sizes[:axis], 1, *self.sizes[axis:])
         )
 
+    def rebased(self) -> View:
+        """The same view, as a whole of which parts are taken: its new axes are as good as any other."""
+        single = tuple((axis,) for axis in range(len(self.sizes)))
+        return self.regrouped(self.sizes, single, single)
 
-def whole(shape: tuple[Dim, ...]) -> View:
-    """The view that is all of a storage."""
+    def regrouped(self, shape: tuple[Dim, ...], old: Groups, new: Groups) -> View:
+        """The elements under another shape."""
+        return whole(shape, Regrouping(self, shape, old, new))
+
+    def diagonal(self, axes: tuple[int, int]) -> View:
+        """The diagonal of two axes of equal size, as the last axis."""
+        over = Diagonal(self, axes)
+        return whole(over.shape, over)
+
+    def place(self, axis: int, storage: Storage) -> tuple[int, ...] | None:
+        """How far out the axis lies in memory, comparable within a view (least is outermost); None where its stride
+        does not matter or is 0 (size 1, new axis, repeated)."""
+        d = self.dims[axis]
+        if d is None or self.sizes[axis] == 1 or self.strides[d] == 0:
+            return None
+        over = self.over
+        if over is None:
+            return None if d in storage.repeated else (storage.order.index(d),)
+        if isinstance(over, Diagonal):
+            kept = [k for k in range(len(over.view.sizes)) if k not in over.axes]
+            found = [over.view.place(a, storage) for a in (over.axes if d == len(kept) else kept[d : d + 1])]
+            return min((p for p in found if p is not None), default=None)
+        k = next(k for k, group in enumerate(over.new) if d in group)
+        outer = over.view.place(over.old[k][0], storage)
+        return None if outer is None else (*outer, over.new[k].index(d))
+
+    def memory_strides(self, storage: Storage) -> tuple[Dim, ...]:
+        """The strides in memory, in elements; that of a new axis is 0."""
+        base = storage.strides if self.over is None else regrouped_strides(self.over, storage)
+        return tuple(0 if d is None else mul(base[d], self.strides[d]) for d in self.dims)
+
+
+def regrouped_strides(over: Regrouping | Diagonal, storage: Storage) -> tuple[Dim, ...]:
+    """The strides in memory of what an affine view is of."""
+    inner = over.view.memory_strides(storage)
+    if isinstance(over, Diagonal):
+        a, b = over.axes
+        return (*(s for k, s in enumerate(inner) if k not in over.axes), add(inner[a], inner[b]))
+    strides: list[Dim] = []
+    for old, new in zip(over.old, over.new, strict=True):
+        strides += [mul(inner[old[-1]], n) for n in row_major([over.shape[a] for a in new])]
+    return tuple(strides)
+
+
+def whole(shape: tuple[Dim, ...], over: Regrouping | Diagonal | None = None) -> View:
+    """The view that is all of a storage, or of what `over` makes of another view."""
     n = len(shape)
-    return View((0,) * n, (1,) * n, tuple(range(n)), shape)
+    return View((0,) * n, (1,) * n, tuple(range(n)), shape, over)
+
+
+def in_turn(steps: Sequence[Callable[[View], View]]) -> Callable[[View], View]:
+    """One step that does several, one after the other."""
+    return lambda view: reduce(lambda made, step: step(made), steps, view)
 
 
 class ArrayRef:
     """A reference: what a name bound to an array holds. Identity is the Python object's identity."""
 
-    __slots__ = ("storage", "view")
+    __slots__ = ("read_only", "storage", "view")
 
-    def __init__(self, storage: Storage, view: View | None = None) -> None:
+    def __init__(self, storage: Storage, view: View | None = None, read_only: bool = False) -> None:
         self.storage, self.view = storage, view if view is not None else whole(storage.shape)
+        self.read_only = read_only
 
-    def derive(self, step: Callable[[View], View]) -> ArrayRef:
+    def derive(self, step: Callable[[View], View], read_only: bool = False) -> ArrayRef:
         """Another array object: a view of this one. `step` looks at nothing but the view it is given."""
-        return ArrayRef(self.storage, step(self.view))
+        return ArrayRef(self.storage, step(self.view), self.read_only or read_only)
 
     @property
     def shape(self) -> tuple[Dim, ...]:
@@ -122,17 +227,24 @@ class ArrayRef:
 
     @property
     def is_whole(self) -> bool:
-        return self.view.is_whole(self.storage.shape)
+        return self.view.over is None and self.view.is_whole(self.storage.shape)
+
+    @property
+    def strides(self) -> tuple[Dim, ...]:
+        """In elements."""
+        return self.view.memory_strides(self.storage)
 
     def same(self, other: ArrayRef) -> bool:
-        return self is other or (self.storage is other.storage and self.view == other.view)
+        alike = self.storage is other.storage and self.view == other.view
+        return self is other or (alike and self.read_only == other.read_only)
 
-    def stride_rank(self, axis: int) -> int | None:
-        """How far out the axis lies in memory (0 is outermost); None where its stride does not matter (size 1, new
-        axis)."""
-        d = self.view.dims[axis]
-        placeless = d is None or self.view.sizes[axis] == 1 or d in self.storage.repeated
-        return None if d is None or placeless else self.storage.order.index(d)
+    def stride_rank(self, axis: int) -> tuple[int, ...] | None:
+        """How far out the axis lies in memory (see View.place)."""
+        return self.view.place(axis, self.storage)
+
+    def is_repeated(self, axis: int) -> bool:
+        """Whether the axis is longer than 1 and of stride 0."""
+        return self.view.sizes[axis] != 1 and self.strides[axis] == 0
 
 
 class Scalar:

@@ -1,4 +1,4 @@
-"""Which part of which buffer a value is: a root and the slices that lead to the value. Beyond MLIR 22.
+"""Which part of which buffer a value is: a root, and the slices and changes of shape that lead to it. Beyond MLIR 22.
 
 Two values with one root and equal slices are one buffer element for element, or do not overlap: each step from the root
 on is in place (the same memory) or out of place (fresh memory). So parts that are apart geometrically never share an
@@ -8,6 +8,7 @@ element either, whatever the analysis decides. Offsets are compared as symbolic 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import gcd
 
 from tracebuf.analysis.dataflow import Dataflow
@@ -16,10 +17,36 @@ from tracebuf.ir.core import Mixed, Relation, Use, Value
 from tracebuf.ir.dims import Dim, Sym, add, dim_max, dim_min, floordiv, mul, sub
 from tracebuf.ir.facts import Facts
 from tracebuf.ops import arith, scf, tensor
-from tracebuf.ops.tensor import ExtractSlice, InsertSlice, SliceOp
+from tracebuf.ops.tensor import ExtractSlice, InsertSlice, Regrouping, SliceOp
 
-Path = tuple[Value, tuple[SliceOp, ...]]
-"""A root, and the slices that lead from it to a value."""
+
+@dataclass(frozen=True, slots=True)
+class Regrouped:
+    """A step that gives the elements another shape (their C order stays)."""
+
+    before: tuple[Dim, ...]
+    after: tuple[Dim, ...]
+
+    def same_subset(self, other: SliceOp | Regrouped) -> bool:
+        return isinstance(other, Regrouped) and self.after == other.after
+
+
+Step = SliceOp | Regrouped
+Path = tuple[Value, tuple[Step, ...]]
+"""A root, and the slices and changes of shape that lead from it to a value."""
+
+
+def same_step(a: Step, b: Step) -> bool:
+    """Whether two steps from one value lead to the same elements."""
+    return a.same_subset(b) if isinstance(a, Regrouped) else isinstance(b, SliceOp) and a.same_subset(b)
+
+
+def regrouped(path: tuple[Step, ...], op: Regrouping) -> tuple[Step, ...]:
+    """The path with a change of shape added: two in a row are one, and none where the shape is the old one again."""
+    before, after = op.source.tensor_type.shape, op.result.tensor_type.shape
+    if path and isinstance(last := path[-1], Regrouped):
+        path, before = path[:-1], last.before
+    return path if before == after else (*path, Regrouped(before, after))
 
 
 class Parts:
@@ -45,7 +72,7 @@ class Parts:
         (base, path), (other, others) = self._path(a), self._path(b)
         if base is not other or len(path) != len(others):
             return False
-        return all(p.same_subset(q) for p, q in zip(path, others, strict=True))
+        return all(same_step(p, q) for p, q in zip(path, others, strict=True))
 
     def unrelated(self, a: Value, b: Value) -> bool:
         """Whether the two come from different storages: arguments, or new arrays."""
@@ -65,18 +92,18 @@ class Parts:
         if base is not other:
             return self.unrelated(base, other)
         for p, q in zip(path, others, strict=False):
-            if not p.same_subset(q):
-                return self._slices_apart(p, q)
+            if not same_step(p, q):
+                return isinstance(p, SliceOp) and isinstance(q, SliceOp) and self._slices_apart(p, q)
         return False
 
     def _path(self, value: Value) -> Path:
         """(root, slices from it to the value), through ops whose one result is the whole operand's buffer."""
-        steps: list[tuple[Value, ExtractSlice | None]] = []
+        steps: list[tuple[Value, ExtractSlice | Regrouping | None]] = []
         current = value
         while (found := self._paths.get(current)) is None:
             op = current.defining_op
             sources = self._flow.aliasing_uses(current)
-            if isinstance(op, ExtractSlice):
+            if isinstance(op, ExtractSlice | Regrouping):
                 steps.append((current, op))
                 current = op.source
             elif len(sources) == 1 and sources[0][1] is Relation.EQUIVALENT and sources[0][2]:
@@ -85,8 +112,11 @@ class Parts:
             else:
                 found = self._paths[current] = self._joined(current) or (current, ())
                 break
-        for step, extract in reversed(steps):
-            found = found if extract is None else (found[0], (*found[1], extract))
+        for step, made in reversed(steps):
+            if isinstance(made, Regrouping):
+                found = (found[0], regrouped(found[1], made))
+            elif made is not None:
+                found = (found[0], (*found[1], made))
             self._paths[step] = found
         return found
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from tracebuf.ir.core import Func
+from tracebuf.ir.core import Func, Op
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import MemRefType, TensorType, Type, strides_in_order
+from tracebuf.ops import memref
 
 Order = tuple[int, ...]
 """Axes of a buffer, outermost first."""
@@ -46,3 +47,15 @@ def order_of_view(order: Order, view: Slice) -> Order:
         return -1 if base is None else order.index(base)
 
     return tuple(sorted(range(len(view.dims)), key=depth))
+
+
+def order_of_regrouped(order: Order, op: Op) -> Order:
+    """The axis order after a collapse_shape, expand_shape or diagonal."""
+    if isinstance(op, memref.ExpandShape):
+        return tuple(a for axis in order for a in op.attrs["groups"][axis])
+    if isinstance(op, memref.CollapseShape):
+        groups = op.attrs["groups"]
+        return tuple(sorted(range(len(groups)), key=lambda k: order.index(groups[k][0])))
+    axes = op.attrs["axes"]
+    depths = [*(order.index(a) for a in range(len(order)) if a not in axes), min(order.index(a) for a in axes)]
+    return tuple(sorted(range(len(depths)), key=depths.__getitem__))

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tracebuf.analysis import Analysis
-from tracebuf.bufferize.boundary import Order, argument_types, order_of_type, order_of_view
+from tracebuf.bufferize.boundary import Order, argument_types, order_of_regrouped, order_of_type, order_of_view
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Region, Use, Value, clone_op
 from tracebuf.ir.dims import Expr, symbols
@@ -160,7 +160,7 @@ class _Rewrite:
         op = buffer.defining_op
         if isinstance(op, memref.Cast):
             return self._sizes(op.operand(0), loc)
-        if isinstance(op, memref.Alloc):
+        if isinstance(op, memref.Alloc | memref.ExpandShape):
             return op.sizes
         if isinstance(op, memref.Subview):
             s = op.slice
@@ -194,6 +194,24 @@ class _Rewrite:
         )
         if found not in self.orders and (order := self.orders.get(buffer)) is not None:
             self.orders[found] = order_of_view(order, mapped)
+        return found
+
+    def regroup(self, buffer: Value, op: Op) -> Value:
+        shape, made = op.result.tensor_type.shape, buffer.defining_op
+        if _undoes(op, made) and made is not None and made.operand(0).memref_type.shape == shape:
+            return made.operand(0)
+        sizes = self._mixed(op.sizes) if isinstance(op, tensor.ExpandShape) else ()
+        grouped = op.attrs["axes"] if isinstance(op, tensor.ExtractDiagonal) else op.attrs["groups"]
+
+        def make() -> Op:
+            if isinstance(op, tensor.ExpandShape):
+                return memref.ExpandShape.of(buffer, grouped, sizes, shape, op.loc)
+            kind = memref.CollapseShape if isinstance(op, tensor.CollapseShape) else memref.Diagonal
+            return kind.of(buffer, grouped, shape, op.loc)
+
+        found = self._numbered((type(op), buffer, grouped, sizes), make)
+        if found not in self.orders and (order := self.orders.get(buffer)) is not None and found.defining_op:
+            self.orders[found] = order_of_regrouped(order, found.defining_op)
         return found
 
     def copy(self, source: Value, target: Value, op: Op, reason: str) -> None:
@@ -283,6 +301,14 @@ class _Rewrite:
         self._bind(result, then if passed is None else passed)
         if passed is not None and then in self.orders and self.orders[then] == self.orders.get(orelse):
             self.orders[passed] = self.orders[then]
+
+
+def _undoes(op: Op, made: Op | None) -> bool:
+    """Whether a regrouping gives back what the memref op `made` was given."""
+    if isinstance(op, tensor.ExpandShape) == isinstance(made, memref.ExpandShape) or made is None:
+        return False
+    views = isinstance(op, tensor.Regrouping) and isinstance(made, memref.CollapseShape | memref.ExpandShape)
+    return views and op.attrs["groups"] == made.attrs["groups"]
 
 
 def _facts(analysis: Analysis) -> _Facts:

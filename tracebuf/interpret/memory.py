@@ -107,6 +107,21 @@ class MemRef:
             raise MemoryFault(str(e)) from None
         return MemRef(self.buffer, array, written, self.origin, self.readonly)
 
+    def regrouped(self, shape: Sequence[int]) -> MemRef:
+        """The same elements in C order under another shape; MemoryFault where the strides do not allow it."""
+        try:
+            array, written = (np.reshape(a, shape, copy=False) for a in (self.array, self.written))
+        except ValueError as e:
+            raise MemoryFault(f"strides {self.strides} of shape {self.array.shape}: {e}") from None
+        return MemRef(self.buffer, array, written, self.origin, self.readonly)
+
+    def diagonal(self, axes: tuple[int, int]) -> MemRef:
+        """The diagonal of two axes, as the last axis."""
+        if len({self.array.shape[a] for a in axes}) > 1:
+            raise MemoryFault(f"the diagonal of axes {axes} of shape {self.array.shape}")
+        array, written = (np.diagonal(a, 0, *axes) for a in (self.array, self.written))
+        return MemRef(self.buffer, array, written, self.origin, self.readonly)
+
     def index(self, indices: Sequence[int]) -> tuple[int, ...]:
         try:
             return checked_index(self.array, indices)

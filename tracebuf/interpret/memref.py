@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from tracebuf.errors import InternalError
 from tracebuf.interpret import Runner
 from tracebuf.interpret.memory import POISON, Counts, Memory, MemoryFault, MemRef
-from tracebuf.ir.core import Func, Op, Use, Value
+from tracebuf.ir.core import Func, Op, Use, Value, join_mixed
 from tracebuf.ir.types import MemRefType, ScalarType, ShapedType
 from tracebuf.ir.verifier import where
 from tracebuf.ops import arith, bufferization, linalg, memref, scf
@@ -151,6 +152,15 @@ class _MemRefRunner(Runner):
         keys = ("static_offsets", "static_sizes", "static_strides")
         parts = [tuple(next(rest) if s is None else s for s in op.attrs[k]) for k in keys]
         return [args[0].view((parts[0], parts[1], parts[2], op.attrs["dims"]))]
+
+    def collapse(self, op: Op, args: list[Any]) -> list[Any]:
+        return [args[0].regrouped([prod(args[0].array.shape[a] for a in group) for group in op.attrs["groups"]])]
+
+    def expand(self, op: Op, args: list[Any]) -> list[Any]:
+        return [args[0].regrouped(join_mixed(op.attrs["static_sizes"], args[1:]))]
+
+    def diagonal(self, op: Op, args: list[Any]) -> list[Any]:
+        return [args[0].diagonal(op.attrs["axes"])]
 
     # -- bufferization
     def conditional_dealloc(self, op: Op, args: list[Any]) -> list[Any]:
@@ -295,6 +305,9 @@ _HANDLERS: dict[type[Op], Callable[[_MemRefRunner, Any, list[Any]], list[Any]]] 
     memref.Cast: _MemRefRunner.cast,
     memref.Subview: _MemRefRunner.subview,
     memref.View: _MemRefRunner.subview,
+    memref.CollapseShape: _MemRefRunner.collapse,
+    memref.ExpandShape: _MemRefRunner.expand,
+    memref.Diagonal: _MemRefRunner.diagonal,
     bufferization.Dealloc: _MemRefRunner.conditional_dealloc,
     bufferization.SameBase: _MemRefRunner.same_base,
     bufferization.Clone: _MemRefRunner.clone,

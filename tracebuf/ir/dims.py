@@ -21,8 +21,8 @@ from typing import Any, Literal, TypeVar
 
 __all__ = [
     "Atom", "Dim", "Expr", "FloorDiv", "Max", "Min", "Mono", "Sym", "add", "constant_part", "dim_max", "dim_min",
-    "evaluate", "floordiv", "fold", "from_terms", "mod", "mul", "neg", "replace_atom", "sub", "substitute", "sym",
-    "symbols", "terms_of", "to_python",
+    "evaluate", "floordiv", "fold", "from_terms", "mod", "mul", "neg", "product", "replace_atom", "sub", "substitute",
+    "sym", "symbols", "terms_of", "to_python",
 ]  # fmt: skip
 
 Kind = Literal["dim", "arg", "iv", "opaque"]
@@ -259,6 +259,14 @@ def mul(a: Dim, b: Dim) -> Dim:
             p = tuple(sorted(m + n, key=_key)) if m and n else m or n
             terms[p] = terms.get(p, 0) + c * d
     return from_terms(terms)
+
+
+def product(factors: Iterable[Dim]) -> Dim:
+    """All of them multiplied; 1 for none."""
+    total: Dim = 1
+    for factor in factors:
+        total = mul(total, factor)
+    return total
 
 
 def floordiv(a: Dim, b: Dim) -> Dim:

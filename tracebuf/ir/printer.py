@@ -255,6 +255,13 @@ def _static_steps(base: MemRefType, op: Op) -> tuple[int | None, ...]:
     return tuple(steps)
 
 
+def _regrouping(p: _Printer, op: Op) -> str:
+    groups = ", ".join(f"[{', '.join(map(str, g))}]" for g in op.attrs["groups"])
+    static = op.attrs.get("static_sizes")
+    sizes = f" output_shape [{p.mixed(static, op.operands[1:])}]" if static is not None else ""
+    return f"{op.name} {p.name(op.operand(0))} [{groups}]{sizes} : {op.operand(0).type} into {op.result.type}"
+
+
 def _indexed(verb: str, buffer: int, joint: str = "") -> Callable[[_Printer, Op], str]:
     """load, extract: buffer 0; store, insert: the value first, then the buffer."""
 
@@ -363,6 +370,8 @@ _FORMS: dict[str, Callable[[_Printer, Op], str]] = {
     "tensor.extract": _indexed("tensor.extract", 0),
     "tensor.insert": _indexed("tensor.insert", 1, " into"),
     "tensor.dim": _dim,
+    "tensor.collapse_shape": _regrouping,
+    "tensor.expand_shape": _regrouping,
     "memref.alloc": _new,
     "memref.alloca": _new,
     "memref.dealloc": _plain("memref.dealloc"),
@@ -372,6 +381,8 @@ _FORMS: dict[str, Callable[[_Printer, Op], str]] = {
     "memref.dim": _dim,
     "memref.cast": _to,
     "memref.subview": _subview,
+    "memref.collapse_shape": _regrouping,
+    "memref.expand_shape": _regrouping,
     "bufferization.materialize_in_destination": _materialize,
     "bufferization.dealloc": _conditional_dealloc,
     "bufferization.clone": _to,

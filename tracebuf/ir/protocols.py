@@ -59,6 +59,10 @@ class Rewriter(Protocol):
         """The view of `buffer` that a slice op describes; equal views of one buffer are one value."""
         ...
 
+    def regroup(self, buffer: Value, op: Op) -> Value:
+        """The view of `buffer` that a collapse_shape, an expand_shape or a diagonal describes, numbered likewise."""
+        ...
+
     def copy(self, source: Value, target: Value, op: Op, reason: str) -> None:
         """Copies elements; nothing where both are the same value."""
         ...

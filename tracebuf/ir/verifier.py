@@ -23,9 +23,11 @@ PRODUCTS = {"tracebuf.matmul_sub", "tracebuf.matvec_sub", "tracebuf.vecmat_sub"}
 BOTH = SCALAR | PRODUCTS | {"linalg.", "scf.", "tracebuf.check", "func.return"}
 LEGAL: dict[Level, frozenset[str]] = {
     "tensor": BOTH
-    | {"tensor.", "tracebuf.extract_view", "tracebuf.insert_view", "bufferization.materialize_in_destination"},
+    | {"tensor.", "tracebuf.extract_view", "tracebuf.insert_view", "tracebuf.extract_diagonal"}
+    | {"bufferization.materialize_in_destination"},
     "memref": BOTH
-    | {"memref.", "tracebuf.subview", "tracebuf.same_base", "bufferization.dealloc", "bufferization.clone"},
+    | {"memref.", "tracebuf.subview", "tracebuf.diagonal", "tracebuf.same_base"}
+    | {"bufferization.dealloc", "bufferization.clone"},
 }
 """Op names, and dialects (ending in a dot), that may stand at each level."""
 

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 from tracebuf.ir.core import Mixed, Op, Value, join_mixed, split_mixed
 from tracebuf.ir.dims import Dim as Size
+from tracebuf.ir.dims import add, mul
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice, pack_slice, unpack_slice
-from tracebuf.ir.types import INDEX, MemRefType, ScalarType, strides_in_order
+from tracebuf.ir.types import INDEX, MemRefType, ScalarType, row_major, strides_in_order
 
 
 class Alloc(Op):
@@ -150,7 +151,70 @@ class View(Subview):
     name = "tracebuf.subview"
 
 
-VIEW_OPS = (Subview, Cast)
+class CollapseShape(Op):
+    """`memref.collapse_shape`: neighbouring axes, of strides that run on, become one; attrs as the tensor op's."""
+
+    __slots__ = ()
+    name = "memref.collapse_shape"
+    pure = True
+
+    @classmethod
+    def of(
+        cls, source: Value, groups: tuple[tuple[int, ...], ...], shape: tuple[Size, ...], loc: Location
+    ) -> CollapseShape:
+        base = source.memref_type
+        strides = tuple(base.strides[group[-1]] for group in groups)
+        return cls([source], [MemRefType(shape, base.element, strides, base.offset)], loc, {"groups": groups})
+
+
+class ExpandShape(Op):
+    """`memref.expand_shape`: an axis becomes several; attrs and dynamic operands as the tensor op's."""
+
+    __slots__ = ()
+    name = "memref.expand_shape"
+    pure = True
+
+    @classmethod
+    def of(
+        cls,
+        source: Value,
+        groups: tuple[tuple[int, ...], ...],
+        sizes: Sequence[Mixed],
+        shape: tuple[Size, ...],
+        loc: Location,
+    ) -> ExpandShape:
+        base = source.memref_type
+        strides: list[Size | None] = []
+        for group, step in zip(groups, base.strides, strict=True):
+            inside = row_major([shape[a] for a in group])
+            strides += [None if step is None else mul(step, n) for n in inside]
+        static, dynamic = split_mixed(sizes)
+        type_ = MemRefType(shape, base.element, tuple(strides), base.offset)
+        return cls([source, *dynamic], [type_], loc, {"groups": groups, "static_sizes": static})
+
+    @property
+    def sizes(self) -> list[Mixed]:
+        return join_mixed(self.attrs["static_sizes"], self.operands[1:])
+
+
+class Diagonal(Op):
+    """`tracebuf.diagonal`: two axes of equal size (attr `axes`) become one, which comes last; its stride is the sum of
+    theirs."""
+
+    __slots__ = ()
+    name = "tracebuf.diagonal"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, axes: tuple[int, int], shape: tuple[Size, ...], loc: Location) -> Diagonal:
+        base = source.memref_type
+        a, b = (base.strides[axis] for axis in axes)
+        rest = [s for axis, s in enumerate(base.strides) if axis not in axes]
+        step = None if a is None or b is None else add(a, b)
+        return cls([source], [MemRefType(shape, base.element, (*rest, step), base.offset)], loc, {"axes": axes})
+
+
+VIEW_OPS = (Subview, Cast, CollapseShape, ExpandShape, Diagonal)
 
 
 def base_of(buffer: Value) -> Value:

@@ -6,6 +6,7 @@ through.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -218,6 +219,108 @@ class Cast(Op):
             type_ = MemRefType(shape, known.element, known.strides, known.offset)
             buffer = rewriter.add(memref.Cast.of(buffer, type_, self.loc)).result
         rewriter.replace(self.result, buffer)
+
+
+class Regrouping(Op):
+    """What collapse_shape and expand_shape share: the same elements in C order under another shape, in the same buffer.
+
+    Attr `groups`: for each axis of the shape with fewer axes, the axes of the other that it stands for (MLIR:
+    reassociation). Whether a buffer's strides allow it is for whoever makes the op to know.
+    """
+
+    __slots__ = ()
+    pure = True
+
+    @property
+    def source(self) -> Value:
+        return self.operand(0)
+
+    def verify(self) -> None:
+        few, many = sorted((self.source.tensor_type.rank, self.result.tensor_type.rank))
+        axes = [a for group in self.attrs["groups"] for a in group]
+        if axes != list(range(many)) or len(self.attrs["groups"]) != few or not all(self.attrs["groups"]):
+            raise InternalError(f"{self.name}: the groups {self.attrs['groups']} of {many} axes, for {few}")
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result)] if use.index == 0 else []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.replace(self.result, rewriter.regroup(rewriter.buffer(self.uses[0]), self))
+
+
+class CollapseShape(Regrouping):
+    """`tensor.collapse_shape`: neighbouring axes become one, a.reshape(-1)."""
+
+    __slots__ = ()
+    name = "tensor.collapse_shape"
+
+    @classmethod
+    def of(cls, source: Value, groups: Sequence[tuple[int, ...]], type: TensorType, loc: Location) -> CollapseShape:
+        return cls([source], [type], loc, {"groups": tuple(groups)})
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return [args[0].reshape([prod(args[0].shape[a] for a in group) for group in self.attrs["groups"]])]
+
+
+class ExpandShape(Regrouping):
+    """`tensor.expand_shape`: an axis becomes several, a.reshape(n, m) of a vector."""
+
+    __slots__ = ()
+    name = "tensor.expand_shape"
+
+    @classmethod
+    def of(
+        cls, source: Value, groups: Sequence[tuple[int, ...]], sizes: Sequence[Mixed], type: TensorType, loc: Location
+    ) -> ExpandShape:
+        static, dynamic = split_mixed(sizes)
+        return cls([source, *dynamic], [type], loc, {"groups": tuple(groups), "static_sizes": static})
+
+    @property
+    def sizes(self) -> list[Mixed]:
+        return join_mixed(self.attrs["static_sizes"], self.operands[1:])
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        shape = join_mixed(self.attrs["static_sizes"], args[1:])
+        for group, size in zip(self.attrs["groups"], args[0].shape, strict=True):
+            if prod(shape[a] for a in group) != size:
+                raise InternalError(f"{self.name}: {size} elements along an axis become {shape}")
+        return [args[0].reshape(shape)]
+
+
+class ExtractDiagonal(Op):
+    """`tracebuf.extract_diagonal`: a.diagonal(). Attr `axes`: the two axes, of equal size, that become one, which comes
+    last. Neither reads nor writes; nothing is stored through it (it is read-only in NumPy)."""
+
+    __slots__ = ()
+    name = "tracebuf.extract_diagonal"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, axes: tuple[int, int], loc: Location) -> ExtractDiagonal:
+        type_ = source.tensor_type
+        shape = (*(n for a, n in enumerate(type_.shape) if a not in axes), type_.shape[axes[0]])
+        return cls([source], [TensorType(shape, type_.element)], loc, {"axes": axes})
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return [np.diagonal(args[0], 0, *self.attrs["axes"])]
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result, Relation.UNKNOWN)]
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.replace(self.result, rewriter.regroup(rewriter.buffer(self.uses[0]), self))
 
 
 class Extract(Op):

@@ -223,6 +223,15 @@ def fold_whole_view(folder: _Folder, op: Op) -> Sequence[Value] | None:
     return None
 
 
+def fold_regrouped_back(folder: _Folder, op: Op) -> Sequence[Value] | None:
+    """What was collapsed and expanded again, or the other way round, to the same shape, is what it was."""
+    assert isinstance(op, tensor.Regrouping)
+    made = op.source.defining_op
+    if not isinstance(made, tensor.Regrouping) or type(made) is type(op) or made.attrs["groups"] != op.attrs["groups"]:
+        return None
+    return [made.source] if made.source.type == op.result.type else None
+
+
 def fold_self_store(folder: _Folder, op: Op) -> Sequence[Value] | None:
     """Storing to a slice what was just read there changes nothing."""
     assert isinstance(op, tensor.InsertSlice)
@@ -327,6 +336,7 @@ _RULES: tuple[tuple[Any, _Rule], ...] = (
     (arith.AddI | arith.SubI | arith.MulI | arith.MaxSI | arith.MinSI | arith.Select, fold_identities),
     (tensor.Dim, fold_dim),
     (tensor.ExtractSlice, fold_whole_view),
+    (tensor.Regrouping, fold_regrouped_back),
     (tensor.InsertSlice, fold_self_store),
     (tensor.Extract, fold_known_element),
     (tensor.Cast, fold_cast),

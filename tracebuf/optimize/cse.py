@@ -37,7 +37,7 @@ def may_merge(op: Op) -> bool:
     Two fills, two sums of the same operands, two copies with the same store are equal values and different arrays: each
     may be returned, or stored through later.
     """
-    views = tensor.ExtractSlice | tensor.Cast
+    views = tensor.ExtractSlice | tensor.Cast | tensor.Regrouping
     return isinstance(op, arith.ScalarOp | linalg.Index | tensor.Dim | views | tensor.Extract)
 
 

@@ -58,6 +58,11 @@ class Known:
 
     def __init__(self, func: Func) -> None:
         self._func, self.versions = func, Versions(func)
+        self._regrouped = [op.source for op in func.walk() if isinstance(op, tensor.Regrouping)]
+
+    def is_regrouped(self, value: Value) -> bool:
+        """Whether a version of the value's storage is seen under another shape, which needs it to lie as it does."""
+        return any(self.versions.same_storage(value, source) for source in self._regrouped)
 
     @cached_property
     def parts(self) -> Parts:
@@ -89,7 +94,7 @@ class _Mover:
             if isinstance(store, tensor.InsertSlice | MaterializeInDestination):
                 chain = chain_of(store)
                 place = self.place(store)
-                if chain is None or not is_stored_densely(chain):
+                if chain is None or not is_stored_densely(chain) or self.known.is_regrouped(chain.empty.result):
                     continue
                 if may_move_down(chain, self.known, place):
                     self.rewrite(chain, store, [use.op for use in chain.links])

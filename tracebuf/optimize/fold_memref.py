@@ -167,7 +167,7 @@ def known_size(buffer: Value, dim: int) -> Mixed | None:
         if isinstance(size, int):
             return size
         op = buffer.defining_op
-        if isinstance(op, memref.Alloc):
+        if isinstance(op, memref.Alloc | memref.ExpandShape):
             return op.sizes[dim]
         if isinstance(op, memref.Subview):
             source = op.attrs["dims"][dim]

@@ -1,0 +1,337 @@
+"""reshape and its kin, `.flat`, and the functions that give the same array, another object or a copy.
+
+A result is a view exactly where NumPy's is (rule S5), else a copy. Whether it can be a view is decided on symbolic
+strides as `_attempt_nocopy_reshape` does on numbers (numpy/_core/src/multiarray/shape.c); where a size or an argument's
+stride decides, a guard makes the answer part of the specialisation (rule S7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import methodcaller
+from typing import Any
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.fresh import as_array, copy_of, element_of, k_order, one_or_more
+from tracebuf.frontends.numpy.indexing import as_int, normalise, read_item
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.values import ArrayRef, Groups, NpScalar, Scalar, View, in_turn, stand_in
+from tracebuf.ir.dims import Dim, floordiv, mod, mul, product, sub
+
+Steps = list[Callable[[View], View]]
+Grouping = Callable[[Recorder, Sequence[tuple[Dim, Dim]], Sequence[Dim]], tuple[Groups, Groups] | None]
+
+
+# -- reshape: which shape
+
+
+def reshape(r: Recorder, a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -> ArrayRef:
+    """np.reshape."""
+    ref = as_array(r, a)
+    return reshaped(r, ref, target_shape(r, ref, shape), order, copy)
+
+
+def reshape_method(r: Recorder, a: ArrayRef, *shape: Any, order: str = "C", copy: bool | None = None) -> ArrayRef:
+    """a.reshape(n, m) and a.reshape((n, m))."""
+    if not shape:
+        raise TypeError("reshape() takes exactly 1 argument (0 given)")
+    return reshape(r, a, shape[0] if len(shape) == 1 else shape, order, copy=copy)
+
+
+def target_shape(r: Recorder, a: ArrayRef, shape: Any) -> tuple[Dim, ...]:
+    """The shape asked for, with the one negative size filled in; ValueError where the number of elements differs."""
+    items = shape if isinstance(shape, (tuple, list)) else (shape,)
+    sizes: list[Dim] = []
+    for item in items:
+        if (e := as_int(r, item)) is None:
+            got = type(stand_in(item)).__name__ if isinstance(item, Scalar) else repr(item)
+            raise TypeError(f"expected a sequence of integers or a single integer, got '{got}'")
+        sizes.append(e)
+    open_axes = [k for k, n in enumerate(sizes) if is_negative(r, n)]
+    total = product(a.shape)
+    shown: list[Dim | str] = ["newaxis" if k in open_axes else n for k, n in enumerate(sizes)]
+    inside = ",".join(str(n) if isinstance(n, (int, str)) else "{}" for n in shown) + ("," if len(shown) == 1 else "")
+    message = f"cannot reshape array of size {{}} into shape ({inside})"
+    values = [total, *(n for n in shown if not isinstance(n, (int, str)))]
+    if len(open_axes) > 1:
+        r.fail("ValueError", "can only specify one unknown dimension")
+    if open_axes:
+        given = product(n for k, n in enumerate(sizes) if k not in open_axes)
+        r.require_nonneg(sub(given, 1), "ValueError", message, values)
+        sizes[open_axes[0]] = floordiv(r.facts.canon(total), r.facts.canon(given))
+    r.require_equal(product(sizes), total, "ValueError", message, values)
+    return tuple(one_or_more(r, n) for n in sizes)
+
+
+def is_negative(r: Recorder, n: Dim) -> bool:
+    """Whether a size stands for what is left over."""
+    known = r.ask_nonneg(n)
+    if known is None:
+        raise UnsupportedError(
+            "a size whose sign is only known at run time", location=r.loc, instead="pass the sizes in as arguments"
+        )
+    return not known
+
+
+# -- reshape: view or copy
+
+
+def reshaped(
+    r: Recorder, a: ArrayRef, shape: tuple[Dim, ...], order: str = "C", copy: bool | None = None
+) -> ArrayRef:
+    """The elements of `a`, taken in an order, under a shape of as many elements."""
+    if order_of(order, "CFA") == "A":
+        order = "F" if not is_dense(r, a, range(a.ndim)) and is_dense(r, a, range(a.ndim)[::-1]) else "C"
+    if order in "Ff":
+        return reversed_axes(reshaped(r, reversed_axes(a), shape[::-1], "C", copy))
+    found = None if copy else as_view(r, a, shape)
+    if found is not None:
+        return found
+    if copy is False:
+        r.fail("ValueError", "Unable to avoid creating a copy while reshaping.")
+    made = as_view(r, copy_of(r, a, a.element, range(a.ndim)), shape)
+    assert made is not None, "a dense array has every shape"
+    return made
+
+
+def order_of(order: Any, allowed: str) -> str:
+    """The parameter `order`; ValueError as NumPy's."""
+    if isinstance(order, str) and len(order) == 1 and order.upper() in allowed:
+        return order.upper()
+    raise ValueError(f"order must be one of {', '.join(repr(c) for c in allowed)} (got {order!r})")
+
+
+def reversed_axes(a: ArrayRef) -> ArrayRef:
+    return a.derive(methodcaller("transpose", range(a.ndim)[::-1]))
+
+
+def as_view(r: Recorder, a: ArrayRef, shape: tuple[Dim, ...]) -> ArrayRef | None:
+    """`a` under another shape, in C order, where NumPy gives a view; None where it copies."""
+    sizes = [r.facts.canon(n) for n in a.shape]
+    steps = view_steps(r, a, sizes, shape, proven_groups)
+    if steps is None:
+        steps = view_steps(r, a, [1 if is_one(r, n) else n for n in sizes], shape, asked_groups)
+    return None if steps is None else a.derive(in_turn(steps))
+
+
+def view_steps(
+    r: Recorder, a: ArrayRef, sizes: Sequence[Dim], shape: tuple[Dim, ...], grouping: Grouping
+) -> Steps | None:
+    """Axes of size 1 come and go freely; the others are matched in groups of equal numbers of elements."""
+    steps: Steps = [methodcaller("drop", k) for k in reversed(range(a.ndim)) if sizes[k] == 1]
+    old = [(n, s) for n, s in zip(sizes, a.strides) if n != 1]
+    new = [n for n in shape if n != 1]
+    if not old:  # one element: all the new sizes are 1
+        shape = (1,) * len(shape)
+    elif not new:
+        steps += [methodcaller("narrow", 0, 0, 1, 1), methodcaller("drop", 0)] * len(old)
+    elif len(old) != len(new) or not all(r.facts.equal(n, m) for (n, _), m in zip(old, new)):
+        groups = grouping(r, old, new)
+        if groups is None:
+            return None
+        steps.append(methodcaller("regrouped", tuple(new), *groups))
+    return steps + [methodcaller("new_axis", k) for k, n in enumerate(shape) if n == 1]
+
+
+def is_one(r: Recorder, n: Dim) -> bool:
+    """Whether a size is 1, known from now on."""
+    return not r.facts.nonneg(sub(n, 2)) and sure(r, r.ask_equal(n, 1))
+
+
+def sure(r: Recorder, known: bool | None) -> bool:
+    """The answer, or a refusal where only the run time knows whether this is a view."""
+    if known is None:
+        raise UnsupportedError(
+            "whether this is a view or a copy is only known at run time",
+            location=r.loc,
+            instead="a.flatten() or a.copy() for a copy, or slices whose sizes are known at entry",
+        )
+    return known
+
+
+def proven_groups(
+    r: Recorder, old: Sequence[tuple[Dim, Dim]], new: Sequence[Dim]
+) -> tuple[Groups, Groups] | None:
+    """Groups of axes, (size, stride) each, that run on in memory and become groups of new ones, by proof alone."""
+    everything = tuple(range(len(old))), tuple(range(len(new)))
+    if any(n == 0 for n in (*new, *(n for n, _ in old))):
+        return (everything[0],), (everything[1],)
+    groups = matched([n for n, _ in old], new, r.facts.equal)
+    if any(len(a) == len(b) == 1 and not r.facts.equal(old[a[0]][0], new[b[0]]) for a, b in zip(*groups)):
+        groups = (everything[0],), (everything[1],)
+    return groups if all(r.facts.equal(*pair) for pair in strides_to_agree(old, groups[0])) else None
+
+
+def asked_groups(r: Recorder, old: Sequence[tuple[Dim, Dim]], new: Sequence[Dim]) -> tuple[Groups, Groups] | None:
+    """The same with guards; None where the strides do not run on."""
+    groups = matched([n for n, _ in old], new, lambda a, b: sure(r, r.ask_equal(a, b)))
+    agree = all(sure(r, r.ask_strides(*pair)) for pair in strides_to_agree(old, groups[0]))
+    return groups if agree else None
+
+
+def matched(old: Sequence[Dim], new: Sequence[Dim], equal: Callable[[Dim, Dim], bool]) -> tuple[Groups, Groups]:
+    """The finest groups of equal numbers of elements."""
+    points = [(0, 0)]
+    for i in range(1, len(old)):
+        for j in range(points[-1][1] + 1, len(new)):
+            if equal(product(old[:i]), product(new[:j])):
+                points.append((i, j))
+                break
+    points.append((len(old), len(new)))
+    first, second = (tuple(tuple(range(a[k], b[k])) for a, b in zip(points, points[1:])) for k in (0, 1))
+    return first, second
+
+
+def strides_to_agree(axes: Sequence[tuple[Dim, Dim]], groups: Groups) -> list[tuple[Dim, Dim]]:
+    """What must be equal for the axes of each group to run on."""
+    neighbours = [pair for group in groups for pair in zip(group, group[1:])]
+    return [(axes[a][1], mul(axes[b][1], axes[b][0])) for a, b in neighbours]
+
+
+def is_dense(r: Recorder, a: ArrayRef, order: Sequence[int]) -> bool:
+    """Whether the array is contiguous with its axes in this order, outermost first (NumPy's flags)."""
+    sizes = [r.facts.canon(n) for n in a.shape]
+    if 0 in sizes or all(r.facts.equal(*pair) for pair in dense_strides(a, sizes, order)):
+        return True
+    sizes = [1 if is_one(r, n) else n for n in sizes]
+    return all(sure(r, r.ask_strides(*pair)) for pair in reversed(dense_strides(a, sizes, order)))
+
+
+def dense_strides(a: ArrayRef, sizes: Sequence[Dim], order: Sequence[int]) -> list[tuple[Dim, Dim]]:
+    """The strides of axes longer than 1, each with what it is in a contiguous array."""
+    kept = [k for k in order if sizes[k] != 1]
+    return [(a.strides[k], product(sizes[i] for i in kept[place + 1 :])) for place, k in enumerate(kept)]
+
+
+def ravel(r: Recorder, a: Any, order: str = "C") -> ArrayRef:
+    """np.ravel: a view of a contiguous array, else a copy."""
+    ref = as_array(r, a)
+    axes = flat_order(r, ref, order)
+    if not is_dense(r, ref, axes):
+        return flattened(r, ref, axes)
+    found = as_view(r, ref.derive(methodcaller("transpose", axes)), (product(ref.shape),))
+    assert found is not None, "a contiguous array is one axis"
+    return found
+
+
+def flatten(r: Recorder, a: ArrayRef, order: str = "C") -> ArrayRef:
+    """a.flatten(): always a copy."""
+    return flattened(r, a, flat_order(r, a, order))
+
+
+def flattened(r: Recorder, a: ArrayRef, axes: Sequence[int]) -> ArrayRef:
+    """A copy as one axis, the elements taken with these axes outermost first."""
+    turned = a.derive(methodcaller("transpose", axes))
+    found = as_view(r, copy_of(r, turned, a.element, range(a.ndim)), (product(turned.shape),))
+    assert found is not None, "a dense array is one axis"
+    return found
+
+
+def flat_order(r: Recorder, a: ArrayRef, order: str) -> tuple[int, ...]:
+    """The axes outermost first that an `order` of ravel and flatten means."""
+    axes = tuple(range(a.ndim))
+    order = order_of(order, "CFAK")
+    if order == "K":
+        if any(a.is_repeated(k) for k in axes):
+            raise UnsupportedError('order="K" of a broadcast array', location=r.loc, instead='order="C"')
+        return k_order(a)
+    if order == "A":
+        order = "F" if not is_dense(r, a, axes) and is_dense(r, a, axes[::-1]) else "C"
+    return axes if order == "C" else axes[::-1]
+
+
+def whole_number(r: Recorder, x: Any) -> Dim:
+    e = as_int(r, x)
+    if e is None:
+        raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
+    return e
+
+
+# -- the same array, another object, or a copy
+
+
+def view_method(r: Recorder, a: ArrayRef, *args: Any, **kwargs: Any) -> ArrayRef:
+    """a.view(): another array object."""
+    if args or kwargs:
+        raise UnsupportedError(
+            "a.view with a type is not supported", location=r.loc, instead="a.astype(dtype) converts the values"
+        )
+    return a.derive(in_turn([]))
+
+
+def as_array_function(
+    r: Recorder, a: Any, dtype: Any = None, order: str | None = None, *, device: Any = None, copy: Any = None,
+    like: Any = None,
+) -> ArrayRef:  # fmt: skip
+    """np.asarray: the very array where nothing has to change."""
+    ref = as_array(r, a)
+    element = ref.element if dtype is None else element_of(r, dtype)
+    order = order_of("K" if order is None else order, "CFAK")
+    axes = tuple(range(ref.ndim)) if order == "C" else tuple(range(ref.ndim))[::-1] if order == "F" else None
+    change = element is not ref.element or (axes is not None and not is_dense(r, ref, axes))
+    if change and copy is False:
+        r.fail("ValueError", "Unable to avoid copy while creating an array as requested.")
+    if not change and not copy:
+        return ref
+    if order == "A":
+        fortran = not is_dense(r, ref, range(ref.ndim)) and is_dense(r, ref, range(ref.ndim)[::-1])
+        axes = tuple(range(ref.ndim))[:: -1 if fortran else 1]
+    return copy_of(r, ref, element, k_order(ref) if axes is None else axes)
+
+
+def array_function(
+    r: Recorder, object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False,
+    ndmin: int = 0, like: Any = None,
+) -> ArrayRef:  # fmt: skip
+    """np.array of an array or a number."""
+    made = as_array_function(r, object, dtype, order, copy=copy)
+    return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
+
+
+def contiguous(order: str) -> Callable[..., ArrayRef]:
+    def run(r: Recorder, a: Any, dtype: Any = None, *, like: Any = None) -> ArrayRef:
+        return array_function(r, a, dtype, copy=None, order=order, ndmin=1)
+
+    return run
+
+
+def set_shape(r: Recorder, a: ArrayRef, shape: Any) -> None:
+    """a.shape = shape: the array object itself changes, for all names bound to it (never the caller's)."""
+    here = a.storage in r.frame.locals or not r.conditional
+    if any(a is g for g in r.given) or not here:
+        what = "an argument's shape" if here else "the shape of an array from outside this branch or loop"
+        raise UnsupportedError(f"{what} is changed in place", location=r.loc, instead="b = a.reshape(shape)")
+    made = as_view(r, a, target_shape(r, a, shape))
+    if made is None:
+        instead = "Use `.reshape()` to make a copy with the desired shape."
+        raise AttributeError(f"Incompatible shape for in-place modification. {instead}")
+    a.view = made.view
+
+
+@dataclass(frozen=True)
+class Flat:
+    """a.flat, to be read: the elements in C order."""
+
+    ref: ArrayRef
+
+    def place(self, r: Recorder, at: Dim) -> list[Dim]:
+        """The index of element `at`, which is within bounds."""
+        found: list[Dim] = []
+        for n in reversed(self.ref.shape[1:]):
+            place, at = (mod(at, n), floordiv(at, n)) if n != 1 else (0, at)
+            found.append(place)
+        return [at, *reversed(found)] if self.ref.ndim else []
+
+    def load(self, r: Recorder, at: Dim) -> NpScalar:
+        """Element `at`, which is within bounds."""
+        return NpScalar(r.load(self.ref, self.place(r, at)), self.ref.element)
+
+    def item(self, r: Recorder, index: Any) -> Any:
+        """a.flat[i]: a number; a.flat[i:j]: a copy."""
+        if isinstance(index, slice):
+            whole = as_view(r, self.ref, (product(self.ref.shape),)) or flatten(r, self.ref)
+            made = read_item(r, whole, index)
+            assert isinstance(made, ArrayRef)
+            return copy_of(r, made, made.element, (0,))
+        return self.load(r, normalise(r, whole_number(r, index), product(self.ref.shape), 0))
