@@ -82,12 +82,8 @@ def call(where: str) -> str:
 def attribute(name: str) -> str:
     """What to write for an attribute or method of an array."""
     known = {
-        "reshape": "slices and [None], or reshape before the call",
-        "ravel": "slices, or pass the array as a vector",
-        "flatten": "slices, or pass the array as a vector",
         "clip": "np.clip(a, low, high)",
         "tolist": "return the array, and convert it outside",
-        "flat": "index with [...]",
     }
     general = "use operators, slices, np.* functions of elements, sum, max, min, mean, dot, copy, astype or .T"
     return known.get(name, general)
