@@ -24,7 +24,7 @@ from tracebuf.ir.core import Block, Func, Value, clone_func
 from tracebuf.ir.dims import Expr, Sym
 from tracebuf.ir.printer import print_module
 from tracebuf.ir.slices import Slice
-from tracebuf.ir.types import F64, I64, INDEX, TensorType
+from tracebuf.ir.types import F64, I64, INDEX, ScalarType, TensorType
 from tracebuf.ir.verifier import verify
 from tracebuf.ops import arith, casts, scf, tensor
 from tracebuf.options import Options
@@ -375,6 +375,7 @@ def test_z1_a_while_loop_may_change_a_size() -> None:
     calls = [([a0, k], [a0[k:] + 1 + k, 5 - k, a0, k]) for k in (0, 1, 3, 5)]
     program, counters = climb(m.done(*op.results[:2]), *calls)
     assert not names(program, "memref.copy") and counters[-1].peak_bytes <= 3 * 40
+    assert mlir_reads(program)
 
 
 def test_z1_a_for_loop_may_change_a_size() -> None:
@@ -447,3 +448,35 @@ def test_s9_nested_loops_hand_on() -> None:
     calls = [([array(3), k], [*fibonacci(2 * k), array(3), k]) for k in (0, 1, 3, 6)]
     program, counters = climb(m.done(p, q), *calls)
     assert not names(program, "memref.copy") and counters[-1].peak_bytes == counters[-2].peak_bytes <= 7 * 24
+
+
+# -- layouts ---------------------------------------------------------------------------------------------------------
+
+
+def carried_types(program: Func) -> set[str]:
+    return {str(r.type) for op in program.walk() if isinstance(op, scf.Loop) for r in op.results if not is_scalar(r)}
+
+
+def is_scalar(value: Value) -> bool:
+    return isinstance(value.type, ScalarType)
+
+
+def test_buffers_that_go_round_keep_what_is_known_of_their_layout() -> None:
+    program = pipeline.to_memref(rotation(Maker("f", a=("n",), k=INDEX)), Options(verify=True))
+    assert carried_types(program) == {"memref<?xf64>"} and mlir_reads(program)
+
+
+def test_a_layout_that_changes_on_the_way_is_forgotten() -> None:
+    """z = zeros((n, n)) in C order; for i in range(k): z = z + 1 into an array in F order"""
+    m = Maker("f", a=("n", "n"), k=INDEX)
+    a, k = m.args
+    z = m.ew(ADD, a, m.const(1.0))
+
+    def body(i: Expr, z: Value) -> list[Value]:
+        sizes = [m.index(d) for d in z.tensor_type.shape]
+        other = m.add(tensor.Empty.of(z.tensor_type, sizes, m.loc(), (1, 0)))
+        return [m.ew(ADD, z, m.const(1.0), out=other)]
+
+    func = m.done(*m.loop(0, k, [z], body))
+    program, _ = climb(func, *(([array(3, 3), k], [array(3, 3) + 1 + k, array(3, 3), k]) for k in (0, 1, 2)))
+    assert carried_types(program) == {"memref<?x?xf64, strided<[?, ?]>>"} and mlir_reads(program)

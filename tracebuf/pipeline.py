@@ -33,6 +33,7 @@ from tracebuf.optimize.dying_inputs import reuse_dying_inputs
 from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
 from tracebuf.optimize.fold_memref import fold_memref
 from tracebuf.optimize.fusion import fuse
+from tracebuf.optimize.layouts import keep_layouts
 from tracebuf.optimize.liveness import shorten_liveness
 from tracebuf.optimize.ordered_copies import order_copies
 from tracebuf.optimize.storage import assign_storage
@@ -55,6 +56,7 @@ TENSOR_PASSES: tuple[tuple[str, Pass], ...] = (
 
 MEMREF_PASSES: tuple[tuple[str, Pass], ...] = (
     ("fold-memref", fold_memref),
+    ("keep-layouts", keep_layouts),
     ("order-copies", order_copies),
     ("write-directly", write_directly),
     ("insert-deallocs", insert_deallocs),

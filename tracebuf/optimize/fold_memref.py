@@ -142,6 +142,8 @@ def _fold_views(block: Block) -> bool:
         if isinstance(op, (memref.Dim, *memref.VIEW_OPS)):
             key = (type(op), tuple(op.operands), op.result.type, tuple(sorted(op.attrs.items())))
             value: Mixed | None = seen.get(key)
+            if isinstance(op, memref.Cast) and op.result.type == op.operand(0).type:
+                value = op.operand(0)
             if value is None and isinstance(op, memref.Dim):
                 value = known_size(op.operand(0), op.attrs["dim"])
             if isinstance(value, int):
