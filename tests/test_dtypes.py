@@ -11,10 +11,14 @@ import pytest
 from agreement import agree, program
 
 import tracebuf
+from tracebuf.testing.ladder import climb
 
 DTYPES = ("bool", *(f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)), "float16", "float32", "float64")
 INTS = tuple(d for d in DTYPES if "int" in d)
 FLOATS = DTYPES[-3:]
+SOME = ("bool", "int8", "int32", "uint64", "float16")
+EACH = [d if d in SOME else pytest.param(d, marks=pytest.mark.slow) for d in DTYPES]
+"""All dtypes; those that add little to the others in the slow tests."""
 
 
 def values(dtype: str, seed: int = 0, count: int = 53) -> np.ndarray:
@@ -65,20 +69,20 @@ BINARY = (
 ).split()
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", EACH)
 def test_n5_unary_ufuncs(dtype: str) -> None:
     """Loops, their result dtypes, and N4: negation and abs of the least int, floats of every kind."""
     agree(batch([f"np.{u}(a)" for u in UNARY if works(u, dtype)], "a"), values(dtype))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", EACH)
 def test_n4_binary_ufuncs(dtype: str) -> None:
     """N4: division by zero, the least int by -1, shifts past the width and by negative counts."""
     names = [u for u in BINARY if works(u, dtype, dtype)]
     agree(batch([f"np.{u}(a, b)" for u in names], "a, b"), values(dtype), values(dtype, 1))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", EACH)
 def test_n5_mixed_operands(dtype: str) -> None:
     """Promotion of each pair of dtypes, comparisons of int64 with uint64 among them."""
     others = ", ".join(f"b{k}" for k in range(len(DTYPES)))
@@ -86,6 +90,7 @@ def test_n5_mixed_operands(dtype: str) -> None:
     agree(batch(items, f"a, {others}"), values(dtype), *(values(d, 1) for d in DTYPES))
 
 
+@pytest.mark.filterwarnings("ignore:overflow")
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_n4_casts(dtype: str) -> None:
     """astype from each dtype to each."""
@@ -181,16 +186,26 @@ def test_n1_ints_that_change_in_a_loop() -> None:
             agree(f, np.zeros(3, dtype), n)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", EACH)
 def test_in_place_operators(dtype: str) -> None:
-    """Casting errors are NumPy's, and so is what is cast (rule C1)."""
+    """What is cast is NumPy's, and so are the casting errors (rule C1)."""
     a = np.array([1, 2, 3, 1], dtype)
-    for op in ("+=", "-=", "*=", "/=", "//=", "%=", "<<=", "&="):
-        for other in ("int8", "uint64", "float16", "float64"):
-            agree(program(f"def f(a, b):\n    a {op} b\n    return a"), a, np.array([1, 3, 2, 1], other))
+    for other in ("int8", "uint64", "float16", "float64"):
+        b, allowed, others = np.array([1, 3, 2, 1], other), [], []
+        for op in ("+=", "-=", "*=", "/=", "//=", "%=", "<<=", "&="):
+            try:
+                exec(f"a {op} b", {"a": a.copy(), "b": b})
+                allowed.append(op)
+            except TypeError:
+                others.append(op)
+        lines = [f"    c{k} = a.copy()\n    c{k} {op} b" for k, op in enumerate(allowed)]
+        kept = ", ".join(["a", *(f"c{k}" for k in range(len(allowed)))])
+        agree(program("\n".join(["def f(a, b):", *lines, f"    return {kept}"])), a, b)
+        for op in others[:: 1 if other == "float64" else 4]:
+            agree(program(f"def f(a, b):\n    a {op} b\n    return a"), a, b)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", EACH)
 def test_reductions(dtype: str) -> None:
     """Sums of integers in the 64 bits of their sign, halves by way of float32 (rules N5, C2)."""
     a = np.arange(24).reshape(4, 6).astype(dtype)
@@ -205,7 +220,7 @@ def test_reductions(dtype: str) -> None:
         agree(batch(["a.sum()", "a.mean()"], "a"), np.full(5000, 10, np.float16))  # the sum of halves would stand still
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", EACH)
 def test_products(dtype: str) -> None:
     """Products of matrices and vectors, of integers modulo their width (rule C2)."""
     a, b = (np.resize(values(dtype, k) if dtype not in FLOATS else np.arange(9).astype(dtype), (4, 4)) for k in (0, 1))
@@ -234,7 +249,7 @@ def test_indices_and_bounds(dtype: str) -> None:
         agree(program("def f(a, i): return a[i], a[i:], a[:i]"), a, np.dtype(dtype).type(-3))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", EACH)
 def test_numbers_through_loops_and_branches(dtype: str) -> None:
     """NumPy scalars of each type carried, selected, returned and compared (rules C1, S10)."""
     f = program("""
@@ -260,3 +275,45 @@ def test_creation(dtype: str) -> None:
              "np.zeros_like(a)", "np.ones_like(b, dtype=a.dtype)", "np.full(2, a[0])", "a.dtype.type(1)", "np.copy(a)",
              "a.itemsize", "a.nbytes", "a[0].dtype", "np.empty_like(a)[:0]"]  # fmt: skip
     agree(batch([k.format(dtype) for k in kinds], "a, b, n"), np.ones(3, dtype), np.zeros(4), 3)
+
+
+def test_n5_numbers_with_numbers() -> None:
+    """NumPy's scalars of each pair of types, by each operator: what NumPy's scalar arithmetic gives, its types too."""
+    operators = "+ - * / // % << >> & | ^ <= ==".split()
+    name = {"//": "floor_divide", "+": "add", "-": "subtract", "*": "multiply", "/": "true_divide", "%": "remainder",
+            "<<": "left_shift", ">>": "right_shift", "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor",
+            "<=": "less_equal", "==": "equal"}  # fmt: skip
+    for d in DTYPES:
+        others = [e for e in DTYPES if works("add", d, e)]
+        items = [f"x {op} y{k}" for k, e in enumerate(others) for op in operators if works(name[op], d, e)]
+        f = tracebuf.bufferize(batch(items, ", ".join(["x", *(f"y{k}" for k in range(len(others)))])))
+        for k in range(3):
+            x, ys = values(d, count=15)[k], [values(e, 1, 15)[k] for e in others]
+            agree(f, x, *ys)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_whole_ladder(dtype: str) -> None:
+    """Both interpreters and native code hold the same bits (rule N5: each value has its declared dtype)."""
+    f = program("""
+        def f(a, b, n):
+            c = np.where(a > b[0], a, b) + a
+            b[1:] = a[:-1] * 2.5
+            a[::2] ^= 3
+            total = a[0]
+            for i in range(n):
+                total = np.maximum(total, c[i])
+                b[i] = i + 1
+            return c, total, a.max(), c.astype(np.int16), (a == b).sum(), a[b[1]]
+        """)
+    if dtype in FLOATS:
+        f = program("""
+            def f(a, b, n):
+                c = np.where(a > b[0], a, b) / a
+                b[1:] = a[:-1] * 2.5
+                a[::2] -= 3
+                for i in range(n):
+                    b[i] = i + 1
+                return c, a.max(), np.rint(b).astype(np.int16), (a == b).sum(), np.sqrt(a), -b
+            """)
+    climb(f, [np.array([1, 0, 1, 1, 0], dtype), np.array([1, 1, 0, 1, 0], dtype), 3])

@@ -16,7 +16,7 @@ from tracebuf.ir.dims import Sym
 from tracebuf.ir.location import Location
 from tracebuf.ir.printer import print_func, print_module, print_op
 from tracebuf.ir.slices import Slice
-from tracebuf.ir.types import F32, F64, I1, I64, INDEX, MemRefType, TensorType
+from tracebuf.ir.types import F16, F32, F64, I1, I8, I32, I64, INDEX, UI8, UI64, MemRefType, TensorType
 from tracebuf.ir.verifier import verify
 from tracebuf.ops import arith, bufferization, casts, func, linalg, memref, scf, tensor
 
@@ -111,7 +111,8 @@ def test_programs_of_mlirs_own_ops_need_no_unregistered_dialect() -> None:
 def test_scalars() -> None:
     values: list[tuple[Any, Any]] = [
         (float("nan"), F64), (float("inf"), F32), (-float("inf"), F64), (-0.0, F64), (1e-05, F64), (1e22, F32),
-        (0.1, F64), (True, I1), (-(2**63), I64), (7, INDEX),
+        (0.1, F64), (True, I1), (-(2**63), I64), (7, INDEX), (float("-inf"), F16), (0.0999755859375, F16),
+        (-128, I8), (255, UI8), (127, UI8), (2**64 - 1, UI64), (2**63, UI64),
     ]  # fmt: skip
     f = Func("lambda <x>", [F64, I64], LOC)
     for value, element in values:
@@ -123,6 +124,11 @@ def test_scalars() -> None:
         arith.AbsI.of(i, LOC), casts.SIToFP.of(i, F64, LOC), casts.FPToSI.of(x, I64, LOC),
         arith.Sqrt.of(x, LOC), arith.CopySign.of(x, x, LOC),
         arith.RoundEven.of(x, LOC), arith.Ufunc.of("exp", "d->d", [x], F64, LOC),
+        small := casts.TruncI.of(i, UI8, LOC), casts.Bitcast.of(small.result, I8, LOC),
+        casts.ExtUI.of(small.result, I32, LOC), casts.UIToFP.of(small.result, F32, LOC),
+        arith.MaxUI.of(small.result, small.result, LOC), arith.MinUI.of(small.result, small.result, LOC),
+        casts.FPToUI.of(x, UI64, LOC), half := casts.TruncF.of(x, F16, LOC), casts.ExtF.of(half.result, F32, LOC),
+        arith.AddF.of(half.result, half.result, LOC), arith.CmpI.of("ult", small.result, small.result, LOC),
     ]  # fmt: skip
     for op in ops:
         f.block.append(op)
@@ -235,3 +241,11 @@ def test_verifier_finds_types_that_do_not_fit() -> None:
     refused_op.attrs.update(static_offsets=(0,), static_sizes=(3,), static_strides=(1,), dims=(0,))
     m.builder.add(refused_op)
     refused(m.done(), "its result has not its destination's type")
+
+
+def test_integers_are_printed_without_a_sign() -> None:
+    """MLIR's integers have none: what is unsigned is printed as the signed number of the same bits."""
+    constants = [arith.Constant.of(v, t, LOC) for v, t in ((255, UI8), (127, UI8), (2**64 - 1, UI64), (-128, I8))]
+    values = [print_op(c).rpartition("constant ")[2] for c in constants]
+    assert values == ["-1 : i8", "127 : i8", "-1 : i64", "-128 : i8"]
+    assert print_op(arith.Constant.of(float("inf"), F16, LOC)).endswith("0x7C00 : f16")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.python_ints import surely_fits
 from tracebuf.frontends.numpy.recorder import DeadEnd, Frame, Recorder
 from tracebuf.frontends.numpy.scalars import as_int_value
 from tracebuf.frontends.numpy.ufuncs import scalar_value
@@ -60,7 +61,7 @@ def unify(a: Kind, b: Kind) -> Kind | None:
     if numpy.name != "np":
         return None
     fits = python in (INT, FLOAT) if numpy.element.is_float else python is BOOL and numpy.element is I1
-    fits = fits or (python is INT and numpy.element.name == "i64")
+    fits = fits or (python is INT and numpy.element.is_integer)
     return Kind("np", numpy.element, True) if fits else None
 
 
@@ -68,6 +69,11 @@ def to_value(r: Recorder, x: Any, kind: Kind) -> Value:
     """A number as an SSA value of a kind."""
     if kind is INT:
         return r.index(x.expr if isinstance(x, PyInt) else int(x))
+    if kind.maybe_python and kind.element.is_integer and not surely_fits(r, x, kind.element):
+        raise UnsupportedError(  # it may stay a Python int, or raise where it meets NumPy's
+            f"a Python int that may not fit {kind.element.dtype} is bound to the name of one", location=r.loc,
+            instead=f"start it as np.{kind.element.dtype.name}(...)",
+        )  # fmt: skip
     return scalar_value(r, x, kind.element)
 
 

@@ -23,6 +23,15 @@ def is_weak_int(operand: object) -> bool:
     return isinstance(operand, PyInt) or type(operand) is int
 
 
+def surely_fits(r: Recorder, number: object, element: ScalarType) -> bool:
+    """Whether a number is no Python int, or one that is proved to be in the range of an integer type (a traced one has
+    64 bits)."""
+    low, high = element.bounds
+    if isinstance(number, PyInt) and element is not I64:
+        return r.facts.nonneg(sub(number.expr, low)) and r.facts.nonneg(sub(high, number.expr))
+    return type(number) is not int or low <= number <= high
+
+
 def exact_comparison(
     r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], dtypes: tuple[np.dtype, ...]
 ) -> tuple[np.ufunc, Sequence[Operand], tuple[np.dtype, ...]]:
@@ -37,7 +46,7 @@ def exact_comparison(
     number, other = operands[weak[0]], operands[1 - weak[0]]
     low, high = scalar_type(dtype).bounds
     if isinstance(number, PyInt):
-        if r.facts.nonneg(sub(number.expr, low)) and r.facts.nonneg(sub(high, number.expr)):
+        if surely_fits(r, number, scalar_type(dtype)):
             return ufunc, operands, dtypes
         pair = [dtype if dtype.name == "uint64" else I64.dtype] * 2
         pair[weak[0]] = I64.dtype
