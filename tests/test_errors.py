@@ -192,7 +192,7 @@ def test_carets_count_characters() -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["def f(*a): return a[0]", "def f(a, **k): return a", "def f(*, a=1, **k): return a"]
+    "source", ["def f(*a, **k): return a[0]", "def f(a, **k): return a", "def f(*, a=1, **k): return a"]
 )
 def test_variadic_functions_are_refused(source: str) -> None:
     g = bufferize(program(source))

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agreement import agree, program
+from agreement import agree, program, refused
 
 import tracebuf
 from tracebuf import bufferize
+from tracebuf.testing.ladder import climb
 
 as_strided = np.lib.stride_tricks.as_strided
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -283,12 +284,32 @@ def test_c1_arguments_are_bound_as_python_binds_them(signature: str) -> None:
         agree(g, *(np.full(3, x) for x in args), **{k: np.full(3, x) for k, x in kwargs.items()})
 
 
-@pytest.mark.parametrize(
-    "signature, call", [("*a", "f(x)"), ("**a", "f(b=x)"), ("a, *b", "f(x)"), ("a, **b", "f(x, out=x)")]
-)
-def test_extra_arguments_are_refused(signature: str, call: str) -> None:
-    g = bufferize(program(f"def f({signature}): return 1.0"))
+def test_c1_extra_arguments_are_a_tuple() -> None:
+    """Each is an argument: stored to, returned as itself, one array under two names; the key has their number."""
+    g = bufferize(verify=True)(program("""
+        def f(a, *rest, scale=2.0):
+            total = a * scale
+            for x in rest:
+                total = total + x
+            if len(rest) > 1:
+                rest[1][0] = 9
+            return total, rest, a is rest[-1] if rest else None
+        """))  # fmt: skip
+    a, b = np.arange(4.0), np.ones(4)
+    for args in ((a,), (a, b), (a, b, a), (a, 3, b), (a, 3, b[::-1], 2.5), (a, b), ()):
+        agree(g, *args)
+    agree(g, a, b, a, scale=3)
+    x, y = np.zeros(4), np.zeros(4)
+    assert g(a, b, out=(x, None, None))[0] is x and (x == a * 2 + 1).all()
+    assert "compiled for (float64[n], float, float64[n], float64[n])" in str(g.specializations())
+    refused(g, a, [1.0])
+    climb(program("def f(*xs):\n    xs[0][:] = xs[1] + C\n    return g(*xs)", C=y,
+                  g=program("def g(x, *more): return x * more[0], more")), (x, b))  # fmt: skip
 
+
+@pytest.mark.parametrize("signature, call", [("**a", "f(b=x)"), ("a, **b", "f(x, out=x)"), ("*a, **b", "f()")])
+def test_keyword_arguments_without_a_name_are_refused(signature: str, call: str) -> None:
+    g = bufferize(program(f"def f({signature}): return 1.0"))
     with pytest.raises(tracebuf.UnsupportedError, match="not supported") as caught:
         eval(call, {"f": g, "x": np.ones(3)})
     assert caught.value.instead and caught.value.location is not None

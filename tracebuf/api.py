@@ -152,11 +152,13 @@ class BufferizedFunction:
         self.__wrapped__: FunctionType = function
         self.options = options
         self._signature = inspect.signature(function, follow_wrapped=False)
-        self._names = tuple(self._signature.parameters)
-        kinds = {p.kind for p in self._signature.parameters.values()}
-        self._variadic = bool(kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD})
+        parameters = self._signature.parameters.values()
+        kinds = {p.kind for p in parameters}
+        self._star = next((p.name for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
+        self._names = tuple(p.name for p in parameters if p.name != self._star)
+        self._any_keyword = inspect.Parameter.VAR_KEYWORD in kinds
         self._all_positional = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
-        self.takes_out = "out" not in self._names and inspect.Parameter.VAR_KEYWORD not in kinds
+        self.takes_out = "out" not in self._signature.parameters and not self._any_keyword
         self._hidden: tuple[Hidden, ...] = ()
         self._compiled: dict[tuple[Any, ...], list[Specialization]] = {}
         self._recent: dict[tuple[Any, ...], _Recent] = {}
@@ -243,7 +245,8 @@ class BufferizedFunction:
 
     # -- from arguments to a specialisation
     def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], Form]:
-        """The call's values (bound parameters, buffers of `out=`, captured arrays) and the form of `out`."""
+        """The call's values (bound parameters, what `*args` took, buffers of `out=`, captured arrays) and the form of
+        `out`."""
         if self.takes_out and "out" in kwargs:
             out, buffers = destinations(kwargs["out"])
             values = (*self._bind(args, {k: v for k, v in kwargs.items() if k != "out"}), *buffers)
@@ -254,19 +257,21 @@ class BufferizedFunction:
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         if not kwargs and len(args) == len(self._names) and self._all_positional:
             return args
-        if self._variadic:
+        if self._any_keyword:
             code = self.__wrapped__.__code__
             where = Location(code.co_filename, code.co_firstlineno, function=self.__wrapped__.__name__)
-            reason = "*args and **kwargs are not supported"
-            raise UnsupportedError(reason, location=where, instead="name the parameters")
+            raise UnsupportedError("**kwargs is not supported", location=where, instead="name the parameters")
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        return tuple(bound.arguments.values())
+        extra = () if self._star is None else bound.arguments.pop(self._star)
+        return (*bound.arguments.values(), *extra)
 
     def _call(self, values: tuple[Any, ...], out: Form, hidden: tuple[Hidden, ...]) -> Call:
-        names = (*self._names, *labels(out), *(h.label for h in hidden))
+        buffers = labels(out)
+        extra = len(values) - len(self._names) - len(buffers) - len(hidden)
+        names = (*self._names, *(f"{self._star}[{i}]" for i in range(extra)), *buffers, *(h.label for h in hidden))
         keys = tuple(key_of(n, v) for n, v in zip(names, values, strict=True))
-        return Call(names, values, keys, relations(values), out, hidden)
+        return Call(names, values, keys, relations(values), extra, out, hidden)
 
     def _complete(self, args: tuple[Any, ...], kwargs: dict[str, Any], use: Callable[[Call], T]) -> T:
         """What `use` makes of the call; each captured array that its tracing meets joins the call, which then begins
@@ -319,12 +324,15 @@ class BufferizedFunction:
     def _remember(self, given: tuple[Any, ...], call: Call) -> None:
         """Notes which programs serve arguments of this signature when they lie apart, so that their keys need not be
         made again."""
-        if len(self._recent) >= 256:
-            self._recent.clear()
         distinct = tuple(range(len(call.values)))
-        group = self._compiled.setdefault((call.keys, distinct, distinct, call.out), [])
         extents = tuple(extent(x) if isinstance(x, np.ndarray) else None for x in call.values)
-        self._recent[given, call.out] = _Recent(group, extents)
+        with self._lock:
+            if call.hidden is not self._hidden:
+                return
+            if len(self._recent) >= 256:
+                self._recent.clear()
+            group = self._compiled.setdefault((call.keys, distinct, distinct, call.out), [])
+            self._recent[given, call.out] = _Recent(group, extents)
 
     def _find(self, call: Call) -> Specialization:
         for spec in self._compiled.get(call.group, ()):
@@ -334,6 +342,8 @@ class BufferizedFunction:
             for spec in self._compiled.get(call.group, ()):
                 if spec.fits(call.values):
                     return spec
+            if call.hidden is not self._hidden:
+                raise NewCapture(self._hidden[-1])  # another thread met it just now: begin again with it
             spec = self._compile(call)
             self._compiled.setdefault(call.group, []).insert(0, spec)
             return spec

@@ -81,12 +81,11 @@ class Interpreter(Expressions):
         bound = inspect.signature(function, follow_wrapped=False).bind(*args, **kwargs)
         given = set(bound.arguments)
         bound.apply_defaults()
-        if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
-            raise UnsupportedError(
-                "*args and **kwargs are not supported yet", location=self.r.loc, instead="name the parameters"
-            )
+        if code.co_flags & inspect.CO_VARKEYWORDS:
+            raise UnsupportedError("**kwargs is not supported yet", location=self.r.loc, instead="name the parameters")
         for name, default in bound.arguments.items():
-            if name not in given and isinstance(default, (list, dict, set, tuple, np.ndarray)):
+            nothing = type(default) is tuple and not default  # what `*args` is without any
+            if name not in given and isinstance(default, (list, dict, set, tuple, np.ndarray)) and not nothing:
                 fetch = partial(default_of, function, name)
                 bound.arguments[name] = self.capture(name, fetch, default, function)
         return self.run_scope(Scope(source, self.global_lookup(function), function.__name__, dict(bound.arguments)))

@@ -83,13 +83,15 @@ def same_capture(now: Any, then: Any) -> bool:
 
 @dataclass(frozen=True)
 class Call:
-    """The arguments of one call: the bound parameters in order, the buffers of `out=`, the captured arrays. `keys` are
-    their parts of the specialisation's key, `related` how they lie to each other."""
+    """The arguments of one call: the bound parameters in order, the `extra` arguments of `*args`, the buffers of
+    `out=`, the captured arrays. `keys` are their parts of the specialisation's key, `related` how they lie to each
+    other."""
 
     names: tuple[str, ...]
     values: tuple[Any, ...]
     keys: tuple[Key, ...]
     related: Relations
+    extra: int
     out: Form
     hidden: tuple[Hidden, ...]
 
@@ -117,15 +119,16 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
             given.append(entry.scalar(i, name, key, x) if isinstance(key, ScalarKey) else x)
     r = entry.begin()
     r.given = [g for g in given if isinstance(g, ArrayRef)]
-    parameters = inspect.signature(function, follow_wrapped=False).parameters.values()
+    signature = inspect.signature(function, follow_wrapped=False)
+    parameters = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_POSITIONAL]
+    first, last = len(parameters) + call.extra, len(given) - len(call.hidden)
     positional = [g for g, p in zip(given, parameters) if p.kind is not inspect.Parameter.KEYWORD_ONLY]
     keyword = {p.name: g for g, p in zip(given, parameters) if p.kind is inspect.Parameter.KEYWORD_ONLY}
-    buffers, captured = given[len(parameters) : len(given) - len(call.hidden)], given[len(given) - len(call.hidden) :]
-    interpreter = Interpreter(r, {h.place: g for h, g in zip(call.hidden, captured)})
+    interpreter = Interpreter(r, {h.place: g for h, g in zip(call.hidden, given[last:])})
     try:
-        result = interpreter.call_function(function, positional, keyword)
+        result = interpreter.call_function(function, [*positional, *given[len(parameters) : first]], keyword)
         r.loc = interpreter.returned_at
-        result = store_results(r, result, arranged(call.out, buffers))
+        result = store_results(r, result, arranged(call.out, given[first:last]))
     except DeadEnd:  # no path reaches a return: each raises when it is run
         result = None
     r.loc = interpreter.returned_at
