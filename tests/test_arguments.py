@@ -105,6 +105,7 @@ ORIGINAL: dict[str, Callable[[], Any]] = {
     "one value": lambda: np.broadcast_to(1.0, (5,)),
     "repeated, writable": lambda: as_strided(np.arange(12.0), (4, 3), (0, 8)),
     "overlapping itself": lambda: as_strided(np.arange(12.0), (4, 3), (8, 8)),
+    "longlong": lambda: np.array([1, 2], np.longlong), "np.ulonglong": lambda: np.ulonglong(3),
     "odd strides": lambda: np.zeros(64, np.uint8)[:60].view([("a", "f8"), ("b", "i4")])["a"],
 }  # fmt: skip
 REFUSED: dict[str, Callable[[], Any]] = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agreement import agree, program
+from agreement import agree, program, refused
 
 import tracebuf
 from tracebuf.testing.ladder import climb
@@ -317,3 +317,13 @@ def test_the_whole_ladder(dtype: str) -> None:
                 return c, a.max(), np.rint(b).astype(np.int16), (a == b).sum(), np.sqrt(a), -b
             """)
     climb(f, [np.array([1, 0, 1, 1, 0], dtype), np.array([1, 1, 0, 1, 0], dtype), 3])
+
+
+def test_c1_longlong_is_not_int64() -> None:
+    """They are equal as dtypes, but their scalars are of two classes: a call that came before does not hide it."""
+    f = tracebuf.bufferize(program("def f(a): return a + 1, a[0], a.sum()"))
+    for dtype in ("int64", "longlong", "uint64", "ulonglong"):
+        for _ in range(2):
+            agree(f, np.arange(3).astype(dtype))
+    error = refused(program("def f(n): return np.zeros(n, np.longlong)"), 3)
+    assert "longlong" in error.reason and error.instead == "np.int64"

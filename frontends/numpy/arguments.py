@@ -22,6 +22,7 @@ from tracebuf.ir.dims import Dim, Sym, sub, sym, symbols
 from tracebuf.ir.location import Location
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import (
+    CHARS,
     F64,
     I1,
     INDEX,
@@ -101,6 +102,7 @@ def key_of(name: str, x: Any) -> Key:
     if kind is int:
         return ScalarKey("int") if -SMALL < x < SMALL else StaticKey(int, x)
     if isinstance(x, np.generic):
+        check_own_type(name, x.dtype)
         if x.dtype in SUPPORTED_DTYPES and kind is x.dtype.type:
             return ScalarKey(f"np.{x.dtype.name}")
         raise UnsupportedError(f"argument `{name}` is a scalar of dtype {x.dtype}", instead=f"pass {SUPPORTED}")
@@ -131,8 +133,15 @@ def has_supported_dtype(x: np.ndarray) -> bool:
     return x.dtype in SUPPORTED_DTYPES and x.dtype.isnative and x.dtype.metadata is None
 
 
+def check_own_type(name: str, dtype: np.dtype) -> None:
+    """RunOriginal for longlong and its like, which equal a supported dtype but are scalars of another class (C1)."""
+    if dtype in SUPPORTED_DTYPES and dtype.char not in CHARS:
+        raise RunOriginal(f"argument `{name}` is of type {dtype.type.__name__}, which NumPy tells apart from {dtype}")
+
+
 def array_key(name: str, x: np.ndarray) -> ArrayKey:
     """The key of an exact ndarray."""
+    check_own_type(name, x.dtype)
     if not has_supported_dtype(x):
         note = "" if x.dtype.isnative else " (byte-swapped)"
         note += "" if x.dtype.metadata is None else " with metadata"
@@ -171,7 +180,7 @@ def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
         if kind.__class__ is not type:
             return None  # classes of such classes may hash and compare as they like
         if kind is np.ndarray:
-            parts.append((x.dtype, x.shape, x.strides, x.flags.num))
+            parts.append((x.dtype, x.dtype.num, x.shape, x.strides, x.flags.num))
         elif kind in _DYNAMIC or x is None or (kind is int and -SMALL < x < SMALL):
             parts.append(kind)
         else:

@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.ufuncs import INT, Body, Operand, scalar_value, su
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, stand_in
 from tracebuf.ir.core import Block
 from tracebuf.ir.dims import Dim, sub
-from tracebuf.ir.types import I1, ScalarType, scalar_type
+from tracebuf.ir.types import CHARS, I1, SUPPORTED_DTYPES, ScalarType, scalar_type
 from tracebuf.ops import linalg
 
 
@@ -47,7 +47,11 @@ def one_or_more(r: Recorder, e: Dim) -> Dim:
 
 
 def element_of(r: Recorder, dtype: Any) -> ScalarType:
-    return supported(np.dtype(dtype), "the array", r.loc)
+    wanted = np.dtype(dtype)
+    if wanted in SUPPORTED_DTYPES and wanted.char not in CHARS:
+        reason = f"the array has dtype {wanted.type.__name__}, which NumPy tells apart from {wanted}"
+        raise UnsupportedError(reason, location=r.loc, instead=f"np.{wanted}")
+    return supported(wanted, "the array", r.loc)
 
 
 _OPTIONS = {

@@ -70,6 +70,8 @@ ELEMENTS = {
 """The element type of each supported dtype."""
 _DTYPES = {element.name: dtype for dtype, element in ELEMENTS.items()} | {"index": np.dtype(np.int64)}
 SUPPORTED_DTYPES = tuple(ELEMENTS)
+CHARS = frozenset(dtype.char for dtype in ELEMENTS)
+"""Of equal dtypes NumPy may have two that it keeps apart in results: of 64 bits, on Linux, longlong beside int64."""
 SUPPORTED = "bool, int8 to int64, uint8 to uint64, float16, float32 and float64"
 """The same in words."""
 
