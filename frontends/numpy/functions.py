@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy import aggregates, products, shapes
+from tracebuf.frontends.numpy import aggregates, creation, joining, products, shapes
 from tracebuf.frontends.numpy.fresh import (
     as_array,
     copy_of,
@@ -183,8 +183,6 @@ def fill_method(r: Recorder, a: ArrayRef, value: Operand) -> None:
     store_view(r, a, value)
 
 
-
-
 # -- Python's builtins
 def length(r: Recorder, x: Any) -> Any:
     if isinstance(x, ArrayRef):
@@ -255,7 +253,7 @@ HANDLERS: dict[Any, Handler] = {
     np.full_like: full_like, np.copy: copy_function, np.where: where, np.clip: clip,
     np.shape: lambda r, a: attribute(r, as_array(r, a), "shape"), np.ndim: lambda r, a: as_array(r, a).ndim,
     np.size: lambda r, a: attribute(r, as_array(r, a), "size"), slice: lambda r, *bounds: slice(*bounds),
-    **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS,
+    **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **joining.FUNCTIONS,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
     **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},
     **PYTHON, **MATH,

@@ -266,17 +266,20 @@ def count_of(r: Recorder, ref: ArrayRef, axis: Any, keepdims: Any, where: Any) -
     return deliver(r, fold(r, ref, axes, flag(r, keepdims), r.constant(0, I64), ins, add), None, "add")
 
 
-def divide(r: Recorder, total: Operand, count: Operand, into: ArrayRef | None = None) -> ArrayRef | Scalar:
-    """total / count in the dtype NumPy divides in, back in the total's dtype."""
+def divide(
+    r: Recorder, total: Operand, count: Operand, into: ArrayRef | None = None, to: ScalarType | None = None
+) -> ArrayRef | Scalar:
+    """total / count in the dtype NumPy divides in, back in the total's dtype, or `to`."""
     assert isinstance(total, (ArrayRef, NpScalar)) and isinstance(count, (ArrayRef, NpScalar))
     loop = loop_dtypes(np.true_divide, (total.element.dtype, count.element.dtype))
+    end = to or total.element
     element = supported(loop[0], "the mean", r.loc)
 
     def compute(body: Body, args: list[Value]) -> Value:
         quotient = apply_rule(np.true_divide, body, [body.cast(a, element) for a in args], loop)
-        return body.cast(quotient, total.element)
+        return body.cast(quotient, end)
 
-    return build(r, compute, [total, count], [element, element], total.element, into)
+    return build(r, compute, [total, count], [element, element], end, into)
 
 
 def inexact(r: Recorder, dtype: Any, what: str) -> np.dtype | None:
@@ -302,7 +305,10 @@ def mean(
     if wanted is None and ref.dtype.kind != "f":
         wanted = F64.dtype
     total = reduce(r, np.add, ref, axis, F32.dtype if half else wanted, out, keepdims, NO_VALUE, where)
-    result = divide(r, total, count_of(r, ref, axis, keepdims, where), out)
+    count = count_of(r, ref, axis, keepdims, where)
+    if half and isinstance(total, NpScalar):
+        return divide(r, total, count, None, ref.element)
+    result = divide(r, total, count, out)
     return convert(r, result, ref.element) if half and out is None else result
 
 

@@ -1,0 +1,327 @@
+"""Arrays made of their indices, or written out: arange, linspace, eye, tri and their kin, np.array of numbers.
+
+Values come from one `linalg.generic` over the result, with `linalg.index` in its body, in NumPy's own arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.fresh import as_array, element_of, filled, only, shape_arg
+from tracebuf.frontends.numpy.indexing import as_int, at_least_zero, check_number
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.reshape import array_function, as_array_function
+from tracebuf.frontends.numpy.scalars import binary, example, float_value
+from tracebuf.frontends.numpy.ufuncs import (
+    Body,
+    apply_rule,
+    broadcast,
+    build,
+    scalar_value,
+    supported,
+    weak_type,
+)
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyInt, Scalar, Storage, is_traced
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.dims import Dim, add, floordiv, sub
+from tracebuf.ir.types import F64, I1, I64, INDEX, ScalarType
+from tracebuf.ops import arith, casts, linalg
+
+Compute = Callable[[Body, list[Value], list[Value]], Value]
+"""An element from the indices of its place, and scalars."""
+
+
+def indexed(
+    r: Recorder, shape: Sequence[Dim], element: ScalarType, scalars: Sequence[Value], compute: Compute
+) -> ArrayRef:
+    """A fresh array, in rows, whose elements are a function of their indices (as int64) and of scalars."""
+    n = len(shape)
+    block = Block([*(linalg.element_type(s.type) for s in scalars), element])
+    body = Body(block, r.loc)
+    new = compute(body, [body.index(d) for d in range(n)], block.args[: len(scalars)])
+    block.append(linalg.Yield.of([body.cast(new, element)], r.loc))
+    maps = [*[linalg.AffineMap(n, ())] * len(scalars), linalg.identity_map(n)]
+    out = r.empty(element, shape)
+    value = r.add(linalg.Generic.of(scalars, [out], maps, ["parallel"] * n, block, r.loc)).result
+    return ArrayRef(r.new_storage(element, shape, range(n), value))
+
+
+# -- np.arange
+
+
+def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
+    """np.arange: start, start + step, then start + i * (second - start), in the result's dtype (`fill` of NumPy's
+    arraytypes.c.src); as many as ceil((stop - start) / step)."""
+    only(r, "np.arange", **{k: (v, None) for k, v in rest.items() if k not in ("start", "stop", "step")})
+    named = {k: v for k, v in rest.items() if k in ("start", "stop", "step")}
+    if len(args) == 4:
+        dtype = args[3]
+    start, stop, step = arange_bounds(args[:3], named)
+    given = [x for x in (start, stop, step) if x is not None]
+    if not all(isinstance(x, (Scalar, bool, int, float, np.generic)) for x in given):
+        raise UnsupportedError("np.arange of these bounds", location=r.loc, instead="use numbers")
+    wanted = np.arange(*(type(example(x))(1) for x in given)).dtype if dtype is None else np.dtype(dtype)
+    element = supported(wanted, "np.arange", r.loc)
+    if element is I1:
+        raise UnsupportedError("np.arange of bools", location=r.loc, instead="np.array([False, True])")
+    size = arange_size(r, start, stop, step)
+    second = binary(r, "Add", start, step)
+    for x in (start, second):
+        check_number(r, x, ArrayRef(Storage(element, (), ())))
+    first, other = (scalar_value(r, x, element) for x in (start, second))
+    return indexed(r, (size,), element, [first, other], ramp)
+
+
+def ramp(body: Body, place: list[Value], ends: list[Value]) -> Value:
+    """ends[0], ends[1], then ends[0] + i * (ends[1] - ends[0])."""
+    first, second = ends
+    element = linalg.element_type(first.type)
+    loop = (element.dtype,) * 3
+    delta = apply_rule(np.subtract, body, [second, first], loop)
+    steps = apply_rule(np.multiply, body, [body.cast(place[0], element), delta], loop)
+    value = apply_rule(np.add, body, [first, steps], loop)
+    if not element.is_float:
+        return value
+    for k, known in enumerate(ends):  # the first two as they are
+        here = body.add(arith.CmpI.of("eq", place[0], body.constant(k, I64), body.loc))
+        value = body.add(arith.Select.of(here, known, value, body.loc))
+    return value
+
+
+def arange_bounds(args: Sequence[Any], named: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """(start, stop, step) as np.arange understands its arguments."""
+    names = ["stop"] if len(args) == 1 and "stop" not in named else ["start", "stop", "step"]
+    values = {**dict(zip(names, args)), **named}
+    if values.get("stop") is None:
+        if values.get("start") is None or "start" in named:
+            raise TypeError("arange() requires stop to be specified.")
+        values = {**values, "start": 0, "stop": values["start"]}
+    start, step = values.get("start"), values.get("step")
+    return 0 if start is None else start, values["stop"], 1 if step is None else step
+
+
+def arange_size(r: Recorder, start: Any, stop: Any, step: Any) -> Dim:
+    """How many elements; of ints exactly, of floats as NumPy divides."""
+    ints = [as_int(r, int(x) if isinstance(x, bool) else x) for x in (start, stop, step)]
+    first, last, by = ints
+    if first is not None and last is not None and by is not None:
+        count = r.static_int(by, "the step of np.arange")
+        if count == 0:
+            r.fail("ZeroDivisionError", "division by zero")
+        span = sub(last, first) if count > 0 else sub(first, last)
+        size = at_least_zero(r, floordiv(add(span, abs(count) - 1), abs(count)))
+        return shape_arg(r, PyInt(size))[0]
+    if not any(is_traced(x) for x in (start, stop, step)):
+        return np.arange(start, stop, step).size
+    return float_size(r, binary(r, "Sub", stop, start), step)
+
+
+def float_size(r: Recorder, span: Any, step: Any) -> Dim:
+    """ceil(span / step) of floats, at least 0; 1 where a positive quotient is rounded to 0."""
+    quotient = float_value(r, binary(r, "Div", span, step))
+    number = r.add(arith.CmpF.of("olt", r.add(arith.AbsF.of(quotient, r.loc)).result, r.constant(2.0**40, F64), r.loc))
+    r.check(number.result, "ValueError", "Maximum allowed size exceeded")
+    up = r.add(casts.FPToSI.of(r.add(arith.Ceil.of(quotient, r.loc)).result, I64, r.loc)).result
+    zero = r.add(arith.CmpF.of("oeq", quotient, r.constant(0.0, F64), r.loc)).result
+    some = r.add(arith.CmpF.of("une", float_value(r, span), r.constant(0.0, F64), r.loc)).result
+    sign = r.add(arith.CopySign.of(r.constant(1.0, F64), quotient, r.loc)).result
+    positive = r.add(arith.CmpF.of("ogt", sign, r.constant(0.0, F64), r.loc)).result
+    lost = r.add(arith.AndI.of(r.add(arith.AndI.of(zero, some, r.loc)).result, positive, r.loc)).result
+    count = r.add(arith.Select.of(lost, r.constant(1, I64), up, r.loc)).result
+    size = r.add(arith.MaxSI.of(count, r.constant(0, I64), r.loc)).result
+    return r.symbol(r.add(arith.IndexCast.of(size, INDEX, r.loc)).result, "arange", lo=0)
+
+
+# -- np.linspace
+
+
+def linspace(
+    r: Recorder,
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: Any = True,
+    retstep: Any = False,
+    dtype: Any = None,
+    axis: Any = 0,
+) -> Any:
+    """np.linspace of numbers: i * step + start, and `stop` itself at the end (numpy/_core/function_base.py)."""
+    only(r, "np.linspace", dtype=(dtype, None), axis=(axis, 0))
+    ends = [start, stop]
+    numbers = all(isinstance(x, (Scalar, bool, int, float, np.generic)) for x in ends)
+    if not numbers or any(not isinstance(k := weak_type(x), type) and k not in (F64.dtype, I64.dtype) for x in ends):
+        raise UnsupportedError("np.linspace between these", location=r.loc, instead="use Python numbers")
+    if not isinstance(endpoint, bool) or not isinstance(retstep, bool):
+        raise UnsupportedError("this flag is not known at trace time", location=r.loc, instead="use True or False")
+    (size,) = shape_arg(r, num)
+    div = sub(size, 1) if endpoint else size
+    first, last = (scalar_value(r, x, F64) for x in ends)
+    delta = r.add(arith.SubF.of(last, first, r.loc)).result
+    several = r.ask_nonneg(sub(div, 1))
+    if several is None:
+        raise UnsupportedError("np.linspace of a number of points", location=r.loc, instead="pass the number in")
+    count = scalar_value(r, PyInt(div), F64)
+    nan = r.constant(float("nan"), F64)
+    step = r.add(arith.DivF.of(delta, count, r.loc)).result if several else nan
+
+    def point(body: Body, place: list[Value], known: list[Value]) -> Value:
+        first, last, delta, step, count = known
+        i = body.cast(place[0], F64)
+        value = body.add(arith.MulF.of(i, step if several else delta, body.loc))
+        if several:
+            small = body.add(arith.MulF.of(body.add(arith.DivF.of(i, count, body.loc)), delta, body.loc))
+            none = body.add(arith.CmpF.of("oeq", step, body.constant(0.0, F64), body.loc))
+            value = body.add(arith.Select.of(none, small, value, body.loc))
+        value = body.add(arith.AddF.of(value, first, body.loc))
+        if endpoint and several:
+            at_end = body.add(arith.CmpF.of("oeq", i, count, body.loc))
+            value = body.add(arith.Select.of(at_end, last, value, body.loc))
+        return value
+
+    points = indexed(r, (size,), F64, [first, last, delta, step, count], point)
+    if retstep:
+        return points, NpScalar(step, F64) if several else float("nan")
+    return points
+
+
+# -- matrices of their indices
+
+
+def below(r: Recorder, shape: Sequence[Dim], k: Any, element: ScalarType, predicate: str) -> ArrayRef:
+    """1 where the column is at (eq), or at most (sle), the row + k; else 0."""
+    offset = as_int(r, k)
+    if offset is None:
+        raise TypeError(f"'{type(example(k)).__name__}' object cannot be interpreted as an integer")
+
+    def compute(body: Body, place: list[Value], scalars: list[Value]) -> Value:
+        shifted = body.add(arith.AddI.of(place[0], scalars[0], body.loc))
+        return body.add(arith.CmpI.of(predicate, place[1], shifted, body.loc))
+
+    return indexed(r, shape, element, [r.i64(offset)], compute)
+
+
+def eye(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: Any = "C") -> ArrayRef:
+    only(r, "np.eye", order=(order, "C"))
+    shape = (*shape_arg(r, N), *shape_arg(r, N if M is None else M))
+    return below(r, shape, k, element_of(r, float if dtype is None else dtype), "eq")
+
+
+def identity(r: Recorder, n: Any, dtype: Any = None) -> ArrayRef:
+    return eye(r, n, dtype=dtype)
+
+
+def tri(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> ArrayRef:
+    shape = (*shape_arg(r, N), *shape_arg(r, N if M is None else M))
+    return below(r, shape, k, element_of(r, float if dtype is None else dtype), "sle")
+
+
+def _triangle(lower: bool) -> Callable[..., Any]:
+    """np.tril and np.triu."""
+
+    def run(r: Recorder, m: Any, k: Any = 0) -> ArrayRef:
+        ref = as_array(r, m)
+        if ref.ndim < 2:
+            what = "np.tril or np.triu of a vector"
+            raise UnsupportedError(what, location=r.loc, instead="np.where(np.tri(n), a, 0)")
+        mask = below(r, ref.shape[-2:], k if lower else binary(r, "Sub", k, 1), I1, "sle")
+        zero = NpScalar(r.constant(ref.dtype.type(0).item(), ref.element), ref.element)
+
+        def select(body: Body, args: list[Value]) -> Value:
+            return body.add(arith.Select.of(args[0], args[1 if lower else 2], args[2 if lower else 1], body.loc))
+
+        found = build(r, select, [mask, ref, zero], [I1, ref.element, ref.element], ref.element)
+        assert isinstance(found, ArrayRef)
+        return found
+
+    return run
+
+
+# -- arrays written out
+
+
+MAX_WRITTEN = 256
+"""Most elements of an array that is written out: each is a store."""
+
+
+def array(r: Recorder, object: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
+    """np.array of nested lists and tuples of numbers, or of an array."""
+    if not isinstance(object, (list, tuple)):
+        return array_function(r, object, dtype, **rest)
+    only(r, "np.array of numbers", **{k: (v, {"copy": True, "order": "K"}.get(k)) for k, v in rest.items()})
+    return array_of(r, object, dtype)
+
+
+def asarray(r: Recorder, a: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
+    """np.asarray of the same."""
+    if not isinstance(a, (list, tuple)):
+        return as_array_function(r, a, dtype, **rest)
+    only(r, "np.asarray of numbers", **{k: (v, None) for k, v in rest.items()})
+    return array_of(r, a, dtype)
+
+
+def array_of(r: Recorder, items: Any, dtype: Any) -> ArrayRef:
+    """The array of nested lists and tuples of numbers."""
+    shape, numbers = shape_of(r, items), flat(items)
+    if len(numbers) > MAX_WRITTEN:
+        raise UnsupportedError("an array of many numbers is written out", location=r.loc, instead="make it outside")
+    numbers = [NpScalar(r.load(x, ()), x.element) if isinstance(x, ArrayRef) else x for x in numbers]
+    if any(isinstance(x, NpScalar) and x.maybe_python for x in numbers):
+        raise UnsupportedError("this number is Python's or NumPy's, depending on the path", location=r.loc)
+    found = np.array([example(x) for x in numbers] or [0.0]).dtype if dtype is None else np.dtype(dtype)
+    result = filled(r, shape, supported(found, "the array", r.loc), None)
+    for place, x in zip(np.ndindex(*shape), numbers):
+        check_number(r, x, result)
+        r.store_element(result, place, scalar_value(r, x, result.element))
+    return result
+
+
+def shape_of(r: Recorder, items: Any) -> tuple[int, ...]:
+    """The shape of nested lists and tuples; ValueError where they differ."""
+    if isinstance(items, (list, tuple)):
+        inner = [shape_of(r, i) for i in items]
+        if any(s != inner[0] for s in inner):
+            raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous shape")
+        return (len(items), *(inner[0] if inner else ()))
+    if isinstance(items, (Scalar, bool, int, float, np.generic)) or (isinstance(items, ArrayRef) and not items.ndim):
+        return ()
+    what = "an array" if isinstance(items, ArrayRef) else f"a {type(items).__name__}"
+    raise UnsupportedError(f"{what} among the items of an array", location=r.loc, instead="np.stack((a, b))")
+
+
+def flat(items: Any) -> list[Any]:
+    return [x for i in items for x in flat(i)] if isinstance(items, (list, tuple)) else [items]
+
+
+def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """np.select: the choice of the first condition that holds."""
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not len(condlist):
+        raise ValueError("select with an empty condition list is not possible")
+    choices = [*choicelist, default]
+    kinds = [example(x) if type(example(x)) in (int, float) else np.asarray(example(x)) for x in choices]
+    element = supported(np.result_type(*kinds), "np.select", r.loc)
+    for i, c in enumerate(condlist):
+        if not isinstance(c, ArrayRef) or c.element is not I1:
+            raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
+    n = len(condlist)
+
+    def pick(body: Body, args: list[Value]) -> Value:
+        value = body.cast(args[-1], element)
+        for condition, choice in reversed(list(zip(args[:n], args[n:-1]))):
+            value = body.add(arith.Select.of(condition, body.cast(choice, element), value, body.loc))
+        return value
+
+    arrays = [x.shape for x in (*condlist, *choices) if isinstance(x, ArrayRef)]
+    result = filled(r, broadcast(r, arrays), element, None)
+    return build(r, pick, [*condlist, *choices], [I1] * n + [element] * (n + 1), element, result)
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.arange: arange, np.linspace: linspace, np.eye: eye, np.identity: identity, np.tri: tri,
+    np.tril: _triangle(True), np.triu: _triangle(False), np.select: select, np.array: array, np.asarray: asarray,
+}  # fmt: skip

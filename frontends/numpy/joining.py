@@ -1,0 +1,262 @@
+"""Arrays put together from parts of others: concatenate, stack, roll, repeat, tile, diff, pad, meshgrid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.fresh import as_array, filled, k_order, only
+from tracebuf.frontends.numpy.indexing import as_int, check_number, store_view
+from tracebuf.frontends.numpy.loops import for_each
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.reductions import axis_of
+from tracebuf.frontends.numpy.ufuncs import convert_to, elementwise, shape_text, supported
+from tracebuf.frontends.numpy.values import ArrayRef, axis_order
+from tracebuf.ir.dims import Dim, add, mul, sub
+
+
+def part(ref: ArrayRef, axis: int, start: Dim, size: Dim, step: int = 1) -> ArrayRef:
+    """ref[..., start : start + step * size : step, ...] along an axis; it must be inside."""
+    return ref.derive(lambda view: view.narrow(axis, start, step, size))
+
+
+def arrays_of(r: Recorder, items: Any) -> list[ArrayRef]:
+    """A sequence of arrays."""
+    if not isinstance(items, (list, tuple)):
+        raise UnsupportedError("these arrays are not a list", location=r.loc, instead="write (a, b)")
+    if not items:
+        raise ValueError("need at least one array to concatenate")
+    return [as_array(r, i) for i in items]
+
+
+def concatenate(
+    r: Recorder, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = None
+) -> Any:
+    """np.concatenate: a fresh array, its axes in the order they have in all of the parts."""
+    only(r, "np.concatenate", out=(out, None), dtype=(dtype, None), casting=(casting, None))
+    refs = arrays_of(r, arrays)
+    if axis is None and any(x.ndim != 1 for x in refs):
+        raise UnsupportedError("np.concatenate without an axis", location=r.loc, instead="a.ravel() of each array")
+    if any(x.ndim == 0 for x in refs):
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    return joined(r, refs, 0 if axis is None else axis_of(r, axis, refs[0].ndim))
+
+
+def joined(r: Recorder, refs: Sequence[ArrayRef], axis: int) -> ArrayRef:
+    """The arrays one after another along an axis."""
+    first = refs[0]
+    for x in refs[1:]:
+        if x.ndim != first.ndim:
+            raise ValueError("all the input array dimensions must match exactly: their numbers differ")
+        text, values = shape_text([first.shape, x.shape])
+        for k, (m, n) in enumerate(zip(first.shape, x.shape)):
+            if k != axis:
+                message = f"all the input array dimensions except for the concatenation axis must match exactly: {text}"
+                r.require_equal(m, n, "ValueError", message, values)
+    total: Dim = 0
+    for x in refs:
+        total = add(total, x.shape[axis])
+    element = supported(np.result_type(*(x.dtype for x in refs)), "the array", r.loc)
+    shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
+    order = axis_order([(x, list(range(x.ndim))) for x in refs], first.ndim)
+    result = filled(r, shape, element, None, order)
+    start: Dim = 0
+    for x in refs:
+        store_view(r, part(result, axis, start, x.shape[axis]), x)
+        start = add(start, x.shape[axis])
+    return result
+
+
+def stack(r: Recorder, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = None) -> Any:
+    """np.stack: along a new axis."""
+    only(r, "np.stack", out=(out, None), dtype=(dtype, None), casting=(casting, None))
+    refs = arrays_of(r, arrays)
+    for x in refs[1:]:
+        if x.ndim != refs[0].ndim:
+            raise ValueError("all input arrays must have the same shape")
+        for m, n in zip(refs[0].shape, x.shape):
+            r.require_equal(m, n, "ValueError", "all input arrays must have the same shape")
+    place = axis_of(r, axis, refs[0].ndim + 1)
+    return joined(r, [x.derive(lambda view: view.new_axis(place)) for x in refs], place)
+
+
+def at_least(ref: ArrayRef, ndim: int) -> ArrayRef:
+    """With new axes in front."""
+    while ref.ndim < ndim:
+        ref = ref.derive(lambda view: view.new_axis(0))
+    return ref
+
+
+def hstack(r: Recorder, tup: Any) -> Any:
+    refs = [at_least(x, 1) for x in arrays_of(r, tup)]
+    return joined(r, refs, 0 if refs[0].ndim == 1 else 1)
+
+
+def vstack(r: Recorder, tup: Any) -> Any:
+    return joined(r, [at_least(x, 2) for x in arrays_of(r, tup)], 0)
+
+
+def column_stack(r: Recorder, tup: Any) -> Any:
+    """Vectors become columns."""
+    refs = []
+    for x in arrays_of(r, tup):
+        flat = at_least(x, 2)
+        refs.append(flat.derive(lambda view: view.transpose((1, 0))) if x.ndim < 2 else x)
+    return joined(r, refs, 1)
+
+
+def append(r: Recorder, arr: Any, values: Any, axis: Any = None) -> Any:
+    """np.append: np.concatenate; without an axis, of vectors and numbers."""
+    refs = [as_array(r, x) for x in (arr, values)]
+    if axis is None:
+        refs = [at_least(x, 1) for x in refs]
+    return concatenate(r, tuple(refs), axis)
+
+
+def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> Any:
+    """np.diff: each element minus the one before, n times."""
+    only(r, "np.diff", prepend=(prepend, None), append=(append, None))
+    ref, times = as_array(r, a), r.static_int(as_int(r, n) or 0, "n")
+    if times < 0:
+        raise ValueError(f"order must be non-negative but got {times}")
+    if not ref.ndim:
+        raise ValueError("diff requires input that is at least one dimensional")
+    place = axis_of(r, axis, ref.ndim)
+    for _ in range(times):
+        size = sub(ref.shape[place], 1)
+        left = r.ask_nonneg(size)
+        if left is None:
+            raise UnsupportedError("np.diff of what may be empty", location=r.loc, instead="a[1:] - a[:-1]")
+        size = size if left else 0
+        ufunc = np.not_equal if ref.dtype == np.bool_ else np.subtract
+        both = [part(ref, place, 1 if left else 0, size), part(ref, place, 0, size)]
+        ref = as_array(r, elementwise(r, ufunc, both))
+    return ref
+
+
+def roll(r: Recorder, a: Any, shift: Any, axis: Any = None) -> ArrayRef:
+    """np.roll along one axis: two copies of parts."""
+    ref, by = as_array(r, a), as_int(r, shift)
+    if by is None or (axis is None and ref.ndim != 1) or isinstance(axis, tuple):
+        raise UnsupportedError("np.roll by more than one axis", location=r.loc, instead="roll axis by axis")
+    place = axis_of(r, 0 if axis is None else axis, ref.ndim)
+    n = ref.shape[place]
+    result = filled(r, ref.shape, ref.element, None, k_order(ref))
+    forward = r.ask_nonneg(by)
+    back = mul(by, -1)
+    if forward and r.ask_nonneg(sub(n, by)):
+        offset = by
+    elif forward is False and r.ask_nonneg(sub(n, back)):
+        offset = sub(n, back)
+    else:
+        size = r.static_int(n, "how far np.roll goes around")
+        offset = r.static_int(by, "the shift of np.roll") % (size or 1)
+    rest = sub(n, offset)
+    store_view(r, part(result, place, offset, rest), part(ref, place, 0, rest))
+    store_view(r, part(result, place, 0, offset), part(ref, place, rest, offset))
+    return result
+
+
+def count_of(r: Recorder, n: Any, what: str) -> int:
+    """A static number of repetitions."""
+    e = as_int(r, n)
+    if e is None:
+        raise UnsupportedError(f"{what} is no int", location=r.loc, instead="use an int")
+    times = r.static_int(e, what)
+    if times < 0:
+        raise ValueError("repeats may not contain negative values.")
+    return times
+
+
+def repeat(r: Recorder, a: Any, repeats: Any, axis: Any = None) -> ArrayRef:
+    """np.repeat: each element so many times."""
+    ref, times = at_least(as_array(r, a), 1), count_of(r, repeats, "the number of repeats")
+    if axis is None and ref.ndim != 1:
+        raise UnsupportedError("np.repeat without an axis", location=r.loc, instead="np.repeat(a.ravel(), n)")
+    place = axis_of(r, 0 if axis is None else axis, ref.ndim)
+    n = ref.shape[place]
+    shape = (*ref.shape[:place], mul(n, times), *ref.shape[place + 1 :])
+    result = filled(r, shape, ref.element, None)
+    for_each(r, 0, times, lambda k: store_view(r, part(result, place, k, n, times), ref))
+    return result
+
+
+def tile(r: Recorder, A: Any, reps: Any) -> ArrayRef:
+    """np.tile of a vector: it so many times, one after another."""
+    ref = at_least(as_array(r, A), 1)
+    times = max(count_of(r, reps, "the number of tiles"), 0)
+    if ref.ndim != 1:
+        raise UnsupportedError("np.tile of an array of more axes", location=r.loc, instead="np.concatenate((a, a))")
+    n = ref.shape[0]
+    result = filled(r, (mul(n, times),), ref.element, None)
+    for_each(r, 0, times, lambda k: store_view(r, part(result, 0, mul(k, n), n), ref))
+    return result
+
+
+def pad(r: Recorder, array: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 0) -> ArrayRef:
+    """np.pad with one constant: a fill, and the array in its middle."""
+    only(r, "np.pad", mode=(mode, "constant"))
+    ref = as_array(r, array)
+    widths = pad_widths(r, pad_width, ref.ndim)
+    ranks = [ref.stride_rank(a) or 0 for a in range(ref.ndim)]
+    if ranks != sorted(ranks):
+        raise UnsupportedError("np.pad of an array that is not in rows", location=r.loc, instead="a.copy()")
+    if isinstance(constant_values, (list, tuple, ArrayRef)):
+        raise UnsupportedError("np.pad with several constants", location=r.loc, instead="one constant")
+    shape = [add(add(before, n), after) for n, (before, after) in zip(ref.shape, widths)]
+    check_number(r, constant_values, ref)
+    result = filled(r, shape, ref.element, constant_values)
+    middle = result
+    for axis, (before, _) in enumerate(widths):
+        middle = part(middle, axis, before, ref.shape[axis])
+    store_view(r, middle, ref)
+    return result
+
+
+def pad_widths(r: Recorder, width: Any, ndim: int) -> list[tuple[Dim, Dim]]:
+    """(before, after) for each axis."""
+    pairs = width if isinstance(width, (tuple, list)) else (width,)
+    if all(isinstance(p, (tuple, list)) for p in pairs):
+        pairs = [tuple(p) * (2 if len(p) == 1 else 1) for p in pairs]
+        pairs = pairs * ndim if len(pairs) == 1 else pairs
+    else:
+        pairs = [tuple(pairs) * (2 if len(pairs) == 1 else 1)] * ndim
+    found = [tuple(as_int(r, n) for n in p) for p in pairs]
+    if len(found) != ndim or any(len(p) != 2 or None in p for p in found):
+        raise UnsupportedError("this pad_width", location=r.loc, instead="an int, or a (before, after) for each axis")
+    for p in found:
+        for n in p:
+            r.require_nonneg(n, "ValueError", "index can't contain negative values")  # type: ignore[arg-type]
+    return found  # type: ignore[return-value]
+
+
+def meshgrid(
+    r: Recorder, *xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "xy"
+) -> tuple[ArrayRef, ...]:
+    """np.meshgrid: each vector along its own axis, repeated along the others."""
+    only(r, "np.meshgrid", copy=(copy, True), sparse=(sparse, False))
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    refs = [at_least(as_array(r, x), 1) for x in xi]
+    if any(x.ndim != 1 for x in refs):
+        raise UnsupportedError("np.meshgrid of arrays of more axes", location=r.loc, instead="pass vectors")
+    n = len(refs)
+    places = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else list(range(n))
+    shape = tuple(refs[places.index(k)].shape[0] for k in range(n))
+    grids = []
+    for x, place in zip(refs, places):
+        for _ in range(n - 1 - place):
+            x = x.derive(lambda view: view.new_axis(len(view.dims)))
+        value = convert_to(r, x, x.element, shape, fresh=True)
+        grids.append(ArrayRef(r.new_storage(x.element, shape, range(n), value)))
+    return tuple(grids)
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.concatenate: concatenate, np.stack: stack, np.hstack: hstack, np.vstack: vstack, np.append: append,
+    np.column_stack: column_stack, np.diff: diff, np.roll: roll, np.repeat: repeat, np.tile: tile, np.pad: pad,
+    np.meshgrid: meshgrid,
+}  # fmt: skip
