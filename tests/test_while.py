@@ -21,7 +21,7 @@ from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.interpret import memref as on_memory
 from tracebuf.interpret import tensor as on_values
 from tracebuf.ir.core import Block, Func, Value, clone_func
-from tracebuf.ir.dims import Expr, Sym
+from tracebuf.ir.dims import Expr, Sym, sub
 from tracebuf.ir.printer import print_module
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I64, INDEX, ScalarType, TensorType
@@ -132,23 +132,41 @@ def fibonacci(steps: int) -> tuple[np.ndarray, np.ndarray]:
     return p, q
 
 
-def rotation(m: Maker) -> Func:
-    """p, q = zeros(n), ones(n); i = 0; while i < k: p, q = q, p + q; i += 1; return p, q"""
+def rotation(m: Maker, step: Callable[[Value, Value], Value]) -> Func:
+    """p, q = zeros(n), 1 + a; i = 0; while i < k: p, q = q, step(p, q); i += 1; return p, q"""
     a, k = m.args
-    n = m.dim("n")
     p, q, _ = loop(
         m,
-        [m.zeros(n), m.zeros(n, value=1.0), m.const(0, INDEX)],
+        [m.zeros(m.dim("n")), m.ew(ADD, a, m.const(1.0)), m.const(0, INDEX)],
         lambda p, q, i: below(m, i, k),
-        lambda p, q, i: [q, m.ew(ADD, p, q), next_(m, i)],
+        lambda p, q, i: [q, step(p, q), next_(m, i)],
     )
     return m.done(p, q)
 
 
 def test_s9_rotating_buffers_are_handed_on() -> None:
-    func = rotation(Maker("f", a=("n",), k=INDEX))
-    calls = [([array(3), k], [*fibonacci(k), array(3), k]) for k in (0, 1, 2, 7)]
+    m = Maker("f", a=("n",), k=INDEX)
+    func = rotation(m, lambda p, q: m.ew(ADD, p, q))
+    zeros = np.zeros(3)
+    calls = [([zeros, k], [*fibonacci(k), zeros, k]) for k in (0, 1, 2, 7)]
     program, counters = climb(func, *calls)
+    assert not names(program, "memref.copy")
+    assert all((c.allocations, c.copies) == (2, 0) for c in counters)
+
+
+def test_s11_a_fresh_array_enters_a_rotation() -> None:
+    """p, q = q, p[::-1] + q, which cannot be computed where p is"""
+    m = Maker("f", a=("n",), k=INDEX)
+    n = m.dim("n")
+    func = rotation(m, lambda p, q: m.ew(ADD, m.view(p, (sub(n, 1), n, -1)), q))
+
+    def eager(a: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
+        p, q = np.zeros(3), a + 1
+        for _ in range(steps):
+            p, q = q, p[::-1] + q
+        return p, q
+
+    program, counters = climb(func, *(([array(3), k], [*eager(array(3), k), array(3), k]) for k in (0, 1, 2, 7)))
     assert not names(program, "memref.copy")
     assert [(c.allocations, c.copies) for c in counters] == [(2 + k, 0) for k in (0, 1, 2, 7)]
     assert all(c.peak_bytes <= 5 * 24 for c in counters)
@@ -172,20 +190,39 @@ def test_s9_a_swap_needs_no_copy() -> None:
     assert all((c.allocations, c.copies) == (2, 0) for c in counters)
 
 
-def test_s11_a_fresh_array_replaces_the_old_one() -> None:
-    """x = a; while x[0] < y: x = x + 1; return x (which may be a)"""
+@pytest.mark.parametrize("reused", [True, False])
+def test_s11_a_fresh_array_replaces_the_old_one(reused: bool) -> None:
+    """x = a * 1; while x[0] < y: x = x + 1, or x = x[::-1][::-1] + 1; return x"""
     m = Maker("f", a=("n",), y=F64)
     a, y = m.args
+    n = m.dim("n")
 
     def go(x: Value) -> Value:
         return m.add(arith.CmpF.of("olt", m.extract(x, 0), y, m.loc()))
 
-    (x,) = loop(m, [m.ew(MUL, a, m.const(1.0))], go, lambda x: [m.ew(ADD, x, m.const(1.0))])
-    start = array(4)
-    calls = [([start, y], [start + k, start, y]) for y, k in ((-5.0, 0), (-2.5, 1), (1.0, 4))]
+    def body(x: Value) -> list[Value]:
+        if not reused:
+            x = m.view(m.view(x, (sub(n, 1), n, -1)), (sub(n, 1), n, -1))
+        return [m.ew(ADD, x, m.const(1.0))]
+
+    (x,) = loop(m, [m.ew(MUL, a, m.const(1.0))], go, body)
+    start, trips = array(4), (0, 1, 4)
+    calls = [([start, y], [start + k, start, y]) for y, k in zip((-5.0, -2.5, 1.0), trips)]
     program, counters = climb(m.done(x), *calls)
     assert not names(program, "memref.copy")
+    assert [c.allocations for c in counters] == [1 if reused else 1 + k for k in trips]
     assert all(c.peak_bytes <= 3 * 32 for c in counters), "an old buffer is not freed when it is replaced"
+
+
+def test_an_array_that_is_used_afterwards_is_not_computed_into() -> None:
+    """x = z = a * 1; while i < k: x = x + 1; return x, z: z must not change, and is not copied."""
+    m = Maker("f", a=("n",), k=INDEX)
+    a, k = m.args
+    z = m.ew(MUL, a, m.const(1.0))
+    inits = [z, m.const(0, INDEX)]
+    x, _ = loop(m, inits, lambda x, i: below(m, i, k), lambda x, i: [m.ew(ADD, x, m.const(1.0)), next_(m, i)])
+    start = array(4)
+    climb(m.done(x, z), *(([start, k], [start + k, start, start, k]) for k in (0, 1, 4)))
 
 
 def test_one_array_carried_twice() -> None:
@@ -290,7 +327,8 @@ def test_arguments_are_forwarded_and_yielded_in_any_order(order: tuple[int, int]
 
 @needs_mlir
 def test_mlir_opt_reads_both_levels() -> None:
-    func = rotation(Maker("f", a=("n",), k=INDEX))
+    m = Maker("f", a=("n",), k=INDEX)
+    func = rotation(m, lambda p, q: m.ew(ADD, p, q))
     memory = pipeline.to_memref(clone_func(func)[0], Options())
     assert mlir_reads(func) and mlir_reads(memory)
 
@@ -462,7 +500,8 @@ def is_scalar(value: Value) -> bool:
 
 
 def test_buffers_that_go_round_keep_what_is_known_of_their_layout() -> None:
-    program = pipeline.to_memref(rotation(Maker("f", a=("n",), k=INDEX)), Options(verify=True))
+    m = Maker("f", a=("n",), k=INDEX)
+    program = pipeline.to_memref(rotation(m, lambda p, q: m.ew(ADD, p, q)), Options(verify=True))
     assert carried_types(program) == {"memref<?xf64>"} and mlir_reads(program)
 
 
