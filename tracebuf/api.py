@@ -35,7 +35,7 @@ from tracebuf.frontends.numpy.arguments import (
 )
 from tracebuf.frontends.numpy.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.outputs import Form, copy_results, destinations, labels
-from tracebuf.frontends.numpy.trace import Call, Leaf
+from tracebuf.frontends.numpy.trace import Call, Leaf, Pick
 from tracebuf.ir.location import Location
 from tracebuf.options import Options
 
@@ -407,6 +407,8 @@ def build_results(plan: Plan, raw: Sequence[Any], values: Sequence[Any]) -> Any:
     def build(p: Any) -> Any:
         if isinstance(p, tuple):
             return tuple(build(i) for i in p)
+        if isinstance(p, Pick):
+            return build(p.then if raw[p.index] else p.orelse)
         return [build(i) for i in p] if isinstance(p, list) else leaf(p)
 
     return build(plan)

@@ -13,17 +13,38 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import functions, rewrites
-from tracebuf.frontends.numpy.control import Env, Range, trace_if
 from tracebuf.frontends.numpy.fresh import as_array
-from tracebuf.frontends.numpy.indexing import as_int, read_item
+from tracebuf.frontends.numpy.indexing import read_item
+from tracebuf.frontends.numpy.iteration import (
+    Items,
+    Range,
+    enumerated,
+    iterable_of,
+    make_range,
+    reversed_of,
+    static_items,
+    zipped,
+)
+from tracebuf.frontends.numpy.joins import bound_value, trace_if
+from tracebuf.frontends.numpy.kinds import Choice, Env, Maybe, path_dependent
+from tracebuf.frontends.numpy.liveness import stored
 from tracebuf.frontends.numpy.outputs import store_results
 from tracebuf.frontends.numpy.products import matmul
-from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.recorder import Frame, Recorder
 from tracebuf.frontends.numpy.reshape import Flat
 from tracebuf.frontends.numpy.scalars import binary, compare, example, truth, unary
 from tracebuf.frontends.numpy.source import Source, make_source
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyInt, Scalar, is_traced, stand_in
-from tracebuf.ir.dims import Dim, add, mul, sub
+from tracebuf.frontends.numpy.values import (
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyFloat,
+    PyInt,
+    Scalar,
+    is_traced,
+    stand_in,
+)
+from tracebuf.ir.dims import sub
 from tracebuf.ir.types import I1
 from tracebuf.ops import arith
 
@@ -64,9 +85,30 @@ class NestedFunction:
         return dict(bound.arguments)
 
 
+@dataclass(frozen=True, eq=False)
+class Text:
+    """A message with numbers in it that only the run time knows: a {} for each of `values`."""
+
+    template: str
+    values: list[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ListMethod:
+    """`append` and its kin of a list."""
+
+    of: list[Any]
+    name: str
+
+
+LIST_METHODS = ("append", "extend", "insert", "pop", "reverse", "clear", "remove")
+
+
 class Expressions:
     """Mixin: evaluates expressions in an environment."""
 
+    lists: dict[int, tuple[list[Any], Frame]]
+    assign: Callable[..., None]
     r: Recorder
     at: Callable[[ast.AST], Any]
     refuse: Callable[..., UnsupportedError]
@@ -80,6 +122,16 @@ class Expressions:
         raise NotImplementedError
 
     def expr(self, node: ast.expr, env: Env) -> Any:
+        """An expression's value."""
+        value = self.any_expr(node, env)
+        if isinstance(value, Choice):
+            self.at(node)
+            name = node.id if isinstance(node, ast.Name) else "<value>"
+            raise path_dependent(self.r, name, "values of different types")
+        return value
+
+    def any_expr(self, node: ast.expr, env: Env) -> Any:
+        """An expression's value where it may be of one sort or another."""
         method = getattr(self, f"expr_{type(node).__name__}", None)
         if method is None:
             raise self.refuse(node, *rewrites.expression(node))
@@ -93,9 +145,14 @@ class Expressions:
 
     def load_name(self, name: str, env: Env, node: ast.AST) -> Any:
         if name in env:
+            if isinstance(env[name], Maybe):
+                self.at(node)
+                self.r.unbound.add(name)
+                env[name] = bound_value(self.r, name, env[name])
             return env[name]
         self.at(node)
         if name in self.scope.source.locals:
+            self.r.unbound.add(name)
             raise UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
         return self.scope.lookup(name)
 
@@ -103,7 +160,19 @@ class Expressions:
         return tuple(self.items(node.elts, env))
 
     def expr_List(self, node: ast.List, env: Env) -> Any:
-        return self.items(node.elts, env)
+        return self.own(self.items(node.elts, env))
+
+    def own(self, made: list[Any]) -> list[Any]:
+        """A list that was made here: it may be changed here, and nowhere else (rule F2)."""
+        self.lists[id(made)] = (made, self.r.frame)
+        return made
+
+    def change_list(self, node: ast.AST, x: list[Any]) -> None:
+        """Refuses to change a list that was made outside of the loop or branch that is being traced."""
+        kept = self.lists.get(id(x))
+        if kept is None or kept[0] is not x or kept[1] is not self.r.frame:
+            reason = "a list is changed in a loop or branch that is traced once, but was not made in it"
+            raise self.refuse(node, reason, "store into an array that is made before: out[i] = x")
 
     def items(self, nodes: Sequence[ast.expr], env: Env) -> list[Any]:
         values: list[Any] = []
@@ -111,24 +180,88 @@ class Expressions:
             if isinstance(node, ast.Starred):
                 values += self.iterate_static(node, self.expr(node.value, env))
             else:
-                values.append(self.expr(node, env))
+                values.append(self.any_expr(node, env))
         return values
 
     def iterate_static(self, node: ast.AST, value: Any) -> list[Any]:
-        """The items of something of known length: tuples, lists, and arrays whose first size is a constant."""
-        if isinstance(value, (tuple, list, str)):
-            return list(value)
-        if isinstance(value, ArrayRef):
-            if value.ndim and isinstance(value.shape[0], int):
-                return [read_item(self.r, value, i) for i in range(value.shape[0])]
-            raise self.refuse(node, "iterating over an array is not supported yet", "for i in range(len(a)): x = a[i]")
-        if isinstance(value, Scalar):
-            raise TypeError("cannot unpack non-iterable number")
-        raise self.refuse(
-            node,
-            f"iterating over a {type(value).__name__} is not supported while tracing",
-            "use range(...), a tuple or a list",
-        )
+        """The items of something whose length is known, or made part of the key."""
+        self.at(node)
+        it = iterable_of(self.r, value)
+        if it is None:
+            raise self.refuse(
+                node,
+                f"iterating over a {type(value).__name__} is not supported while tracing",
+                "use range(...), an array, a tuple or a list",
+            )
+        return static_items(self.r, it, "what is unpacked here")
+
+    def expr_ListComp(self, node: ast.ListComp, env: Env) -> Any:
+        return self.own(self.comprehension(node, node.generators, env))
+
+    def expr_GeneratorExp(self, node: ast.GeneratorExp, env: Env) -> Any:
+        return self.comprehension(node, node.generators, env)
+
+    def comprehension(
+        self, node: ast.ListComp | ast.GeneratorExp, generators: Sequence[ast.comprehension], env: Env
+    ) -> list[Any]:
+        """The items of a comprehension, one by one: its ranges are unrolled."""
+        if not generators:
+            return [self.expr(node.elt, env)]
+        first, *more = generators
+        found: list[Any] = []
+        for item in self.iterate_static(first.iter, self.expr(first.iter, env)):
+            inner = dict(env)
+            self.assign(first.target, item, inner)
+            kept = [self.condition(test, self.expr(test, inner)) for test in first.ifs]
+            if not all(isinstance(k, bool) for k in kept):
+                raise self.refuse(first.ifs[0], "which items there are depends on data", "use np.where, or a for loop")
+            if all(kept):
+                outside, self.scope.env = self.scope.env, inner
+                try:
+                    found += self.comprehension(node, more, inner)
+                finally:
+                    self.scope.env = outside
+        return found
+
+    def expr_NamedExpr(self, node: ast.NamedExpr, env: Env) -> Any:
+        env[node.target.id] = value = self.expr(node.value, env)
+        return value
+
+    def expr_JoinedStr(self, node: ast.JoinedStr, env: Env) -> Any:
+        parts = [self.piece(p, env) for p in node.values]
+        made = Text("".join(p.template for p in parts), [v for p in parts for v in p.values])
+        return made if made.values else made.template.format()
+
+    def piece(self, node: ast.expr, env: Env) -> Text:
+        """One part of an f-string."""
+        if not isinstance(node, ast.FormattedValue):
+            return self.text(self.expr(node, env))
+        value = self.expr(node.value, env)
+        spec = self.expr(node.format_spec, env) if node.format_spec is not None else ""
+        if not isinstance(spec, str):
+            raise self.refuse(node, "a format that depends on values", "write the format out")
+        if is_traced(value) or isinstance(value, (tuple, list)):
+            found = self.text(value)
+            return Text("{:" + spec + "}", found.values) if spec and found.template == "{}" else found
+        convert: dict[int, Callable[[Any], Any]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
+        return self.text(format(convert.get(node.conversion, lambda v: v)(value), spec))
+
+    def text(self, x: Any) -> Text:
+        """A value as a part of a message."""
+        if isinstance(x, Text):
+            return x
+        if isinstance(x, PyInt):
+            return Text("{}", [self.r.index(x.expr)])
+        if isinstance(x, (PyFloat, PyBool, NpScalar)):
+            return Text("{}", [x.value])
+        if isinstance(x, ArrayRef):
+            return Text("array(...)", [])
+        if isinstance(x, (tuple, list)):
+            parts = [self.text(i) for i in x]
+            ends = "[]" if isinstance(x, list) else ("(", ",)" if len(x) == 1 else ")")
+            inside = ", ".join(p.template for p in parts)
+            return Text(ends[0] + inside + ends[1], [v for p in parts for v in p.values])
+        return Text(str(x).replace("{", "{{").replace("}", "}}"), [])
 
     def expr_Slice(self, node: ast.Slice, env: Env) -> Any:
         return slice(*(None if part is None else self.expr(part, env) for part in (node.lower, node.upper, node.step)))
@@ -224,16 +357,18 @@ class Expressions:
 
             return run
 
-        joined = dict(env)
-        trace_if(self.r, condition, joined, [arm(a) for a in arms], ["<value>"], frozenset(["<value>"]))
-        return joined["<value>"]
+        names = ("<value>", *stored([node]))
+        trace_if(self.r, condition, env, [arm(a) for a in arms], names, frozenset(env) | frozenset(names))
+        return env.pop("<value>")
 
     def expr_IfExp(self, node: ast.IfExp, env: Env) -> Any:
         known = self.condition(node.test, self.expr(node.test, env))
         if isinstance(known, bool):
-            return self.expr(node.body if known else node.orelse, env)
+            return self.any_expr(node.body if known else node.orelse, env)
         self.at(node)
-        return self.choose(node, known, [lambda e: self.expr(node.body, e), lambda e: self.expr(node.orelse, e)], env)
+        return self.choose(
+            node, known, [lambda e: self.any_expr(node.body, e), lambda e: self.any_expr(node.orelse, e)], env
+        )
 
     def expr_Subscript(self, node: ast.Subscript, env: Env) -> Any:
         base, index = self.expr(node.value, env), self.expr(node.slice, env)
@@ -292,7 +427,9 @@ class Expressions:
             return self.capture(node.attr, lambda: getattr(base, node.attr), value, base)
         if isinstance(base, (np.ufunc, np.dtype, type, int, float, str, np.generic, np.finfo, np.iinfo, slice)):
             return value
-        if isinstance(base, (tuple, list, NestedFunction, Method, Range, type(None))):
+        if isinstance(base, list) and node.attr in LIST_METHODS:
+            return ListMethod(base, node.attr)
+        if isinstance(base, (tuple, list, NestedFunction, Method, Range, Items, type(None))):
             if not hasattr(base, node.attr):
                 raise AttributeError(f"'{type(base).__name__}' object has no attribute '{node.attr}'")
             reason = f"`.{node.attr}` of a {type(base).__name__} is not supported in a traced function"
@@ -315,7 +452,9 @@ class Expressions:
         defaults = {n: self.expr(d, env) for n, d in pairs}
 
         def lookup(wanted: str) -> Any:
-            return outer.env[wanted] if wanted in outer.env else outer.lookup(wanted)
+            if wanted not in outer.env:
+                return outer.lookup(wanted)
+            return bound_value(self.r, wanted, outer.env[wanted])
 
         return NestedFunction(source, name, lookup, defaults)
 
@@ -337,8 +476,11 @@ class Expressions:
             return functions.METHODS[function.name](self.r, function.ref, *args, **kwargs)
         if isinstance(function, NestedFunction):
             return self.call_nested(function, args, kwargs)
-        if function is range:
-            return self.make_range(args)
+        if isinstance(function, ListMethod):
+            self.change_list(node, function.of)
+            return getattr(function.of, function.name)(*args, **kwargs)
+        if function in (range, enumerate, zip, reversed) and isinstance(function, type):
+            return self.iteration(node, function, args, kwargs)
         known = functions.call_known(self.r, function, args, kwargs)
         if known is not NotImplemented:
             return known
@@ -363,38 +505,15 @@ class Expressions:
             found += self.flat(v) if isinstance(v, (tuple, list)) else [v]
         return found
 
-    def make_range(self, args: Sequence[Any]) -> Range:
-        """range(...) with traced or plain ints; the step is known at trace time."""
-        if not 1 <= len(args) <= 3:
-            raise TypeError(f"range expected at least 1 argument, got {len(args)}")
-        bounds = [range_bound(self.r, a) for a in args]
-        start, stop = (0, bounds[0]) if len(args) == 1 else (bounds[0], bounds[1])
-        if len(args) == 3 and not self.r.entry_only(bounds[2]):
-            return self.stepped_range(start, stop, self.r.facts.canon(bounds[2]))
-        step = self.r.static_int(bounds[2], "the step of a range") if len(args) == 3 else 1
-        if step == 0:
-            self.r.fail("ValueError", "range() arg 3 must not be zero")
-        return Range(start, stop, step)
-
-    def stepped_range(self, start: Dim, stop: Dim, step: Dim) -> Range:
-        """A range with a step computed at run time, whose sign is known."""
-        r = self.r
-        rising = r.ask_nonneg(sub(step, 1))
-        if not rising and not r.ask_nonneg(sub(-1, step)):
-            raise UnsupportedError(
-                "the step of a range depends on computed values, and so does its sign",
-                location=r.loc,
-                instead="use a constant, an argument or a loop's variable",
-            )
-        span, size = (sub(stop, start), step) if rising else (sub(start, stop), mul(step, -1))
-        count = r.add(arith.FloorDivIndex.of(r.index(add(span, sub(size, 1))), r.index(size), r.loc)).result
-        trips = r.add(arith.MaxSI.of(count, r.index(0), r.loc)).result
-        return Range(start, stop, step, r.symbol(trips, "trips", lo=0))
-
-
-def range_bound(r: Recorder, x: Any) -> Dim:
-    """An int argument of range, as an expression."""
-    e = int(x) if isinstance(x, bool) else as_int(r, x)
-    if e is None:
-        raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
-    return e
+    def iteration(self, node: ast.AST, function: type, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """range, enumerate, zip and reversed."""
+        if function is range:
+            return make_range(self.r, args)
+        given = [iterable_of(self.r, a) for a in (args if function is zip else args[:1])]
+        its = [it for it in given if it is not None]
+        if len(its) < len(given) or (kwargs and set(kwargs) != {"start"}):
+            what = ", ".join(type(a).__name__ for a in args)
+            raise self.refuse(node, f"{function.__name__} of {what} cannot be traced", rewrites.call(function.__name__))
+        if function is zip:
+            return zipped(self.r, its)
+        return reversed_of(self.r, *its) if function is reversed else enumerated(self.r, *its, *args[1:], **kwargs)

@@ -25,7 +25,17 @@ from tracebuf.frontends.numpy.ufuncs import (
     shape_text,
     weak_type,
 )
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, View, in_turn
+from tracebuf.frontends.numpy.values import (
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyFloat,
+    PyInt,
+    Scalar,
+    View,
+    in_turn,
+    storages_of,
+)
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX, UI64, ScalarType
@@ -79,7 +89,7 @@ def store_view(r: Recorder, target: ArrayRef, value: Operand) -> None:
             return
     else:
         check_number(r, value, target)
-    turned = isinstance(value, ArrayRef) and value.storage is target.storage and value.is_whole  # b[::-1] = b
+    turned = isinstance(value, ArrayRef) and value.is_whole and value.storage in storages_of(target)  # b[::-1] = b
     r.store(target, convert_to(r, value, target.element, target.shape, turned))
 
 

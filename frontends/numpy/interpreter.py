@@ -1,6 +1,7 @@
-"""The abstract interpreter (rule F0): runs the function's AST on traced and plain values, statement by statement.
+"""The abstract interpreter (rule F0): runs the function's AST on traced and plain values.
 
-Tests known at trace time just run; traced ones become `scf.if`. Expressions are in `expressions`, joins in `control`.
+Here are functions: their scopes, their free names and calls. Statements are in `statements`, expressions in
+`expressions`, joins in `joins`, loops in `loops`.
 """
 
 from __future__ import annotations
@@ -16,37 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import TracebufError, UnsupportedError, note_location
-from tracebuf.frontends.numpy import rewrites
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.captures import Place, default_of, outside
-from tracebuf.frontends.numpy.control import Env, Range, trace_for, trace_if
-from tracebuf.frontends.numpy.expressions import Expressions, NestedFunction
-from tracebuf.frontends.numpy.indexing import store_item
-from tracebuf.frontends.numpy.products import inplace_matmul
-from tracebuf.frontends.numpy.recorder import DeadEnd, Recorder
-from tracebuf.frontends.numpy.reshape import set_shape
-from tracebuf.frontends.numpy.scalars import BINARY, binary, power_form, truth
+from tracebuf.frontends.numpy.expressions import NestedFunction
+from tracebuf.frontends.numpy.joins import trace_if
+from tracebuf.frontends.numpy.kinds import LEAVE, RETURN, Env
+from tracebuf.frontends.numpy.loop_plan import Plan, goes_on, jump_of
+from tracebuf.frontends.numpy.recorder import Frame, Recorder
 from tracebuf.frontends.numpy.source import Source, read_source
-from tracebuf.frontends.numpy.ufuncs import elementwise
-from tracebuf.frontends.numpy.values import ArrayRef, is_traced
+from tracebuf.frontends.numpy.statements import Statements
+from tracebuf.frontends.numpy.values import PyBool
 from tracebuf.ir.location import Location
-
-INPLACE = {name: ufunc for name, (_, ufunc) in BINARY.items()}
-
-
-class ReturnSignal(Exception):
-    """`return` was reached."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-class BreakSignal(Exception):
-    """`break` in an unrolled loop."""
-
-
-class ContinueSignal(Exception):
-    """`continue` in an unrolled loop."""
 
 
 @dataclass
@@ -57,9 +38,11 @@ class Scope:
     lookup: Callable[[str], Any]
     name: str
     env: Env = field(default_factory=dict)
+    targets: list[frozenset[str]] = field(default_factory=list)
+    """For each loop being traced, the names that may be read where a jump out of its body leads."""
 
 
-class Interpreter(Expressions):
+class Interpreter(Statements):
     """Runs a function on traced arguments. `captures` collects (name, how to fetch it again, value) for the guards."""
 
     def __init__(self, recorder: Recorder, hidden: MutableMapping[Place, Any] | None = None) -> None:
@@ -67,7 +50,10 @@ class Interpreter(Expressions):
         self.hidden = {} if hidden is None else hidden
         self.captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
         self.scopes: list[Scope] = []
+        self.plans: dict[tuple[Any, ...], Plan] = {}
+        self.lists: dict[int, tuple[list[Any], Frame]] = {}
         self.returned_at = recorder.loc
+        recorder.outer_values = lambda: [v for s in self.scopes[:-1] for v in s.env.values()]
 
     # -- calls
     def call_function(self, function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -131,25 +117,30 @@ class Interpreter(Expressions):
             )
         caller = self.r.loc
         self.scopes.append(scope)
-        depth = self.r.frame
         try:
             node = scope.source.node
             if isinstance(node, ast.Lambda):
                 return self.expr(node.body, scope.env)
             self.block(node.body, scope.env)
-            return None
-        except ReturnSignal as signal:
-            self.returned_at = self.r.loc
-            if self.r.frame is not depth:
-                raise UnsupportedError(
-                    "`return` under a condition, or in a loop, that is only known at run time",
-                    location=self.r.loc,
-                    instead="assign, and return at the end",
-                ) from None
-            return signal.value
+            return self.returned(scope.env)
         finally:
+            self.returned_at = self.r.loc
             self.scopes.pop()
             self.r.loc = caller
+
+    def returned(self, env: Env) -> Any:
+        """What a function whose statements were traced returns."""
+        ended = jump_of(env)
+        if isinstance(ended, int):
+            return env[RETURN] if ended == LEAVE else None
+        on = goes_on(self.r, env, LEAVE)
+        if isinstance(on, PyBool):  # on some paths it ends without a return
+
+            def nothing(inner: Env) -> None:
+                inner[RETURN] = None
+
+            trace_if(self.r, on, env, [nothing, lambda e: None], [RETURN], frozenset([RETURN]))
+        return env[RETURN]
 
     @property
     def scope(self) -> Scope:
@@ -167,214 +158,3 @@ class Interpreter(Expressions):
 
     def refuse(self, node: ast.AST, reason: str, instead: str = "") -> UnsupportedError:
         return UnsupportedError(reason, instead=instead, location=self.at(node))
-
-    # -- statements
-    def block(self, body: Sequence[ast.stmt], env: Env) -> None:
-        for statement in body:
-            method = getattr(self, f"stmt_{type(statement).__name__}", None)
-            if method is None:
-                raise self.refuse(statement, *rewrites.statement(statement))
-            self.at(statement)
-            try:
-                method(statement, env)
-            except (TracebufError, DeadEnd, ReturnSignal, BreakSignal, ContinueSignal):
-                raise
-            except Exception as error:
-                self.user_error(error)
-
-    def user_error(self, error: Exception) -> None:
-        """An exception NumPy or Python raises for this code: raised at once where it is always reached, else
-        refused."""
-        if getattr(error, "__notes__", None):
-            raise error
-        if self.r.conditional:
-            text = f"this raises {type(error).__name__} when it is reached: {error}"
-            raise UnsupportedError(
-                text, location=self.r.loc, instead="move it out of the loop or branch, or mend it"
-            ) from error
-        raise note_location(error, self.r.loc)
-
-    def stmt_Pass(self, node: ast.Pass, env: Env) -> None:
-        pass
-
-    def stmt_Expr(self, node: ast.Expr, env: Env) -> None:
-        if not isinstance(node.value, ast.Constant):
-            self.expr(node.value, env)
-
-    def stmt_Return(self, node: ast.Return, env: Env) -> None:
-        value = None if node.value is None else self.expr(node.value, env)
-        self.at(node)
-        raise ReturnSignal(value)
-
-    def stmt_Assign(self, node: ast.Assign, env: Env) -> None:
-        value = self.expr(node.value, env)
-        for target in node.targets:
-            self.assign(target, value, env)
-
-    def stmt_AnnAssign(self, node: ast.AnnAssign, env: Env) -> None:
-        if node.value is not None:
-            self.assign(node.target, self.expr(node.value, env), env)
-
-    def assign(self, target: ast.expr, value: Any, env: Env) -> None:
-        """Binds a name, unpacks, or stores into an array."""
-        if isinstance(target, ast.Name):
-            env[target.id] = value
-        elif isinstance(target, (ast.Tuple, ast.List)):
-            self.unpack(target, value, env)
-        elif isinstance(target, ast.Subscript):
-            base, index = self.expr(target.value, env), self.expr(target.slice, env)
-            self.at(target)
-            if not isinstance(base, ArrayRef):
-                raise self.refuse(target, f"storing into a {type(base).__name__} while tracing", "store into an array")
-            store_item(self.r, base, index, self.storable(target, value))
-        elif isinstance(target, ast.Attribute) and target.attr == "shape":
-            base = self.expr(target.value, env)
-            self.at(target)
-            if not isinstance(base, ArrayRef):
-                raise self.refuse(target, f"setting an attribute of a {type(base).__name__}", "bind a name")
-            set_shape(self.r, base, value)
-        else:
-            raise self.refuse(
-                target, "this target of an assignment is not supported", "assign to a name or to an array's elements"
-            )
-
-    def storable(self, node: ast.AST, value: Any) -> Any:
-        """A value that may be stored into elements."""
-        if is_traced(value) or isinstance(value, (bool, int, float, np.generic)):
-            return value
-        raise self.refuse(
-            node, f"a {type(value).__name__} cannot be stored into an array while tracing", "store numbers or arrays"
-        )
-
-    def unpack(self, target: ast.Tuple | ast.List, value: Any, env: Env) -> None:
-        if any(isinstance(e, ast.Starred) for e in target.elts):
-            raise self.refuse(target, "starred unpacking is not supported yet", "name each part")
-        items = self.iterate_static(target, value)
-        if len(items) != len(target.elts):
-            few = len(items) < len(target.elts)
-            got = f"not enough values to unpack (expected {len(target.elts)}, got {len(items)})"
-            raise ValueError(got if few else f"too many values to unpack (expected {len(target.elts)})")
-        for element, item in zip(target.elts, items):
-            self.assign(element, item, env)
-
-    def stmt_AugAssign(self, node: ast.AugAssign, env: Env) -> None:
-        name = type(node.op).__name__
-        target = node.target
-        if isinstance(target, ast.Name):
-            old = self.load_name(target.id, env, target)
-            right = self.expr(node.value, env)
-            self.at(node)
-            env[target.id] = self.augmented(name, old, right)
-        elif isinstance(target, ast.Subscript):
-            base, index = self.expr(target.value, env), self.expr(target.slice, env)
-            self.at(target)
-            old = self.subscript(target, base, index)
-            right = self.expr(node.value, env)
-            self.at(node)
-            new = self.augmented(name, old, right)
-            if not isinstance(old, ArrayRef):
-                if not isinstance(base, ArrayRef):
-                    raise self.refuse(
-                        node, f"storing into a {type(base).__name__} while tracing", "store into an array"
-                    )
-                store_item(self.r, base, index, new)
-        else:
-            raise self.refuse(node, "this target of an augmented assignment is not supported")
-
-    def augmented(self, name: str, old: Any, right: Any) -> Any:
-        """`old OP= right`: in place for arrays."""
-        if not isinstance(old, ArrayRef):
-            return binary(self.r, name, old, right)
-        if name == "MatMult":
-            return inplace_matmul(self.r, old, right)
-        if not (is_traced(right) or isinstance(right, (bool, int, float, np.generic))):
-            return binary(self.r, name, old, right)
-        self.r.check_writable(old)
-        ufunc, operands = INPLACE[name], [old, right]
-        if name == "Pow":
-            ufunc, operands = power_form(self.r, old, right)
-        elementwise(self.r, ufunc, operands, into=old)
-        return old
-
-    def stmt_If(self, node: ast.If, env: Env) -> None:
-        condition = truth(self.r, self.expr(node.test, env))
-        if isinstance(condition, bool):
-            return self.block(node.body if condition else node.orelse, env)
-        self.at(node.test)
-        known = self.entry_condition(condition)
-        if known is not None:
-            return self.block(node.body if known else node.orelse, env)
-        live = self.scope.source.live
-        branches = [self.branch(node.body), self.branch(node.orelse)]
-        trace_if(self.r, condition, env, branches, live.assigned[node], live.after[node])
-
-    def branch(self, body: Sequence[ast.stmt]) -> Callable[[Env], None]:
-        def run(env: Env) -> None:
-            outside, self.scope.env = self.scope.env, env  # what inner functions see while this runs
-            try:
-                self.block(body, env)
-            except ReturnSignal:
-                raise UnsupportedError(
-                    "`return` under a condition, or in a loop, that is only known at run time",
-                    location=self.r.loc,
-                    instead="assign the result, and return at the end",
-                ) from None
-            except (BreakSignal, ContinueSignal):
-                raise UnsupportedError(
-                    "`break` or `continue` under a condition that is only known at run time",
-                    location=self.r.loc,
-                    instead="guard the rest of the body with an if",
-                ) from None
-            finally:
-                self.scope.env = outside
-
-        return run
-
-    def stmt_For(self, node: ast.For, env: Env) -> None:
-        iterable = self.expr(node.iter, env)
-        self.at(node)
-        if isinstance(iterable, Range):
-            if node.orelse:
-                raise self.refuse(node, "`else` on a loop is not supported yet", "put the code behind the loop")
-            if not isinstance(node.target, ast.Name):
-                raise self.refuse(node.target, "a range yields one int at a time", "loop over one name")
-            live = self.scope.source.live
-            trace_for(
-                self.r,
-                iterable,
-                env,
-                node.target.id,
-                self.branch(node.body),
-                live.assigned[node],
-                live.head[node],
-                live.after[node],
-            )
-            return
-        for item in self.iterate_static(node.iter, iterable):
-            self.assign(node.target, item, env)
-            try:
-                self.block(node.body, env)
-            except ContinueSignal:
-                continue
-            except BreakSignal:
-                return
-        self.block(node.orelse, env)
-
-    def stmt_Break(self, node: ast.Break, env: Env) -> None:
-        raise BreakSignal
-
-    def stmt_Continue(self, node: ast.Continue, env: Env) -> None:
-        raise ContinueSignal
-
-    def stmt_FunctionDef(self, node: ast.FunctionDef, env: Env) -> None:
-        if node.decorator_list:
-            raise self.refuse(node, "decorators on inner functions are not supported yet", "leave it out")
-        env[node.name] = self.make_nested(node, node.name, env)
-
-    def stmt_While(self, node: ast.While, env: Env) -> None:
-        raise self.refuse(node, "`while` loops are not supported yet", "use `for i in range(...)`")
-
-    def stmt_Import(self, node: ast.Import | ast.ImportFrom, env: Env) -> None:
-        raise self.refuse(node, "imports inside a traced function", "import at the top of the module")
-
-    stmt_ImportFrom = stmt_Import

@@ -13,11 +13,22 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Liveness:
-    """Per compound statement: names live after it, names live at a loop's head, names it assigns."""
+    """Per compound statement: names live after it, names live at a loop's head, names it assigns; per statement, names
+    live at the end of the block it stands in."""
 
     after: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
     head: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
+    ends: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
     assigned: dict[ast.stmt, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Names live everywhere, and where `continue` and `break` lead to."""
+
+    always: frozenset[str]
+    head: frozenset[str] = frozenset()
+    after: frozenset[str] = frozenset()
 
 
 def analyse(function: ast.FunctionDef | ast.Lambda) -> Liveness:
@@ -26,7 +37,7 @@ def analyse(function: ast.FunctionDef | ast.Lambda) -> Liveness:
     if isinstance(function, ast.Lambda):
         return result
     always = frozenset(n for f in ast.walk(function) if is_scope(f) and f is not function for n in loaded(f))
-    _block(function.body, always, always, result)
+    _block(function.body, always, Place(always), result)
     return result
 
 
@@ -57,40 +68,70 @@ def stored(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _block(body: Sequence[ast.stmt], live: frozenset[str], always: frozenset[str], out: Liveness) -> frozenset[str]:
+def _block(body: Sequence[ast.stmt], live: frozenset[str], place: Place, out: Liveness) -> frozenset[str]:
+    end = live
     for statement in reversed(body):
-        live = _statement(statement, live, always, out)
+        out.ends[statement] = out.ends.get(statement, frozenset()) | end
+        live = _statement(statement, live, place, out)
     return live
 
 
-def _statement(s: ast.stmt, live: frozenset[str], always: frozenset[str], out: Liveness) -> frozenset[str]:
+def _statement(s: ast.stmt, live: frozenset[str], place: Place, out: Liveness) -> frozenset[str]:
     if isinstance(s, ast.If):
         out.after[s] = live
-        out.assigned[s] = stored([*s.body, *s.orelse])
-        return _block(s.body, live, always, out) | _block(s.orelse, live, always, out) | loaded(s.test)
+        out.assigned[s] = stored([s])
+        return _block(s.body, live, place, out) | _block(s.orelse, live, place, out) | loaded(s.test)
     if isinstance(s, (ast.For, ast.While)):
-        return _loop(s, live, always, out)
+        return _loop(s, live, place, out)
     if isinstance(s, (ast.Return, ast.Raise)):
-        return always | loaded(s)
+        return place.always | loaded(s)
     if isinstance(s, (ast.Break, ast.Continue)):
-        return live | always
-    bound = frozenset(n.id for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    if isinstance(s, (ast.With, ast.Try)):
+        return place.after if isinstance(s, ast.Break) else place.head
+    if isinstance(s, ast.With):
+        out.assigned[s] = stored([s])
+        return _block(s.body, live, place, out) | {n for i in s.items for n in loaded(i)}
+    if isinstance(s, ast.Try):
         return live | loaded(s)
-    return (live - bound) | loaded(s) | always
+    bound = frozenset(n.id for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return (live - bound) | loaded(s) | place.always
 
 
-def _loop(s: ast.For | ast.While, live: frozenset[str], always: frozenset[str], out: Liveness) -> frozenset[str]:
-    live_after = _block(s.orelse, live, always, out)
+def _loop(s: ast.For | ast.While, live: frozenset[str], place: Place, out: Liveness) -> frozenset[str]:
+    live_after = _block(s.orelse, live, place, out) | live
     target = [s.target] if isinstance(s, ast.For) else []
     bound = frozenset(stored(target))
     test = loaded(s.test) if isinstance(s, ast.While) else set()
     head = live_after | test
     while True:  # what is live at the head: the body with what is live after it, to a fixed point
-        entry = (_block(s.body, head, always, out) - bound) | live_after | test
+        inside = Place(place.always, head, live_after)
+        entry = (_block(s.body, head, inside, out) - bound) | live_after | test
         if entry <= head:
             break
         head |= entry
     out.after[s], out.head[s] = live_after, head
-    out.assigned[s] = stored([*target, *s.body])
+    out.assigned[s] = stored([*target, *s.body, *([s.test] if isinstance(s, ast.While) else [])])
     return head | (loaded(s.iter) if isinstance(s, ast.For) else set())
+
+
+def leaves_by(body: Sequence[ast.stmt], *kinds: type[ast.stmt]) -> bool:
+    """Whether statements contain a jump of these kinds out of them (`break` and `continue` belong to their loop)."""
+    for s in body:
+        if isinstance(s, kinds):
+            return True
+        if isinstance(s, (ast.For, ast.While)):
+            inner = tuple(k for k in kinds if k is ast.Return)
+            if (inner and leaves_by(s.body, *inner)) or leaves_by(s.orelse, *kinds):
+                return True
+        elif isinstance(s, (ast.If, ast.With)) and leaves_by([*s.body, *getattr(s, "orelse", [])], *kinds):
+            return True
+    return False
+
+
+def may_end(body: Sequence[ast.stmt]) -> bool:
+    """Whether a block may be run to its end, as its form tells."""
+    for s in body:
+        if isinstance(s, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
+            return False
+        if isinstance(s, ast.If) and s.orelse and not may_end(s.body) and not may_end(s.orelse):
+            return False
+    return True

@@ -15,6 +15,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.conditions import both, either, inverse, is_finite, is_infinite
 from tracebuf.frontends.numpy.indexing import as_int, check_float_fits, int_of, read_item
+from tracebuf.frontends.numpy.kinds import kind_of, python_flag
 from tracebuf.frontends.numpy.pyints import (
     as_int_value,
     bool_as_int,
@@ -29,7 +30,7 @@ from tracebuf.frontends.numpy.pyints import (
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.scalars import binary, example, float_value, truth
 from tracebuf.frontends.numpy.ufuncs import elementwise, scalar_value, weak_type
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, is_traced
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, Unsure, is_traced
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mul, neg
 from tracebuf.ir.types import F64, I1, I64, ScalarType
@@ -232,17 +233,23 @@ def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
 
 def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarType) -> PyFloat | NpScalar:
     """min and max of Python's and NumPy's numbers: the winner's type is only known at run time."""
-    best = scalar_value(r, items[0], element)
+    best, flag = scalar_value(r, items[0], element), python_flag(r, items[0])
     for x in items[1:]:
         value = scalar_value(r, x, element)
         predicate = ("o" if element is F64 else "s") + ("lt" if name == "min" else "gt")
         compare: Callable[..., Any] = arith.CmpF.of if element is F64 else arith.CmpI.of
         better = r.add(compare(predicate, value, best, r.loc)).result
         best = r.add(arith.Select.of(better, value, best, r.loc)).result
+        flag = r.add(arith.Select.of(better, python_flag(r, x), flag, r.loc)).result
     if all(isinstance(x, (PyFloat, float)) and not isinstance(x, np.generic) for x in items):
         return PyFloat(best)
-    sure = all(isinstance(x, np.generic) or (isinstance(x, NpScalar) and not x.maybe_python) for x in items)
-    return NpScalar(best, element, maybe_python=not sure)
+    kinds = {k for k in map(kind_of, items) if k is not None}
+    python = {k.python if k.name == "np" else k.name for k in kinds} - {""}
+    if len(python) > 1:
+        raise UnsupportedError(
+            f"{name}() of an int, a float and NumPy's numbers", location=r.loc, instead="write the int as a float: 1.0"
+        )
+    return NpScalar(best, element, Unsure(flag, python.pop()) if python else None)
 
 
 def numpy_extreme(r: Recorder, name: str, items: Sequence[NpScalar]) -> NpScalar:

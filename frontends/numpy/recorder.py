@@ -9,13 +9,22 @@ F3, Z1b).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Literal, NoReturn
+from typing import Any, Literal, NoReturn
 
 from tracebuf.errors import UnsupportedError, note_location
-from tracebuf.frontends.numpy.values import ArrayRef, Diagonal, Groups, Regrouping, Storage, View
+from tracebuf.frontends.numpy.values import (
+    ArrayRef,
+    Diagonal,
+    Groups,
+    GuardedRef,
+    Regrouping,
+    Storage,
+    View,
+    storages_of,
+)
 from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, substitute, sym, symbols
 from tracebuf.ir.facts import Facts
@@ -23,7 +32,7 @@ from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.prover import composites
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import I1, I64, INDEX, ScalarType, TensorType
-from tracebuf.ops import arith, integers, tensor
+from tracebuf.ops import arith, integers, scf, tensor
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 OVERFLOW = "Python integers are limited to 64 bits in compiled code"
@@ -69,6 +78,10 @@ class Recorder:
         """The caller's own array objects."""
         self.stride_symbols: frozenset[Sym] = frozenset()
         """Those that stand for arguments' strides: they occur in guards only."""
+        self.unbound: set[str] = set()
+        """Names that were read where nothing is bound to them."""
+        self.outer_values: Callable[[], Iterable[Any]] = tuple
+        """What names of the functions around the one being traced hold."""
 
     # -- ops
     def add(self, op: OpT) -> OpT:
@@ -340,6 +353,11 @@ class Recorder:
         type_ = TensorType(tuple(self.facts.canon(d) for d in shape), element)
         return self.add(tensor.Empty.of(type_, sizes, self.loc, tuple(order) if order is not None else None)).result
 
+    def nothing(self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int]) -> Value:
+        """A tensor that nobody reads: of no elements where its sizes are not constant."""
+        none = self.symbol(self.constant(0, INDEX), "none", 0, 0)
+        return self.empty(element, [d if isinstance(d, int) else none for d in shape], order)
+
     def value(self, storage: Storage) -> Value:
         """The storage's current value here."""
         return self._value_in(self.frame, storage)
@@ -368,8 +386,62 @@ class Recorder:
     def tensor_type(self, shape: Sequence[Dim], element: ScalarType) -> TensorType:
         return TensorType(tuple(self.facts.canon(d) for d in shape), element)
 
+    # -- branches
+    def either(self, condition: Value, run: Callable[[int], Sequence[Value]]) -> list[Value]:
+        """An scf.if with what `run` records for each side (0 where the condition holds); its values joined."""
+        frames, values = [], []
+        outer = self.frame
+        for side in (0, 1):
+            frames.append(self.push("branch", Block()))
+            self.facts.push_scope()
+            try:
+                values.append(list(run(side)))
+            except DeadEnd:
+                values.append([])
+            finally:
+                self.facts.pop_scope()
+                self.frame = outer
+        return self.close_if(condition, frames, values)
+
+    def on_either(self, ref: GuardedRef, run: Callable[[ArrayRef], None]) -> None:
+        """Something done to the array that a guarded reference is to."""
+
+        def side(k: int) -> list[Value]:
+            run(ref.arms[k])
+            return []
+
+        self.either(ref.condition, side)
+
+    def close_if(self, condition: Value, frames: Sequence[Frame], values: Sequence[Sequence[Value]]) -> list[Value]:
+        """Ends two branches with their yields and records the scf.if; storages take their joined values, the rest is
+        given back."""
+        storages = list(dict.fromkeys(s for f in frames for s in f.values if s not in f.locals))
+        yields = [[f.values.get(s) or self.value(s) for s in storages] + list(v) for f, v in zip(frames, values)]
+        for frame, given in zip(frames, yields):
+            frame.block.append(scf.Yield.of(given, self.loc))
+        types = [v.type for v in yields[0]]
+        results = self.add(scf.If.of(condition, types, frames[0].block, frames[1].block, self.loc)).results
+        for storage, value in zip(storages, results):
+            self.set_value(storage, value)
+        return results[len(storages) :]
+
+    def is_visible(self, value: Value) -> bool:
+        """Whether a value is defined in the region being recorded or one around it."""
+        frame: Frame | None = self.frame
+        while frame is not None and frame.block is not value.block:
+            frame = frame.parent
+        return frame is not None
+
+    def in_scope(self, e: Dim) -> bool:
+        """Whether the symbols of e have their values in the regions being recorded."""
+        return all(s not in self.func.symbols or self.is_visible(self.func.symbols[s]) for s in symbols(e))
+
     def read(self, ref: ArrayRef) -> Value:
         """The reference's current elements."""
+        if isinstance(ref, GuardedRef):
+            value = self.either(ref.condition, lambda side: [self.read(ref.arms[side])])[0]
+            value.type = self.tensor_type(ref.shape, ref.element)
+            return value
         return self._read(ref.storage, ref.view)
 
     def _read(self, storage: Storage, view: View) -> Value:
@@ -396,18 +468,14 @@ class Recorder:
             )
         return self._regrouped(source, over.shape, over.old, over.new, over.merged)
 
-    def _regrouped(
-        self, value: Value, shape: Sequence[Dim], old: Groups, new: Groups, merged: Sequence[Dim]
-    ) -> Value:
+    def _regrouped(self, value: Value, shape: Sequence[Dim], old: Groups, new: Groups, merged: Sequence[Dim]) -> Value:
         """Groups of axes, each made one axis of a size in `merged` (unless each is one) and then split likewise."""
         element = value.tensor_type.element
         if any(len(group) > 1 for group in old):
             source = value
             merged = [shape[after[0]] if len(after) == 1 else n for after, n in zip(new, merged, strict=True)]
             type_ = self.tensor_type(merged, element)
-            value = self._once(
-                ("collapse", source, old), lambda: tensor.CollapseShape.of(source, old, type_, self.loc)
-            )
+            value = self._once(("collapse", source, old), lambda: tensor.CollapseShape.of(source, old, type_, self.loc))
         if any(len(group) > 1 for group in new):
             flat, type_ = value, self.tensor_type(shape, element)
             mixed = tuple(self.mixed(d) for d in shape)
@@ -418,6 +486,9 @@ class Recorder:
 
     def store(self, ref: ArrayRef, new: Value) -> None:
         """The reference's elements become `new` (of its shape and element type)."""
+        if isinstance(ref, GuardedRef):
+            self.on_either(ref, lambda arm: self.store(arm, new))
+            return
         self.check_writable(ref)
         base = self._base(ref.storage, ref.view)
         self._set_base(
@@ -444,6 +515,10 @@ class Recorder:
 
     def check_writable(self, ref: ArrayRef) -> None:
         """Rule B2: a store through a read-only argument, or a read-only view, raises where it stands."""
+        if isinstance(ref, GuardedRef):
+            if any(arm.read_only or not s.writable for arm in ref.arms for s in storages_of(arm)):
+                self.on_either(ref, lambda arm: self.check_writable(arm))
+            return
         if ref.read_only or not ref.storage.writable:
             self.fail("ValueError", "assignment destination is read-only")
 
@@ -456,10 +531,17 @@ class Recorder:
         return [self.index(p) for p in places]
 
     def load(self, ref: ArrayRef, index: Sequence[Dim]) -> Value:
+        """One element, its index normalised and checked."""
+        if isinstance(ref, GuardedRef):
+            return self.either(ref.condition, lambda side: [self.load(ref.arms[side], index)])[0]
         base = self._base(ref.storage, ref.view)
         return self.add(tensor.Extract.of(base, self.element_view(ref.view, index), self.loc)).result
 
     def store_element(self, ref: ArrayRef, index: Sequence[Dim], scalar: Value) -> None:
+        """One element becomes `scalar`."""
+        if isinstance(ref, GuardedRef):
+            self.on_either(ref, lambda arm: self.store_element(arm, index, scalar))
+            return
         self.check_writable(ref)
         base = self._base(ref.storage, ref.view)
         places = self.element_view(ref.view, index)

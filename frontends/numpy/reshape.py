@@ -16,7 +16,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.fresh import as_array, copy_of, element_of, k_order, one_or_more
 from tracebuf.frontends.numpy.indexing import as_int, normalise, read_item
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.values import ArrayRef, Groups, NpScalar, Scalar, View, in_turn, stand_in
+from tracebuf.frontends.numpy.values import ArrayRef, Groups, GuardedRef, NpScalar, Scalar, View, in_turn, stand_in
 from tracebuf.ir.dims import Dim, floordiv, mod, mul, product, sub
 
 Steps = list[Callable[[View], View]]
@@ -77,9 +77,7 @@ def is_negative(r: Recorder, n: Dim) -> bool:
 # -- reshape: view or copy
 
 
-def reshaped(
-    r: Recorder, a: ArrayRef, shape: tuple[Dim, ...], order: str = "C", copy: bool | None = None
-) -> ArrayRef:
+def reshaped(r: Recorder, a: ArrayRef, shape: tuple[Dim, ...], order: str = "C", copy: bool | None = None) -> ArrayRef:
     """The elements of `a`, taken in an order, under a shape of as many elements."""
     if order_of(order, "CFA") == "A":
         order = "F" if not is_dense(r, a, range(a.ndim)) and is_dense(r, a, range(a.ndim)[::-1]) else "C"
@@ -150,9 +148,7 @@ def sure(r: Recorder, known: bool | None) -> bool:
     return known
 
 
-def proven_groups(
-    r: Recorder, old: Sequence[tuple[Dim, Dim]], new: Sequence[Dim]
-) -> tuple[Groups, Groups] | None:
+def proven_groups(r: Recorder, old: Sequence[tuple[Dim, Dim]], new: Sequence[Dim]) -> tuple[Groups, Groups] | None:
     """Groups of axes, (size, stride) each, that run on in memory and become groups of new ones, by proof alone."""
     everything = tuple(range(len(old))), tuple(range(len(new)))
     if any(n == 0 for n in (*new, *(n for n, _ in old))):
@@ -298,6 +294,10 @@ def contiguous(order: str) -> Callable[..., ArrayRef]:
 
 def set_shape(r: Recorder, a: ArrayRef, shape: Any) -> None:
     """a.shape = shape: the array object itself changes, for all names bound to it (never the caller's)."""
+    if isinstance(a, GuardedRef):
+        raise UnsupportedError(
+            "the shape of one of several arrays is changed in place", location=r.loc, instead="b = a.reshape(shape)"
+        )
     here = a.storage in r.frame.locals or not r.conditional
     if any(a is g for g in r.given) or not here:
         what = "an argument's shape" if here else "the shape of an array from outside this branch or loop"

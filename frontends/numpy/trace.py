@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arguments import ArrayKey, Binding, Entry, Key, Relations, ScalarKey
 from tracebuf.frontends.numpy.captures import Hidden
 from tracebuf.frontends.numpy.interpreter import Interpreter
-from tracebuf.frontends.numpy.outputs import Form, arranged, check_one_type, store_results
+from tracebuf.frontends.numpy.kinds import Choice
+from tracebuf.frontends.numpy.outputs import Form, arranged, store_results
 from tracebuf.frontends.numpy.recorder import DeadEnd, Guard, Recorder
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar
+from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, NpScalar, PyBool, PyFloat, PyInt, Scalar
 from tracebuf.ir.core import Func, Op, Value
 from tracebuf.ir.dims import Expr, Sym, sym, symbols, to_python
 from tracebuf.ir.location import Location
@@ -37,7 +38,16 @@ class Leaf:
     read_only: bool = False
 
 
-Plan = Leaf | tuple[Any, ...] | list[Any]
+@dataclass(frozen=True)
+class Pick:
+    """One plan or another: `then` where result `index` (an i1) is True (rule S8)."""
+
+    index: int
+    then: Any
+    orelse: Any
+
+
+Plan = Leaf | Pick | tuple[Any, ...] | list[Any]
 
 
 @dataclass(frozen=True)
@@ -212,6 +222,10 @@ class Results:
             return tuple(self.leaf(i) for i in x)
         if isinstance(x, list):
             return [self.leaf(i) for i in x]
+        if isinstance(x, GuardedRef):
+            return Pick(self.add(x.condition), self.leaf(x.arms[0]), self.leaf(x.arms[1]))
+        if isinstance(x, Choice):
+            return Pick(self.add(x.condition), self.leaf(x.then), self.leaf(x.orelse))
         if isinstance(x, ArrayRef):
             return self.array(x)
         if isinstance(x, Scalar):
@@ -233,7 +247,7 @@ class Results:
             self.seen[id(x)] = Leaf("array", self.add(self.r.read(x)), x.storage.arg, id(x), x.read_only)
         return self.seen[id(x)]
 
-    def scalar(self, x: Scalar) -> Leaf:
+    def scalar(self, x: Scalar) -> Plan:
         if isinstance(x, PyInt):
             if isinstance(e := self.r.facts.canon(x.expr), int):
                 return Leaf("const", value=e)
@@ -243,5 +257,5 @@ class Results:
         if isinstance(x, PyBool):
             return Leaf("bool", self.add(x.value))
         assert isinstance(x, NpScalar)
-        check_one_type(self.r, x)
-        return Leaf("numpy", self.add(x.value))
+        found = Leaf("numpy", self.add(x.value))
+        return found if x.python is None else Pick(self.add(x.python.flag), replace(found, kind=x.python.kind), found)

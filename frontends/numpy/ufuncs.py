@@ -17,7 +17,7 @@ from numpy._core import _exceptions
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.python_ints import COMPARISONS, check_weak_int, exact_comparison, is_weak_int
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, axis_order
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, Unsure, axis_order
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.location import Location
@@ -252,6 +252,36 @@ def scalar_value(r: Recorder, operand: Operand, element: ScalarType) -> Value:
     return r.constant(fixed, element)
 
 
+DIVISIONS = (np.true_divide, np.floor_divide, np.remainder)
+CLOSED = (np.add, np.subtract, np.multiply, np.negative, np.positive, np.absolute, np.floor_divide, np.remainder)
+"""Of Python ints they give ints, of floats floats."""
+
+
+def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out: ScalarType) -> Unsure | None:
+    """Where a result is a Python number: where the operands that may be are, if nothing else is NumPy's."""
+    if not check_maybe_python(operands, r.loc):
+        return None
+    unsure = [o.python for o in operands if isinstance(o, NpScalar) and o.python is not None]
+    kinds = {u.kind for u in unsure}
+    kinds |= {"float" if weak_type(o) is float else "int" for o in operands if not isinstance(o, NpScalar)}
+    kind = "bool" if out is I1 else "float" if "float" in kinds or ufunc is np.true_divide else "int"
+    if ufunc not in CLOSED and kind != "bool" and ufunc is not np.true_divide:
+        raise UnsupportedError(
+            f"np.{ufunc.__name__} of a number that is Python's or NumPy's, depending on the path",
+            location=r.loc,
+            instead="start it as np.float64(...)",
+        )
+    flag = unsure[0].flag
+    for u in unsure[1:]:
+        flag = r.add(arith.AndI.of(flag, u.flag, r.loc)).result
+    if ufunc in DIVISIONS:  # Python raises where NumPy gives inf or nan
+        divisor = scalar_value(r, operands[1], F64)
+        fine = r.add(arith.CmpF.of("une", divisor, r.constant(0.0, F64), r.loc)).result
+        numpy = r.add(arith.XorI.of(flag, r.constant(True, I1), r.loc)).result
+        r.check(r.add(arith.OrI.of(fine, numpy, r.loc)).result, ZeroDivisionError, "division by zero")
+    return Unsure(flag, kind)
+
+
 def check_maybe_python(operands: Sequence[Operand], loc: Location) -> bool:
     """Whether the result may be a Python number too; refuses where NumPy scalar and Python number would differ."""
     unsure = [o for o in operands if isinstance(o, NpScalar) and o.maybe_python]
@@ -324,7 +354,6 @@ def elementwise(
         raise UnsupportedError(f"np.{ufunc.__name__} is not an elementwise function of one result", location=r.loc)
     if any(isinstance(o, complex) for o in operands):
         raise UnsupportedError("complex numbers are not supported", location=r.loc)
-    unsure = check_maybe_python(operands, r.loc)
     dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted)
     if ufunc in COMPARISONS and any(map(is_weak_int, operands)):
         ufunc, operands, dtypes = exact_comparison(r, ufunc, operands, dtypes)
@@ -341,7 +370,8 @@ def elementwise(
     def compute(body: Body, args: list[Value]) -> Value:
         return apply_rule(ufunc, body, [body.cast(a, t) for a, t in zip(args, ins, strict=False)], loop)
 
-    return build(r, compute, operands, ins, scalar_type(dtypes[-1]), into, mask, maybe_python=unsure)
+    out = scalar_type(dtypes[-1])
+    return build(r, compute, operands, ins, out, into, mask, unsure_result(r, ufunc, operands, out))
 
 
 def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -> None:
@@ -393,7 +423,7 @@ def build(
     out: ScalarType,
     into: ArrayRef | None = None,
     mask: Operand | None = None,
-    maybe_python: bool = False,
+    unsure: Unsure | None = None,
 ) -> ArrayRef | Scalar:
     """An elementwise computation over broadcast operands; `elements` is the type each scalar operand is converted to.
     With `into` and `mask`, elements where the mask is false stay as they are."""
@@ -406,7 +436,7 @@ def build(
         values = [
             r.load(o, ()) if isinstance(o, ArrayRef) else scalar_value(r, o, e) for o, e in zip(operands, elements)
         ]
-        return NpScalar(compute(body, values), out, maybe_python)
+        return NpScalar(compute(body, values), out, unsure)
     if into is not None:
         fits_into(r, shape, into.shape)
         shape = into.shape

@@ -14,6 +14,7 @@ from functools import reduce
 
 import numpy as np
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, mul, product
 from tracebuf.ir.types import ScalarType, row_major, strides_in_order
@@ -235,8 +236,10 @@ class ArrayRef:
         return self.view.memory_strides(self.storage)
 
     def same(self, other: ArrayRef) -> bool:
+        if self is other or isinstance(other, GuardedRef):
+            return self is other
         alike = self.storage is other.storage and self.view == other.view
-        return self is other or (alike and self.read_only == other.read_only)
+        return alike and self.read_only == other.read_only
 
     def stride_rank(self, axis: int) -> tuple[int, ...] | None:
         """How far out the axis lies in memory (see View.place)."""
@@ -245,6 +248,73 @@ class ArrayRef:
     def is_repeated(self, axis: int) -> bool:
         """Whether the axis is longer than 1 and of stride 0."""
         return self.view.sizes[axis] != 1 and self.strides[axis] == 0
+
+
+class GuardedRef(ArrayRef):
+    """`condition ? arms[0] : arms[1]`: a name that holds one array or another, depending on the path (rule S8).
+
+    The arms have one element type and one order of axes; `sizes` is their shape. Reads and stores through it are an
+    `scf.if` with the access in each branch. `leaving`: the arm of a path that has left the loop, if one has.
+    """
+
+    __slots__ = ("arms", "condition", "leaving", "sizes")
+
+    def __init__(
+        self, condition: Value, arms: tuple[ArrayRef, ArrayRef], sizes: Sequence[Dim], leaving: int | None = None
+    ) -> None:
+        self.condition, self.arms, self.sizes, self.leaving = condition, arms, tuple(sizes), leaving
+
+    def derive(self, step: Callable[[View], View], read_only: bool = False) -> ArrayRef:
+        first, second = (arm.derive(step, read_only) for arm in self.arms)
+        return GuardedRef(self.condition, (first, second), step(whole(self.sizes)).sizes, self.leaving)
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        return self.sizes
+
+    @property
+    def ndim(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def element(self) -> ScalarType:
+        return self.arms[0].element
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.element.dtype
+
+    @property
+    def is_whole(self) -> bool:
+        return False
+
+    @property
+    def strides(self) -> tuple[Dim, ...]:
+        first, second = (arm.strides for arm in self.arms)
+        if first != second:
+            raise UnsupportedError(
+                "this array's strides depend on the path taken", instead="make a copy on both paths: b = a.copy()"
+            )
+        return first
+
+    def is_repeated(self, axis: int) -> bool:
+        return any(arm.is_repeated(axis) for arm in self.arms)
+
+    def same(self, other: ArrayRef) -> bool:
+        if self is other:
+            return True
+        alike = isinstance(other, GuardedRef) and self.condition is other.condition
+        return alike and all(a.same(b) for a, b in zip(self.arms, other.arms))  # type: ignore[attr-defined]
+
+    def stride_rank(self, axis: int) -> tuple[int, ...] | None:
+        return self.arms[0].stride_rank(axis)
+
+
+def storages_of(ref: ArrayRef) -> list[Storage]:
+    """The storages a reference may be to."""
+    if isinstance(ref, GuardedRef):
+        return [s for arm in ref.arms for s in storages_of(arm)]
+    return [ref.storage]
 
 
 class Scalar:
@@ -280,14 +350,26 @@ class PyBool(Scalar):
         self.value, self.nonneg = value, nonneg
 
 
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """Where `flag` (an i1) is True, eager has a Python number here, of type `kind` (int, float or bool)."""
+
+    flag: Value
+    kind: str
+
+
 class NpScalar(Scalar):
-    """A NumPy scalar (np.float64 ...): strong. `maybe_python`: at run time eager might have a Python number
-    here (a loop does not run, or max picks it), so it may only be used where both agree."""
+    """A NumPy scalar (np.float64 ...): strong. `python`: on some paths eager has a Python number here (a loop does not
+    run, or max picks it), so it may only be used where both agree."""
 
-    __slots__ = ("element", "maybe_python", "value")
+    __slots__ = ("element", "python", "value")
 
-    def __init__(self, value: Value, element: ScalarType, maybe_python: bool = False) -> None:
-        self.value, self.element, self.maybe_python = value, element, maybe_python
+    def __init__(self, value: Value, element: ScalarType, python: Unsure | None = None) -> None:
+        self.value, self.element, self.python = value, element, python
+
+    @property
+    def maybe_python(self) -> bool:
+        return self.python is not None
 
 
 Traced = ArrayRef | Scalar

@@ -1,0 +1,334 @@
+"""The close of a loop: the op is recorded with what it carries, and names take what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tracebuf.frontends.numpy.joins import parameters, plain
+from tracebuf.frontends.numpy.kinds import (
+    BOOL,
+    BREAK,
+    JUMP,
+    Kind,
+    Maybe,
+    from_value,
+    kind_of,
+    path_dependent,
+    python_flag,
+    rebuild,
+    same_value,
+    to_value,
+    zero,
+)
+from tracebuf.frontends.numpy.loop_judge import LoopJudge
+from tracebuf.frontends.numpy.loop_plan import WHICH, Carried, Carry, Item, goes_on
+from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage, whole
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.dims import Dim, Sym, add, dim_max, mod, mul, sub, substitute, sym
+from tracebuf.ir.types import INDEX, TensorType
+from tracebuf.ops import arith, scf
+
+
+class LoopClose(LoopJudge):
+    """An attempt that is recorded."""
+
+    def close(self) -> None:
+        """Records the loop; names and storages take what it gives."""
+        r = self.r
+        carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]] = {}
+        self.close_items(carried)
+        self.close_storages(carried)
+        finishes = [] if self.spec.exits else self.bound_inside(carried)
+        for storage, phi in list(self.frame.phis.items()):
+            outside = r.value(storage)
+            if self.frame.values[storage] is phi:
+                self.drop(phi, outside)
+            else:
+                carried[phi] = (outside, self.frame.values[storage], self.set_storage(storage))
+        results = self.record(carried)
+        for phi, result in results.items():
+            carried[phi][2](result)
+        self.close_names()
+        for finish in finishes:
+            finish()
+
+    def set_storage(self, storage: Storage) -> Callable[[Value], None]:
+        return lambda value: self.r.set_value(storage, value)
+
+    def close_items(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+        r = self.r
+        for item in self.items:
+            if item.phi is None:
+                continue
+            if item.kind is None:
+                init, last = self.which_value(item.entry), self.inner(lambda i=item: self.which_value(i.back))  # type: ignore[misc]
+                carried[item.phi] = (init, last, self.found_which(item))
+                continue
+            init = to_value(r, item.entry, item.kind)
+            if same_value(item.back, item.head):
+                self.drop(item.phi, init)
+                if item.flag is not None:
+                    self.drop(item.flag, python_flag(r, item.entry))
+                item.found = item.entry
+                continue
+            flags: list[Value] = []
+            if item.flag is not None:
+                last_flag = self.inner(lambda i=item: python_flag(r, i.back))  # type: ignore[misc]
+                carried[item.flag] = (python_flag(r, item.entry), last_flag, flags.append)
+            last = self.inner(lambda i=item: to_value(r, i.back, i.kind))  # type: ignore[misc]
+            carried[item.phi] = (init, last, self.found_number(item, flags))
+
+    def found_number(self, item: Item, flags: list[Value]) -> Callable[[Value], None]:
+        kept = self.kind_afterwards(item)
+
+        def done(value: Value) -> None:
+            if kept is None:
+                item.found = item.entry
+                return
+            flag = flags[0] if kept.python else None
+            item.found = from_value(self.r, value, kept, str(item.path[0]), flag)
+            direction = self.plan.bounds.get(item.path, 0)
+            if isinstance(item.found, PyInt) and direction and item.path[0] != JUMP:
+                start = item.entry.expr if isinstance(item.entry, PyInt) else int(item.entry)
+                self.r.facts.assume_nonneg(mul(direction, sub(item.found.expr, start)))
+
+        return done
+
+    def kind_afterwards(self, item: Item) -> Kind | None:
+        """The kind of a carried number after the loop: NumPy's for sure if the loop is sure to run (proved or
+        guarded, S9) and its last value is; None if the loop is sure not to run, so that the number stays what it was.
+        """
+        kind, last = item.kind, kind_of(item.back)
+        assert kind is not None
+        if self.spec.rng is None or not kind.python or last is None or last.python or self.spec.exits:
+            return kind
+        runs = self.r.ask_nonneg(add(self.spec.rng.trips(), -1))
+        return None if runs is False else Kind("np", kind.element) if runs else kind
+
+    def which_value(self, ref: ArrayRef) -> Value:
+        """The number of the candidate that a reference is to."""
+        if isinstance(ref, GuardedRef):
+            a, b = (self.which_value(arm) for arm in ref.arms)
+            return self.r.add(arith.Select.of(ref.condition, a, b, self.r.loc)).result
+        return self.r.index(next(k for k, c in enumerate(self.candidates) if c.same(ref)))
+
+    def found_which(self, item: Item) -> Callable[[Value], None]:
+        def done(value: Value) -> None:
+            which = self.r.symbol(value, f"which {item.path[0]}", 0, len(self.candidates) - 1)
+            item.found = self.one_of(which)
+
+        return done
+
+    def close_storages(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+        """Storages carried by value, their sizes, and the parts of views."""
+        r = self.r
+        inits: dict[Value, Dim] = {}
+        for c in self.storages.values():
+            inits |= {v: d for v, d in zip(c.sizes, c.entry.shape) if v is not None}
+        for i in self.items:
+            inits |= {v: d for v, d in zip(i.parts, parameters(i.entry.view)) if v is not None} if i.parts else {}
+        for value, last in dict(self.size_yields()).items():
+            init = r.index(inits[value])
+            carried[value] = (init, self.inner(lambda d=last: r.index(d)), self.found_size(value))  # type: ignore[misc]
+        for c in self.storages.values():
+            back = next((i.back.storage for i in self.items if plain(i.head) and i.head.storage is c.inner), c.inner)
+            last_value = self.inner(lambda s=back: r.value(s))  # type: ignore[misc]
+            carried[c.phi] = (r.value(c.entry), last_value, lambda value, c=c: self.found_storage(c, value))  # type: ignore[misc]
+
+    def found_size(self, phi: Value) -> Callable[[Value], None]:
+        def done(value: Value) -> None:
+            self.given[phi] = value
+
+        return done
+
+    def size_after(self, phi: Value | None, before: Dim) -> Dim:
+        """A size after the loop."""
+        return before if phi is None else self.size_symbol(self.given[phi], 0)
+
+    def found_storage(self, c: Carried, value: Value) -> None:
+        shape = tuple(self.size_after(v, d) for v, d in zip(c.sizes, c.entry.shape))
+        value.type = TensorType(tuple(self.r.facts.canon(d) for d in shape), c.entry.element)
+        c.inner.shape = shape
+        self.outer.values[c.inner] = value
+        self.outer.locals.add(c.inner)
+
+    def record(self, carried: dict[Value, tuple[Value, Value, Any]]) -> dict[Value, Value]:
+        """Records the op; its result for each carried argument."""
+        r, rng = self.r, self.spec.rng
+        if self.counter is not None:
+            k = next(s for s, v in r.func.symbols.items() if v is self.counter)
+            last = self.inner(lambda: r.index(add(sym(k), 1)))
+            carried[self.counter] = (r.index(0), last, lambda value: None)
+        if not self.spec.exits:
+            assert rng is not None
+            order = self.block.args[1:]
+            self.block.append(scf.Yield.of([carried[p][1] for p in order], r.loc))
+            start, stop, step = rng.bounds()
+            bounds = [start, stop, step * max(len(self.turn) - 1, 1)]
+            inits = [carried[p][0] for p in order]
+            op: scf.For | scf.While = r.add(scf.For.of([r.index(b) for b in bounds], inits, self.block, r.loc))
+        else:
+            order = self.block.args
+            further = self.inner(self.another_follows)
+            lasts = [carried[p][1] for p in order]
+            self.block.append(scf.Condition.of([further, *lasts], r.loc))
+            passed = self.hand_on(order)
+            passed.append(scf.Yield.of(passed.args, r.loc))
+            types = [p.type for p in order]
+            op = r.add(scf.While.of([carried[p][0] for p in order], self.block, passed, r.loc, types))
+        return dict(zip(order, op.results))
+
+    def hand_on(self, order: Sequence[Value]) -> Block:
+        """The second region of an scf.while, which passes its arguments on."""
+        symbols, block = self.r.func.symbols, Block()
+        own: dict[Sym, Dim] = {}
+        for p in order:
+            arg = block.add_arg(p.type)
+            if isinstance(p.type, TensorType):
+                arg.type = TensorType(tuple(substitute(d, own) for d in p.type.shape), p.type.element)
+            else:
+                own |= {s: self.r.symbol(arg, s.name, s.lo, s.hi) for s, v in list(symbols.items()) if v is p}
+        return block
+
+    def another_follows(self) -> Value:
+        further = False if self.dead else goes_on(self.r, self.after, BREAK)
+        return further.value if isinstance(further, PyBool) else self.r.constant(further, BOOL.element)
+
+    def close_names(self) -> None:
+        """Binds the carried names to what they hold after the loop."""
+        for item in self.items:
+            if isinstance(item.entry, ArrayRef) and item.how is not WHICH:
+                item.found = self.array_after(item)
+            elif item.phi is None:
+                item.found = item.entry
+        for name, like in self.likes.items():
+            founds = iter([i.found for i in self.items if i.path[0] == name])
+            flag = next(founds) if isinstance(like, Maybe) else True
+            value = rebuild(like.value if isinstance(like, Maybe) else like, founds)
+            self.env[name] = value if flag is True else Maybe(flag, value)
+        for name in self.spec.assigned:
+            if name not in self.spec.head:
+                self.env.pop(name, None)
+        if self.turn:
+            self.last_turn()
+
+    def array_after(self, item: Item) -> ArrayRef:
+        how, head = item.how, item.head
+        if how is None:
+            return item.entry  # type: ignore[no-any-return]
+        assert isinstance(how, Carry)
+        if how.by_value and item.entry.is_whole:
+            return ArrayRef(head.storage, whole(head.storage.shape))
+        made = [self.size_after(v, d) for v, d in zip(item.parts, parameters(item.entry.view))]
+        n = len(head.view.offsets)
+        return ArrayRef(head.storage, replace(head.view, offsets=tuple(made[:n]), sizes=tuple(made[n:])))
+
+    def last_turn(self) -> None:
+        """What names that took turns hold after the loop: by the number of iterations, specialised on if it is known
+        at entry."""
+        r, rng = self.r, self.spec.rng
+        assert rng is not None
+        cycle = len(self.turn) - 1
+        trips = rng.trips()
+        runs = r.ask_nonneg(trips)
+        rest = mod(trips if runs else dim_max(trips, 0), cycle)
+        if r.entry_only(rest):
+            self.env |= self.turn[r.static_int(rest, "the number of iterations")]
+            return
+        for name in self.turn[0]:
+            made = self.turn[0][name]
+            for k in range(1, cycle):
+                made = GuardedRef(r.compare("eq", rest, k), (self.turn[k][name], made), made.shape)
+            self.env[name] = made
+
+    # -- names first bound inside an scf.for
+    def bound_inside(
+        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]
+    ) -> list[Callable[[], None]]:
+        """Names first bound in the body and used after the loop hold their last values, if the loop runs."""
+        r, finishes = self.r, []
+        for name in self.spec.assigned:
+            if name in self.likes or name not in self.spec.after or name not in self.after or self.dead:
+                continue
+            assert self.spec.rng is not None
+            trips = self.spec.rng.trips()
+            runs = r.ask_nonneg(add(trips, -1))
+            if runs is False:
+                continue
+            x = self.after[name]
+            bound = x.bound if isinstance(x, Maybe) else True
+            value = self.last_value(carried, name, x.value if isinstance(x, Maybe) else x)
+            flag = self.last_value(carried, name, bound)
+            ran = True if runs else PyBool(r.compare("sge", trips, 1))
+            finishes.append(self.binder(name, value, flag, ran))
+        return finishes
+
+    def binder(self, name: str, value: Callable[[], Any], flag: Callable[[], Any], ran: Any) -> Callable[[], None]:
+        def bind() -> None:
+            bound = flag() if flag() is not True else ran
+            self.env[name] = value() if bound is True else Maybe(bound, value())
+
+        return bind
+
+    def last_value(
+        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], name: str, x: Any
+    ) -> Callable[[], Any]:
+        """A value of the last iteration, as it is after the loop."""
+        r = self.r
+        if type(x) in (tuple, list):
+            parts = [self.last_value(carried, name, i) for i in x]
+            return lambda: type(x)(p() for p in parts)
+        found: list[Any] = []
+        kind = kind_of(x)
+        if isinstance(x, (PyInt, PyBool)) or (kind is not None and not isinstance(x, (bool, int, float))):
+            assert kind is not None
+            flags: list[Value | None] = [] if kind.python else [None]
+            if kind.python:
+                last_flag = self.inner(lambda: python_flag(r, x))
+                carried[self.block.add_arg(BOOL.element)] = (r.constant(False, BOOL.element), last_flag, flags.append)
+            phi = self.block.add_arg(kind.element)
+            last = self.inner(lambda: to_value(r, x, kind))
+            carried[phi] = (zero(r, kind), last, lambda v: found.append(from_value(r, v, kind, name, flags[0])))
+            return lambda: found[0]
+        if not isinstance(x, ArrayRef):
+            return lambda: x
+        if not plain(x):
+            raise path_dependent(r, name, "one of several arrays inside the loop only")
+        return self.last_array(carried, x)
+
+    def last_dim(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], d: Dim) -> Callable[[], Dim]:
+        r = self.r
+        if r.in_scope(d):
+            return lambda: d
+        found: list[Dim] = []
+        phi = self.block.add_arg(INDEX)
+        carried[phi] = (r.index(0), self.inner(lambda: r.index(d)), lambda v: found.append(r.symbol(v, "size")))
+        return lambda: found[0]
+
+    def last_array(
+        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], x: ArrayRef
+    ) -> Callable[[], ArrayRef]:
+        """An array that the last iteration made, or a view that it took."""
+        r, storage = self.r, x.storage
+        offsets = [self.last_dim(carried, d) for d in x.view.offsets]
+        sizes = [self.last_dim(carried, d) for d in x.view.sizes]
+        if storage in self.frame.locals:
+            shape = [self.last_dim(carried, d) for d in storage.shape]
+            made = Storage(storage.element, storage.shape, storage.order, name=storage.name)
+            phi = self.block.add_arg(TensorType(tuple(r.facts.canon(d) for d in storage.shape), storage.element))
+            init = r.nothing(storage.element, storage.shape, storage.order)
+
+            def done(value: Value) -> None:
+                made.shape = tuple(s() for s in shape)
+                value.type = phi.type = TensorType(tuple(r.facts.canon(d) for d in made.shape), made.element)
+                self.outer.values[made] = value
+                self.outer.locals.add(made)
+
+            carried[phi] = (init, self.inner(lambda: r.value(storage)), done)
+            storage = made
+        return lambda: ArrayRef(
+            storage,
+            replace(x.view, offsets=tuple(o() for o in offsets), sizes=tuple(s() for s in sizes)),
+        )

@@ -1,0 +1,454 @@
+"""Statements of the abstract interpreter: assignments, branches, loops, jumps, checks.
+
+Tests known at trace time just run; traced ones become `scf.if`. A jump is a number that names carry like any other
+(`<jump>`): what stands behind an `if` that may jump is traced in the arm that goes on, or else under a test of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracebuf.errors import TracebufError, UnsupportedError, note_location
+from tracebuf.frontends.numpy import rewrites
+from tracebuf.frontends.numpy.expressions import Expressions, Text
+from tracebuf.frontends.numpy.indexing import store_item
+from tracebuf.frontends.numpy.iteration import Items, Range, item, iterable_of, length
+from tracebuf.frontends.numpy.joins import trace_if
+from tracebuf.frontends.numpy.kinds import BREAK, CONTINUE, DONE, GO_ON, JUMP, LEAVE, RETURN, Env
+from tracebuf.frontends.numpy.liveness import leaves_by, may_end, stored
+from tracebuf.frontends.numpy.loop_plan import LoopSpec, Plan, goes_on, jump_of
+from tracebuf.frontends.numpy.loop_trace import trace_loop
+from tracebuf.frontends.numpy.products import inplace_matmul
+from tracebuf.frontends.numpy.recorder import DeadEnd
+from tracebuf.frontends.numpy.reshape import set_shape
+from tracebuf.frontends.numpy.scalars import BINARY, binary, power_form, truth
+from tracebuf.frontends.numpy.ufuncs import elementwise
+from tracebuf.frontends.numpy.values import ArrayRef, PyBool, PyInt, is_traced
+from tracebuf.ir.dims import Dim
+from tracebuf.ops import arith
+
+if TYPE_CHECKING:
+    from tracebuf.frontends.numpy.interpreter import Scope
+
+INPLACE = {name: ufunc for name, (_, ufunc) in BINARY.items()}
+JUMPS = (ast.Return, ast.Break, ast.Continue)
+OURS = frozenset([JUMP, RETURN])
+CERTAIN = (TypeError, ValueError, IndexError, ZeroDivisionError, OverflowError, UnboundLocalError, NameError,
+           np.exceptions.AxisError)  # fmt: skip
+"""What can be raised again with its text alone."""
+
+
+class Statements(Expressions):
+    """Mixin: runs statements in an environment."""
+
+    plans: dict[tuple[Any, ...], Plan]
+    scopes: list[Scope]
+
+    def block(self, body: Sequence[ast.stmt], env: Env) -> None:
+        """Runs statements until one jumps."""
+        for k, statement in enumerate(body):
+            method = getattr(self, f"stmt_{type(statement).__name__}", None)
+            if method is None:
+                raise self.refuse(statement, *rewrites.statement(statement))
+            self.at(statement)
+            rest = body[k + 1 :]
+            try:
+                if isinstance(statement, ast.If):
+                    if self.stmt_If(statement, env, rest):
+                        return
+                else:
+                    method(statement, env)
+            except (TracebufError, DeadEnd):
+                raise
+            except Exception as error:
+                self.user_error(error)
+            on = goes_on(self.r, env, CONTINUE)
+            if isinstance(on, PyBool):
+                return self.rest(on, rest, env)
+            if not on:
+                return
+
+    def rest(self, on: PyBool, body: Sequence[ast.stmt], env: Env) -> None:
+        """The statements behind one that may have jumped."""
+        if not body:
+            return
+        live = self.block_end(body[-1]) | self.jump_targets()
+        arms = [self.branch(body), self.branch([])]
+        trace_if(self.r, on, env, arms, (*stored(body), JUMP, RETURN), live, frozenset([RETURN]))
+
+    def block_end(self, statement: ast.stmt) -> frozenset[str]:
+        """The names that may be read behind the block that a statement stands in."""
+        return self.scope.source.live.ends[statement]
+
+    def jump_targets(self) -> frozenset[str]:
+        """The names that may be read where a jump leads."""
+        return (self.scope.targets[-1] if self.scope.targets else frozenset()) | OURS
+
+    def user_error(self, error: Exception) -> None:
+        """An exception NumPy or Python raises for this code: raised at once where it is always reached, else when it
+        is reached."""
+        if getattr(error, "__notes__", None):
+            raise error
+        if self.r.conditional and type(error) in CERTAIN:
+            self.r.fail(type(error), str(error).replace("{", "{{").replace("}", "}}"))
+        if self.r.conditional:
+            text = f"this raises {type(error).__name__} when it is reached: {error}"
+            raise UnsupportedError(
+                text, location=self.r.loc, instead="move it out of the loop or branch, or mend it"
+            ) from error
+        raise note_location(error, self.r.loc)
+
+    def stmt_Pass(self, node: ast.Pass, env: Env) -> None:
+        pass
+
+    def stmt_Expr(self, node: ast.Expr, env: Env) -> None:
+        if not isinstance(node.value, ast.Constant):
+            self.expr(node.value, env)
+
+    def stmt_Assign(self, node: ast.Assign, env: Env) -> None:
+        value = self.any_expr(node.value, env)
+        for target in node.targets:
+            self.assign(target, value, env)
+
+    def stmt_AnnAssign(self, node: ast.AnnAssign, env: Env) -> None:
+        if node.value is not None:
+            self.assign(node.target, self.expr(node.value, env), env)
+
+    def assign(self, target: ast.expr, value: Any, env: Env) -> None:
+        """Binds a name, unpacks, or stores into an array."""
+        if isinstance(target, ast.Name):
+            env[target.id] = value
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self.unpack(target, value, env)
+        elif isinstance(target, ast.Subscript):
+            base, index = self.expr(target.value, env), self.expr(target.slice, env)
+            self.at(target)
+            if isinstance(base, list) and isinstance(index, int):
+                self.change_list(target, base)
+                base[index] = value
+                return
+            if not isinstance(base, ArrayRef):
+                raise self.refuse(target, f"storing into a {type(base).__name__} while tracing", "store into an array")
+            store_item(self.r, base, index, self.storable(target, value))
+        elif isinstance(target, ast.Attribute) and target.attr == "shape":
+            base = self.expr(target.value, env)
+            self.at(target)
+            if not isinstance(base, ArrayRef):
+                raise self.refuse(target, f"setting an attribute of a {type(base).__name__}", "bind a name")
+            set_shape(self.r, base, value)
+        else:
+            raise self.refuse(
+                target, "this target of an assignment is not supported", "assign to a name or to an array's elements"
+            )
+
+    def storable(self, node: ast.AST, value: Any) -> Any:
+        """A value that may be stored into elements."""
+        if is_traced(value) or isinstance(value, (bool, int, float, np.generic)):
+            return value
+        raise self.refuse(
+            node, f"a {type(value).__name__} cannot be stored into an array while tracing", "store numbers or arrays"
+        )
+
+    def unpack(self, target: ast.Tuple | ast.List, value: Any, env: Env) -> None:
+        items = self.iterate_static(target, value)
+        starred = next((k for k, e in enumerate(target.elts) if isinstance(e, ast.Starred)), None)
+        if starred is not None and len(items) >= len(target.elts) - 1:
+            behind = len(items) - (len(target.elts) - 1 - starred)
+            items = [*items[:starred], self.own(items[starred:behind]), *items[behind:]]
+        if len(items) != len(target.elts):
+            few = len(items) < len(target.elts)
+            got = f"not enough values to unpack (expected {len(target.elts)}, got {len(items)})"
+            raise ValueError(got if few else f"too many values to unpack (expected {len(target.elts)})")
+        for element, one in zip(target.elts, items):
+            self.assign(element.value if isinstance(element, ast.Starred) else element, one, env)
+
+    def stmt_AugAssign(self, node: ast.AugAssign, env: Env) -> None:
+        name = type(node.op).__name__
+        target = node.target
+        if isinstance(target, ast.Name):
+            old = self.load_name(target.id, env, target)
+            right = self.expr(node.value, env)
+            self.at(node)
+            env[target.id] = self.augmented(name, old, right)
+        elif isinstance(target, ast.Subscript):
+            base, index = self.expr(target.value, env), self.expr(target.slice, env)
+            self.at(target)
+            old = self.subscript(target, base, index)
+            right = self.expr(node.value, env)
+            self.at(node)
+            new = self.augmented(name, old, right)
+            if not isinstance(old, ArrayRef):
+                if isinstance(base, list) and isinstance(index, int):
+                    self.change_list(target, base)
+                    base[index] = new
+                    return
+                if not isinstance(base, ArrayRef):
+                    raise self.refuse(
+                        node, f"storing into a {type(base).__name__} while tracing", "store into an array"
+                    )
+                store_item(self.r, base, index, new)
+        else:
+            raise self.refuse(node, "this target of an augmented assignment is not supported")
+
+    def augmented(self, name: str, old: Any, right: Any) -> Any:
+        """`old OP= right`: in place for arrays."""
+        if not isinstance(old, ArrayRef):
+            return binary(self.r, name, old, right)
+        if name == "MatMult":
+            return inplace_matmul(self.r, old, right)
+        if not (is_traced(right) or isinstance(right, (bool, int, float, np.generic))):
+            return binary(self.r, name, old, right)
+        self.r.check_writable(old)
+        ufunc, operands = INPLACE[name], [old, right]
+        if name == "Pow":
+            ufunc, operands = power_form(self.r, old, right)
+        elementwise(self.r, ufunc, operands, into=old)
+        return old
+
+    # -- branches
+    def stmt_If(self, node: ast.If, env: Env, rest: Sequence[ast.stmt] = ()) -> bool:
+        """An `if`; whether it has run the rest of its block too."""
+        condition = truth(self.r, self.expr(node.test, env))
+        known = condition if isinstance(condition, bool) else None
+        if isinstance(condition, PyBool):
+            self.at(node.test)
+            known = self.entry_condition(condition)
+        if known is not None:
+            self.block(node.body if known else node.orelse, env)
+            return False
+        assert isinstance(condition, PyBool)
+        live, names = self.scope.source.live, self.scope.source.live.assigned[node]
+        if not leaves_by([node], *JUMPS):
+            branches = [self.branch(node.body), self.branch(node.orelse)]
+            trace_if(self.r, condition, env, branches, names, live.after[node])
+            return False
+        arms, further = [list(node.body), list(node.orelse)], [may_end(node.body), may_end(node.orelse)]
+        alone = sum(further) == 1
+        after = live.after[node]
+        if alone:
+            arms[further.index(True)] += rest
+            names, after = (*names, *stored(rest)), live.ends[node]
+        after |= self.jump_targets()
+        branches = [self.branch(arm) for arm in arms]
+        trace_if(self.r, condition, env, branches, (*names, JUMP, RETURN), after, frozenset([RETURN]))
+        return alone
+
+    def branch(self, body: Sequence[ast.stmt]) -> Callable[[Env], None]:
+        def run(env: Env) -> None:
+            outside, self.scope.env = self.scope.env, env  # what inner functions see while this runs
+            try:
+                self.block(body, env)
+            finally:
+                self.scope.env = outside
+
+        return run
+
+    # -- jumps
+    def stmt_Return(self, node: ast.Return, env: Env) -> None:
+        value = None if node.value is None else self.any_expr(node.value, env)
+        self.at(node)
+        env[JUMP], env[RETURN] = LEAVE, value
+
+    def stmt_Break(self, node: ast.Break, env: Env) -> None:
+        env[JUMP] = BREAK
+
+    def stmt_Continue(self, node: ast.Continue, env: Env) -> None:
+        env[JUMP] = CONTINUE
+
+    # -- loops
+    def stmt_For(self, node: ast.For, env: Env) -> None:
+        x = self.expr(node.iter, env)
+        self.at(node)
+        it = iterable_of(self.r, x)
+        if it is None:
+            reason = f"iterating over a {type(x).__name__} is not supported while tracing"
+            raise self.refuse(node.iter, reason, "use range(...), an array, a tuple or a list")
+        if isinstance(it, list):
+            self.unroll(node, it, env)
+            return
+        rng = it if isinstance(it, Range) else Range(0, length(self.r, it), 1)
+
+        def run(inner: Env, place: Dim | None) -> None:
+            assert place is not None
+            self.at(node)
+            value = item(it, place) if isinstance(it, Items) else (place if isinstance(place, int) else PyInt(place))
+            self.assign(node.target, value, inner)
+            self.branch(node.body)(inner)
+
+        self.loop(node, rng, run, leaves_by(node.body, ast.Break, ast.Return), env)
+
+    def stmt_While(self, node: ast.While, env: Env) -> None:
+        def test(inner: Env) -> bool | PyBool:
+            self.at(node)
+            outside, self.scope.env = self.scope.env, inner
+            try:
+                return self.condition(node.test, self.expr(node.test, inner))
+            finally:
+                self.scope.env = outside
+
+        self.loop(node, None, lambda inner, place: self.branch(node.body)(inner), True, env, test)
+
+    def loop(
+        self,
+        node: ast.For | ast.While,
+        rng: Range | None,
+        run: Callable[[Env, Dim | None], None],
+        exits: bool,
+        env: Env,
+        test: Callable[[Env], bool | PyBool] | None = None,
+    ) -> None:
+        """A traced loop, and its `else`."""
+        live = self.scope.source.live
+        calls = tuple(s.source.node for s in self.scopes)
+        spec = LoopSpec((node, calls), rng, test, run, exits, live.assigned[node], live.head[node], live.after[node])
+        self.scope.targets.append(live.head[node] | live.after[node])
+        env.pop(JUMP, None)
+        try:
+            trace_loop(self.r, spec, env, self.plans)
+        finally:
+            self.scope.targets.pop()
+        self.at(node)
+        self.after_loop(node, env, exits)
+
+    def after_loop(self, node: ast.For | ast.While, env: Env, exits: bool) -> None:
+        """The `else` of a loop that was not left by `break`, and what a `return` in it means for the statements
+        behind."""
+        ended = jump_of(env) if exits else DONE
+        if not leaves_by(node.body, ast.Return):
+            env[JUMP] = GO_ON
+        elif isinstance(ended, int):
+            env[JUMP] = LEAVE if ended == LEAVE else GO_ON
+        else:
+            r = self.r
+            left = r.compare("eq", ended.expr, LEAVE)
+            value = r.add(arith.Select.of(left, r.index(LEAVE), r.index(GO_ON), r.loc)).result
+            env[JUMP] = PyInt(r.symbol(value, JUMP, GO_ON, LEAVE))
+        if not node.orelse:
+            return
+        if isinstance(ended, int):
+            if ended in (GO_ON, CONTINUE, DONE):
+                self.block(node.orelse, env)
+            return
+        if not leaves_by(node.body, ast.Break, ast.Return):
+            return self.block(node.orelse, env)
+        r = self.r
+        early, late = r.compare("slt", ended.expr, BREAK), r.compare("sgt", ended.expr, LEAVE)
+        whole = PyBool(r.add(arith.OrI.of(early, late, r.loc)).result)
+        live = self.scope.source.live.after[node] | self.jump_targets()
+        arms = [self.branch(node.orelse), self.branch([])]
+        trace_if(self.r, whole, env, arms, (*stored(node.orelse), JUMP, RETURN), live, frozenset([RETURN]))
+
+    def unroll(self, node: ast.For, items: Sequence[Any], env: Env) -> None:
+        """A loop over items known one by one."""
+        live = self.scope.source.live
+        targets = live.head[node] | live.after[node]
+        self.scope.targets.append(targets)
+        try:
+            self.unrolled(node, items, env, targets)
+        finally:
+            self.scope.targets.pop()
+        ended = jump_of(env)
+        if not isinstance(ended, int):
+            return self.after_loop(node, env, True)
+        env[JUMP] = LEAVE if ended == LEAVE else GO_ON
+        if ended in (GO_ON, CONTINUE):
+            self.block(node.orelse, env)
+
+    def unrolled(self, node: ast.For, items: Sequence[Any], env: Env, targets: frozenset[str]) -> None:
+        for k, one in enumerate(items):
+            env[JUMP] = GO_ON
+            self.assign(node.target, one, env)
+            self.branch(node.body)(env)
+            on = goes_on(self.r, env, BREAK)
+            if isinstance(on, PyBool):
+
+                def others(inner: Env, rest: Sequence[Any] = items[k + 1 :]) -> None:
+                    self.unrolled(node, rest, inner, targets)
+
+                names, live = (*self.scope.source.live.assigned[node], JUMP, RETURN), targets | OURS
+                return trace_if(self.r, on, env, [others, lambda e: None], names, live, frozenset([RETURN]))
+            if not on:
+                return
+
+    # -- checks
+    def stmt_Raise(self, node: ast.Raise, env: Env) -> None:
+        if node.exc is None or node.cause is not None:
+            raise self.refuse(node, "`raise` without an exception, or with `from`", 'raise ValueError("...")')
+        call = node.exc if isinstance(node.exc, ast.Call) else None
+        kind = self.expr(node.exc if call is None else call.func, env)
+        if not (isinstance(kind, type) and issubclass(kind, BaseException)) or (call is not None and call.keywords):
+            raise self.refuse(node, "this `raise` is not supported", 'raise ValueError("...")')
+        if kind.__init__ not in (BaseException.__init__, Exception.__init__) and not kind.__module__ == "builtins":
+            raise self.refuse(node, f"{kind.__name__} has a constructor of its own", 'raise ValueError("...")')
+        parts = [] if call is None else [self.text(a) for a in self.items(call.args, env)]
+        self.at(node)
+        self.fail(kind, parts)
+
+    def stmt_Assert(self, node: ast.Assert, env: Env) -> None:
+        known = self.condition(node.test, self.expr(node.test, env))
+        self.at(node)
+        if known is True:
+            return
+        parts = [] if node.msg is None else [self.text(self.expr(node.msg, env))]
+        if not isinstance(known, PyBool):
+            return self.fail(AssertionError, parts)
+        message, values = joined(parts)
+        self.r.check(known.value, AssertionError, message, values)
+
+    def fail(self, kind: type[BaseException], parts: Sequence[Text]) -> None:
+        """What stands here raises where it is reached."""
+        message, values = joined(parts)
+        self.r.fail(kind, message, values)
+
+    def stmt_FunctionDef(self, node: ast.FunctionDef, env: Env) -> None:
+        if node.decorator_list:
+            raise self.refuse(node, "decorators on inner functions are not supported yet", "leave it out")
+        env[node.name] = self.make_nested(node, node.name, env)
+
+    def stmt_Import(self, node: ast.Import, env: Env) -> None:
+        for alias in node.names:
+            module = self.loaded(node, alias.name)
+            top = alias.name.partition(".")[0]
+            env[alias.asname or top] = module if alias.asname else self.loaded(node, top)
+
+    def stmt_ImportFrom(self, node: ast.ImportFrom, env: Env) -> None:
+        if node.level or node.module is None:
+            raise self.refuse(node, "a relative import inside a traced function", "import at the top of the module")
+        module = self.loaded(node, node.module)
+        for alias in node.names:
+            env[alias.asname or alias.name] = getattr(module, alias.name)
+
+    def loaded(self, node: ast.stmt, name: str) -> Any:
+        """A module that has been imported already."""
+        if name not in sys.modules:
+            raise self.refuse(node, f"an import of {name} inside a traced function", "import at the top of the module")
+        return sys.modules[name]
+
+    def stmt_With(self, node: ast.With, env: Env) -> None:
+        """`with np.errstate(...)`: warnings are outside of what is compiled."""
+        for entered in node.items:
+            call = entered.context_expr
+            known = isinstance(call, ast.Call) and self.expr(call.func, env) is np.errstate
+            if not known or entered.optional_vars is not None:
+                raise self.refuse(node, *rewrites.statement(node))
+        self.block(node.body, env)
+
+    def stmt_Delete(self, node: ast.Delete, env: Env) -> None:
+        for target in node.targets:
+            if not isinstance(target, ast.Name):
+                raise self.refuse(node, *rewrites.statement(node))
+            self.load_name(target.id, env, target)
+            env.pop(target.id)
+
+
+def joined(parts: Sequence[Text]) -> tuple[str | None, list[Any]]:
+    """The message of an exception with these arguments, and the values in it."""
+    if not parts:
+        return None, []
+    template = ", ".join(p.template for p in parts)
+    return (template if len(parts) == 1 else f"({template})"), [v for p in parts for v in p.values]
