@@ -14,17 +14,10 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.broadcasting import require_same_or_one, shape_text
 from tracebuf.frontends.numpy.python_ints import require_fits
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.ufuncs import (
-    Body,
-    Operand,
-    convert_to,
-    require_same_or_one,
-    scalar_value,
-    shape_text,
-    weak_type,
-)
+from tracebuf.frontends.numpy.ufuncs import Body, Operand, convert_to, scalar_value, weak_type
 from tracebuf.frontends.numpy.values import (
     ArrayRef,
     NpScalar,

@@ -13,9 +13,10 @@ from typing import Any
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.indexing import as_int, read_item
 from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.reshape import Flat
 from tracebuf.frontends.numpy.scalars import as_int_value, binary
 from tracebuf.frontends.numpy.values import ArrayRef, Scalar, stand_in
-from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, neg, sub
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, neg, product, sub
 from tracebuf.ops import arith
 
 UNROLLED = 512
@@ -84,6 +85,8 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
         if not x.ndim:
             raise TypeError("iteration over a 0-d array")
         return Items(x.shape[0], lambda i: read_item(r, x, as_int_value(i)))
+    if isinstance(x, Flat):
+        return Items(product(x.ref.shape), lambda i: x.load(r, i))
     if isinstance(x, Scalar):
         raise TypeError(f"'{type(stand_in(x)).__name__}' object is not iterable")
     return None

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.broadcasting import shape_text
 from tracebuf.frontends.numpy.python_ints import check_weak_int
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.ufuncs import Operand, convert_to, scalar_value, shape_text, weak_type
+from tracebuf.frontends.numpy.ufuncs import Operand, convert_to, scalar_value, weak_type
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, Scalar
 
 Form = bool | tuple[bool, ...] | None

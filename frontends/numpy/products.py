@@ -9,20 +9,12 @@ import numpy as np
 from numpy._core import _exceptions
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.broadcasting import broadcast, shape_text
 from tracebuf.frontends.numpy.fresh import as_array, copy_of, only, strong
 from tracebuf.frontends.numpy.loops import at, for_all
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of, reduce
-from tracebuf.frontends.numpy.ufuncs import (
-    Body,
-    Operand,
-    broadcast,
-    convert_to,
-    elementwise,
-    input_of,
-    out_of,
-    shape_text,
-)
+from tracebuf.frontends.numpy.ufuncs import Body, Operand, convert_to, elementwise, input_of, out_of
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, Scalar, axis_order
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim

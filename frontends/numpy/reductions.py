@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.broadcasting import shape_text
 from tracebuf.frontends.numpy.fresh import copy_of
 from tracebuf.frontends.numpy.indexing import check_number
 from tracebuf.frontends.numpy.recorder import Recorder
@@ -30,7 +31,6 @@ from tracebuf.frontends.numpy.ufuncs import (
     loop_dtypes,
     mask_of,
     scalar_value,
-    shape_text,
     supported,
 )
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyInt, Scalar, Storage, stand_in
