@@ -215,8 +215,8 @@ def f1_unbound_after_no_iteration(a, c):
 def f1_value_of_the_iteration_before(a, c):
     for i in range(len(a)):
         if i > 0:
-            c[i] = a[i] - p
-        p = a[i]
+            c[i] = a[i] - p  # noqa: F821
+        p = a[i]  # noqa: F841
     return c
 
 

@@ -30,7 +30,17 @@ from tracebuf.frontends.numpy.pyints import (
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.scalars import binary, example, float_value, truth
 from tracebuf.frontends.numpy.ufuncs import elementwise, scalar_value, weak_type
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, Unsure, is_traced
+from tracebuf.frontends.numpy.values import (
+    EITHER,
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyFloat,
+    PyInt,
+    Scalar,
+    Unsure,
+    is_traced,
+)
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mul, neg
 from tracebuf.ir.types import F64, I1, I64, ScalarType
@@ -245,11 +255,8 @@ def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarT
         return PyFloat(best)
     kinds = {k for k in map(kind_of, items) if k is not None}
     python = {k.python if k.name == "np" else k.name for k in kinds} - {""}
-    if len(python) > 1:
-        raise UnsupportedError(
-            f"{name}() of an int, a float and NumPy's numbers", location=r.loc, instead="write the int as a float: 1.0"
-        )
-    return NpScalar(best, element, Unsure(flag, python.pop()) if python else None)
+    unsure = Unsure(flag, python.pop() if len(python) == 1 else EITHER) if python else None
+    return NpScalar(best, element, unsure)
 
 
 def numpy_extreme(r: Recorder, name: str, items: Sequence[NpScalar]) -> NpScalar:

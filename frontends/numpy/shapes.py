@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.broadcasting import shape_text
 from tracebuf.frontends.numpy.fresh import as_array, one_or_more, shape_arg
 from tracebuf.frontends.numpy.indexing import at_least_zero, read_item
 from tracebuf.frontends.numpy.recorder import Recorder
@@ -31,7 +32,6 @@ from tracebuf.frontends.numpy.reshape import (
     view_method,
     whole_number,
 )
-from tracebuf.frontends.numpy.ufuncs import shape_text
 from tracebuf.frontends.numpy.values import ArrayRef, in_turn
 from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mod, mul, sub
 

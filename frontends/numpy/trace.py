@@ -15,9 +15,9 @@ from tracebuf.frontends.numpy.arguments import ArrayKey, Binding, Entry, Key, Re
 from tracebuf.frontends.numpy.captures import Hidden
 from tracebuf.frontends.numpy.interpreter import Interpreter
 from tracebuf.frontends.numpy.kinds import Choice
-from tracebuf.frontends.numpy.outputs import Form, arranged, store_results
+from tracebuf.frontends.numpy.outputs import Form, arranged, check_one_type, store_results
 from tracebuf.frontends.numpy.recorder import DeadEnd, Guard, Recorder
-from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, NpScalar, PyBool, PyFloat, PyInt, Scalar
+from tracebuf.frontends.numpy.values import EITHER, ArrayRef, GuardedRef, NpScalar, PyBool, PyFloat, PyInt, Scalar
 from tracebuf.ir.core import Func, Op, Value
 from tracebuf.ir.dims import Expr, Sym, sym, symbols, to_python
 from tracebuf.ir.location import Location
@@ -257,5 +257,7 @@ class Results:
         if isinstance(x, PyBool):
             return Leaf("bool", self.add(x.value))
         assert isinstance(x, NpScalar)
+        if x.python is not None and x.python.kind == EITHER:
+            check_one_type(self.r, x)
         found = Leaf("numpy", self.add(x.value))
         return found if x.python is None else Pick(self.add(x.python.flag), replace(found, kind=x.python.kind), found)

@@ -18,7 +18,17 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import broadcast, fits_into
 from tracebuf.frontends.numpy.python_ints import COMPARISONS, check_weak_int, exact_comparison, is_weak_int
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, Unsure, axis_order
+from tracebuf.frontends.numpy.values import (
+    EITHER,
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyFloat,
+    PyInt,
+    Scalar,
+    Unsure,
+    axis_order,
+)
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.location import Location
@@ -265,7 +275,8 @@ def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out
     unsure = [o.python for o in operands if isinstance(o, NpScalar) and o.python is not None]
     kinds = {u.kind for u in unsure}
     kinds |= {"float" if weak_type(o) is float else "int" for o in operands if not isinstance(o, NpScalar)}
-    kind = "bool" if out is I1 else "float" if "float" in kinds or ufunc is np.true_divide else "int"
+    kind = "bool" if out is I1 else "float" if "float" in kinds or ufunc is np.true_divide else kinds.pop()
+    kind = EITHER if kinds and kind not in ("bool", "float") else kind
     if ufunc not in CLOSED and kind != "bool" and ufunc is not np.true_divide:
         raise UnsupportedError(
             f"np.{ufunc.__name__} of a number that is Python's or NumPy's, depending on the path",

@@ -263,6 +263,7 @@ class GuardedRef(ArrayRef):
         self, condition: Value, arms: tuple[ArrayRef, ArrayRef], sizes: Sequence[Dim], leaving: int | None = None
     ) -> None:
         self.condition, self.arms, self.sizes, self.leaving = condition, arms, tuple(sizes), leaving
+        self.read_only = arms[0].read_only or arms[1].read_only
 
     def derive(self, step: Callable[[View], View], read_only: bool = False) -> ArrayRef:
         first, second = (arm.derive(step, read_only) for arm in self.arms)
@@ -350,9 +351,12 @@ class PyBool(Scalar):
         self.value, self.nonneg = value, nonneg
 
 
+EITHER = "int or float"
+
+
 @dataclass(frozen=True, slots=True)
 class Unsure:
-    """Where `flag` (an i1) is True, eager has a Python number here, of type `kind` (int, float or bool)."""
+    """Where `flag` (an i1) is True, eager has a Python number here, of type `kind` (int, float, bool or EITHER)."""
 
     flag: Value
     kind: str
