@@ -11,20 +11,13 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.broadcasting import broadcast
 from tracebuf.frontends.numpy.fresh import as_array, element_of, filled, only, shape_arg
 from tracebuf.frontends.numpy.indexing import as_int, at_least_zero, check_number
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reshape import array_function, as_array_function
 from tracebuf.frontends.numpy.scalars import binary, example, float_value
-from tracebuf.frontends.numpy.ufuncs import (
-    Body,
-    apply_rule,
-    broadcast,
-    build,
-    scalar_value,
-    supported,
-    weak_type,
-)
+from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, build, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyInt, Scalar, Storage, is_traced
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, add, floordiv, sub

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.broadcasting import shape_text
 from tracebuf.frontends.numpy.fresh import as_array, filled, k_order, only
 from tracebuf.frontends.numpy.indexing import as_int, check_number, store_view
 from tracebuf.frontends.numpy.loops import for_each
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axis_of
-from tracebuf.frontends.numpy.ufuncs import convert_to, elementwise, shape_text, supported
+from tracebuf.frontends.numpy.ufuncs import convert_to, elementwise, supported
 from tracebuf.frontends.numpy.values import ArrayRef, axis_order
 from tracebuf.ir.dims import Dim, add, mul, sub
 
