@@ -18,6 +18,8 @@ from mlir_oracle import MLIR_OPT, needs_mlir
 from tracebuf import pipeline
 from tracebuf.backend.runtime.arena import Counters
 from tracebuf.backend.runtime.kernel import Kernel
+from tracebuf.errors import InternalError
+from tracebuf.explain.report import explain
 from tracebuf.interpret import memref as on_memory
 from tracebuf.interpret import tensor as on_values
 from tracebuf.ir.core import Block, Func, Value, clone_func
@@ -27,6 +29,7 @@ from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I64, INDEX, ScalarType, TensorType
 from tracebuf.ir.verifier import verify
 from tracebuf.ops import arith, casts, scf, tensor
+from tracebuf.optimize.canonicalize import canonicalize
 from tracebuf.options import Options
 from tracebuf.testing.ladder import STRATEGIES
 
@@ -519,3 +522,74 @@ def test_a_layout_that_changes_on_the_way_is_forgotten() -> None:
     func = m.done(*m.loop(0, k, [z], body))
     program, _ = climb(func, *(([array(3, 3), k], [array(3, 3) + 1 + k, array(3, 3), k]) for k in (0, 1, 2)))
     assert carried_types(program) == {"memref<?x?xf64, strided<[?, ?]>>"} and mlir_reads(program)
+
+
+# -- clean-up and checks ---------------------------------------------------------------------------------------------
+
+
+def test_what_goes_round_unchanged_or_unread_is_dropped() -> None:
+    """A tensor that stays, a number that stays, and one that only feeds itself."""
+    m = Maker("f", a=("n",), k=INDEX, x=F64)
+    a, k, x = m.args
+
+    def body(a: Value, x: Value, unread: Value, i: Value) -> list[Value]:
+        return [a, x, m.add(ADD.of(unread, x, m.loc())), next_(m, i)]
+
+    inits = [a, x, m.const(0.0), m.const(0, INDEX)]
+    same_a, same_x, _, i = loop(m, inits, lambda *c: below(m, c[3], k), body)
+    func = m.done(same_a, same_x, i)
+    canonicalize(func)
+    verify(func, "tensor")
+    (op,) = [op for op in func.walk() if isinstance(op, scf.While)]
+    assert [r.type for r in op.results] == [INDEX] and func.block.terminator.operands[:2] == [a, x]
+    climb(func, *(([array(3), n, 2.5], [array(3), 2.5, n, array(3), n, 2.5]) for n in (0, 2)))
+
+
+def test_what_another_carried_value_reads_stays() -> None:
+    """x, y = y, y + 1; return x"""
+    m = Maker("f", k=INDEX)
+    (k,) = m.args
+    inits = [m.const(0.0), m.const(1.0), m.const(0, INDEX)]
+    x, _, _ = loop(
+        m,
+        inits,
+        lambda x, y, i: below(m, i, k),
+        lambda x, y, i: [y, m.add(ADD.of(y, m.const(1.0), m.loc())), next_(m, i)],
+    )
+    climb(m.done(x), *(([n], [float(n), n]) for n in (0, 1, 4)))
+
+
+def test_a_loop_that_may_not_end_stays() -> None:
+    m = Maker("f", k=INDEX)
+    (k,) = m.args
+    loop(m, [m.const(0, INDEX)], lambda i: below(m, i, k), lambda i: [next_(m, i)])
+    program = pipeline.to_memref(m.done(k), Options(verify=True))
+    assert names(program, "scf.while") == ["scf.while"]
+
+
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        (lambda op: op.before.terminator.uses[0].set(op.operand(0)), "condition is not of type i1"),
+        (lambda op: op.before.terminator.set_operands(op.before.terminator.operands[:1]), "differ in number"),
+        (lambda op: op.after.terminator.set_operands([]), "differ in number"),
+        (lambda op: setattr(op.after.args[0], "type", F64), "what it yields is f64"),
+    ],
+)
+def test_the_verifier_knows_what_fits(change: Callable[[scf.While], Any], match: str) -> None:
+    m = Maker("f", k=INDEX)
+    (k,) = m.args
+    i = loop(m, [m.const(0, INDEX)], lambda i: below(m, i, k), lambda i: [next_(m, i)])
+    func = m.done(*i)
+    (op,) = [op for op in func.walk() if isinstance(op, scf.While)]
+    change(op)
+    with pytest.raises(InternalError, match=match):
+        verify(func, "tensor")
+
+
+def test_explain_knows_that_it_is_a_loop() -> None:
+    m = Maker("f", a=("n",), k=INDEX)
+    n = m.dim("n")
+    func = rotation(m, lambda p, q: m.ew(ADD, m.view(p, (sub(n, 1), n, -1)), q))
+    program = pipeline.to_memref(func, Options())
+    assert [e.in_loop for e in explain(program, {}).allocations] == [False, False, True]

@@ -56,7 +56,8 @@ class Storages:
             steps = [self._steps(loop, k) if loop.straight else set[int]() for k in range(len(loop.results))]
             own = [k < len(loop.inits) and bool(loop.aliasing_values(loop.inits[k])) for k in range(len(steps))]
             found = [{k} if own[k] else set() for k in range(len(steps))]
-            for _ in steps:
+            sizes: list[int] = []
+            while sizes != (sizes := [len(s) for s in found]):
                 for k, near in enumerate(steps):
                     found[k] |= {j for i in near for j in found[i]}
             self._reached[loop] = found

@@ -244,31 +244,51 @@ class While(Loop):
             found = True
 
     def dead(self, pinned: Collection[Value]) -> tuple[set[int], set[int]]:
-        """Operands and results that nothing outside the round of carried values asks for (nor `pinned` has)."""
+        """Operands and results that only feed one another: nothing else asks for them (nor has `pinned` what they
+        become)."""
         starts, ends = set(range(len(self.uses))), set(range(len(self.results)))
-        condition, last = self.before.terminator, self.after.terminator
-        changed = True
-        while changed:
+        last = self.after.terminator
+        while True:
+            asked = {k for k in starts if self._is_asked(self.before.args[k], pinned, ends)}
             live = {
-                k for k in ends
-                if self.results[k].uses or self.results[k] in pinned or self.after.args[k] in pinned
+                k
+                for k in ends
+                if not {self.results[k], self.after.args[k]}.isdisjoint(pinned)
+                or self.results[k].uses
                 or any(u.op is not last or u.index not in starts for u in self.after.args[k].uses)
-            }  # fmt: skip
-            asked = {
-                k for k in starts
-                if self.before.args[k] in pinned
-                or any(u.op is not condition or u.index - 1 not in ends - live for u in self.before.args[k].uses)
-            }  # fmt: skip
-            changed = bool(live or asked)
+            }
+            if not asked and not live:
+                return starts, ends
             starts, ends = starts - asked, ends - live
-        return starts, ends
+
+    def _is_asked(self, arg: Value, pinned: Collection[Value], ends: set[int]) -> bool:
+        """Whether an argument of the first region is used, other than for what is dead itself."""
+        work, seen = [arg], {arg}
+        while work:
+            value = work.pop()
+            if value in pinned:
+                return True
+            for use in value.uses:
+                op, parent = use.op, use.op.parent_op
+                if isinstance(op, Yield) and isinstance(parent, If):
+                    near = [parent.results[use.index]]
+                elif op.pure and op.results:
+                    near = op.results
+                elif op is self.before.terminator and use.index - 1 in ends:
+                    near = []
+                else:
+                    return True
+                work += [v for v in near if v not in seen]
+                seen.update(near)
+        return False
 
     def drop(self, starts: Collection[int], ends: Collection[int]) -> None:
-        """Removes operands and results (with the arguments of the regions); nothing else may use them."""
+        """Removes operands and results (with the arguments of the regions) that are dead."""
         for k in sorted(ends, reverse=True):
             _drop_operand(self.before.terminator, 1 + k)
             _drop_result(self, k)
         for k in sorted(starts, reverse=True):
+            self.before.args[k].replace_all_uses(self.operand(k))
             _drop_operand(self.after.terminator, k)
             _drop_operand(self, k)
             self.before.drop_arg(k)
