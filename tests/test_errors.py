@@ -42,8 +42,6 @@ REFUSED: list[tuple[str, int, str, str, str]] = [
     ("class A:\n    pass\nreturn a", 1, "class A:", "class definition", "outside"),
     ("return (lambda *x: x[0])(a)", 1, "lambda *x: x[0]", "*args", "name the parameters"),
     ("return np.sin(**{'x': a})", 1, "np.sin(**{'x': a})", "**kwargs", "name"),
-    ("return max(a)", 1, "max(a)", "max()", "np.max"),
-    ("return sum(a)", 1, "sum(a)", "sum", "np.sum(a)"),
     ("return a ** i", 1, "a ** i", "", ""),
     ("return (a > 0) // (a > 1)", 1, "(a > 0) // (a > 1)", "", ""),
     ("match a.ndim:\n    case 1:\n        return a", 1, "match a.ndim:", "`match`", "if"),

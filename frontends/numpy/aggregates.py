@@ -20,7 +20,9 @@ from tracebuf.frontends.numpy.reductions import (
     std,
     var,
 )
+from tracebuf.frontends.numpy.reshape import ravel
 from tracebuf.frontends.numpy.running import accumulate
+from tracebuf.frontends.numpy.shapes import diagonal
 from tracebuf.frontends.numpy.ufuncs import BOOL, Body, apply_rule, build, elementwise, out_of
 from tracebuf.frontends.numpy.values import ArrayRef
 from tracebuf.ir.core import Value
@@ -85,16 +87,11 @@ def _index(ufunc: np.ufunc) -> Handler:
 
 
 def _running(ufunc: np.ufunc) -> Handler:
-    """np.cumsum and np.cumprod; without `axis` of a vector, or what counts as one."""
+    """np.cumsum and np.cumprod; without `axis`, of all elements in rows."""
 
     def run(r: Recorder, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         ref = as_array(r, a)
-        if axis is None and ref.ndim > 1:
-            name = "cumsum" if ufunc is np.add else "cumprod"
-            what = f"np.{name} of all elements of an array of more axes"
-            raise UnsupportedError(what, location=r.loc, instead=f"np.{name}(a.ravel())")
-        if not ref.ndim:
-            ref = ref.derive(lambda view: view.new_axis(0))
+        ref = ravel(r, ref) if axis is None or not ref.ndim else ref
         return accumulate(r, ufunc, ref, axis_of(r, 0 if axis is None else axis, ref.ndim), dtype, out_of(r, out))
 
     return run
@@ -145,6 +142,13 @@ def ptp(r: Recorder, a: Any, axis: Any = None, out: Any = None, keepdims: Any = 
     ref, into = as_array(r, a), out_of(r, out)
     high, low = (reduce(r, f, ref, axis, keepdims=keepdims) for f in (np.maximum, np.minimum))
     return elementwise(r, np.subtract, [high, low], into)
+
+
+def trace(
+    r: Recorder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None
+) -> Any:
+    """np.trace: the sum along a diagonal."""
+    return reduce(r, np.add, diagonal(r, a, offset, axis1, axis2), -1, dtype, out_of(r, out))
 
 
 def count_nonzero(r: Recorder, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
@@ -209,12 +213,14 @@ FUNCTIONS: dict[Any, Handler] = {
     np.amax: _extreme(np.maximum), np.amin: _extreme(np.minimum), np.any: _truth(np.logical_or),
     np.all: _truth(np.logical_and), np.mean: _mean, np.var: _spread(var), np.std: _spread(std),
     np.argmax: _index(np.maximum), np.argmin: _index(np.minimum), np.cumsum: _running(np.add),
-    np.cumprod: _running(np.multiply), np.ptp: ptp, np.count_nonzero: count_nonzero, np.average: average,
-    np.nanmax: _extreme(np.fmax), np.nanmin: _extreme(np.fmin), np.nansum: nansum, np.nanmean: nanmean,
+    np.cumprod: _running(np.multiply), np.trace: trace, np.ptp: ptp, np.count_nonzero: count_nonzero,
+    np.average: average, np.nanmax: _extreme(np.fmax), np.nanmin: _extreme(np.fmin), np.nansum: nansum,
+    np.nanmean: nanmean,
 }  # fmt: skip
 METHODS: dict[str, Handler] = {
     name: FUNCTIONS[getattr(np, name)]
     for name in (
-        "sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "argmax", "argmin", "cumsum", "cumprod"
+        "sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "argmax", "argmin", "cumsum", "cumprod",
+        "trace",
     )
 }  # fmt: skip

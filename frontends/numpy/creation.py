@@ -12,15 +12,17 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import broadcast
-from tracebuf.frontends.numpy.fresh import as_array, element_of, filled, only, shape_arg
-from tracebuf.frontends.numpy.indexing import as_int, at_least_zero, check_number
+from tracebuf.frontends.numpy.fresh import as_array, element_of, filled, one_or_more, only, shape_arg
+from tracebuf.frontends.numpy.indexing import as_int, at_least_zero, check_number, store_view
+from tracebuf.frontends.numpy.loops import at, for_each
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reshape import array_function, as_array_function
 from tracebuf.frontends.numpy.scalars import binary, example, float_value
+from tracebuf.frontends.numpy.shapes import diag as diagonal_of
 from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, build, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyInt, Scalar, Storage, is_traced
 from tracebuf.ir.core import Block, Value
-from tracebuf.ir.dims import Dim, add, floordiv, sub
+from tracebuf.ir.dims import Dim, add, floordiv, mul, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX, ScalarType
 from tracebuf.ops import arith, casts, linalg
 
@@ -257,36 +259,68 @@ def asarray(r: Recorder, a: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
 
 
 def array_of(r: Recorder, items: Any, dtype: Any) -> ArrayRef:
-    """The array of nested lists and tuples of numbers."""
-    shape, numbers = shape_of(r, items), flat(items)
-    if len(numbers) > MAX_WRITTEN:
+    """The array of nested lists and tuples of numbers, or of arrays of one shape."""
+    shape, parts = shape_of(r, items), flat(items)
+    if len(parts) > MAX_WRITTEN:
         raise UnsupportedError("an array of many numbers is written out", location=r.loc, instead="make it outside")
-    numbers = [NpScalar(r.load(x, ()), x.element) if isinstance(x, ArrayRef) else x for x in numbers]
-    if any(isinstance(x, NpScalar) and x.maybe_python for x in numbers):
+    if any(isinstance(x, NpScalar) and x.maybe_python for x in parts):
         raise UnsupportedError("this number is Python's or NumPy's, depending on the path", location=r.loc)
-    found = np.array([example(x) for x in numbers] or [0.0]).dtype if dtype is None else np.dtype(dtype)
-    result = filled(r, shape, supported(found, "the array", r.loc), None)
-    for place, x in zip(np.ndindex(*shape), numbers):
+    whole = [n for n in shape[: len(shape) - inner_rank(parts)] if isinstance(n, int)]
+    examples = [np.ones((), x.dtype)[()] if isinstance(x, ArrayRef) else example(x) for x in parts]
+    found = np.array(examples or [0.0]).dtype
+    element = supported(found if dtype is None else np.dtype(dtype), "the array", r.loc)
+    result = filled(r, shape, element, None)
+    for place, x in zip(np.ndindex(*whole), parts):
+        if isinstance(x, ArrayRef):
+            store_view(r, at(result, dict(enumerate(place))), x)
+            continue
         check_number(r, x, result)
-        r.store_element(result, place, scalar_value(r, x, result.element))
+        r.store_element(result, place, scalar_value(r, x, element))
     return result
 
 
-def shape_of(r: Recorder, items: Any) -> tuple[int, ...]:
+def inner_rank(parts: Sequence[Any]) -> int:
+    """The axes of the arrays among the parts."""
+    return max((x.ndim for x in parts if isinstance(x, ArrayRef)), default=0)
+
+
+def shape_of(r: Recorder, items: Any) -> tuple[Dim, ...]:
     """The shape of nested lists and tuples; ValueError where they differ."""
+    message = "setting an array element with a sequence. The requested array has an inhomogeneous shape"
     if isinstance(items, (list, tuple)):
         inner = [shape_of(r, i) for i in items]
-        if any(s != inner[0] for s in inner):
-            raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous shape")
+        for other in inner[1:]:
+            if len(other) != len(inner[0]):
+                raise ValueError(message)
+            for m, n in zip(inner[0], other):
+                r.require_equal(m, n, "ValueError", message)
         return (len(items), *(inner[0] if inner else ()))
-    if isinstance(items, (Scalar, bool, int, float, np.generic)) or (isinstance(items, ArrayRef) and not items.ndim):
+    if isinstance(items, ArrayRef):
+        return items.shape
+    if isinstance(items, (Scalar, bool, int, float, np.generic)):
         return ()
-    what = "an array" if isinstance(items, ArrayRef) else f"a {type(items).__name__}"
-    raise UnsupportedError(f"{what} among the items of an array", location=r.loc, instead="np.stack((a, b))")
+    raise UnsupportedError(f"a {type(items).__name__} among an array's items", location=r.loc, instead="use numbers")
 
 
 def flat(items: Any) -> list[Any]:
     return [x for i in items for x in flat(i)] if isinstance(items, (list, tuple)) else [items]
+
+
+def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
+    """np.diag: of a vector, the matrix that has it on a diagonal; of a matrix, its diagonal."""
+    ref = as_array(r, v)
+    if ref.ndim != 1:
+        return diagonal_of(r, ref, k)
+    shift = as_int(r, k)
+    right = None if shift is None else r.ask_nonneg(shift)
+    if shift is None or right is None:
+        raise UnsupportedError("this diagonal", location=r.loc, instead="np.diag(v, k) with a constant k")
+    down, across = (0, shift) if right else (mul(shift, -1), 0)
+    n = ref.shape[0]
+    size = one_or_more(r, add(n, add(down, across)))
+    result = filled(r, (size, size), ref.element, 0)
+    for_each(r, 0, n, lambda i: r.store_element(result, (add(i, down), add(i, across)), r.load(ref, (i,))))
+    return result
 
 
 def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
@@ -317,4 +351,5 @@ def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.arange: arange, np.linspace: linspace, np.eye: eye, np.identity: identity, np.tri: tri,
     np.tril: _triangle(True), np.triu: _triangle(False), np.select: select, np.array: array, np.asarray: asarray,
+    np.diag: diag,
 }  # fmt: skip

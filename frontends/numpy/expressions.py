@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy import functions, rewrites
+from tracebuf.frontends.numpy import aggregates, functions, rewrites
 from tracebuf.frontends.numpy.fresh import as_array
 from tracebuf.frontends.numpy.indexing import read_item
 from tracebuf.frontends.numpy.iteration import (
@@ -409,7 +409,7 @@ class Expressions:
             return value
         if isinstance(base, ArrayRef) and node.attr in functions.METHODS:
             return Method(base, node.attr)
-        if isinstance(base, NpScalar) and node.attr in ("sum", "max", "min", "mean"):
+        if isinstance(base, NpScalar) and node.attr in aggregates.METHODS:
             return Method(as_array(self.r, base), node.attr)
         kind = np.ndarray if isinstance(base, ArrayRef) else type(stand_in(base))
         if hasattr(kind, node.attr):

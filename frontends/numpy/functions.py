@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy import aggregates, creation, joining, products, shapes
+from tracebuf.frontends.numpy import aggregates, creation, products, shapes, stacking
 from tracebuf.frontends.numpy.fresh import (
     as_array,
     copy_of,
@@ -253,7 +253,7 @@ HANDLERS: dict[Any, Handler] = {
     np.full_like: full_like, np.copy: copy_function, np.where: where, np.clip: clip,
     np.shape: lambda r, a: attribute(r, as_array(r, a), "shape"), np.ndim: lambda r, a: as_array(r, a).ndim,
     np.size: lambda r, a: attribute(r, as_array(r, a), "size"), slice: lambda r, *bounds: slice(*bounds),
-    **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **joining.FUNCTIONS,
+    **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **stacking.FUNCTIONS,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
     **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},
     **PYTHON, **MATH,

@@ -16,6 +16,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.conditions import both, either, inverse, is_finite, is_infinite
 from tracebuf.frontends.numpy.indexing import as_int, check_float_fits, int_of, read_item
 from tracebuf.frontends.numpy.kinds import kind_of, python_flag
+from tracebuf.frontends.numpy.pyfolds import extreme_of_array, sum_of_array, truth_of_all
 from tracebuf.frontends.numpy.pyints import (
     as_int_value,
     bool_as_int,
@@ -200,6 +201,8 @@ def power_of(r: Recorder, base: Any, exp: Any, mod: Any = None) -> Any:
 
 def sum_of(r: Recorder, items: Any, start: Any = 0) -> Any:
     """sum() of a tuple or list: one after the other."""
+    if isinstance(items, ArrayRef):
+        return sum_of_array(r, items, start)
     if not is_traced(items) and not is_traced(start) and not any(map(is_traced, items)):
         return sum(items, start)
     if not isinstance(items, (tuple, list)):
@@ -217,6 +220,8 @@ def sum_of(r: Recorder, items: Any, start: Any = 0) -> Any:
 # -- min and max
 def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
     """min and max of ints; of other numbers through comparisons, as Python picks."""
+    if len(args) == 1 and isinstance(args[0], ArrayRef) and not options:
+        return extreme_of_array(r, name, args[0])
     items = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
     if not any(is_traced(x) for x in items):
         return getattr(builtins, name)(*args, **options)
@@ -271,6 +276,7 @@ def numpy_extreme(r: Recorder, name: str, items: Sequence[NpScalar]) -> NpScalar
 
 HANDLERS: dict[Any, Callable[..., Any]] = {
     abs: absolute, float: to_float, int: to_int, bool: to_bool, round: round_number, divmod: divmod_of, pow: power_of,
+    any: lambda r, items: truth_of_all(r, "any", items), all: lambda r, items: truth_of_all(r, "all", items),
     sum: sum_of, min: lambda r, *a, **k: extreme_of(r, "min", *a, **k),
     max: lambda r, *a, **k: extreme_of(r, "max", *a, **k),
 }  # fmt: skip

@@ -44,8 +44,6 @@ CALLS = {
     "map": _RANGE,
     "iter": _RANGE,
     "next": _RANGE,
-    "any": "np.any(a)",
-    "all": "np.all(a)",
 }
 
 

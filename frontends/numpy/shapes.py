@@ -20,7 +20,6 @@ from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axes_of, axis_of
 from tracebuf.frontends.numpy.reshape import (
     Steps,
-    array_function,
     as_array_function,
     contiguous,
     flatten,
@@ -290,11 +289,6 @@ def diagonal(r: Recorder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 
 def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
     """np.diag of a matrix."""
     ref = as_array(r, v)
-    if ref.ndim == 1:
-        raise UnsupportedError(
-            "np.diag of a vector is not supported yet", location=r.loc,
-            instead="d = np.zeros((len(v), len(v))), then a loop: d[i, i] = v[i]",
-        )  # fmt: skip
     if ref.ndim != 2:
         raise ValueError("Input must be 1- or 2-d.")
     return diagonal(r, ref, k)
@@ -308,8 +302,8 @@ HANDLERS: dict[Any, Handler] = {
     np.broadcast_to: broadcast_to, np.flip: flip, np.fliplr: _flip_along(1, 2), np.flipud: _flip_along(0, 1),
     np.rot90: rot90, np.split: split, np.array_split: array_split, np.hsplit: _split_along("hsplit", 1, 1),
     np.vsplit: _split_along("vsplit", 0, 2), np.dsplit: _split_along("dsplit", 2, 3), np.unstack: unstack,
-    np.diagonal: diagonal, np.diag: diag, np.asarray: as_array_function, np.asanyarray: as_array_function,
-    np.array: array_function, np.ascontiguousarray: contiguous("C"), np.asfortranarray: contiguous("F"),
+    np.diagonal: diagonal, np.asanyarray: as_array_function,
+    np.ascontiguousarray: contiguous("C"), np.asfortranarray: contiguous("F"),
 }  # fmt: skip
 METHODS: dict[str, Handler] = {
     "reshape": reshape_method, "ravel": ravel, "flatten": flatten, "transpose": transpose, "swapaxes": swapaxes,

@@ -233,7 +233,8 @@ class _MemRefRunner(Runner):
         for inner in op.body.ops[:-1]:
             flags = [known[v] for v in inner.operands]
             if isinstance(inner, arith.Select) and np.all(flags[0]):
-                condition = linalg.run_body(op.body, spread, self, wanted=[inner.operand(0)])[0]
+                places = np.ogrid[tuple(map(slice, shape))]
+                condition = linalg.run_body(op.body, spread, self, [inner.operand(0)], places)[0]
                 known[inner.result] = np.where(condition, flags[1], flags[2])
             elif all(np.all(f) for f in flags):
                 known[inner.result] = True

@@ -14,6 +14,8 @@ from tracebuf.frontends.numpy.indexing import as_int, check_number, store_view
 from tracebuf.frontends.numpy.loops import for_each
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axis_of
+from tracebuf.frontends.numpy.reshape import ravel, reshape
+from tracebuf.frontends.numpy.scalars import as_int_value
 from tracebuf.frontends.numpy.ufuncs import convert_to, elementwise, supported
 from tracebuf.frontends.numpy.values import ArrayRef, axis_order
 from tracebuf.ir.dims import Dim, add, mul, sub
@@ -39,11 +41,11 @@ def concatenate(
     """np.concatenate: a fresh array, its axes in the order they have in all of the parts."""
     only(r, "np.concatenate", out=(out, None), dtype=(dtype, None), casting=(casting, None))
     refs = arrays_of(r, arrays)
-    if axis is None and any(x.ndim != 1 for x in refs):
-        raise UnsupportedError("np.concatenate without an axis", location=r.loc, instead="a.ravel() of each array")
+    if axis is None:
+        return joined(r, [ravel(r, x) for x in refs], 0)
     if any(x.ndim == 0 for x in refs):
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    return joined(r, refs, 0 if axis is None else axis_of(r, axis, refs[0].ndim))
+    return joined(r, refs, axis_of(r, axis, refs[0].ndim))
 
 
 def joined(r: Recorder, refs: Sequence[ArrayRef], axis: int) -> ArrayRef:
@@ -110,11 +112,8 @@ def column_stack(r: Recorder, tup: Any) -> Any:
 
 
 def append(r: Recorder, arr: Any, values: Any, axis: Any = None) -> Any:
-    """np.append: np.concatenate; without an axis, of vectors and numbers."""
-    refs = [as_array(r, x) for x in (arr, values)]
-    if axis is None:
-        refs = [at_least(x, 1) for x in refs]
-    return concatenate(r, tuple(refs), axis)
+    """np.append: np.concatenate, without an axis of all elements."""
+    return concatenate(r, (arr, values), axis)
 
 
 def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> Any:
@@ -141,8 +140,10 @@ def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, a
 def roll(r: Recorder, a: Any, shift: Any, axis: Any = None) -> ArrayRef:
     """np.roll along one axis: two copies of parts."""
     ref, by = as_array(r, a), as_int(r, shift)
-    if by is None or (axis is None and ref.ndim != 1) or isinstance(axis, tuple):
+    if by is None or isinstance(axis, tuple):
         raise UnsupportedError("np.roll by more than one axis", location=r.loc, instead="roll axis by axis")
+    if axis is None and ref.ndim != 1:
+        return reshape(r, roll(r, ravel(r, ref), shift, 0), tuple(as_int_value(n) for n in ref.shape))
     place = axis_of(r, 0 if axis is None else axis, ref.ndim)
     n = ref.shape[place]
     result = filled(r, ref.shape, ref.element, None, k_order(ref))
@@ -174,9 +175,8 @@ def count_of(r: Recorder, n: Any, what: str) -> int:
 
 def repeat(r: Recorder, a: Any, repeats: Any, axis: Any = None) -> ArrayRef:
     """np.repeat: each element so many times."""
-    ref, times = at_least(as_array(r, a), 1), count_of(r, repeats, "the number of repeats")
-    if axis is None and ref.ndim != 1:
-        raise UnsupportedError("np.repeat without an axis", location=r.loc, instead="np.repeat(a.ravel(), n)")
+    ref, times = as_array(r, a), count_of(r, repeats, "the number of repeats")
+    ref = ravel(r, ref) if axis is None or not ref.ndim else ref
     place = axis_of(r, 0 if axis is None else axis, ref.ndim)
     n = ref.shape[place]
     shape = (*ref.shape[:place], mul(n, times), *ref.shape[place + 1 :])
