@@ -298,14 +298,17 @@ class LoopClose(LoopJudge):
             raise path_dependent(r, name, "one of several arrays inside the loop only")
         return self.last_array(carried, x)
 
-    def last_dim(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], d: Dim) -> Callable[[], Dim]:
+    def last_dim(
+        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], d: Dim
+    ) -> tuple[Dim, Callable[[], Dim]]:
+        """A size of the last iteration: at the head, and after the loop."""
         r = self.r
         if r.in_scope(d):
-            return lambda: d
+            return d, lambda: d
         found: list[Dim] = []
         phi = self.block.add_arg(INDEX)
         carried[phi] = (r.index(0), self.inner(lambda: r.index(d)), lambda v: found.append(r.symbol(v, "size")))
-        return lambda: found[0]
+        return r.symbol(phi, "size"), lambda: found[0]
 
     def last_array(
         self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], x: ArrayRef
@@ -317,12 +320,12 @@ class LoopClose(LoopJudge):
         if storage in self.frame.locals:
             shape = [self.last_dim(carried, d) for d in storage.shape]
             made = Storage(storage.element, storage.shape, storage.order, name=storage.name)
-            phi = self.block.add_arg(TensorType(tuple(r.facts.canon(d) for d in storage.shape), storage.element))
+            phi = self.block.add_arg(TensorType(tuple(r.facts.canon(d) for d, _ in shape), storage.element))
             init = r.nothing(storage.element, storage.shape, storage.order)
 
             def done(value: Value) -> None:
-                made.shape = tuple(s() for s in shape)
-                value.type = phi.type = TensorType(tuple(r.facts.canon(d) for d in made.shape), made.element)
+                made.shape = tuple(after() for _, after in shape)
+                value.type = TensorType(tuple(r.facts.canon(d) for d in made.shape), made.element)
                 self.outer.values[made] = value
                 self.outer.locals.add(made)
 
@@ -330,5 +333,6 @@ class LoopClose(LoopJudge):
             storage = made
         return lambda: ArrayRef(
             storage,
-            replace(x.view, offsets=tuple(o() for o in offsets), sizes=tuple(s() for s in sizes)),
+            replace(x.view, offsets=tuple(o() for _, o in offsets), sizes=tuple(s() for _, s in sizes)),
+            x.read_only,
         )

@@ -38,7 +38,8 @@ WHICH = Which()
 @dataclass
 class Plan:
     """What attempts at a loop have shown: the kinds of numbers, how arrays are carried, whether ints rise (1) or fall
-    (-1), names first bound inside, names whose arrays others may come to hold, whether sizes that begin equal part."""
+    (-1), names first bound inside, names whose arrays others may come to hold, whether sizes that begin equal part. `again` and
+    `peel` (the name that asks for it) are what the last attempt says; `peels`: the first iteration is another."""
 
     numbers: dict[Path, Kind] = field(default_factory=dict)
     arrays: dict[Path, Carry | Which] = field(default_factory=dict)
@@ -48,6 +49,7 @@ class Plan:
     split: bool = False
     again: bool = False
     peel: str = ""
+    peels: bool = False
 
 
 @dataclass(frozen=True)

@@ -44,16 +44,16 @@ def trace_loop(
     if spec.rng is not None and r.facts.decide_nonneg(add(spec.rng.trips(), -1)) is False:
         return
     plan = plans.setdefault((*spec.key, peeled, sorts(env)), Plan(arrays=dict(hint.arrays) if hint else {}))
-    for _ in range(8):
+    for _ in range(0 if plan.peels else 8):
         loop = Loop(r, spec, env, plan)
         loop.trace()
         r.loc = loc
-        if plan.peel:
-            break
-        if not plan.again:
+        if not plan.peel and not plan.again:
             return loop.close()
         loop.discard()
-    loop.discard()
+        if plan.peel:
+            break
+    plan.peels = True
     if peeled == MAX_PEELED:
         raise path_dependent(r, plan.peel or "this loop's arrays", "another array in each iteration")
     peel(r, spec, env, plans, peeled, plan)
@@ -145,7 +145,7 @@ class Loop(LoopClose):
             elif self.spec.exits:
                 self.count(inside)
             else:
-                self.iterate(inside)
+                return self.iterate(inside)
             self.after = inside
             self.judge()
         except DeadEnd:
@@ -171,7 +171,7 @@ class Loop(LoopClose):
             inside.pop(JUMP, None)
             self.take_turns(inside, sym(iv))
             self.after = inside
-            self.take_back()
+            self.judge()
         finally:
             r.facts.pop_loop()
 
