@@ -13,13 +13,18 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Liveness:
-    """Per compound statement: names live after it, names live at a loop's head, names it assigns; per statement, names
-    live at the end of the block it stands in."""
+    """Names, per compound statement: live after it, live at a loop's head, assigned by it.
+
+    Per loop, of the names that its body assigns: those bound anew (not by `+=` alone), bound to an operator's result,
+    and bound to what is surely no int. Per statement: live at the end of the block it stands in."""
 
     after: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
     head: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
     ends: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
     assigned: dict[ast.stmt, tuple[str, ...]] = field(default_factory=dict)
+    rebound: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
+    computed: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
+    floats: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -109,8 +114,30 @@ def _loop(s: ast.For | ast.While, live: frozenset[str], place: Place, out: Liven
             break
         head |= entry
     out.after[s], out.head[s] = live_after, head
+    results = [n for b in s.body for n in ast.walk(b) if isinstance(n, ast.Assign) and isinstance(n.value, ast.BinOp)]
+    out.computed[s] = frozenset(t.id for n in results for t in n.targets if isinstance(t, ast.Name))
+    out.floats[s] = frozenset(n for b in s.body for a in ast.walk(b) for n in bound_to_floats(a))
+    changed = [n.target for b in s.body for n in ast.walk(b) if isinstance(n, ast.AugAssign)]
+    bound_anew = [n for b in s.body for n in ast.walk(b) if isinstance(n, ast.Name) and n not in changed]
+    out.rebound[s] = frozenset(n.id for n in bound_anew if isinstance(n.ctx, ast.Store))
     out.assigned[s] = stored([*target, *s.body, *([s.test] if isinstance(s, ast.While) else [])])
     return head | (loaded(s.iter) if isinstance(s, ast.For) else set())
+
+
+def bound_to_floats(s: ast.AST) -> list[str]:
+    """The names that an assignment binds to numbers that are no ints: there is a division, or a float, in it."""
+    if isinstance(s, ast.AugAssign):
+        found = isinstance(s.op, ast.Div) or makes_float(s.value)
+        return [s.target.id] if found and isinstance(s.target, ast.Name) else []
+    if isinstance(s, ast.Assign) and isinstance(s.value, ast.BinOp) and makes_float(s.value):
+        return [t.id for t in s.targets if isinstance(t, ast.Name)]
+    return []
+
+
+def makes_float(e: ast.expr) -> bool:
+    if isinstance(e, ast.BinOp):
+        return isinstance(e.op, ast.Div) or makes_float(e.left) or makes_float(e.right)
+    return isinstance(e, ast.Constant) and isinstance(e.value, float)
 
 
 def leaves_by(body: Sequence[ast.stmt], *kinds: type[ast.stmt]) -> bool:

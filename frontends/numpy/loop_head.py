@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tracebuf.frontends.numpy.joins import anchored, parameters
+from tracebuf.frontends.numpy.joins import anchored, parameters, plain
 from tracebuf.frontends.numpy.kinds import GO_ON, JUMP, Env, Maybe, from_value, is_number, kind_of, leaves, rebuild
 from tracebuf.frontends.numpy.loop_plan import WHICH, Carried, Carry, Item, LoopSpec, Path, Plan, Which, arms_of
 from tracebuf.frontends.numpy.recorder import Frame, Recorder
-from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, PyInt, Storage
+from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, PyInt, Storage, storages_of
 from tracebuf.ir.core import Block, Region, Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import I1, INDEX, TensorType
@@ -29,6 +29,7 @@ class LoopHead:
         self.shared: dict[Any, Value] = {}
         self.given: dict[Value, Value] = {}
         self.candidates: list[ArrayRef] = []
+        self.own: set[Storage] = set()
         self.likes: dict[str, Any] = {}
         self.after: Env = {}
         self.dead = False
@@ -45,13 +46,29 @@ class LoopHead:
         given = {n: x for n, x in given.items() if n not in dead}
         inside = dict(given)
         self.candidates = self.arrays_to_choose_from(given)
-        for name in (*spec.assigned, *(n for n in self.plan.late if n not in spec.assigned)):
-            if name in given:
-                inside[name] = self.name(name, given[name])
+        names = [n for n in dict.fromkeys((*spec.assigned, *self.plan.late)) if n in given]
+        self.own = self.private(given, names)
+        for name in names:
+            inside[name] = self.name(name, given[name])
         if spec.exits:
             self.name(JUMP, GO_ON)
             inside[JUMP] = GO_ON
         return inside
+
+    def private(self, given: Env, names: Sequence[str]) -> set[Storage]:
+        """The storages planned to be carried by value that nothing but names so planned refers to (rule S8)."""
+        live = self.spec.head | self.spec.after
+        fixed = anchored(self.r, (x for n, x in given.items() if n not in names and n in live))
+        planned: set[Storage] = set()
+        for name in names:
+            x = given[name]
+            for k, leaf in enumerate([*([x.bound] if isinstance(x, Maybe) else []), *leaves(x)]):
+                how = self.plan.arrays.get((name, k))
+                if plain(leaf) and isinstance(how, Carry) and how.by_value:
+                    planned.add(leaf.storage)
+                elif isinstance(leaf, ArrayRef):
+                    fixed |= set(storages_of(leaf))
+        return {s for s in planned - fixed if s.arg is None}
 
     def name(self, name: str, x: Any) -> Any:
         """One carried name at the head."""
@@ -75,6 +92,8 @@ class LoopHead:
             return Item(path, entry, head, kind, phi=phi, flag=flag)
         how = self.plan.arrays.get(path)
         if not isinstance(entry, ArrayRef) or how is None or isinstance(entry, GuardedRef) and how is not WHICH:
+            return Item(path, entry, entry)
+        if isinstance(how, Carry) and how.by_value and entry.storage not in self.own:
             return Item(path, entry, entry)
         if isinstance(how, Which):
             phi = self.block.add_arg(INDEX)

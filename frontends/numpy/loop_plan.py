@@ -38,8 +38,9 @@ WHICH = Which()
 @dataclass
 class Plan:
     """What attempts at a loop have shown: the kinds of numbers, how arrays are carried, whether ints rise (1) or fall
-    (-1), names first bound inside, names whose arrays others may come to hold, whether sizes that begin equal part. `again` and
-    `peel` (the name that asks for it) are what the last attempt says; `peels`: the first iteration is another."""
+    (-1), names first bound inside, names whose arrays others may come to hold, whether sizes that begin equal part.
+    `again` and `peel` (the name that asks for it) are what the last attempt says; `peels`: the first iteration is
+    another."""
 
     numbers: dict[Path, Kind] = field(default_factory=dict)
     arrays: dict[Path, Carry | Which] = field(default_factory=dict)
@@ -55,7 +56,9 @@ class Plan:
 @dataclass(frozen=True)
 class LoopSpec:
     """One loop: `run(env, place)` does an iteration; over a range (place: its int), or while `test(env)` holds.
-    `exits`: something may leave it early. `key` names it among the loops of a call."""
+    `exits`: something may leave it early. `key` names it among the loops of a call; `rebound` are the names
+    of `assigned` that are bound anew, not only changed in place, `computed` those bound to an operator's result,
+    `floats` those bound to what is no int."""
 
     key: Path
     rng: Range | None
@@ -63,6 +66,9 @@ class LoopSpec:
     run: Callable[[Env, Dim | None], None]
     exits: bool
     assigned: tuple[str, ...]
+    rebound: frozenset[str]
+    computed: frozenset[str]
+    floats: frozenset[str]
     head: frozenset[str]
     after: frozenset[str]
 

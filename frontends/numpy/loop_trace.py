@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tracebuf.frontends.numpy.joins import plain, trace_if
+from tracebuf.frontends.numpy.joins import anchored, parameters, plain, trace_if
 from tracebuf.frontends.numpy.kinds import (
     BREAK,
     DONE,
     GO_ON,
+    INT,
     JUMP,
     RETURN,
     Env,
@@ -28,7 +29,7 @@ from tracebuf.frontends.numpy.kinds import (
     structure,
 )
 from tracebuf.frontends.numpy.loop_close import LoopClose
-from tracebuf.frontends.numpy.loop_plan import MAX_PEELED, WHICH, Item, LoopSpec, Path, Plan, goes_on
+from tracebuf.frontends.numpy.loop_plan import MAX_PEELED, WHICH, Carry, Item, LoopSpec, Path, Plan, Which, goes_on
 from tracebuf.frontends.numpy.recorder import DeadEnd, Recorder
 from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, PyBool
 from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym
@@ -43,7 +44,9 @@ def trace_loop(
     loc = r.loc
     if spec.rng is not None and r.facts.decide_nonneg(add(spec.rng.trips(), -1)) is False:
         return
-    plan = plans.setdefault((*spec.key, peeled, sorts(env)), Plan(arrays=dict(hint.arrays) if hint else {}))
+    guess = Plan(arrays=rebound_arrays(spec, env) | (hint.arrays if hint else {}))
+    guess.peels = hint is None and replaces_shared(r, spec, env)
+    plan = plans.setdefault((*spec.key, peeled, sorts(env)), guess)
     for _ in range(0 if plan.peels else 8):
         loop = Loop(r, spec, env, plan)
         loop.trace()
@@ -57,6 +60,27 @@ def trace_loop(
     if peeled == MAX_PEELED:
         raise path_dependent(r, plan.peel or "this loop's arrays", "another array in each iteration")
     peel(r, spec, env, plans, peeled, plan)
+
+
+def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, Carry | Which]:
+    """A first guess: private arrays whose names the body binds anew are carried by value."""
+    found: dict[Path, Carry | Which] = {}
+    for name in spec.assigned:
+        x = env.get(name)
+        if name in spec.rebound and isinstance(x, ArrayRef) and plain(x) and x.is_whole and x.storage.arg is None:
+            found[name, 0] = Carry(True, (False,) * x.ndim, (False,) * len(parameters(x.view)))
+    return found
+
+
+def replaces_shared(r: Recorder, spec: LoopSpec, env: Env) -> bool:
+    """Whether the first iteration surely replaces an array that something else refers to (an argument, say), or an int
+    by a float: it will have to be traced by itself."""
+    if any(kind_of(env.get(n)) is INT for n in spec.floats & spec.head):
+        return True
+    held = {n: env[n] for n in spec.assigned if n in spec.computed and n in spec.head and plain(env.get(n))}
+    live = spec.head | spec.after
+    shared = anchored(r, (x for n, x in env.items() if n not in held and n in live))
+    return any(x.storage.arg is not None or x.storage in shared for x in held.values())
 
 
 def sorts(env: Env) -> Path:

@@ -305,7 +305,8 @@ class Statements(Expressions):
         """A traced loop, and its `else`."""
         live = self.scope.source.live
         calls = tuple(s.source.node for s in self.scopes)
-        spec = LoopSpec((node, calls), rng, test, run, exits, live.assigned[node], live.head[node], live.after[node])
+        bound = live.assigned[node], live.rebound[node], live.computed[node], live.floats[node]
+        spec = LoopSpec((node, calls), rng, test, run, exits, *bound, live.head[node], live.after[node])
         self.scope.targets.append(live.head[node] | live.after[node])
         env.pop(JUMP, None)
         try:
