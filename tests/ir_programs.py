@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.ir.core import Block, Builder, Func, Mixed, Value
-from tracebuf.ir.dims import Dim, Expr, Sym, add, mul, sub, symbols, terms_of
+from tracebuf.ir.dims import Dim, Expr, Sym, add, mul, product, sub, symbols, terms_of
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, INDEX, ScalarType, ShapedType, TensorType, Type, row_major
@@ -128,6 +128,15 @@ class Maker:
 
     def store(self, value: Value, base: Value, *parts: Part, dims: Sequence[int | None] | None = None) -> Value:
         return self.add(tensor.InsertSlice.of(value, base, self.geometry(parts, dims), self.loc()))
+
+    def collapse(self, base: Value, *groups: tuple[int, ...]) -> Value:
+        shape = tuple(product(base.tensor_type.shape[a] for a in group) for group in groups)
+        type_ = TensorType(shape, base.tensor_type.element)
+        return self.add(tensor.CollapseShape.of(base, groups, type_, self.loc()))
+
+    def expand(self, base: Value, groups: Sequence[tuple[int, ...]], *shape: Dim) -> Value:
+        type_, sizes = TensorType(shape, base.tensor_type.element), [self.mixed(d) for d in shape]
+        return self.add(tensor.ExpandShape.of(base, groups, sizes, type_, self.loc()))
 
     def whole(self, base: Value) -> list[Part]:
         return [(0, d, 1) for d in base.tensor_type.shape]
@@ -417,6 +426,29 @@ def eager_nested(a: np.ndarray, b: np.ndarray) -> None:
             a[i] += b[j, i] * a[j]
 
 
+def regrouped() -> Func:
+    """a.reshape(-1)[1:-1] *= a.reshape(-1)[1:-1]"""
+    m = Maker("regrouped", a=("n", "m"))
+    (a,) = m.args
+    n, k = a.tensor_type.shape
+    flat = m.collapse(a, (0, 1))
+    part: Part = (1, sub(mul(n, k), 2), 1)
+    inner = m.view(flat, part)
+    stored = m.expand(m.store(m.ew(arith.MulF, inner, inner), flat, part), [(0, 1)], n, k)
+    return m.done(stored={0: stored})
+
+
+def diagonal() -> Func:
+    """b = a.diagonal() * 2, of a square array of 3 planes"""
+    m = Maker("diagonal", a=(3, "n", "n"))
+    found = m.add(tensor.ExtractDiagonal.of(m.args[0], (1, 2), m.loc()))
+    return m.done(m.ew(arith.AddF, found, found))
+
+
+def eager_regrouped(a: np.ndarray) -> None:
+    a.reshape(-1)[1:-1] *= a.reshape(-1)[1:-1]
+
+
 def eager_one_branch(a: np.ndarray, x: float) -> float:
     if x > 0:
         a[0] = x
@@ -469,6 +501,8 @@ PROGRAMS = [
     Program("rotating", rotating, lambda: [array(4), 5], eager_rotating),
     Program("checked_max", checked_max, lambda: [array(6), 2], eager_max),
     Program("view_result", view_result, lambda: [array(4)], eager_view),
+    Program("regrouped", regrouped, lambda: [array(3, 4)], eager_regrouped),
+    Program("diagonal", diagonal, lambda: [array(3, 4, 4)], lambda a: a.diagonal(0, 1, 2) * 2),
 ]
 
 

@@ -99,6 +99,25 @@ def test_s7_strides_of_an_argument_decide() -> None:
         agree(f, matrix(4, width)[:, :5])
 
 
+def test_s7_an_array_without_elements_is_a_view() -> None:
+    """Its strides do not matter; that it is a view shows in whether it may be written (rule B2)."""
+    f = tracebuf.bufferize(program("def f(a, n): return a[1:n, 1:].reshape(-1), a[1:n, ::2].ravel()"))
+    a = matrix()
+    a.flags.writeable = False
+    for n in (1, 3, 2, 0):
+        got, want = f(a, n), f.__wrapped__(a, n)
+        assert [x.flags.writeable for x in got] == [x.flags.writeable for x in want]
+        agree(f, a, n)
+
+
+def test_s7_a_computed_size() -> None:
+    """A size may turn out to be negative at run time: then it is what is left over, as -1 is."""
+    text = "def f(a):\n n = int(a[0])\n return a.reshape(n, 3), np.ones((n + 9, 2)).reshape(-1)"
+    f = tracebuf.bufferize(program(text))
+    for first in (4.0, -1.0, -7.0, 5.0, 0.0):
+        agree(f, np.r_[first, np.arange(11.0)])
+
+
 def test_s7_what_only_the_run_time_knows_is_refused() -> None:
     text = """
     def f(a):

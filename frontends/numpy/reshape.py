@@ -17,7 +17,8 @@ from tracebuf.frontends.numpy.fresh import as_array, copy_of, element_of, k_orde
 from tracebuf.frontends.numpy.indexing import as_int, normalise, read_item
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.values import ArrayRef, Groups, GuardedRef, NpScalar, Scalar, View, in_turn, stand_in
-from tracebuf.ir.dims import Dim, floordiv, mod, mul, product, sub
+from tracebuf.ir.dims import Dim, dim_max, floordiv, mod, mul, product, sub
+from tracebuf.ops import arith
 
 Steps = list[Callable[[View], View]]
 Grouping = Callable[[Recorder, Sequence[tuple[Dim, Dim]], Sequence[Dim]], tuple[Groups, Groups] | None]
@@ -47,31 +48,39 @@ def target_shape(r: Recorder, a: ArrayRef, shape: Any) -> tuple[Dim, ...]:
         if (e := as_int(r, item)) is None:
             got = type(stand_in(item)).__name__ if isinstance(item, Scalar) else repr(item)
             raise TypeError(f"expected a sequence of integers or a single integer, got '{got}'")
-        sizes.append(e)
-    open_axes = [k for k, n in enumerate(sizes) if is_negative(r, n)]
-    total = product(a.shape)
-    shown: list[Dim | str] = ["newaxis" if k in open_axes else n for k, n in enumerate(sizes)]
-    inside = ",".join(str(n) if isinstance(n, (int, str)) else "{}" for n in shown) + ("," if len(shown) == 1 else "")
-    message = f"cannot reshape array of size {{}} into shape ({inside})"
-    values = [total, *(n for n in shown if not isinstance(n, (int, str)))]
-    if len(open_axes) > 1:
+        sizes.append(r.facts.canon(e))
+    signs = [r.ask_nonneg(n) for n in sizes]
+    total = r.facts.canon(product(a.shape))
+    message, values = size_message(total, ["newaxis" if s is False else n for n, s in zip(sizes, signs)])
+    if signs.count(False) > 1:
         r.fail("ValueError", "can only specify one unknown dimension")
-    if open_axes:
-        given = product(n for k, n in enumerate(sizes) if k not in open_axes)
-        r.require_nonneg(sub(given, 1), "ValueError", message, values)
-        sizes[open_axes[0]] = floordiv(r.facts.canon(total), r.facts.canon(given))
+    if signs.count(None) > (False not in signs):
+        raise UnsupportedError(
+            "sizes whose signs are only known at run time", location=r.loc, instead="pass the sizes in as arguments"
+        )
+    for k, sign in enumerate(signs):
+        if sign is not True:
+            left_over = product(n for i, n in enumerate(sizes) if i != k)
+            if sign is False:
+                r.require_nonneg(sub(left_over, 1), "ValueError", message, values)
+            filled = floordiv(total, r.facts.simplify(dim_max(left_over, 1)))
+            sizes[k] = filled if sign is False else unless_negative(r, sizes[k], filled)
     r.require_equal(product(sizes), total, "ValueError", message, values)
     return tuple(one_or_more(r, n) for n in sizes)
 
 
-def is_negative(r: Recorder, n: Dim) -> bool:
-    """Whether a size stands for what is left over."""
-    known = r.ask_nonneg(n)
-    if known is None:
-        raise UnsupportedError(
-            "a size whose sign is only known at run time", location=r.loc, instead="pass the sizes in as arguments"
-        )
-    return not known
+def size_message(total: Dim, shape: Sequence[Dim | str]) -> tuple[str, list[Dim]]:
+    """NumPy's words where an array does not have as many elements as a shape, and the sizes they name."""
+    inside = ",".join(str(n) if isinstance(n, (int, str)) else "{}" for n in shape) + ("," if len(shape) == 1 else "")
+    named = [n for n in shape if not isinstance(n, (int, str))]
+    return f"cannot reshape array of size {{}} into shape ({inside})", [total, *named]
+
+
+def unless_negative(r: Recorder, n: Dim, otherwise: Dim) -> Dim:
+    """n, or another size where it turns out to be negative."""
+    negative = r.compare("slt", n, 0)
+    size = r.add(arith.Select.of(negative, r.index(otherwise), r.index(n), r.loc)).result
+    return r.symbol(size, f"i{len(r.func.symbols)}", lo=0)
 
 
 # -- reshape: view or copy
@@ -109,7 +118,7 @@ def as_view(r: Recorder, a: ArrayRef, shape: tuple[Dim, ...]) -> ArrayRef | None
     sizes = [r.facts.canon(n) for n in a.shape]
     steps = view_steps(r, a, sizes, shape, proven_groups)
     if steps is None:
-        steps = view_steps(r, a, [1 if is_one(r, n) else n for n in sizes], shape, asked_groups)
+        steps = view_steps(r, a, [small_size(r, n) for n in sizes], shape, asked_groups)
     return None if steps is None else a.derive(in_turn(steps))
 
 
@@ -132,9 +141,13 @@ def view_steps(
     return steps + [methodcaller("new_axis", k) for k, n in enumerate(shape) if n == 1]
 
 
-def is_one(r: Recorder, n: Dim) -> bool:
-    """Whether a size is 1, known from now on."""
-    return not r.facts.nonneg(sub(n, 2)) and sure(r, r.ask_equal(n, 1))
+def small_size(r: Recorder, n: Dim) -> Dim:
+    """A size, as a constant where it turns out to be 0 or 1: there strides do not matter, and NumPy gives a view."""
+    if r.facts.nonneg(sub(n, 2)):
+        return n
+    if sure(r, r.ask_equal(n, 1)):
+        return 1
+    return 0 if r.ask_equal(n, 0) else n
 
 
 def sure(r: Recorder, known: bool | None) -> bool:
@@ -161,6 +174,8 @@ def proven_groups(r: Recorder, old: Sequence[tuple[Dim, Dim]], new: Sequence[Dim
 
 def asked_groups(r: Recorder, old: Sequence[tuple[Dim, Dim]], new: Sequence[Dim]) -> tuple[Groups, Groups] | None:
     """The same with guards; None where the strides do not run on."""
+    if (proven := proven_groups(r, old, new)) is not None:
+        return proven
     groups = matched([n for n, _ in old], new, lambda a, b: sure(r, r.ask_equal(a, b)))
     agree = all(sure(r, r.ask_strides(*pair)) for pair in strides_to_agree(old, groups[0]))
     return groups if agree else None
@@ -190,8 +205,8 @@ def is_dense(r: Recorder, a: ArrayRef, order: Sequence[int]) -> bool:
     sizes = [r.facts.canon(n) for n in a.shape]
     if 0 in sizes or all(r.facts.equal(*pair) for pair in dense_strides(a, sizes, order)):
         return True
-    sizes = [1 if is_one(r, n) else n for n in sizes]
-    return all(sure(r, r.ask_strides(*pair)) for pair in reversed(dense_strides(a, sizes, order)))
+    sizes = [small_size(r, n) for n in sizes]
+    return 0 in sizes or all(sure(r, r.ask_strides(*pair)) for pair in reversed(dense_strides(a, sizes, order)))
 
 
 def dense_strides(a: ArrayRef, sizes: Sequence[Dim], order: Sequence[int]) -> list[tuple[Dim, Dim]]:

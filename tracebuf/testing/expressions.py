@@ -14,6 +14,7 @@ import random
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -219,6 +220,8 @@ class Expressions:
 
     def view(self, base: Expr, keep_rank: bool = False) -> Expr:
         """A random view (or element) of an array expression."""
+        if base.dims and not keep_rank and self.chance(12):
+            base = self.reshaped(base)
         dims, items = list(base.dims), []
         left: list[Sizes] = []
         for size in dims:
@@ -238,6 +241,30 @@ class Expressions:
         scalar = not left and "..." not in text[len(base.inner) :]
         sample = base.sample.dtype.type(1) if scalar else np.ones((1,) * len(left), base.sample.dtype)
         return Expr(text, sample, tuple(left))
+
+    def reshaped(self, base: Expr) -> Expr:
+        """The array under another shape, or with its axes in other places."""
+        dims, a = base.dims, base.inner
+        total = tuple(prod(sizes) for sizes in zip(*dims))
+        forms: list[tuple[str, Dims]] = [
+            (f"{a}.reshape(-1)", (total,)),
+            (f"{a}.ravel()", (total,)),
+            (f'{a}.reshape(-1, order="F")', (total,)),
+            (f"np.flip({base.text})", dims),
+            (f"np.moveaxis({base.text}, 0, -1)", (*dims[1:], dims[0])),
+            (f"np.expand_dims({base.text}, 1)", (dims[0], self.constant(1), *dims[1:])),
+        ]
+        for n in (2, 3):
+            if all(t and t % n == 0 for t in total):
+                rest = tuple(t // n for t in total)
+                forms += [(f"{a}.reshape({n}, -1)", (self.constant(n), rest))]
+                forms += [(f"{a}.reshape(-1, {n})", (rest, self.constant(n)))]
+        if len(dims) == 2:
+            forms += [(f"np.rot90({base.text})", dims[::-1]), (f"{a}.swapaxes(0, 1)", dims[::-1])]
+            if all(t for t in total):
+                forms += [(f"{a}.reshape(({a}.shape[1], -1))", dims[::-1])]
+        text, left = self.pick(forms)
+        return Expr(text, np.ones((1,) * len(left), base.sample.dtype), left)
 
     def fit(self, a: Expr, target: Dims) -> Expr | None:
         """A view of `a` that broadcasts to the target, its rank as high as can be."""
