@@ -208,6 +208,24 @@ def test_flat_is_read(a: np.ndarray) -> None:
     agree(program("def f(a, i): return a.flat[i], a.flat[99]"), a, 3)
 
 
+@layouts
+def test_flat_is_iterated(a: np.ndarray) -> None:
+    agree(program("def f(a):\n s = 0.0\n for x in a.flat: s += x * s + 1\n return s"), a)
+    text = "def f(a):\n b = np.zeros(a.size)\n for i, x in enumerate(a.T.flat): b[i] = x\n return b"
+    agree(program(text), a)
+
+
+@pytest.mark.parametrize("first", [1.0, -1.0])
+def test_s8_reshape_of_one_array_or_another(first: float) -> None:
+    """A view where both are; a refusal where one path has a view and the other a copy."""
+    a = matrix() + 10
+    a[0, 0] = first
+    text = "def f(a):\n b = a if a[0, 0] > 0 else a * 2\n c = b.reshape(-1)\n c[1:3] += 7\n return c.sum(), a"
+    agree(program(text), a)
+    refused(program(text), a[:, ::2])
+    agree(program(text.replace("a * 2", "np.ones((4, 6))[::-1]").replace("a if", "a[::-1] if")), a)
+
+
 CLIMBS = [
     "def f(a):\n b = a.reshape(-1)\n b[1:3] += 1\n c = b[::2].reshape(3, -1)\n c[1] *= b[:4]\n return a.sum(axis=0)",
     "def f(a):\n for i in range(a.shape[0]):\n  r = a.reshape(-1, 3)\n  r[i] += r[i + 1] * 2\n return a",

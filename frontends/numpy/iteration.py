@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reshape import Flat
 from tracebuf.frontends.numpy.scalars import as_int_value, binary
 from tracebuf.frontends.numpy.values import ArrayRef, Scalar, stand_in
-from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, neg, product, sub
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, neg, sub
 from tracebuf.ops import arith
 
 UNROLLED = 512
@@ -86,7 +86,7 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
             raise TypeError("iteration over a 0-d array")
         return Items(x.shape[0], lambda i: read_item(r, x, as_int_value(i)))
     if isinstance(x, Flat):
-        return Items(product(x.ref.shape), lambda i: x.load(r, i))
+        return Items(x.size, lambda i: x.load(r, i))
     if isinstance(x, Scalar):
         raise TypeError(f"'{type(stand_in(x)).__name__}' object is not iterable")
     return None

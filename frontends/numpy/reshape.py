@@ -20,8 +20,18 @@ from tracebuf.frontends.numpy.values import ArrayRef, Groups, GuardedRef, NpScal
 from tracebuf.ir.dims import Dim, dim_max, floordiv, mod, mul, product, sub
 from tracebuf.ops import arith
 
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis: its size, its stride in memory, and how far it reaches there."""
+
+    size: Dim
+    stride: Dim
+    span: Dim
+
+
 Steps = list[Callable[[View], View]]
-Grouping = Callable[[Recorder, Sequence[tuple[Dim, Dim]], Sequence[Dim]], tuple[Groups, Groups] | None]
+Grouping = Callable[[Recorder, Sequence[Axis], Sequence[Dim]], tuple[Groups, Groups] | None]
 
 
 # -- reshape: which shape
@@ -113,9 +123,16 @@ def reversed_axes(a: ArrayRef) -> ArrayRef:
     return a.derive(methodcaller("transpose", range(a.ndim)[::-1]))
 
 
-def as_view(r: Recorder, a: ArrayRef, shape: tuple[Dim, ...]) -> ArrayRef | None:
-    """`a` under another shape, in C order, where NumPy gives a view; None where it copies."""
-    sizes = [r.facts.canon(n) for n in a.shape]
+def as_view(
+    r: Recorder, a: ArrayRef, shape: tuple[Dim, ...], sizes: Sequence[Dim] | None = None
+) -> ArrayRef | None:
+    """`a` under another shape, in C order, where NumPy gives a view; None where it copies. `sizes`: those of `a`, as
+    the shape's spelling goes."""
+    sizes = [r.facts.canon(n) for n in sizes or a.shape]
+    if isinstance(a, GuardedRef):
+        first, second = (as_view(r, arm, shape, sizes) for arm in a.arms)
+        sure(r, (first is None) == (second is None) or None)
+        return GuardedRef(a.condition, (first, second), shape, a.leaving) if first and second else None
     steps = view_steps(r, a, sizes, shape, proven_groups)
     if steps is None:
         steps = view_steps(r, a, [small_size(r, n) for n in sizes], shape, asked_groups)
@@ -127,13 +144,13 @@ def view_steps(
 ) -> Steps | None:
     """Axes of size 1 come and go freely; the others are matched in groups of equal numbers of elements."""
     steps: Steps = [methodcaller("drop", k) for k in reversed(range(a.ndim)) if sizes[k] == 1]
-    old = [(n, s) for n, s in zip(sizes, a.strides) if n != 1]
+    old = [Axis(n, s, mul(s, own)) for n, s, own in zip(sizes, a.strides, a.shape) if n != 1]
     new = [n for n in shape if n != 1]
     if not old:  # one element: all the new sizes are 1
         shape = (1,) * len(shape)
     elif not new:
         steps += [methodcaller("narrow", 0, 0, 1, 1), methodcaller("drop", 0)] * len(old)
-    elif len(old) != len(new) or not all(r.facts.equal(n, m) for (n, _), m in zip(old, new)):
+    elif len(old) != len(new) or not all(r.facts.equal(axis.size, n) for axis, n in zip(old, new)):
         groups = grouping(r, old, new)
         if groups is None:
             return None
@@ -161,22 +178,22 @@ def sure(r: Recorder, known: bool | None) -> bool:
     return known
 
 
-def proven_groups(r: Recorder, old: Sequence[tuple[Dim, Dim]], new: Sequence[Dim]) -> tuple[Groups, Groups] | None:
-    """Groups of axes, (size, stride) each, that run on in memory and become groups of new ones, by proof alone."""
+def proven_groups(r: Recorder, old: Sequence[Axis], new: Sequence[Dim]) -> tuple[Groups, Groups] | None:
+    """Groups of axes that run on in memory and become groups of new ones, by proof alone."""
     everything = tuple(range(len(old))), tuple(range(len(new)))
-    if any(n == 0 for n in (*new, *(n for n, _ in old))):
+    if 0 in new or any(axis.size == 0 for axis in old):
         return (everything[0],), (everything[1],)
-    groups = matched([n for n, _ in old], new, r.facts.equal)
-    if any(len(a) == len(b) == 1 and not r.facts.equal(old[a[0]][0], new[b[0]]) for a, b in zip(*groups)):
+    groups = matched([axis.size for axis in old], new, r.facts.equal)
+    if any(len(a) == len(b) == 1 and not r.facts.equal(old[a[0]].size, new[b[0]]) for a, b in zip(*groups)):
         groups = (everything[0],), (everything[1],)
     return groups if all(r.facts.equal(*pair) for pair in strides_to_agree(old, groups[0])) else None
 
 
-def asked_groups(r: Recorder, old: Sequence[tuple[Dim, Dim]], new: Sequence[Dim]) -> tuple[Groups, Groups] | None:
+def asked_groups(r: Recorder, old: Sequence[Axis], new: Sequence[Dim]) -> tuple[Groups, Groups] | None:
     """The same with guards; None where the strides do not run on."""
     if (proven := proven_groups(r, old, new)) is not None:
         return proven
-    groups = matched([n for n, _ in old], new, lambda a, b: sure(r, r.ask_equal(a, b)))
+    groups = matched([axis.size for axis in old], new, lambda a, b: sure(r, r.ask_equal(a, b)))
     agree = all(sure(r, r.ask_strides(*pair)) for pair in strides_to_agree(old, groups[0]))
     return groups if agree else None
 
@@ -194,14 +211,18 @@ def matched(old: Sequence[Dim], new: Sequence[Dim], equal: Callable[[Dim, Dim], 
     return first, second
 
 
-def strides_to_agree(axes: Sequence[tuple[Dim, Dim]], groups: Groups) -> list[tuple[Dim, Dim]]:
+def strides_to_agree(axes: Sequence[Axis], groups: Groups) -> list[tuple[Dim, Dim]]:
     """What must be equal for the axes of each group to run on."""
     neighbours = [pair for group in groups for pair in zip(group, group[1:])]
-    return [(axes[a][1], mul(axes[b][1], axes[b][0])) for a, b in neighbours]
+    return [(axes[a].stride, axes[b].span) for a, b in neighbours]
 
 
 def is_dense(r: Recorder, a: ArrayRef, order: Sequence[int]) -> bool:
     """Whether the array is contiguous with its axes in this order, outermost first (NumPy's flags)."""
+    if isinstance(a, GuardedRef):
+        first, second = (is_dense(r, arm, order) for arm in a.arms)
+        sure(r, first == second or None)
+        return first
     sizes = [r.facts.canon(n) for n in a.shape]
     if 0 in sizes or all(r.facts.equal(*pair) for pair in dense_strides(a, sizes, order)):
         return True
@@ -330,6 +351,10 @@ class Flat:
 
     ref: ArrayRef
 
+    @property
+    def size(self) -> Dim:
+        return product(self.ref.shape)
+
     def place(self, r: Recorder, at: Dim) -> list[Dim]:
         """The index of element `at`, which is within bounds."""
         found: list[Dim] = []
@@ -345,8 +370,8 @@ class Flat:
     def item(self, r: Recorder, index: Any) -> Any:
         """a.flat[i]: a number; a.flat[i:j]: a copy."""
         if isinstance(index, slice):
-            whole = as_view(r, self.ref, (product(self.ref.shape),)) or flatten(r, self.ref)
+            whole = as_view(r, self.ref, (self.size,)) or flatten(r, self.ref)
             made = read_item(r, whole, index)
             assert isinstance(made, ArrayRef)
             return copy_of(r, made, made.element, (0,))
-        return self.load(r, normalise(r, whole_number(r, index), product(self.ref.shape), 0))
+        return self.load(r, normalise(r, whole_number(r, index), self.size, 0))
