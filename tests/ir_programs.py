@@ -16,8 +16,8 @@ from tracebuf.ir.core import Block, Builder, Func, Mixed, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, mul, product, sub, symbols, terms_of
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
-from tracebuf.ir.types import F64, INDEX, ScalarType, ShapedType, TensorType, Type, row_major
-from tracebuf.ops import arith, bufferization, func, linalg, scf, tensor
+from tracebuf.ir.types import F64, I64, INDEX, ScalarType, ShapedType, TensorType, Type, row_major
+from tracebuf.ops import arith, bufferization, casts, func, linalg, scf, tensor
 from tracebuf.ops.linalg import AffineMap, identity_map
 
 Part = tuple[Mixed | Dim, Mixed | Dim, Mixed | Dim]
@@ -484,6 +484,37 @@ def eager_view(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return b[1:], a[1:]
 
 
+def placed() -> Func:
+    """a *= np.arange(k), made where it is used (loop indices in a fused body)"""
+    m = Maker("placed", a=("n", "k"))
+    (a,) = m.args
+    out = m.empty(m.dim("n"), m.dim("k"))
+    body = Block([F64])
+    inner = Builder(body)
+    place = inner.add(linalg.Index.of(1, m.loc())).result
+    number = inner.add(casts.SIToFP.of(inner.add(arith.IndexCast.of(place, I64, m.loc())).result, F64, m.loc()))
+    inner.add(linalg.Yield.of([number.result], m.loc()))
+    steps = m.add(linalg.Generic.of([], [out], [identity_map(2)], ["parallel"] * 2, body, m.loc()))
+    return m.done(stored={0: m.store(m.ew(arith.MulF, a, steps), a, *m.whole(a))})
+
+
+def running() -> Func:
+    """return np.cumsum(a): one op of two results, of which the first does not vary in the loop"""
+    m = Maker("running", a=("n",))
+    (a,) = m.args
+    body = Block([F64] * 3)
+    inner = Builder(body)
+    total = inner.add(arith.AddF.of(body.args[1], body.args[0], m.loc())).result
+    inner.add(linalg.Yield.of([total, total], m.loc()))
+    maps = [identity_map(1), AffineMap(1, ()), identity_map(1)]
+    outs = [m.fill(-0.0, m.empty()), m.empty(m.dim("n"))]
+    return m.done(m.builder.add(linalg.Generic.of([a], outs, maps, ["reduction"], body, m.loc())).results[1])
+
+
+def eager_placed(a: np.ndarray) -> None:
+    a *= np.arange(a.shape[1])
+
+
 PROGRAMS = [
     Program("chain", chain, lambda: [array(7), array(7)], lambda u, v: u * 2 + v),
     Program("stencil", stencil, lambda: [array(7), array(7)], eager_stencil),
@@ -500,6 +531,8 @@ PROGRAMS = [
     Program("fresh_in_loop", fresh_in_loop, lambda: [array(6)], lambda a: a * 2),
     Program("rotating", rotating, lambda: [array(4), 5], eager_rotating),
     Program("checked_max", checked_max, lambda: [array(6), 2], eager_max),
+    Program("placed", placed, lambda: [array(3, 4)], eager_placed),
+    Program("running", running, lambda: [array(6)], np.cumsum),
     Program("view_result", view_result, lambda: [array(4)], eager_view),
     Program("regrouped", regrouped, lambda: [array(3, 4)], eager_regrouped),
     Program("diagonal", diagonal, lambda: [array(3, 4, 4)], lambda a: a.diagonal(0, 1, 2) * 2),

@@ -219,6 +219,14 @@ def test_verifier_finds_broken_use_lists() -> None:
     broken("chain", lambda f: f.args[0].uses.clear(), "use lists")
 
 
+def test_verifier_finds_an_index_of_no_loop() -> None:
+    f = by_name("placed").build()
+    index = next(op for op in f.walk() if isinstance(op, linalg.Index))
+    index.attrs["dim"] = 2
+    with pytest.raises(InternalError, match="there is no loop 2"):
+        verify(f, "tensor")
+
+
 def test_verifier_finds_missing_terminators() -> None:
     broken("chain", lambda f: f.block.replace_ops(f.block.ops[:-1]), "ends with")
     broken("recurrence", lambda f: f.block.ops.clear(), "is empty")

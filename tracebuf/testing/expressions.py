@@ -392,19 +392,25 @@ class Expressions:
             return None
         return self.result(f"np.where({c.text}, {x.text}, {y.text})", np.where, [c, x, y], atomic=True)
 
+    def ufunc(self) -> str:
+        """The name of a ufunc of two operands."""
+        return self.pick(BINARY[self.mode])
+
     def make_reduce(self, target: Dims, depth: int) -> Expr | None:
         """A reduction of a view to sizes that fit the target."""
         arrays = [a for a in self.arrays() if a.dims]
         kinds = {
-            "whole": ("sum", "sum", "max", "min"),
-            "bits": ("max", "min"),
-            "rough": ("sum", "mean", "max", "min", "sum"),
+            "whole": ("sum", "sum", "sum", "max", "min", "any", "all", "argmax", "argmin"),
+            "bits": ("max", "min", "max", "min", "any", "all", "argmax", "argmin"),
+            "rough": ("sum", "mean", "max", "min", "sum", "std", "var"),
         }
         if not arrays:
             return None
         a = self.pick(arrays)
         kind = self.pick(kinds[self.mode])
         axis = self.draw.randrange(len(a.dims))
+        if self.mode == "whole" and self.chance(10) and self.fits(a.dims, target):
+            return self.result(f"np.cumsum({a.name}, axis={axis})", lambda x: np.cumsum(x, axis=axis), [a.expr], True)
         outer = target[-1:] if len(a.dims) == 2 and target and self.chance(60) else ()
         if outer and (found := self.fit(a.expr, (a.dims[0], *outer))) is not None and len(found.dims) == 2:
             form = self.pick(

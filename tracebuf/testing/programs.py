@@ -220,7 +220,7 @@ class _Programs(Expressions):
             kind = self.weighted(
                 (12, "store"), (12, "augmented"), (8, "fresh"), (7, "view"), (2 * nested, "loop"), (nested, "branch"),
                 (3, "create"), (4, "scalar"), (2, "helper"), (3, "accumulate"), (1, "copy"), (2, "reduction"),
-                (2, "int"), (1, "swap"),
+                (2, "int"), (1, "swap"), (2, "out"),
             )  # fmt: skip
             getattr(self, "do_" + kind)()
             if len(self.lines) > before:
@@ -326,6 +326,24 @@ class _Programs(Expressions):
         if e is None or not (np.can_cast(np.asarray(e.sample).dtype, base.sample.dtype, "same_kind") or self.chance(2)):
             return
         self.emit(f"{target.text} {op}= {value.text}")
+
+    def do_out(self) -> None:
+        """A ufunc into an array or a view, everywhere or where a comparison holds."""
+        pool = self.writables()
+        if not pool:
+            return
+        base = self.pick(pool)
+        target = base.expr if self.chance(50) else self.view(base.expr)
+        x, y = self.expression(target.dims, 1), self.expression(target.dims, 1)
+        name = self.ufunc()
+        e = self.result("", getattr(np, name), [x, y])
+        if e is None or not is_array(target.sample) or not self.fits(e.dims, target.dims):
+            return
+        if not self.may_store(base.sample, e) or not np.can_cast(e.sample.dtype, base.sample.dtype, "same_kind"):
+            return
+        masked = self.mode != "rough" and any(is_array(o.sample) for o in (x, y)) and self.chance(35)
+        where = f", where={x.inner} > {y.inner}" if masked else ""
+        self.emit(f"np.{name}({x.text}, {y.text}, out={target.text}{where})")
 
     def do_scalar(self) -> None:
         """A scalar: an element, a full reduction, a Python number."""
