@@ -48,15 +48,10 @@ def out_of_place(func: Func) -> list[str]:
     return [str(use) for op in func.walk() for use in op.tensor_uses() if not analysis.is_in_place(use)]
 
 
-<<<<<<< HEAD
-LEFT = {"chain": 1, "nested": 1, "axis_sum": 1, "centred": 1, "fresh_in_loop": 1, "rotating": 3, "view_result": 1,
-        "diagonal": 1}  # fmt: skip
-=======
 LEFT = {
     "chain": 1, "nested": 1, "axis_sum": 1, "centred": 1, "fresh_in_loop": 1, "rotating": 3, "view_result": 1,
-    "running": 2,
+    "diagonal": 1, "running": 2,
 }  # fmt: skip
->>>>>>> d0201a1 (linalg.index and ops of two results in the tests of every pass; reductions, running totals and out= in random programs)
 
 
 @pytest.mark.parametrize("program", [p for p in PROGRAMS if p.name != "checked_max"], ids=lambda p: p.name)
