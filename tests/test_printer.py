@@ -18,7 +18,8 @@ from tracebuf.ir.printer import print_func, print_module, print_op
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F16, F32, F64, I1, I8, I32, I64, INDEX, UI8, UI64, MemRefType, TensorType
 from tracebuf.ir.verifier import verify
-from tracebuf.ops import arith, bufferization, casts, func, linalg, memref, scf, tensor
+from tracebuf.ops import arith, bufferization, casts, func, integers, linalg, memref, scf, tensor
+from tracebuf.ops.libm import Libm
 
 LOC = Location("program.py", 7, 4, 9, "f")
 MLIR_OPT = shutil.which("mlir-opt-22")
@@ -129,6 +130,8 @@ def test_scalars() -> None:
         arith.MaxUI.of(small.result, small.result, LOC), arith.MinUI.of(small.result, small.result, LOC),
         casts.FPToUI.of(x, UI64, LOC), half := casts.TruncF.of(x, F16, LOC), casts.ExtF.of(half.result, F32, LOC),
         arith.AddF.of(half.result, half.result, LOC), arith.CmpI.of("ult", small.result, small.result, LOC),
+        Libm.of("pow", [x, x], F64, LOC), integers.Overflows.of("mul", i, i, LOC), integers.ShLI.of(i, i, LOC),
+        integers.ShRSI.of(i, i, LOC),
     ]  # fmt: skip
     for op in ops:
         f.block.append(op)

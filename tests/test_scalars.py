@@ -249,8 +249,13 @@ def test_c1_rounding_of_arrays() -> None:
     rng = np.random.default_rng(0)
     for a in (rng.normal(size=20) * 100, rng.normal(size=(3, 4)).astype(np.float32), np.array(2.675), np.zeros(0)):
         agree(f, a)
-    g = bufferize(program("def g(a): return np.round(a, 2) + 1, a.round()"))
-    agree(g, np.arange(5))
+    g = bufferize(program("def g(a): return np.round(a, 2) + 1, a.round(), a.round(-1), np.round(a[0], -1)"))
+    for dtype in (np.int8, np.uint8, np.int64, np.uint64, np.float32):
+        agree(g, np.array([5, 15, 25, 126, 77]).astype(dtype))
+    h = bufferize(program("def h(a): return a.round(1), a.round(), a.T.round(1), (a.T + 1).round(1), a[1:].round(1)"))
+    b = rng.normal(size=(6, 8))
+    for a in (b, b.T, b[::2, ::2].T, np.asfortranarray(b), b[:, :3], b[::-1], b[:, :1], b[:1].T):
+        agree(h, a)
     agree(bufferize(program("def f(x): return np.round(x), np.round(x, 1), x.round(2)")), np.float64(2.55))
 
 
@@ -287,6 +292,12 @@ def test_c1_divmod_abs_min_max_sum() -> None:
         bufferize(program("def f(a): return sum([a[0], a[1], 3]), sum((a, a)), min(a[0], a[1]), max([a[1], a[2]])")),
         np.arange(3.0),
     )
+    for dtype in (np.float64, np.float32, np.int64, np.uint8):
+        k = bufferize(
+            program("def k(a, b):\n    b[0] = max(a[0], 1)\n    b[1] = min(2, a[1], 3)\n    return max(a[0], a[1])")
+        )
+        agree(k, np.array([0, 5]).astype(dtype), np.zeros(2, dtype))
+        agree(k, np.array([7, 1]).astype(dtype), np.zeros(2))
     assert "key" in refused(program("def f(n): return max(n, 2, key=abs)"), 5).reason
 
 

@@ -263,8 +263,8 @@ METHODS: dict[str, Handler] = {
     **aggregates.METHODS, "dot": products.dot, **shapes.METHODS,
 }  # fmt: skip
 SCALAR_METHODS: dict[str, Handler] = {
-    "item": lambda r, x: python_number(r, x) if isinstance(x, NpScalar) else x, "round": round_function,
-    "is_integer": is_integer, "conjugate": lambda r, x: x, "conj": lambda r, x: x,
+    "item": python_number, "tolist": python_number, "round": round_function, "is_integer": is_integer,
+    "conjugate": lambda r, x: x, "conj": lambda r, x: x,
 }  # fmt: skip
 """Methods of traced numbers, where the number's type has them."""
 PURE = {

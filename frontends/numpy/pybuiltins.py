@@ -14,10 +14,12 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.conditions import both, either, inverse, is_finite, is_infinite
+from tracebuf.frontends.numpy.fresh import copy_of, k_order
 from tracebuf.frontends.numpy.indexing import as_int, check_float_fits, int_of, read_item
 from tracebuf.frontends.numpy.kinds import kind_of, python_flag
 from tracebuf.frontends.numpy.pyfolds import extreme_of_array, sum_of_array, truth_of_all
 from tracebuf.frontends.numpy.pyints import (
+    EXACT,
     as_int_value,
     bool_as_int,
     combine,
@@ -30,7 +32,7 @@ from tracebuf.frontends.numpy.pyints import (
 )
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.scalars import binary, example, float_value, truth
-from tracebuf.frontends.numpy.ufuncs import elementwise, scalar_value, weak_type
+from tracebuf.frontends.numpy.ufuncs import BOOL, elementwise, scalar_value, weak_type
 from tracebuf.frontends.numpy.values import (
     EITHER,
     ArrayRef,
@@ -44,7 +46,7 @@ from tracebuf.frontends.numpy.values import (
 )
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mul, neg
-from tracebuf.ir.types import F64, I1, I64, ScalarType
+from tracebuf.ir.types import F64, I1, I64, ScalarType, scalar_type
 from tracebuf.ops import arith, casts
 from tracebuf.ops.libm import Libm
 
@@ -156,20 +158,42 @@ def round_int(r: Recorder, e: Dim, digits: int) -> PyInt | int:
 
 
 def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
-    """np.round, as PyArray_Round does it: by a factor of 10**decimals."""
+    """np.round, as PyArray_Round does it: by a factor of 10**decimals, in float64 for ints."""
     digits = static_digits(r, decimals)
     kind = np.dtype(weak_type(a)).kind
     if kind in "iu" and digits >= 0:
         return elementwise(r, np.positive, [a]) if not isinstance(a, NpScalar) else a
-    if kind == "b" and digits:
-        raise UnsupportedError("bools rounded to digits", location=r.loc, instead="np.round(a)")
-    if kind in "iu":
-        raise UnsupportedError("ints rounded to tens", location=r.loc, instead="(a + 5) // 10 * 10")
     if digits == 0:
         return elementwise(r, np.rint, [a])
+    if kind == "b":
+        np.round(np.ones(1, bool), 1)  # raises
     first, second = (np.multiply, np.true_divide) if digits > 0 else (np.true_divide, np.multiply)
     factor = float(10 ** abs(digits))
-    return elementwise(r, second, [elementwise(r, np.rint, [elementwise(r, first, [a, factor])]), factor])
+    result = elementwise(r, second, [elementwise(r, np.rint, [elementwise(r, first, [a, factor])]), factor])
+    element = scalar_type(np.dtype(weak_type(a)))
+    if isinstance(result, NpScalar):
+        return NpScalar(scalar_value(r, result, element), element)
+    assert isinstance(a, ArrayRef) and isinstance(result, ArrayRef)
+    order = tuple(range(a.ndim))
+    if k_order(a) == order[::-1] and is_dense(r, a):
+        order = order[::-1]
+    return result if result.storage.order == order and kind == "f" else copy_of(r, result, element, order)
+
+
+def is_dense(r: Recorder, a: ArrayRef) -> bool:
+    """Whether an array is contiguous in the order of its axes, as far as is known."""
+    storage = a.storage
+    if sorted(d for d in a.view.dims if d is not None) != list(range(len(storage.shape))) or len(a.view.dims) != a.ndim:
+        return False
+    whole = tuple(storage.shape[d] for d in a.view.dims if d is not None)
+    if a.view.sizes != whole or set(a.view.strides) - {1}:
+        return False
+    given = [
+        attrs["strides"]
+        for v, attrs in zip(r.func.args, r.func.arg_attrs)
+        if v.name == storage.name and "strides" in attrs
+    ]
+    return storage.arg is None or None not in given[0]
 
 
 # -- arithmetic
@@ -235,10 +259,10 @@ def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
     if all(isinstance(x, NpScalar) and not x.maybe_python and x.element is items[0].element for x in items):
         return numpy_extreme(r, name, items)
     kinds = [weak_type(x) if isinstance(x, (Scalar, bool, int, float, np.generic)) else str for x in items]
-    for element, python in ((F64, (float, int)), (I64, (int,))):
-        if all(k in python if isinstance(k, type) else k == element.dtype for k in kinds):
-            if element is I64 or all(is_small(r, e) for e in exprs if e is not None):
-                return mixed_extreme(r, name, items, element)
+    numpy = [scalar_type(np.dtype(k)) for k in kinds if not isinstance(k, type) and k is not BOOL]
+    for element in dict.fromkeys([*numpy, F64]):
+        if all(is_exactly(r, x, element) for x in items):
+            return mixed_extreme(r, name, items, element)
     raise UnsupportedError(
         f"{name}() of these values is not supported while tracing",
         location=r.loc,
@@ -246,22 +270,37 @@ def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
     )
 
 
+def is_exactly(r: Recorder, x: Any, element: ScalarType) -> bool:
+    """Whether a number has this element type, or is a Python number that such an element is exactly."""
+    if isinstance(x, (NpScalar, np.generic)):
+        return bool(weak_type(x) == element.dtype)
+    if isinstance(x, PyFloat):
+        return element is F64
+    if isinstance(x, PyInt):
+        return element is I64 or (element is F64 and is_small(r, x.expr))
+    if type(x) not in (int, float) or (type(x) is float and not element.is_float):
+        return False
+    if not element.is_float:
+        return bool(element.bounds[0] <= x <= element.bounds[1])
+    with np.errstate(all="ignore"):
+        return bool(x != x or (abs(x) <= EXACT or type(x) is float) and float(element.dtype.type(x)) == x)
+
+
 def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarType) -> PyFloat | NpScalar:
     """min and max of Python's and NumPy's numbers: the winner's type is only known at run time."""
-    best, flag = scalar_value(r, items[0], element), python_flag(r, items[0])
+    best, flag = NpScalar(scalar_value(r, items[0], element), element), python_flag(r, items[0])
     for x in items[1:]:
-        value = scalar_value(r, x, element)
-        predicate = ("o" if element is F64 else "s") + ("lt" if name == "min" else "gt")
-        compare: Callable[..., Any] = arith.CmpF.of if element is F64 else arith.CmpI.of
-        better = r.add(compare(predicate, value, best, r.loc)).result
-        best = r.add(arith.Select.of(better, value, best, r.loc)).result
-        flag = r.add(arith.Select.of(better, python_flag(r, x), flag, r.loc)).result
-    if all(isinstance(x, (PyFloat, float)) and not isinstance(x, np.generic) for x in items):
-        return PyFloat(best)
+        value = NpScalar(scalar_value(r, x, element), element)
+        better = elementwise(r, np.less if name == "min" else np.greater, [value, best])
+        assert isinstance(better, NpScalar)
+        best = NpScalar(r.add(arith.Select.of(better.value, value.value, best.value, r.loc)).result, element)
+        flag = r.add(arith.Select.of(better.value, python_flag(r, x), flag, r.loc)).result
+    if all(isinstance(x, PyFloat) or type(x) is float for x in items):
+        return PyFloat(best.value)
     kinds = {k for k in map(kind_of, items) if k is not None}
     python = {k.python if k.name == "np" else k.name for k in kinds} - {""}
     unsure = Unsure(flag, python.pop() if len(python) == 1 else EITHER) if python else None
-    return NpScalar(best, element, unsure)
+    return NpScalar(best.value, element, unsure)
 
 
 def numpy_extreme(r: Recorder, name: str, items: Sequence[NpScalar]) -> NpScalar:

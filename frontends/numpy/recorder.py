@@ -170,13 +170,19 @@ class Recorder:
         entry = sorted((s for s in self.facts.bounding(e) if s in self.hints), key=lambda s: s.serial)
         for some in ([s for s in entry if s.kind == "arg"], entry):
             for limit in (2**31, 2**24, 2**20, 2**15):
-                if all(abs(self.hints[s]) <= limit for s in some):
-                    for s in some:
-                        self.ask_nonneg(add(limit, sym(s)))
-                        self.ask_nonneg(sub(limit, sym(s)))
-                    if self.fits(e):
-                        return True
+                bounds = [b for s in some for b in (add(limit, sym(s)), sub(limit, sym(s)))]
+                if all(abs(self.hints[s]) <= limit for s in some) and self._fits_if(e, bounds):
+                    return all([self.ask_nonneg(b) for b in bounds])
         return False
+
+    def _fits_if(self, e: Dim, nonneg: Sequence[Dim]) -> bool:
+        self.facts.push_scope()
+        try:
+            for bound in nonneg:
+                self.facts.assume_nonneg(bound, entry=False)
+            return self.fits(e)
+        finally:
+            self.facts.pop_scope()
 
     def _small(self, c: int) -> int:
         if not INT_MIN <= c <= INT_MAX:
