@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 from typing import Any
 
 import numpy as np
@@ -362,3 +363,67 @@ def test_the_whole_ladder() -> None:
             return a, h, h ** 2, -7 // (h + 1), h == x
         """)
     climb(f, [np.arange(5.0), 31, 1.5])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(n ^ 2.5) if x > 5 else n", "math.sqrt(x) if n > 0 else -'a'", "math.log(x) + (n & 0.5)", "n // (n - 5) + ~2.5",
+     "[x, n][0] + (None < x if x > 100 else 1)", "(a + None) if x > 9 else x", "len(x) if x > 9 else 1"],
+)  # fmt: skip
+def test_f3_what_python_raises_is_raised_where_it_is_reached(text: str) -> None:
+    f = bufferize(program(f"def f(a, x, n): return {text}", math=math))
+    for x, n in itertools.product((-1.0, 7.5), (1, 5, -2)):
+        agree(f, np.ones(3), x, n)
+
+
+LEAVES = "n m x y b u v w h i0 i1 3 2.5 -1 0.5 True 7 len(a)".split()
+OPERATORS = "+ - * / // % ** << >> & | ^ < <= > >= == !=".split()
+CALLS = "abs int float round bool math.floor math.sqrt math.exp math.log math.sin np.float64 np.sqrt math.isnan".split()
+PAIRS = "min max divmod math.hypot math.pow math.fmod math.atan2".split()
+
+
+def expression(rng: random.Random, depth: int) -> str:
+    """A random expression of scalars; exponents and counts are kept small for eager's sake."""
+    inner, kind = depth - 1, rng.random()
+    if depth == 0 or kind < 0.15:
+        return rng.choice(LEAVES)
+    if kind < 0.7:
+        operator = rng.choice(OPERATORS)
+        right = {"**": ["j", "3", "-1", "0.5", "x", "b", "u"], "<<": ["j", "3", "(n & 63)", "b", "y", "(v & 31)"]}
+        left = expression(rng, 0 if operator == "**" else inner)
+        return f"({left} {operator} {rng.choice(right[operator]) if operator in right else expression(rng, inner)})"
+    if kind < 0.78:
+        return f"({rng.choice(['-', '~', '+', 'not '])}{expression(rng, inner)})"
+    if kind < 0.9:
+        return f"{rng.choice(CALLS)}({expression(rng, inner)})"
+    if kind < 0.96:
+        return f"{rng.choice(PAIRS)}({expression(rng, inner)}, {expression(rng, inner)})"
+    return f"({expression(rng, inner)} if {expression(rng, inner)} else {expression(rng, inner)})"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_expressions_of_scalars(seed: int) -> None:
+    """N1-N3, F3: right, refused, or OverflowError of what 64 bits do not hold; never another answer."""
+    rng, answers = random.Random(seed), 0
+    for _ in range(40):
+        head = "def f(n, m, x, y, b, u, v, w, h, a, j):\n    i0, i1 = int(a[0]), int(a[1])\n    return "
+        source = head + expression(rng, 3)
+        f = bufferize(program(source, math=math))
+        for _ in range(3):
+            small = np.float32(rng.choice([x for x in FLOATS if abs(x) != 1e300]))
+            args = [
+                rng.choice(INTS), rng.choice(INTS), rng.choice(FLOATS), rng.choice(FLOATS), rng.random() < 0.5,
+                np.float64(rng.choice(FLOATS)), np.int64(rng.choice(INTS)), small,
+                np.uint8(rng.choice([0, 1, 200])), np.array([rng.choice(BIG), rng.choice(BIG)]),
+                rng.choice([0, 1, 2, 5, -1, -3, 40]),
+            ]  # fmt: skip
+            with np.errstate(all="ignore"):
+                want, expected = outcome(f.__wrapped__, args, {})
+                got, raised = outcome(f, args, {})
+            if isinstance(raised, (UnsupportedError, OverflowError)):
+                continue
+            assert type(raised) is type(expected), f"{source}\n{args}\n{expected!r} {want!r}\n{raised!r} {got!r}"
+            if expected is None:
+                same(got, want, 0, f"{source}\n{args}")
+            answers += 1
+    assert answers > 60

@@ -4,12 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import reduce
+from functools import reduce, wraps
+from typing import Any
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.values import NpScalar
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.types import F64, I1
 from tracebuf.ops import arith, scf
+
+
+def as_reached(handler: Callable[..., Any]) -> Callable[..., Any]:
+    """What Python or NumPy raises for the operands of `handler(r, ...)` is raised where and when this is reached (rule
+    F3): an untaken branch raises nothing, an earlier error wins."""
+
+    @wraps(handler)
+    def run(r: Recorder, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return handler(r, *args, **kwargs)
+        except (TypeError, ValueError, ArithmeticError, IndexError) as error:
+            if getattr(error, "__notes__", None):
+                raise
+            if any(isinstance(a, NpScalar) and a.maybe_python for a in args):
+                raise UnsupportedError(
+                    "this number is Python's or NumPy's, depending on the path; here it makes a difference",
+                    location=r.loc, instead="give it one type on all paths",
+                ) from error  # fmt: skip
+            r.fail(error)
+
+    return run
 
 
 def compare_floats(r: Recorder, predicate: str, a: Value, b: Value | float) -> Value:

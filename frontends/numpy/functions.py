@@ -15,6 +15,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import aggregates, creation, products, shapes, stacking
+from tracebuf.frontends.numpy.conditions import as_reached
 from tracebuf.frontends.numpy.fresh import (
     as_array,
     copy_of,
@@ -209,6 +210,8 @@ def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
     """np.float64(x) and its kin on a traced scalar."""
 
     def run(r: Recorder, x: Any = 0) -> Any:
+        if isinstance(x, (tuple, list)):
+            raise UnsupportedError("an array made of numbers", location=r.loc, instead="store them into np.empty(n)")
         if not is_traced(x):
             return dtype.type(x)
         if isinstance(x, ArrayRef) and x.ndim:
@@ -329,6 +332,7 @@ def is_pure(function: Any) -> bool:
         return False
 
 
+@as_reached
 def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a known function; NotImplemented for one that is not known."""
     if isinstance(function, ScalarMethod):

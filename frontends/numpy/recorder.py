@@ -172,7 +172,9 @@ class Recorder:
             for limit in (2**31, 2**24, 2**20, 2**15):
                 bounds = [b for s in some for b in (add(limit, sym(s)), sub(limit, sym(s)))]
                 if all(abs(self.hints[s]) <= limit for s in some) and self._fits_if(e, bounds):
-                    return all([self.ask_nonneg(b) for b in bounds])
+                    for bound in bounds:
+                        self.ask_nonneg(bound)
+                    return True
         return False
 
     def _fits_if(self, e: Dim, nonneg: Sequence[Dim]) -> bool:
@@ -326,7 +328,7 @@ class Recorder:
         if known is None:
             self.check(self.compare("eq", a, b), exception, message, [self.index(v) for v in values])
 
-    def fail(self, exception: arith.Raised, message: str | None, values: Sequence[Dim | Value] = ()) -> NoReturn:
+    def fail(self, exception: arith.Raised, message: str | None = None, values: Sequence[Dim | Value] = ()) -> NoReturn:
         """What stands here always raises: at once if it is always reached, else when it is reached (an earlier error
         wins, rule F3)."""
         known = [v for v in values if not isinstance(v, Value) and self.entry_only(v)]

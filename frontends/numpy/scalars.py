@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.conditions import both, choose, compare_floats, require_nonzero
+from tracebuf.frontends.numpy.conditions import as_reached, both, choose, compare_floats, require_nonzero
 from tracebuf.frontends.numpy.powers import power_form as power_form
 from tracebuf.frontends.numpy.powers import python_power, scalar_power
 from tracebuf.frontends.numpy.pyints import (
@@ -73,6 +73,7 @@ def is_python_number(x: object) -> bool:
     )
 
 
+@as_reached
 def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
     """a OP b for any two traced or plain values."""
     function, ufunc = BINARY[name]
@@ -118,6 +119,8 @@ def example(x: Any) -> Any:
     """Something like x to try an operation on."""
     if isinstance(x, ArrayRef):
         return np.ones((1,) * x.ndim, x.dtype)
+    if type(x) in (tuple, list):
+        return type(x)(map(example, x))
     return stand_in(x) if isinstance(x, Scalar) else x
 
 
@@ -172,6 +175,7 @@ def float_value(r: Recorder, x: Any) -> Value:
     return scalar_value(r, x, F64)
 
 
+@as_reached
 def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
     """a OP b, as one comparison."""
     function, ufunc, predicate = COMPARE[name]
@@ -223,6 +227,7 @@ def int_compare(r: Recorder, predicate: str, a: Dim, b: Dim) -> bool | PyBool:
     return known if known is not None else PyBool(r.compare("s" + predicate, a, b), nonneg)
 
 
+@as_reached
 def unary(r: Recorder, name: str, a: Any) -> Any:
     """-a, +a, ~a."""
     plain: dict[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
@@ -238,6 +243,7 @@ def unary(r: Recorder, name: str, a: Any) -> Any:
     return elementwise(r, {"USub": np.negative, "UAdd": np.positive, "Invert": np.invert}[name], [a])
 
 
+@as_reached
 def truth(r: Recorder, x: Any) -> bool | PyBool:
     """bool(x): known now, or a condition."""
     if not is_traced(x):

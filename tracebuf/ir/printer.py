@@ -171,7 +171,8 @@ def attribute(value: Any, key: str = "") -> str:
         return f"array<i64: {numbers}>" if value else "array<i64>"
     if isinstance(value, (tuple, list)):
         return f"[{', '.join(attribute(v) for v in value)}]"
-    return json.dumps(value.__name__ if isinstance(value, type) else str(value), ensure_ascii=False)
+    named = type(value) if isinstance(value, BaseException) else value
+    return json.dumps(named.__name__ if isinstance(named, type) else str(value), ensure_ascii=False)
 
 
 def attributes(attrs: dict[str, Any]) -> str:

@@ -450,21 +450,22 @@ class Ufunc(ScalarOp):
         return e.ufunc(self.function, self.attrs["types"], args, llvm_type(self.element))
 
 
-Raised = str | type[BaseException]
-"""An exception to raise: a class, or the name of a common one."""
+Raised = str | type[BaseException] | BaseException
+"""An exception to raise: a class, the name of a common one, or one to raise again (by its class and arguments)."""
 EXCEPTIONS: dict[str, type[BaseException]] = {
     e.__name__: e for e in (IndexError, ValueError, ZeroDivisionError, OverflowError, TypeError, MemoryError)
 }
 
 
-def exception_class(exception: Raised) -> type[BaseException]:
+def raised(exception: Raised) -> type[BaseException] | BaseException:
     return EXCEPTIONS[exception] if isinstance(exception, str) else exception
 
 
 class Check(Op):
     """`tracebuf.check`: raises `exception` with `message` where the condition is false.
 
-    `exception` is a class; `message` a format string of the further operands (None: no text, as after `raise E`).
+    `exception` is a class, or an exception to raise again; `message` a format string of the further operands (None: no
+    text, as after `raise E`).
     MLIR counterpart: cf.assert. It stands where eager would raise (rule F3); never pure, never moved.
     """
 
@@ -475,7 +476,7 @@ class Check(Op):
     def of(
         cls, condition: Value, exception: Raised, message: str | None, values: Sequence[Value], loc: Location
     ) -> Check:
-        return cls([condition, *values], [], loc, {"exception": exception_class(exception), "message": message})
+        return cls([condition, *values], [], loc, {"exception": raised(exception), "message": message})
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         if not args[0]:
@@ -490,5 +491,7 @@ def check_error(check: Check, values: Sequence[Any]) -> BaseException:
 
 def make_error(exception: Raised, message: str | None, values: Sequence[Any]) -> BaseException:
     """The exception with its text: `message` formatted with `values`."""
-    kind = exception_class(exception)
+    kind = raised(exception)
+    if isinstance(kind, BaseException):
+        return type(kind)(*kind.args)
     return kind() if message is None else kind(message.format(*values))
