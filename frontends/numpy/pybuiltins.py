@@ -31,6 +31,7 @@ from tracebuf.frontends.numpy.pyints import (
     opaque,
 )
 from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.reshape import is_dense
 from tracebuf.frontends.numpy.scalars import binary, example, float_value, truth
 from tracebuf.frontends.numpy.ufuncs import BOOL, elementwise, scalar_value, weak_type
 from tracebuf.frontends.numpy.values import (
@@ -175,25 +176,9 @@ def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
         return NpScalar(scalar_value(r, result, element), element)
     assert isinstance(a, ArrayRef) and isinstance(result, ArrayRef)
     order = tuple(range(a.ndim))
-    if k_order(a) == order[::-1] and is_dense(r, a):
+    if a.ndim > 1 and k_order(a) == order[::-1] and is_dense(r, a, order[::-1]):
         order = order[::-1]
     return result if result.storage.order == order and kind == "f" else copy_of(r, result, element, order)
-
-
-def is_dense(r: Recorder, a: ArrayRef) -> bool:
-    """Whether an array is contiguous in the order of its axes, as far as is known."""
-    storage = a.storage
-    if sorted(d for d in a.view.dims if d is not None) != list(range(len(storage.shape))) or len(a.view.dims) != a.ndim:
-        return False
-    whole = tuple(storage.shape[d] for d in a.view.dims if d is not None)
-    if a.view.sizes != whole or set(a.view.strides) - {1}:
-        return False
-    given = [
-        attrs["strides"]
-        for v, attrs in zip(r.func.args, r.func.arg_attrs)
-        if v.name == storage.name and "strides" in attrs
-    ]
-    return storage.arg is None or None not in given[0]
 
 
 # -- arithmetic
