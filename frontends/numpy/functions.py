@@ -27,6 +27,7 @@ from tracebuf.frontends.numpy.fresh import (
     shape_arg,
 )
 from tracebuf.frontends.numpy.indexing import check_int_of, store_view
+from tracebuf.frontends.numpy.kinds import Choice, path_dependent
 from tracebuf.frontends.numpy.pybuiltins import HANDLERS as PYTHON
 from tracebuf.frontends.numpy.pybuiltins import is_integer, item, python_number, round_array
 from tracebuf.frontends.numpy.pyints import as_int_value, bool_as_int, int_expr
@@ -335,18 +336,32 @@ def is_pure(function: Any) -> bool:
 @as_reached
 def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a known function; NotImplemented for one that is not known."""
+    handler = handler_of(function)
+    if any(isinstance(x, Choice) for x in (*args, *kwargs.values())) and (handler or is_pure(function)):
+        raise path_dependent(r, "<value>", "values of different types")
+    return NotImplemented if handler is None else handler(r, *args, **kwargs)
+
+
+def handler_of(function: Any) -> Handler | None:
+    """What to call for a known function."""
     if isinstance(function, ScalarMethod):
-        return SCALAR_METHODS[function.name](r, function.number, *args, **kwargs)
-    if function is np.divmod and len(args) == 2 and not kwargs and any(map(is_traced, args)):
-        return elementwise(r, np.floor_divide, list(args)), elementwise(r, np.remainder, list(args))
+        return lambda r, *args, **kwargs: SCALAR_METHODS[function.name](r, function.number, *args, **kwargs)
+    if function is np.divmod:
+        return divmod_function
     if isinstance(function, np.ufunc):
-        return call_ufunc(r, function, args, kwargs)
+        return lambda r, *args, **kwargs: call_ufunc(r, function, args, kwargs)
     if isinstance(ufunc := getattr(function, "__self__", None), np.ufunc):
-        return call_method(r, ufunc, function.__name__, args, kwargs)
+        return lambda r, *args, **kwargs: call_method(r, ufunc, function.__name__, args, kwargs)
     try:
-        handler = HANDLERS.get(function)
+        return HANDLERS.get(function)
     except TypeError:
-        handler = None
-    if handler is None:
-        return NotImplemented
-    return handler(r, *args, **kwargs)
+        return None
+
+
+def divmod_function(r: Recorder, *args: Any, **kwargs: Any) -> Any:
+    """np.divmod: the pair of what np.floor_divide and np.remainder give."""
+    if not any(map(is_traced, args)):
+        return np.divmod(*args, **kwargs)
+    only(r, "np.divmod", **{k: (v, None) for k, v in kwargs.items()})
+    x, y = args
+    return elementwise(r, np.floor_divide, [x, y]), elementwise(r, np.remainder, [x, y])

@@ -88,19 +88,7 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
         return scalar_power(r, a, b)
     if name == "Pow" and isinstance(a, ArrayRef):
         return elementwise(r, *power_form(r, a, b))
-    if name in ("Div", "FloorDiv", "Mod"):
-        check_divisor(r, a, b)
     return elementwise(r, ufunc, [a, b])
-
-
-def check_divisor(r: Recorder, a: Any, b: Any) -> None:
-    """No division by 0 where only the run time knows whether it is Python's, which raises, or NumPy's."""
-    numbers = [x for x in (a, b) if isinstance(x, NpScalar) and x.maybe_python]
-    if numbers and all(x in numbers or is_python_number(x) for x in (a, b)):
-        fine = compare_floats(r, "une", float_value(r, b), 0.0)
-        r.check(
-            fine, UnsupportedError, "a division by 0 of a number that is Python's or NumPy's, depending on the path"
-        )
 
 
 def unsupported_operand(r: Recorder, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
