@@ -26,7 +26,8 @@ def as_reached(handler: Callable[..., Any]) -> Callable[..., Any]:
         except (TypeError, ValueError, ArithmeticError, IndexError) as error:
             if getattr(error, "__notes__", None):
                 raise
-            if any(isinstance(a, NpScalar) and a.maybe_python for a in args):
+            operands = [x for a in args for x in (a if isinstance(a, (tuple, list)) else (a,))]
+            if any(isinstance(x, NpScalar) and x.maybe_python for x in operands):
                 raise UnsupportedError(
                     "this number is Python's or NumPy's, depending on the path; here it makes a difference",
                     location=r.loc, instead="give it one type on all paths",

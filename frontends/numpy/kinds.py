@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.pyints import is_exactly
 from tracebuf.frontends.numpy.python_ints import surely_fits
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import scalar_value
@@ -93,6 +94,11 @@ def to_value(r: Recorder, x: Any, kind: Kind) -> Value:
         raise UnsupportedError(  # it may stay a Python int, or raise where it meets NumPy's
             f"a Python int that may not fit {kind.element.dtype} is bound to the name of one", location=r.loc,
             instead=f"start it as np.{kind.element.dtype.name}(...)",
+        )  # fmt: skip
+    if kind.python and kind.element.is_float and not is_exactly(r, x, kind.element):
+        raise UnsupportedError(
+            f"a Python number that {kind.element.dtype} may not hold exactly is bound to the name of one",
+            location=r.loc, instead=f"start it as np.{kind.element.dtype.name}(...)",
         )  # fmt: skip
     return scalar_value(r, x, kind.element)
 

@@ -19,14 +19,13 @@ from tracebuf.frontends.numpy.indexing import as_int, check_float_fits, int_of, 
 from tracebuf.frontends.numpy.kinds import kind_of, python_flag
 from tracebuf.frontends.numpy.pyfolds import extreme_of_array, sum_of_array, truth_of_all
 from tracebuf.frontends.numpy.pyints import (
-    EXACT,
     as_int_value,
     bool_as_int,
     combine,
     divide,
     int_expr,
     int_of_value,
-    is_small,
+    is_exactly,
     minus,
     opaque,
 )
@@ -253,22 +252,6 @@ def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
         location=r.loc,
         instead=f"np.{name}(a) of an array, np.{name}imum(x, y) of numbers",
     )
-
-
-def is_exactly(r: Recorder, x: Any, element: ScalarType) -> bool:
-    """Whether a number has this element type, or is a Python number that such an element is exactly."""
-    if isinstance(x, (NpScalar, np.generic)):
-        return bool(weak_type(x) == element.dtype)
-    if isinstance(x, PyFloat):
-        return element is F64
-    if isinstance(x, PyInt):
-        return element is I64 or (element is F64 and is_small(r, x.expr))
-    if type(x) not in (int, float) or (type(x) is float and not element.is_float):
-        return False
-    if not element.is_float:
-        return bool(element.bounds[0] <= x <= element.bounds[1])
-    with np.errstate(all="ignore"):
-        return bool(x != x or (abs(x) <= EXACT or type(x) is float) and float(element.dtype.type(x)) == x)
 
 
 def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarType) -> PyFloat | NpScalar:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tracebuf.frontends.numpy.conditions import both, compare_floats, either, inverse
 from tracebuf.frontends.numpy.recorder import INT_MAX, INT_MIN, OVERFLOW, Recorder
-from tracebuf.frontends.numpy.values import PyBool, PyInt
+from tracebuf.frontends.numpy.values import NpScalar, PyBool, PyFloat, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, constant_part, floordiv, mod, mul, neg, sub
-from tracebuf.ir.types import F64, I1, I64, INDEX
+from tracebuf.ir.types import F64, I1, I64, INDEX, ScalarType
 from tracebuf.ops import arith, casts, integers
 
 EXACT = 2**53
@@ -64,6 +66,22 @@ def is_small(r: Recorder, e: Dim) -> bool:
     """Whether an int is surely a float exactly."""
     low, high = bounds(r, e)
     return -EXACT <= low and high <= EXACT
+
+
+def is_exactly(r: Recorder, x: Any, element: ScalarType) -> bool:
+    """Whether a number has this element type, or is a Python number that such an element is exactly."""
+    if isinstance(x, (NpScalar, np.generic)):
+        return (x.element.dtype if isinstance(x, NpScalar) else x.dtype) == element.dtype
+    if isinstance(x, PyFloat):
+        return element is F64
+    if isinstance(x, PyInt):
+        return element is I64 or (element is F64 and is_small(r, x.expr))
+    if type(x) not in (int, float) or (type(x) is float and not element.is_float):
+        return False
+    if not element.is_float:
+        return bool(element.bounds[0] <= x <= element.bounds[1])
+    with np.errstate(all="ignore"):
+        return bool(x != x or (abs(x) <= EXACT or type(x) is float) and float(element.dtype.type(x)) == x)
 
 
 def minus(r: Recorder, a: Dim) -> Dim:

@@ -78,6 +78,8 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
     """a OP b for any two traced or plain values."""
     function, ufunc = BINARY[name]
     if not is_traced(a) and not is_traced(b):
+        if any(isinstance(x, np.generic) for x in (a, b)) and any(isinstance(x, (tuple, list)) for x in (a, b)):
+            return unsupported_operand(r, function, a, b)  # NumPy takes a tuple for an array
         return function(a, b)
     for x in (a, b):
         if not isinstance(x, (ArrayRef, Scalar, bool, int, float, np.generic)):
