@@ -83,9 +83,9 @@ def climb(
     again: Sequence[Sequence[Any]] = (),
     strategies: Sequence[Options] = STRATEGIES,
     tolerance: float = 0.0,
-) -> None:
+) -> BufferizedFunction:
     """Runs `function` on every rung with clones of `args`, then natively with each further tuple of arguments in
-    `again`.
+    `again`. Returns it bufferized, so that what was compiled can be looked at.
 
     `strategies` are the ways to bufferize that the memref interpreter tries. `tolerance` 0 wants the same bits (NaN is
     NaN); else the largest difference relative to the largest magnitude, for programs in float64 alone (those with
@@ -112,6 +112,7 @@ def climb(
             # another call may run another specialisation, which may store to other arguments
             rules = Rules(tolerance, stored=stored if values is args else None)
             native(f, values, len(captured), expected, rules, name, source)
+    return f
 
 
 @contextmanager

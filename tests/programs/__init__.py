@@ -1,0 +1,9 @@
+"""Plain NumPy programs, one per idiom, in the style of those who write them: a module for each family.
+
+None of them knows of tracebuf. tests/test_programs.py runs each on every rung of the ladder.
+"""
+
+from . import factorizations, stencils  # noqa: F401
+from .registry import PROGRAMS, Program
+
+__all__ = ["PROGRAMS", "Program"]
