@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tracebuf import bufferize
+from tracebuf import UnsupportedError, bufferize
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -272,3 +272,28 @@ def test_a_read_only_target_is_seen_before_its_index() -> None:
     given.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         bufferize(program)(given)
+
+
+def test_a_ufunc_that_is_called_by_its_name_gives_numpys_numbers() -> None:
+    """Rule C1: np.sqrt of a number that is Python's or NumPy's, depending on the path, was refused, and np.add gave a
+    Python float on the one path."""
+
+    def program(a, b):
+        t = a[0] + b if a[0] > 0 else 1.0
+        return np.sqrt(t), np.add(t, 1), np.multiply(t, t, out=None), np.maximum(t, a), t
+
+    f = bufferize(program)
+    for given in (floats(3) + 5, floats(3)):
+        for got, wanted in zip(f(given, 0.5), program(given, 0.5), strict=True):
+            assert type(got) is type(wanted) and np.array_equal(got, wanted)
+
+
+def test_what_depends_on_the_path_is_no_operand() -> None:
+    """A call with a value of two types fell through to NumPy, which raised its TypeError (rule S8)."""
+
+    def program(a):
+        t = a[0] if a[0] > 0 else 1.0
+        return np.add(t, 1)
+
+    with pytest.raises(UnsupportedError, match="values of different types"):
+        bufferize(program)(np.arange(3))

@@ -45,3 +45,27 @@ def test_s2_stacks_on_every_rung() -> None:
 def test_what_is_refused() -> None:
     for text in ("np.tensordot(a, a)", "np.matmul(a, a, axes=[(0, 1)])"):
         refused(program(f"def f(a):\n    return {text}"), VALUES["a"])
+
+
+def test_outer_product_of_slices_as_long_as_the_loop_says() -> None:
+    """Rule S7: whether ravel of a column is a view was asked, though nothing depends on it here."""
+
+    def program(a):
+        for k in range(a.shape[0] - 1):
+            a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k, k + 1 :]) / np.vdot(a[k:, k], a[k, k:])
+        return a
+
+    climb(program, (RNG.uniform(1, 2, (5, 5)),), again=[(RNG.uniform(1, 2, (8, 8)),)], tolerance=1e-12)
+
+
+def test_running_total_and_repeat_of_slices_as_long_as_the_loop_says() -> None:
+    """The same for np.cumsum, np.repeat and np.concatenate without an axis."""
+
+    def program(a):
+        for k in range(a.shape[0] - 1):
+            a[k, k:] = np.cumsum(a[k:, k])
+            s = np.concatenate((a[k:, k], a[k, 1:]), axis=None)
+            a[:, k] += s.sum() + np.repeat(a[k:, k], 2).max()
+        return a
+
+    climb(program, (RNG.uniform(1, 2, (5, 5)),), again=[(RNG.uniform(1, 2, (8, 8)),)], tolerance=1e-12)

@@ -20,7 +20,7 @@ from tracebuf.frontends.numpy.reductions import (
     std,
     var,
 )
-from tracebuf.frontends.numpy.reshape import ravel
+from tracebuf.frontends.numpy.reshape import flat_values
 from tracebuf.frontends.numpy.running import accumulate
 from tracebuf.frontends.numpy.shapes import diagonal
 from tracebuf.frontends.numpy.ufuncs import BOOL, Body, apply_rule, build, elementwise, out_of
@@ -91,7 +91,7 @@ def _running(ufunc: np.ufunc) -> Handler:
 
     def run(r: Recorder, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         ref = as_array(r, a)
-        ref = ravel(r, ref) if axis is None or not ref.ndim else ref
+        ref = flat_values(r, ref) if axis is None or not ref.ndim else ref
         return accumulate(r, ufunc, ref, axis_of(r, 0 if axis is None else axis, ref.ndim), dtype, out_of(r, out))
 
     return run

@@ -472,6 +472,8 @@ class Expressions:
 
     def call(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Dispatch on the callee itself (rule X1)."""
+        if not takes_choices(function) and any(isinstance(x, Choice) for x in self.flat([*args, *kwargs.values()])):
+            raise path_dependent(self.r, "<value>", "values of different types")
         if isinstance(function, Method):
             return functions.METHODS[function.name](self.r, function.ref, *args, **kwargs)
         if isinstance(function, NestedFunction):
@@ -489,7 +491,7 @@ class Expressions:
             return store_results(self.r, self.call_function(function.__wrapped__, args, kwargs), out)
         name = getattr(function, "__name__", str(function))
         module = getattr(function, "__module__", None) or ""
-        if isinstance(function, types.FunctionType) and not module.startswith(("numpy", "scipy")):
+        if is_users(function):
             return self.call_function(function, args, kwargs)
         plain = not any(is_traced(x) for x in self.flat([*args, *kwargs.values()]))
         if functions.is_pure(function) and plain:
@@ -517,3 +519,15 @@ class Expressions:
         if function is zip:
             return zipped(self.r, its)
         return reversed_of(self.r, *its) if function is reversed else enumerated(self.r, *its, *args[1:], **kwargs)
+
+
+def is_users(function: Any) -> bool:
+    """A function of Python source that is traced like the rest."""
+    module = getattr(function, "__module__", None) or ""
+    return isinstance(function, types.FunctionType) and not module.startswith(("numpy", "scipy"))
+
+
+def takes_choices(function: Any) -> bool:
+    """Whether a call only hands its arguments on, so that they may be of one sort or another."""
+    handed = isinstance(function, (NestedFunction, ListMethod)) or getattr(function, "__tracebuf__", False)
+    return handed or is_users(function)

@@ -14,7 +14,7 @@ from tracebuf.frontends.numpy.fresh import as_array, copy_of, only, strong
 from tracebuf.frontends.numpy.loops import at, for_all
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of, reduce
-from tracebuf.frontends.numpy.reshape import ravel
+from tracebuf.frontends.numpy.reshape import flat_values
 from tracebuf.frontends.numpy.ufuncs import Body, Operand, convert_to, elementwise, input_of, out_of
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, Scalar, axis_order
 from tracebuf.ir.core import Block, Value
@@ -222,13 +222,13 @@ def inner(r: Recorder, a: Any, b: Any) -> Any:
 
 def outer(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
     """np.outer: each element of `a` with each of `b`."""
-    vectors = [ravel(r, x) for x in (a, b)]
+    vectors = [flat_values(r, x) for x in (a, b)]
     return elementwise(r, np.multiply, [vectors[0].derive(lambda view: view.new_axis(1)), vectors[1]], out_of(r, out))
 
 
 def vdot(r: Recorder, a: Any, b: Any) -> Any:
     """np.vdot: the product of all elements, in rows."""
-    return matmul(r, ravel(r, a), ravel(r, b), "dot")
+    return matmul(r, flat_values(r, a), flat_values(r, b), "dot")
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {

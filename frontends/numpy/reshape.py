@@ -247,6 +247,12 @@ def ravel(r: Recorder, a: Any, order: str = "C") -> ArrayRef:
     return found
 
 
+def flat_values(r: Recorder, a: Any) -> ArrayRef:
+    """All elements as one axis, to be read: a vector as it is, whatever its strides, else as np.ravel has them."""
+    ref = as_array(r, a)
+    return ref if ref.ndim == 1 else ravel(r, ref)
+
+
 def flatten(r: Recorder, a: ArrayRef, order: str = "C") -> ArrayRef:
     """a.flatten(): always a copy."""
     return flattened(r, a, flat_order(r, a, order))

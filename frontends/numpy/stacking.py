@@ -14,7 +14,7 @@ from tracebuf.frontends.numpy.indexing import as_int, check_number, store_view
 from tracebuf.frontends.numpy.loops import for_each
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axis_of
-from tracebuf.frontends.numpy.reshape import ravel, reshape
+from tracebuf.frontends.numpy.reshape import flat_values, reshape
 from tracebuf.frontends.numpy.scalars import as_int_value
 from tracebuf.frontends.numpy.ufuncs import convert_to, elementwise, supported
 from tracebuf.frontends.numpy.values import ArrayRef, axis_order
@@ -42,7 +42,7 @@ def concatenate(
     only(r, "np.concatenate", out=(out, None), dtype=(dtype, None), casting=(casting, None))
     refs = arrays_of(r, arrays)
     if axis is None:
-        return joined(r, [ravel(r, x) for x in refs], 0)
+        return joined(r, [flat_values(r, x) for x in refs], 0)
     if any(x.ndim == 0 for x in refs):
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     return joined(r, refs, axis_of(r, axis, refs[0].ndim))
@@ -143,7 +143,7 @@ def roll(r: Recorder, a: Any, shift: Any, axis: Any = None) -> ArrayRef:
     if by is None or isinstance(axis, tuple):
         raise UnsupportedError("np.roll by more than one axis", location=r.loc, instead="roll axis by axis")
     if axis is None and ref.ndim != 1:
-        return reshape(r, roll(r, ravel(r, ref), shift, 0), tuple(as_int_value(n) for n in ref.shape))
+        return reshape(r, roll(r, flat_values(r, ref), shift, 0), tuple(as_int_value(n) for n in ref.shape))
     place = axis_of(r, 0 if axis is None else axis, ref.ndim)
     n = ref.shape[place]
     result = filled(r, ref.shape, ref.element, None, k_order(ref))
@@ -176,7 +176,7 @@ def count_of(r: Recorder, n: Any, what: str) -> int:
 def repeat(r: Recorder, a: Any, repeats: Any, axis: Any = None) -> ArrayRef:
     """np.repeat: each element so many times."""
     ref, times = as_array(r, a), count_of(r, repeats, "the number of repeats")
-    ref = ravel(r, ref) if axis is None or not ref.ndim else ref
+    ref = flat_values(r, ref) if axis is None or not ref.ndim else ref
     place = axis_of(r, 0 if axis is None else axis, ref.ndim)
     n = ref.shape[place]
     shape = (*ref.shape[:place], mul(n, times), *ref.shape[place + 1 :])

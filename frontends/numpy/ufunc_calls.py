@@ -40,7 +40,7 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
     if mask is not None and (into is None or ufunc is np.power):
         reason = "`where=` without `out=` leaves elements undefined" if into is None else "np.power with `where=`"
         raise UnsupportedError(reason, location=r.loc, instead="np.where(c, f(a), b)")
-    return elementwise(r, ufunc, list(args[: ufunc.nin]), into, mask, wanted)
+    return elementwise(r, ufunc, list(args[: ufunc.nin]), into, mask, wanted, called=True)
 
 
 def call_method(r: Recorder, ufunc: np.ufunc, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -294,6 +294,14 @@ def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out
     return Unsure(flag, kind)
 
 
+def same_in_numpy(operands: Sequence[Operand]) -> bool:
+    """Whether numbers that are Python's or NumPy's, depending on the path, count alike in a ufunc that is called: those
+    of float64, beside nothing that would decide otherwise for a Python number."""
+    beside = (F64.dtype, float, int, INT, BOOL)
+    unsure = [isinstance(o, NpScalar) and o.maybe_python for o in operands]
+    return all(weak_type(o) == F64.dtype if u else weak_type(o) in beside for o, u in zip(operands, unsure))
+
+
 def check_maybe_python(operands: Sequence[Operand], loc: Location) -> bool:
     """Whether the result may be a Python number too; refuses where NumPy scalar and Python number would differ."""
     unsure = [o for o in operands if isinstance(o, NpScalar) and o.maybe_python]
@@ -359,9 +367,11 @@ def elementwise(
     into: ArrayRef | None = None,
     mask: Operand | None = None,
     wanted: np.dtype | None = None,
+    *,
+    called: bool = False,
 ) -> ArrayRef | Scalar | bool:
     """A ufunc call. `into`: its `out=`, or the target of an in-place operator, stored to where `mask` is true;
-    `wanted`: its `dtype=`."""
+    `wanted`: its `dtype=`. `called` by its own name it never gives a Python number, as an operator may."""
     if ufunc.nout != 1 or ufunc.signature is not None:
         raise UnsupportedError(f"np.{ufunc.__name__} is not an elementwise function of one result", location=r.loc)
     if any(isinstance(o, complex) for o in operands):
@@ -383,7 +393,8 @@ def elementwise(
         return apply_rule(ufunc, body, [body.cast(a, t) for a, t in zip(args, ins, strict=False)], loop)
 
     out = scalar_type(dtypes[-1])
-    return build(r, compute, operands, ins, out, into, mask, unsure_result(r, ufunc, operands, out))
+    unsure = None if called and same_in_numpy(operands) else unsure_result(r, ufunc, operands, out)
+    return build(r, compute, operands, ins, out, into, mask, unsure)
 
 
 def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -> None:

@@ -1,4 +1,4 @@
-"""Where the programs of this directory stand: each with its arguments at a size, and how many programs it compiles to."""
+"""Where the programs of this directory stand: each with its arguments at a size, and how often it is compiled."""
 
 from __future__ import annotations
 

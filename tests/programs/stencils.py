@@ -55,7 +55,7 @@ def lax_wendroff_periodic(u, c, steps):
 
 @program(lambda random, n: (random.random(n) + 0.5, 0.05, 4))
 def burgers_lax_friedrichs(u, ratio, steps):
-    for step in range(steps):
+    for _ in range(steps):
         flux = u**2 / 2
         half = 0.5 * (flux[:-1] + flux[1:]) - 0.5 / ratio * (u[1:] - u[:-1]) * 0.1
         u[1:-1] -= ratio * (half[1:] - half[:-1])
@@ -82,9 +82,7 @@ def red_black_gauss_seidel(u, f, omega, sweeps):
         for colour in range(2):
             for i in range(1, u.shape[0] - 1):
                 start = 1 + (i + colour) % 2
-                around = (
-                    u[i - 1, start:-1:2] + u[i + 1, start:-1:2] + u[i, start - 1 : -2 : 2] + u[i, start + 1 :: 2]
-                )
+                around = u[i - 1, start:-1:2] + u[i + 1, start:-1:2] + u[i, start - 1 : -2 : 2] + u[i, start + 1 :: 2]
                 u[i, start:-1:2] += omega * (0.25 * (around - h2 * f[i, start:-1:2]) - u[i, start:-1:2])
     return u
 
