@@ -226,6 +226,8 @@ def test_s8_reshape_of_one_array_or_another(first: float) -> None:
 
 
 CLIMBS = [
+    "def f(a):\n x = np.zeros((6, 12))\n t = a + 1\n s = t.reshape(-1)[4]\n x[1:5, :a.shape[1]] = t\n return x, s",
+    "def f(a):\n t = np.empty(a.shape)\n for i in range(len(a)): t.reshape(-1)[i] = a[i, 0]\n return t[0, :len(a)] + 1",
     "def f(a):\n b = a.reshape(-1)\n b[1:3] += 1\n c = b[::2].reshape(3, -1)\n c[1] *= b[:4]\n return a.sum(axis=0)",
     "def f(a):\n for i in range(a.shape[0]):\n  r = a.reshape(-1, 3)\n  r[i] += r[i + 1] * 2\n return a",
     "def f(a):\n b = a * 2\n c = b.reshape(2, 2, -1)\n for i in range(2):\n  c[i] += c[1 - i, ::-1]\n return b, c",
@@ -249,6 +251,8 @@ FREE = [
     "def f(a):\n for i in range(3):\n  a.reshape(3, -1)[i] += 1",
     "def f(a):\n b = a.reshape(2, 2, -1)\n b[0] += b[1]",
     "def f(a):\n b = a.reshape(-1)\n b[:4] = b[8:12]\n b[::2] *= 3",
+    "def f(a):\n b = a.reshape(2, 2, -1)\n for i in range(2):\n  b[i] = b[1 - i]\n  b[i] -= b[1 - i]",
+    "def f(a):\n b = a.reshape(-1)\n b[1:] = b[:-1]\n b[:-2] += b[2:]\n b[1:9] = b[9:17]",
     "def f(a):\n np.rot90(a)[1:] += 1\n np.moveaxis(a, 0, 1)[0] = 3",
 ]
 

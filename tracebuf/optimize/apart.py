@@ -20,7 +20,7 @@ from tracebuf.ops import arith, linalg, memref, scf
 from tracebuf.optimize.writer import Test, Writer
 
 Part = tuple[Value, Slice]
-"""A buffer and what of it is seen."""
+"""A buffer, whole or under another shape, and what of it is seen."""
 SMALL_BODY = 3
 """Ops in a body that NumPy computes without a temporary: one ufunc with a conversion, and the yield."""
 
@@ -78,16 +78,17 @@ def _harmless(w: Writer, writer: Op, target: Value) -> Test | None:
     if goal is None:
         return None
     harmless: Test = True
+    root = _uncast(memref.base_of(goal[0]))
     for use in writer.uses[: 1 if isinstance(writer, memref.Copy) else writer.n_ins]:  # type: ignore[attr-defined]
         if not hasattr(use.value.type, "strides"):
             continue
         base = _uncast(memref.base_of(use.value))
-        if base is not goal[0]:
-            if not (_own_memory(base) and _own_memory(goal[0])):
+        if base is not root:
+            if not (_own_memory(base) and _own_memory(root)):
                 return None
             continue
         source = _part(use.value)
-        if source is None or source[0] is not base:
+        if source is None or source[0] is not goal[0]:
             return None
         fine = _apart(w, goal[1], source[1])
         if isinstance(writer, memref.Copy):
