@@ -1,11 +1,13 @@
 """tracebuf: plain NumPy functions bufferized in place, by MLIR's One-Shot analysis, compiled to native loops.
 
 `bufferize` decorates a function; `measure` compares it with eager NumPy; `TracebufError` is the root of our errors.
+`fori_loop`, `while_loop` and `cond` are control flow for functions whose source cannot be read.
 """
 
 from tracebuf import bufferize as _package  # noqa: F401  the package of that name is loaded first, then hidden by the decorator
 from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.structured import cond, fori_loop, while_loop
 from tracebuf.measure import Measurement, measure
 from tracebuf.options import Options
 
@@ -17,6 +19,9 @@ __all__ = [
     "TracebufError",
     "UnsupportedError",
     "bufferize",
+    "cond",
+    "fori_loop",
     "measure",
+    "while_loop",
 ]
 __version__ = "0.1.0.dev0"

@@ -7,6 +7,7 @@ import inspect
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,6 +84,15 @@ class NestedFunction:
         bound = inspect.Signature(parameters).bind(*args, **kwargs)
         bound.apply_defaults()
         return dict(bound.arguments)
+
+
+@dataclass(frozen=True, eq=False)
+class Partial:
+    """functools.partial of a function and traced arguments."""
+
+    func: Any
+    args: tuple[Any, ...]
+    keywords: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -478,6 +488,11 @@ class Expressions:
             return functions.METHODS[function.name](self.r, function.ref, *args, **kwargs)
         if isinstance(function, NestedFunction):
             return self.call_nested(function, args, kwargs)
+        if function is partial:
+            return Partial(args[0], tuple(args[1:]), kwargs)
+        if isinstance(function, (Partial, partial)):
+            first, named = self.bound_before(function)
+            return self.call(node, function.func, [*first, *args], {**named, **kwargs})
         if isinstance(function, ListMethod):
             self.change_list(node, function.of)
             return getattr(function.of, function.name)(*args, **kwargs)
@@ -500,6 +515,14 @@ class Expressions:
             return function(self.iterate_static(node, args[0]))
         where = f"{module}.{name}" if module not in ("", "builtins") else name
         raise self.refuse(node, f"a call of {where} cannot be traced", rewrites.call(where))
+
+    def bound_before(self, function: Partial | partial[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments that a partial holds; those of one from outside are values from outside."""
+        if isinstance(function, Partial):
+            return function.args, function.keywords
+        given, outer = function.keywords, function
+        named = {k: self.capture(k, lambda k=k: outer.keywords[k], v, outer) for k, v in given.items()}
+        return self.capture("partial", lambda: outer.args, outer.args, outer), named
 
     def flat(self, values: Sequence[Any]) -> list[Any]:
         found: list[Any] = []

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy import structured
 from tracebuf.frontends.numpy.captures import Place, default_of, outside
 from tracebuf.frontends.numpy.expressions import NestedFunction
 from tracebuf.frontends.numpy.joins import trace_if
@@ -147,9 +148,11 @@ class Interpreter(Statements):
         return self.scopes[-1]
 
     def at(self, node: ast.AST) -> Location:
-        """Makes a node the current place in the user's source."""
+        """Makes a node the current place in the user's source (one without a line leaves it where it is)."""
+        if not hasattr(node, "lineno") or self.scope.source.file == structured.FILE:
+            return self.r.loc  # the caller's
         s = self.scope.source
-        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        line, column = node.lineno, getattr(node, "col_offset", 0)
         end = getattr(node, "end_col_offset", 0) or 0
         if getattr(node, "end_lineno", None) != getattr(node, "lineno", None):
             end = 10**6

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
+from tracebuf.frontends.numpy.expressions import NestedFunction
 from tracebuf.frontends.numpy.joins import anchored, parameters, plain, trace_if
 from tracebuf.frontends.numpy.kinds import (
     BREAK,
@@ -84,9 +86,13 @@ def replaces_shared(r: Recorder, spec: LoopSpec, env: Env) -> bool:
 
 
 def sorts(env: Env) -> Path:
-    """What sorts of things names hold."""
+    """What sorts of things names hold; functions are told apart by what they do, for loops call them."""
 
     def sort(x: Any) -> Any:
+        if isinstance(x, NestedFunction):
+            return x.source.node
+        if isinstance(x, FunctionType):
+            return x.__code__
         if isinstance(x, ArrayRef):
             return x.element, x.ndim, plain(x) and x.storage.arg, type(x)
         return kind_of(x) or type(x)

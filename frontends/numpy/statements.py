@@ -304,9 +304,9 @@ class Statements(Expressions):
     ) -> None:
         """A traced loop, and its `else`."""
         live = self.scope.source.live
-        calls = tuple(s.source.node for s in self.scopes)
+        key = (node, self.r.loc, *(s.source.node for s in self.scopes))
         bound = live.assigned[node], live.rebound[node], live.computed[node], live.floats[node]
-        spec = LoopSpec((node, calls), rng, test, run, exits, *bound, live.head[node], live.after[node])
+        spec = LoopSpec(key, rng, test, run, exits, *bound, live.head[node], live.after[node])
         self.scope.targets.append(live.head[node] | live.after[node])
         env.pop(JUMP, None)
         try:
