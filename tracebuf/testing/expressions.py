@@ -13,7 +13,7 @@ from __future__ import annotations
 import random
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal, TypeVar
 
@@ -336,6 +336,7 @@ class Expressions:
                 (9, "reduce"),
                 (5, "sign"),
                 (4, "product"),
+                (0 if target else 30, "scalar"),
             )
             made: Expr | None = getattr(self, "make_" + kind)(target, depth - 1)
             if made is not None:
@@ -352,17 +353,11 @@ class Expressions:
             )
         a, b = self.expression(target, depth), self.expression(target, depth - self.draw.randrange(2))
         op = self.pick(OPERATORS[self.mode])
-        if op == "*" and self.mode == "whole" and self.loops and b.dims:
-            return None  # whole numbers must stay small
-        if op in ("//", "%") and not (is_array(a.sample) or is_array(b.sample)):
-            return None
         return self.result(f"{a.inner} {op} {b.inner}", lambda x, y: eval(f"x {op} y"), [a, b])
 
     def make_unary(self, target: Dims, depth: int) -> Expr | None:
         a = self.expression(target, depth)
         name = self.pick(UNARY[self.mode])
-        if name == "square" and self.loops and self.mode == "whole":
-            return None
         return self.result(f"np.{name}({a.text})", getattr(np, name), [a], atomic=True)
 
     def make_binary(self, target: Dims, depth: int) -> Expr | None:
@@ -378,6 +373,9 @@ class Expressions:
         return self.result(f"{op}{a.inner}", lambda x: eval(f"{op}x"), [a])
 
     def condition(self) -> str | None:
+        raise NotImplementedError
+
+    def make_scalar(self, target: Dims, depth: int) -> Expr | None:
         raise NotImplementedError
 
     def make_where(self, target: Dims, depth: int) -> Expr | None:
@@ -492,15 +490,3 @@ class Expressions:
             sizes = [o.dims[axis - rank] for o in operands if len(o.dims) >= rank - axis]
             dims.append(tuple(max(world) if 0 not in world else 0 for world in zip(*sizes)))
         return Expr(text, sample, tuple(dims), atomic)
-
-    def enter(self, parents: Sequence[int]) -> None:
-        """Goes to worlds that each come from one of the present ones."""
-        self.worlds = len(parents)
-        self.scope = [
-            replace(
-                v,
-                dims=tuple(tuple(d[p] for p in parents) for d in v.dims),
-                values=None if v.values is None else tuple(v.values[p] for p in parents),
-            )
-            for v in self.scope
-        ]

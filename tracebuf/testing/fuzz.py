@@ -1,10 +1,10 @@
 """Random programs up the ladder for a given time: `python -m tracebuf.testing.fuzz --seconds 600 --seed 1`.
 
-Hypothesis draws the programs (see `programs`); each climbs the ladder in a worker process, so that a crash or a hang is
-a failure like another, with its program. Programs that fail are made smaller and written to a directory, as files that
+Each program is drawn from a seed of its own (see `programs`) and climbs the ladder in a worker process, so that a crash
+or a hang is a failure like another, with its program. Programs that fail are made smaller and written to a directory, as files that
 run on their own. Prints counts; the exit code is 1 if anything failed.
 
-What not: it keeps no corpus. The same seed draws the same programs with the same Hypothesis.
+What not: it keeps no corpus; the same seed draws the same programs.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import re
 import selectors
+import signal
 import subprocess
 import sys
 import time
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO
@@ -27,14 +30,14 @@ from typing import IO
 from tracebuf.errors import UnsupportedError
 from tracebuf.testing.ladder import STRATEGIES, Mismatch, call, climb
 from tracebuf.testing.minimise import minimise
-from tracebuf.testing.programs import Program, loaded, programs
+from tracebuf.testing.programs import Program, generate, loaded
 
 __all__ = ["Report", "attempt", "main"]
 
 BATCH = 100
-"""Programs from one Hypothesis run."""
+"""Programs of one seed; its number is with what they report."""
 BATCHES = 8
-"""Hypothesis runs in one worker process."""
+"""Batches in one worker process."""
 PATIENCE = 60.0
 """Seconds after which a program counts as hanging."""
 
@@ -80,10 +83,27 @@ def smaller(report: Report, seconds: float = 20.0) -> Report:
     """The report of a smaller program that fails in the same way, run in this process."""
 
     def fails(text: str) -> bool:
-        return attempt(Program(text)).signature == report.signature
+        with ends_within(5.0):
+            return attempt(Program(text)).signature == report.signature
 
     text = minimise(report.text, fails, seconds)
     return attempt(Program(text))
+
+
+@contextmanager
+def ends_within(seconds: float) -> Iterator[None]:
+    """Raises TimeoutError in what runs longer: a loop may have lost what ends it."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 # -- the worker
@@ -103,20 +123,8 @@ def work(seed: int, first: int, folder: Path) -> None:
 
 
 def run_batch(seed: int, batch: int, current: Path) -> Iterator[Report]:
-    import hypothesis
-
-    @hypothesis.seed(seed * 1_000_003 + batch)
-    @hypothesis.settings(
-        max_examples=BATCH, database=None, deadline=None, phases=[hypothesis.Phase.generate],
-        suppress_health_check=list(hypothesis.HealthCheck),
-    )  # fmt: skip
-    @hypothesis.given(programs())
-    def collect(program: Program) -> None:
-        drawn.append(program)
-
-    drawn: list[Program] = []
-    collect()
-    for program in dict.fromkeys(drawn):
+    for number in range(BATCH):
+        program = generate(random.Random(f"{seed} {batch} {number}"))
         current.write_text(program.text)
         yield attempt(program)
 

@@ -45,7 +45,9 @@ def edits(tree: ast.Module) -> Iterator[Edit]:
             block = getattr(node, name, None)
             if isinstance(block, list):
                 yield from (dropped(block, s, name) for s in list(block))
-                yield from (replaced(block, s, s.body) for s in list(block) if isinstance(s, ast.For | ast.If))
+                yield from (
+                    replaced(block, s, s.body) for s in list(block) if isinstance(s, ast.For | ast.While | ast.If)
+                )
     for node in nodes:
         for name, child in ast.iter_fields(node):
             if isinstance(child, ast.expr):
