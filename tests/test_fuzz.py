@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tracebuf.testing.fuzz import Report, attempt, drive
 from tracebuf.testing.minimise import minimise
-from tracebuf.testing.programs import Program, loaded, programs
+from tracebuf.testing.programs import Program, generate, loaded, programs
 
 
 def check(program: Program) -> None:
@@ -15,20 +17,20 @@ def check(program: Program) -> None:
     assert report.kind != "failed", f"{report.rung}: {report.what}\n{report.text}"
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
-@given(programs())
-def test_programs_climb_the_ladder(program: Program) -> None:
-    check(program)
+@pytest.mark.parametrize("seed", range(40))
+def test_programs_climb_the_ladder(seed: int) -> None:
+    """Rules C1 to C4 and S2 over the whole language."""
+    check(generate(random.Random(seed)))
 
 
 @pytest.mark.slow
-@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_more_programs_climb_the_ladder(program: Program) -> None:
     check(program)
 
 
-@settings(max_examples=30, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck), deadline=None)
 @given(programs())
 def test_programs_can_be_called_with_both_sets_of_arguments(program: Program) -> None:
     with loaded(program) as module:

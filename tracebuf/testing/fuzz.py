@@ -1,8 +1,8 @@
 """Random programs up the ladder for a given time: `python -m tracebuf.testing.fuzz --seconds 600 --seed 1`.
 
 Each program is drawn from a seed of its own (see `programs`) and climbs the ladder in a worker process, so that a crash
-or a hang is a failure like another, with its program. Programs that fail are made smaller and written to a directory, as files that
-run on their own. Prints counts; the exit code is 1 if anything failed.
+or a hang is a failure like another, with its program. Programs that fail are made smaller and written to a directory,
+as files that run on their own. Prints counts; the exit code is 1 if anything failed.
 
 What not: it keeps no corpus; the same seed draws the same programs.
 """

@@ -127,7 +127,7 @@ class _Programs(Paths):
         if seen is None:
             return False
         if seen.error is not None:
-            self.broken = self.chance(1)
+            self.broken = self.chance(3)
             return False
         if not seen.worlds:
             return self.depth > 0
