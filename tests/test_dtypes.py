@@ -327,3 +327,54 @@ def test_c1_longlong_is_not_int64() -> None:
             agree(f, np.arange(3).astype(dtype))
     error = refused(program("def f(n): return np.zeros(n, np.longlong)"), 3)
     assert "longlong" in error.reason and error.instead == "np.int64"
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_n4_floats_beyond_the_integers(dtype: str) -> None:
+    """At and past the bounds of each integer type: what C gives on x86, at any stride and from numbers."""
+    steps = [2.0**k + d for k in (7, 8, 15, 16, 31, 32, 53, 62, 63, 64, 65) for d in (-1, 0, 0.9, 1, 2.0**12)]
+    a = np.array([*steps, *(-x for x in steps), 1e30, np.inf, np.nan]).astype(dtype)
+    targets = [d for d in INTS if d != "uint32"]
+    f = tracebuf.bufferize(batch([f"a.astype(np.{d})" for d in targets], "a"))
+    agree(f, a)
+    agree(f, a[::-3])
+    g = tracebuf.bufferize(batch([f"np.{d}(x)" for d in targets], "x"))
+    for x in a[::4]:
+        agree(g, x)
+
+
+def test_builtin_extremes_of_narrow_numbers() -> None:
+    """max(0, a[i]) where the Python int fits the dtype: the same number whichever wins (rules N1, C1)."""
+    f = program("""
+        def f(a, n):
+            b = np.zeros(4, a.dtype)
+            for i in range(3):
+                b[i] = max(0, min(a[i], n)) + a[i]
+                b[3] += max(a[i], 1)
+            return b
+        """)
+    g = tracebuf.bufferize(f)
+    for dtype in (*INTS, *FLOATS):
+        for n in (5, 100):
+            agree(g, np.array([3, 0, 90], dtype), n)
+
+
+def test_n1_totals_that_start_as_python_ints() -> None:
+    """`total = 0` before a loop over integers of any width, of which the total becomes one."""
+    f = program("""
+        def f(a):
+            total, scaled = 0, 1
+            for i in range(len(a)):
+                total += a[i]
+                scaled = a[i] * scaled
+            return total, scaled
+        """)
+    g = tracebuf.bufferize(f)
+    for dtype in (*INTS, *FLOATS):
+        agree(g, np.array([3, 2, 90, 7], dtype))
+    narrow = refused(
+        program("def f(a):\n    s = 300\n    for i in range(len(a)):\n        s += a[i]\n    return s"),
+        np.ones(3, np.int8),
+    )
+    assert "may not fit int8" in narrow.reason and "np.int8" in narrow.instead

@@ -351,7 +351,7 @@ class Entry:
     def scalar(self, index: int, name: str, key: ScalarKey, x: Any) -> Any:
         if key.kind == "int":
             value = self.argument(index, INDEX, name, {})
-            s = self.symbol(name, "arg", Binding(index, None), x, -SMALL, SMALL)
+            s = self.symbol(name, "arg", Binding(index, None), x, 1 - SMALL, SMALL - 1)
             self.func.symbols[s] = value
             return PyInt(sym(s))
         if key.kind == "float":

@@ -11,10 +11,10 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.indexing import as_int, store_view
-from tracebuf.frontends.numpy.python_ints import check_weak_int
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import INT, Body, Operand, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, stand_in
+from tracebuf.frontends.numpy.weak_ints import check_weak_int
 from tracebuf.ir.core import Block
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import CHARS, I1, SUPPORTED_DTYPES, ScalarType, scalar_type

@@ -15,7 +15,6 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import require_same_or_one, shape_text
-from tracebuf.frontends.numpy.python_ints import require_fits
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import Body, Operand, convert_to, scalar_value, weak_type
 from tracebuf.frontends.numpy.values import (
@@ -29,6 +28,7 @@ from tracebuf.frontends.numpy.values import (
     in_turn,
     storages_of,
 )
+from tracebuf.frontends.numpy.weak_ints import require_fits
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX, UI64, ScalarType

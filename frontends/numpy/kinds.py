@@ -14,10 +14,10 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.pyints import is_exactly
-from tracebuf.frontends.numpy.python_ints import surely_fits
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import scalar_value
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, Unsure
+from tracebuf.frontends.numpy.weak_ints import surely_fits
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F64, I1, INDEX, SUPPORTED_DTYPES, ScalarType, scalar_type
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import shape_text
-from tracebuf.frontends.numpy.python_ints import check_weak_int
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import Operand, convert_to, scalar_value, weak_type
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, Scalar
+from tracebuf.frontends.numpy.weak_ints import check_weak_int
 
 Form = bool | tuple[bool, ...] | None
 """How `out` was given: None (not at all), True (one buffer), or which places of a tuple hold a buffer."""

@@ -16,7 +16,6 @@ from numpy._core import _exceptions
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import broadcast, fits_into
-from tracebuf.frontends.numpy.python_ints import COMPARISONS, check_weak_int, exact_comparison, is_weak_int
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.values import (
     EITHER,
@@ -29,6 +28,7 @@ from tracebuf.frontends.numpy.values import (
     Unsure,
     axis_order,
 )
+from tracebuf.frontends.numpy.weak_ints import COMPARISONS, check_weak_int, exact_comparison, is_weak_int
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.location import Location

@@ -23,12 +23,12 @@ def is_weak_int(operand: object) -> bool:
     return isinstance(operand, PyInt) or type(operand) is int
 
 
-def surely_fits(r: Recorder, number: object, element: ScalarType) -> bool:
-    """Whether a number is no Python int, or one that is proved to be in the range of an integer type (a traced one has
-    64 bits)."""
+def surely_fits(r: Recorder, number: object, element: ScalarType, guard: bool = True) -> bool:
+    """Whether a number is no Python int, or one in the range of an integer type, by proof or guard (a traced one has 64
+    bits)."""
     low, high = element.bounds
     if isinstance(number, PyInt) and element is not I64:
-        return r.facts.nonneg(sub(number.expr, low)) and r.facts.nonneg(sub(high, number.expr))
+        return bool(r.ask_nonneg(sub(number.expr, low), guard) and r.ask_nonneg(sub(high, number.expr), guard))
     return type(number) is not int or low <= number <= high
 
 
@@ -46,7 +46,7 @@ def exact_comparison(
     number, other = operands[weak[0]], operands[1 - weak[0]]
     low, high = scalar_type(dtype).bounds
     if isinstance(number, PyInt):
-        if surely_fits(r, number, scalar_type(dtype)):
+        if surely_fits(r, number, scalar_type(dtype), guard=False):
             return ufunc, operands, dtypes
         pair = [dtype if dtype.name == "uint64" else I64.dtype] * 2
         pair[weak[0]] = I64.dtype
