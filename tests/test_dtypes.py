@@ -373,8 +373,15 @@ def test_n1_totals_that_start_as_python_ints() -> None:
     g = tracebuf.bufferize(f)
     for dtype in (*INTS, *FLOATS):
         agree(g, np.array([3, 2, 90, 7], dtype))
-    narrow = refused(
-        program("def f(a):\n    s = 300\n    for i in range(len(a)):\n        s += a[i]\n    return s"),
-        np.ones(3, np.int8),
-    )
-    assert "may not fit int8" in narrow.reason and "np.int8" in narrow.instead
+    narrow = program("def f(a):\n    s = 300\n    for i in range(len(a)):\n        s += a[i]\n    return s")
+    assert isinstance(agree(narrow, np.ones(3, np.int8)), OverflowError)
+
+
+def test_n5_a_total_that_may_still_be_a_python_number() -> None:
+    """After a loop that may not have run: a Python float beside any integer is a float64, a Python int is not."""
+    source = "def f(a, k, m):\n    s = {}\n    for i in range(m[0]):\n        s = s + a[i]\n    return s + k"
+    for dtype in INTS:
+        f = tracebuf.bufferize(program(source.format("0.0")))
+        for n in (2, 0, 1):
+            agree(f, np.arange(1.0, 4.0), np.dtype(dtype).type(1), np.array([n]))
+    refused(program(source.format("0")), np.arange(1.0, 4.0), np.int64(1), np.array([0]))

@@ -310,8 +310,7 @@ def check_maybe_python(operands: Sequence[Operand], loc: Location) -> bool:
     others = [o for o in operands if not (isinstance(o, NpScalar) and o.maybe_python)]
     element = unsure[0].element
     strong = [o for o in others if isinstance(o, (ArrayRef, NpScalar, np.generic))]
-    beside = {F64: (F64.dtype, INT, BOOL), I64: (F64.dtype, INT, BOOL)}.get(element, (element.dtype,))
-    exact = all(weak_type(o) in beside for o in strong)
+    exact = all(acts_alike(u, weak_type(o)) for u in unsure for o in strong)
     if not exact or any(u.element is not element for u in unsure) or (element is not F64 and not strong):
         raise UnsupportedError(
             "this number is Python's or NumPy's, depending on the path; here it makes a difference",
@@ -319,6 +318,13 @@ def check_maybe_python(operands: Sequence[Operand], loc: Location) -> bool:
             instead=f"start it as np.{element.dtype.name}(...)",
         )
     return not strong
+
+
+def acts_alike(x: NpScalar, beside: np.dtype) -> bool:
+    """Whether NumPy makes of the scalar and this dtype what it makes of the Python number that may be in its place."""
+    if x.element is F64 and x.python is not None and x.python.kind == "float":
+        return beside == F64.dtype or beside.kind in "iub"  # a Python float beside integers is a float64
+    return beside == x.element.dtype or (x.element is I64 and beside in (F64.dtype, BOOL))
 
 
 def mask_of(r: Recorder, where: Any) -> Operand | None:
