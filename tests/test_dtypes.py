@@ -355,7 +355,7 @@ def test_builtin_extremes_of_narrow_numbers() -> None:
             return b
         """)
     g = tracebuf.bufferize(f)
-    for dtype in (*INTS, *FLOATS):
+    for dtype in (*INTS, "float64"):
         for n in (5, 100):
             agree(g, np.array([3, 0, 90], dtype), n)
 

@@ -17,7 +17,6 @@ from tracebuf.frontends.numpy.pyints import is_exactly
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import scalar_value
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, Unsure
-from tracebuf.frontends.numpy.weak_ints import surely_fits
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F64, I1, INDEX, SUPPORTED_DTYPES, ScalarType, scalar_type
 
@@ -90,12 +89,7 @@ def to_value(r: Recorder, x: Any, kind: Kind) -> Value:
     """A number as an SSA value of a kind."""
     if kind is INT:
         return r.index(x.expr if isinstance(x, PyInt) else int(x))
-    if kind.python and kind.element.is_integer and not surely_fits(r, x, kind.element):
-        raise UnsupportedError(  # it may stay a Python int, or raise where it meets NumPy's
-            f"a Python int that may not fit {kind.element.dtype} is bound to the name of one", location=r.loc,
-            instead=f"start it as np.{kind.element.dtype.name}(...)",
-        )  # fmt: skip
-    if kind.python and kind.element.is_float and not is_exactly(r, x, kind.element):
+    if kind.python and kind.element is not I1 and not is_exactly(r, x, kind.element):
         raise UnsupportedError(
             f"a Python number that {kind.element.dtype} may not hold exactly is bound to the name of one",
             location=r.loc, instead=f"start it as np.{kind.element.dtype.name}(...)",

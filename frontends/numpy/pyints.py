@@ -13,6 +13,7 @@ import numpy as np
 from tracebuf.frontends.numpy.conditions import both, compare_floats, either, inverse
 from tracebuf.frontends.numpy.recorder import INT_MAX, INT_MIN, OVERFLOW, Recorder
 from tracebuf.frontends.numpy.values import NpScalar, PyBool, PyFloat, PyInt
+from tracebuf.frontends.numpy.weak_ints import surely_fits
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, constant_part, floordiv, mod, mul, neg, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX, ScalarType
@@ -75,7 +76,7 @@ def is_exactly(r: Recorder, x: Any, element: ScalarType) -> bool:
     if isinstance(x, PyFloat):
         return element is F64
     if isinstance(x, PyInt):
-        return element is I64 or (element is F64 and is_small(r, x.expr))
+        return surely_fits(r, x, element) if element.is_integer else element is F64 and is_small(r, x.expr)
     if type(x) not in (int, float) or (type(x) is float and not element.is_float):
         return False
     if not element.is_float:
