@@ -85,6 +85,8 @@ def trace_if(
             env.pop(name, None)
     join = Join(r, condition, frames, envs)
     join.names(env, [n for n in names if n in live], live, unchecked)
+    if None in envs and condition.nonneg is not None:  # the other branch has raised
+        r.facts.assume_nonneg(condition.nonneg if envs[1] is None else sub(-1, condition.nonneg), entry=False)
 
 
 def trace_branch(

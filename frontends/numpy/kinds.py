@@ -90,10 +90,10 @@ def to_value(r: Recorder, x: Any, kind: Kind) -> Value:
     if kind is INT:
         return r.index(x.expr if isinstance(x, PyInt) else int(x))
     if kind.python and kind.element is not I1 and not is_exactly(r, x, kind.element):
-        raise UnsupportedError(
+        r.doubt(UnsupportedError(
             f"a Python number that {kind.element.dtype} may not hold exactly is bound to the name of one",
             location=r.loc, instead=f"start it as np.{kind.element.dtype.name}(...)",
-        )  # fmt: skip
+        ))  # fmt: skip
     return scalar_value(r, x, kind.element)
 
 

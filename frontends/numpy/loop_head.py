@@ -11,7 +11,7 @@ from tracebuf.frontends.numpy.kinds import GO_ON, JUMP, Env, Maybe, from_value, 
 from tracebuf.frontends.numpy.loop_plan import WHICH, Carried, Carry, Item, LoopSpec, Path, Plan, Which, arms_of
 from tracebuf.frontends.numpy.recorder import Frame, Recorder
 from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, PyInt, Storage, storages_of
-from tracebuf.ir.core import Block, Region, Value
+from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import I1, INDEX, TensorType
 
@@ -22,6 +22,7 @@ class LoopHead:
     def __init__(self, r: Recorder, spec: LoopSpec, env: Env, plan: Plan) -> None:
         self.r, self.spec, self.env, self.plan = r, spec, env, plan
         self.outer = r.frame
+        self.mark = r.mark
         self.block = Block() if spec.exits else Block([INDEX])
         self.frame: Frame = r.frame
         self.items: list[Item] = []
@@ -169,9 +170,8 @@ class LoopHead:
         return made
 
     def discard(self) -> None:
-        """Forgets the attempt: what it recorded uses nothing any more."""
-        for op in Region(self.block).walk():
-            op.drop_uses()
+        """Forgets the attempt."""
+        self.r.forget(self.mark)
 
     def inner(self, make: Callable[[], Value]) -> Value:
         """A value recorded at the end of the body."""

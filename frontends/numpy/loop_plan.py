@@ -40,7 +40,7 @@ class Plan:
     """What attempts at a loop have shown: the kinds of numbers, how arrays are carried, whether ints rise (1) or fall
     (-1), names first bound inside, names whose arrays others may come to hold, whether sizes that begin equal part.
     `again` and `peel` (the name that asks for it) are what the last attempt says; `peels`: the first iteration is
-    another."""
+    another; `unrolled`: no iteration is like another."""
 
     numbers: dict[Path, Kind] = field(default_factory=dict)
     arrays: dict[Path, Carry | Which] = field(default_factory=dict)
@@ -51,6 +51,7 @@ class Plan:
     again: bool = False
     peel: str = ""
     peels: bool = False
+    unrolled: bool = False
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.captures import NewCapture
 from tracebuf.frontends.numpy.expressions import NestedFunction
 from tracebuf.frontends.numpy.joins import anchored, parameters, plain, trace_if
 from tracebuf.frontends.numpy.kinds import (
@@ -37,6 +39,9 @@ from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, PyBool
 from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym
 from tracebuf.ir.types import INDEX
 
+UNROLLED = 32
+"""The most iterations of a loop that is unrolled because it cannot be traced as one."""
+
 
 def trace_loop(
     r: Recorder, spec: LoopSpec, env: Env, plans: dict[Path, Plan], peeled: int = 0, hint: Plan | None = None
@@ -49,19 +54,59 @@ def trace_loop(
     guess = Plan(arrays=rebound_arrays(spec, env) | (hint.arrays if hint else {}))
     guess.peels = hint is None and replaces_shared(r, spec, env)
     plan = plans.setdefault((*spec.key, peeled, sorts(env)), guess)
+    try:
+        loop = attempt(r, spec, env, plan, peeled)
+    except UnsupportedError as error:
+        n = None if spec.rng is None else r.facts.canon(spec.rng.trips())
+        if not isinstance(n, int) or n > UNROLLED or isinstance(error, NewCapture):
+            raise
+        plan.unrolled = True
+        r.loc = loc
+        return unroll(r, spec, env, n)
+    r.loc = loc
+    if loop is not None:
+        return loop.close()
+    peel(r, spec, env, plans, peeled, plan)
+
+
+def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: Plan, peeled: int) -> Loop | None:
+    """A loop as it may be recorded; None where the first iteration is to be traced by itself."""
+    loc = r.loc
+    if plan.unrolled:
+        raise UnsupportedError("this loop is unrolled", location=loc)
     for _ in range(0 if plan.peels else 8):
         loop = Loop(r, spec, env, plan)
-        loop.trace()
+        try:
+            loop.trace()
+        except UnsupportedError:
+            loop.discard()
+            raise
         r.loc = loc
         if not plan.peel and not plan.again:
-            return loop.close()
+            return loop
         loop.discard()
         if plan.peel:
             break
     plan.peels = True
     if peeled == MAX_PEELED:
         raise path_dependent(r, plan.peel or "this loop's arrays", "another array in each iteration")
-    peel(r, spec, env, plans, peeled, plan)
+    return None
+
+
+def unroll(r: Recorder, spec: LoopSpec, env: Env, n: int, done: int = 0) -> None:
+    """The iterations of a short loop one by one: what each needs to know of its place, or of lists, it then does."""
+    rng = spec.rng
+    assert rng is not None
+    for k in range(done, n):
+        env[JUMP] = GO_ON
+        spec.run(env, add(rng.start, mul(rng.step, k)))
+        further = goes_on(r, env, BREAK)
+        if isinstance(further, PyBool):
+            names, live = (*spec.assigned, JUMP, RETURN), spec.head | spec.after | {JUMP, RETURN}
+            rest = lambda inner, k=k: unroll(r, spec, inner, n, k + 1)  # noqa: E731
+            return trace_if(r, further, env, [rest, lambda e: None], names, live, frozenset([RETURN]))
+        if not further:
+            return
 
 
 def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, Carry | Which]:
@@ -276,7 +321,7 @@ class Loop(LoopClose):
     def cycle(self) -> int:
         """The period with which arrays that the loop does not own change places; 0 if they do not."""
         items = self.turning()
-        if not items or not all(plain(i.head) and plain(i.back) for i in items):
+        if not items or not all(plain(i.head) and plain(i.back) and self.likes[i.path[0]] is i.entry for i in items):
             return 0
         if all(i.head.storage.arg is None for i in items) and not {i.head.storage for i in items} & self.anchored():
             return 0  # private ones are carried, and their buffers change places

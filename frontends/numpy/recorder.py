@@ -9,7 +9,7 @@ F3, Z1b).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Literal, NoReturn
@@ -73,6 +73,10 @@ class Recorder:
         self.guards: list[Guard] = []
         self.frame = Frame("func", func.block, None)
         self.loc: Location = UNKNOWN
+        self.blocks: list[Block] = []
+        """The regions recorded, in the order they were begun."""
+        self.doubts: list[UnsupportedError] = []
+        """Refusals of what is recorded in loops that may yet be dropped."""
         self.index_symbols: dict[Value, Dim] = {}
         self.given: list[ArrayRef] = []
         """The caller's own array objects."""
@@ -90,7 +94,33 @@ class Recorder:
 
     def push(self, kind: Literal["loop", "branch"], block: Block) -> Frame:
         self.frame = Frame(kind, block, self.frame)
+        self.blocks.append(block)
         return self.frame
+
+    @property
+    def mark(self) -> tuple[int, int]:
+        """How much was recorded: for `forget`."""
+        return len(self.blocks), len(self.doubts)
+
+    def forget(self, mark: tuple[int, int]) -> None:
+        """Drops the regions begun since, and the doubts: what they recorded uses nothing any more."""
+        for block in self.blocks[mark[0] :]:
+            for op in block.ops:
+                op.drop_uses()
+        del self.blocks[mark[0] :], self.doubts[mark[1] :]
+
+    def doubt(self, error: UnsupportedError) -> None:
+        """Refuses what was recorded, unless it rests on a wrong guess in a loop and is dropped."""
+        if not any(f.kind == "loop" for f in self.frames()):
+            raise error
+        self.doubts.append(error)
+
+    def frames(self) -> Iterator[Frame]:
+        """The regions being recorded, innermost first."""
+        frame: Frame | None = self.frame
+        while frame is not None:
+            yield frame
+            frame = frame.parent
 
     def pop(self) -> Frame:
         frame = self.frame
@@ -435,10 +465,7 @@ class Recorder:
 
     def is_visible(self, value: Value) -> bool:
         """Whether a value is defined in the region being recorded or one around it."""
-        frame: Frame | None = self.frame
-        while frame is not None and frame.block is not value.block:
-            frame = frame.parent
-        return frame is not None
+        return any(frame.block is value.block for frame in self.frames())
 
     def in_scope(self, e: Dim) -> bool:
         """Whether the symbols of e have their values in the regions being recorded."""

@@ -141,6 +141,8 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
         result = store_results(r, result, arranged(call.out, given[first:last]))
     except DeadEnd:  # no path reaches a return: each raises when it is run
         result = None
+    if r.doubts:
+        raise r.doubts[0]
     r.loc = interpreter.returned_at
     return finish(entry, r, interpreter, given, result)
 
