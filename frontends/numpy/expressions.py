@@ -35,6 +35,7 @@ from tracebuf.frontends.numpy.recorder import Frame, Recorder
 from tracebuf.frontends.numpy.reshape import Flat
 from tracebuf.frontends.numpy.scalars import binary, compare, example, truth, unary
 from tracebuf.frontends.numpy.source import Source, make_source
+from tracebuf.frontends.numpy.ufuncs import is_operand
 from tracebuf.frontends.numpy.values import (
     ArrayRef,
     NpScalar,
@@ -282,6 +283,9 @@ class Expressions:
         if isinstance(node.op, ast.MatMult):
             if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
                 return example(a) @ example(b)  # raises what Python raises
+            for x in (a, b):
+                if not is_operand(x):
+                    raise self.refuse(node, f"a {type(x).__name__} as an operand of @", "an array: np.array(x)")
             return matmul(self.r, a, b, "matmul")
         return binary(self.r, type(node.op).__name__, a, b)
 
@@ -389,7 +393,7 @@ class Expressions:
         if isinstance(base, ArrayRef):
             return read_item(self.r, base, index)
         if isinstance(base, Flat):
-            return base.item(self.r, index)
+            return base.item(index)
         if isinstance(base, (tuple, list, str)):
             if isinstance(index, PyInt):
                 index = self.r.static_int(index.expr, "the index of a tuple or list")

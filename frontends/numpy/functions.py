@@ -191,6 +191,8 @@ def length(r: Recorder, x: Any) -> Any:
         if not x.ndim:
             raise TypeError("len() of unsized object")
         return as_int_value(x.shape[0])
+    if isinstance(x, Flat):
+        return as_int_value(x.size)
     if isinstance(x, Scalar):
         raise TypeError(f"object of type '{type(stand_in(x)).__name__}' has no len()")
     return len(x)
@@ -233,6 +235,8 @@ def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
     """type(x)."""
     if isinstance(x, NpScalar) and x.maybe_python:
         raise UnsupportedError("this number is Python's or NumPy's, depending on the path", location=r.loc)
+    if isinstance(x, Flat):
+        x.refuse()
     return type(x, *rest) if rest or not is_traced(x) else type(example(x))
 
 
@@ -307,7 +311,7 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
         if name == "mT":
             return shapes.matrix_transpose(r, x)
         if name == "flat":
-            return Flat(x)
+            return Flat(r, x)
         simple = {"ndim": x.ndim, "dtype": x.dtype, "itemsize": x.dtype.itemsize}
         return simple.get(name, NotImplemented)
     if isinstance(x, NpScalar) and name in ("dtype", "ndim", "shape"):
@@ -339,6 +343,9 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
     handler = handler_of(function)
     if any(isinstance(x, Choice) for x in (*args, *kwargs.values())) and (handler or is_pure(function)):
         raise path_dependent(r, "<value>", "values of different types")
+    odd = next((x for x in (*args, *kwargs.values()) if isinstance(x, Flat)), None)
+    if handler is not None and odd is not None and function not in (len, isinstance):
+        odd.refuse()
     return NotImplemented if handler is None else handler(r, *args, **kwargs)
 
 

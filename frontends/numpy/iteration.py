@@ -86,7 +86,7 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
             raise TypeError("iteration over a 0-d array")
         return Items(x.shape[0], lambda i: read_item(r, x, as_int_value(i)))
     if isinstance(x, Flat):
-        return Items(x.size, lambda i: x.load(r, i))
+        return Items(x.size, x.load)
     if isinstance(x, Scalar):
         raise TypeError(f"'{type(stand_in(x)).__name__}' object is not iterable")
     return None

@@ -351,17 +351,20 @@ def set_shape(r: Recorder, a: ArrayRef, shape: Any) -> None:
     a.view = made.view
 
 
-@dataclass(frozen=True)
 class Flat:
-    """a.flat, to be read: the elements in C order."""
+    """a.flat, to be indexed and iterated over: the elements in C order. Anything else that is done to it is refused by
+    itself, for it is no traced value."""
 
-    ref: ArrayRef
+    __slots__ = ("r", "ref")
+
+    def __init__(self, r: Recorder, ref: ArrayRef) -> None:
+        self.r, self.ref = r, ref
 
     @property
     def size(self) -> Dim:
         return product(self.ref.shape)
 
-    def place(self, r: Recorder, at: Dim) -> list[Dim]:
+    def place(self, at: Dim) -> list[Dim]:
         """The index of element `at`, which is within bounds."""
         found: list[Dim] = []
         for n in reversed(self.ref.shape[1:]):
@@ -369,15 +372,36 @@ class Flat:
             found.append(place)
         return [at, *reversed(found)] if self.ref.ndim else []
 
-    def load(self, r: Recorder, at: Dim) -> NpScalar:
+    def load(self, at: Dim) -> NpScalar:
         """Element `at`, which is within bounds."""
-        return NpScalar(r.load(self.ref, self.place(r, at)), self.ref.element)
+        return NpScalar(self.r.load(self.ref, self.place(at)), self.ref.element)
 
-    def item(self, r: Recorder, index: Any) -> Any:
+    def item(self, index: Any) -> Any:
         """a.flat[i]: a number; a.flat[i:j]: a copy."""
         if isinstance(index, slice):
-            whole = as_view(r, self.ref, (self.size,)) or flatten(r, self.ref)
-            made = read_item(r, whole, index)
+            whole = as_view(self.r, self.ref, (self.size,)) or flatten(self.r, self.ref)
+            made = read_item(self.r, whole, index)
             assert isinstance(made, ArrayRef)
-            return copy_of(r, made, made.element, (0,))
-        return self.load(r, normalise(r, whole_number(r, index), self.size, 0))
+            return copy_of(self.r, made, made.element, (0,))
+        if (place := as_int(self.r, index)) is None:
+            raise self.refusal()
+        return self.load(normalise(self.r, place, self.size, 0))
+
+    def refusal(self) -> UnsupportedError:
+        return UnsupportedError(
+            "`.flat` other than to iterate over it, or to read a.flat[i] and a.flat[i:j]", location=self.r.loc,
+            instead="a.ravel()",
+        )  # fmt: skip
+
+    def refuse(self, *args: Any, **kwargs: Any) -> Any:
+        raise self.refusal()
+
+    def __getattr__(self, name: str) -> Any:
+        raise self.refusal()
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = refuse
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = refuse
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rlshift__ = refuse
+    __rshift__ = __rrshift__ = __neg__ = __pos__ = __abs__ = __invert__ = __lt__ = __le__ = __gt__ = __ge__ = refuse
+    __eq__ = __ne__ = __bool__ = __len__ = __iter__ = __contains__ = __array__ = __array_ufunc__ = refuse
+    __hash__ = None  # type: ignore[assignment]

@@ -13,7 +13,7 @@ from tracebuf.frontends.numpy.products import matmul
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of, reduce
 from tracebuf.frontends.numpy.running import accumulate
-from tracebuf.frontends.numpy.ufuncs import elementwise, mask_of, out_of
+from tracebuf.frontends.numpy.ufuncs import elementwise, is_operand, mask_of, out_of
 from tracebuf.frontends.numpy.values import ArrayRef, is_traced
 
 
@@ -31,6 +31,10 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
     only(r, f"np.{ufunc.__name__}", **{k: (v, known.get(k)) for k, v in rest.items()})
     if len(args) > ufunc.nin and out is not None:
         raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+    for x in args[: ufunc.nin]:
+        if not is_operand(x):
+            reason = f"a {type(x).__name__} as an operand of np.{ufunc.__name__}"
+            raise UnsupportedError(reason, location=r.loc, instead="an array: np.array(x)")
     into = out_of(r, args[ufunc.nin] if len(args) > ufunc.nin else out)
     mask = mask_of(r, kwargs.get("where", True))
     wanted = None if kwargs.get("dtype") is None else np.dtype(kwargs["dtype"])

@@ -27,6 +27,7 @@ from tracebuf.frontends.numpy.values import (
     Scalar,
     Unsure,
     axis_order,
+    is_traced,
 )
 from tracebuf.frontends.numpy.weak_ints import COMPARISONS, check_weak_int, exact_comparison, is_weak_int
 from tracebuf.ir.core import Block, Op, Value
@@ -212,6 +213,11 @@ RULES: dict[np.ufunc, dict[str, Rule]] = {
     np.isfinite: {"f": _is_abs("olt"), "i": _always(True), "b": _always(True)},
 }
 """By ufunc and kind of its operands; "u" may be left out where it is as "i"."""
+
+
+def is_operand(x: object) -> bool:
+    """Whether it is an array or a number, traced or not."""
+    return is_traced(x) or isinstance(x, (bool, int, float, complex, np.generic))
 
 
 def weak_type(value: object) -> Any:
