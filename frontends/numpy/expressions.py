@@ -220,18 +220,24 @@ class Expressions:
             return [self.expr(node.elt, env)]
         first, *more = generators
         found: list[Any] = []
+        targets = stored([first.target])
+        self.scope.cells.append({})
         for item in self.iterate_static(first.iter, self.expr(first.iter, env)):
             inner = dict(env)
             self.assign(first.target, item, inner)
-            kept = [self.condition(test, self.expr(test, inner)) for test in first.ifs]
-            if not all(isinstance(k, bool) for k in kept):
-                raise self.refuse(first.ifs[0], "which items there are depends on data", "use np.where, or a for loop")
-            if all(kept):
-                outside, self.scope.env = self.scope.env, inner
-                try:
+            self.scope.cells[-1].update((name, inner[name]) for name in targets)
+            outside, self.scope.env = self.scope.env, inner
+            try:
+                kept = [self.condition(test, self.expr(test, inner)) for test in first.ifs]
+                if not all(isinstance(k, bool) for k in kept):
+                    reason = "which items there are depends on data"
+                    raise self.refuse(first.ifs[0], reason, "use np.where, or a for loop")
+                if all(kept):
                     found += self.comprehension(node, more, inner)
-                finally:
-                    self.scope.env = outside
+            finally:
+                self.scope.env = outside
+            env.update((name, inner[name]) for name in stored([node]) if name in inner)  # of `:=`
+        self.scope.cells.pop()
         return found
 
     def expr_NamedExpr(self, node: ast.NamedExpr, env: Env) -> Any:
@@ -465,7 +471,12 @@ class Expressions:
         pairs += [(a.arg, d) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults) if d is not None]
         defaults = {n: self.expr(d, env) for n, d in pairs}
 
+        cells = outer.cells[::-1]
+
         def lookup(wanted: str) -> Any:
+            for cell in cells:
+                if wanted in cell:
+                    return cell[wanted]
             if wanted not in outer.env:
                 return outer.lookup(wanted)
             return bound_value(self.r, wanted, outer.env[wanted])

@@ -39,6 +39,8 @@ class Scope:
     lookup: Callable[[str], Any]
     name: str
     env: Env = field(default_factory=dict)
+    cells: list[Env] = field(default_factory=list)
+    """For each comprehension around, what its own names hold: lambdas inside see their last values."""
     targets: list[frozenset[str]] = field(default_factory=list)
     """For each loop being traced, the names that may be read where a jump out of its body leads."""
 

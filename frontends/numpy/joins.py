@@ -140,7 +140,7 @@ class Join:
         self.fixed = anchored(self.r, (v for n, v in env.items() if n not in chosen and n in live))
         for a, b in chosen.values():
             a, b = (x.value if isinstance(x, Maybe) else x for x in (a, b))
-            matched = [(x, y) for x, y in zip(leaves(a), leaves(b)) if plain(x) and plain(y)]
+            matched = [(x, y) for x, y in zip(leaves(a), leaves(b)) if plain(x) and plain(y) and pairable(x, y)]
             if (
                 a is MISSING
                 or b is MISSING
@@ -253,7 +253,7 @@ class Join:
         much."""
         if a.element is not b.element or a.ndim != b.ndim:
             return None
-        if plain(a) and plain(b) and alike(a.view, b.view) and a.read_only == b.read_only:
+        if plain(a) and plain(b) and pairable(a, b):
             if a.storage is b.storage and self.local(a.storage) is None:
                 return self.view(a.storage, a, b)
             if self.private(a.storage, b.storage):
@@ -311,7 +311,7 @@ class Join:
     def view(self, storage: Storage, a: ArrayRef, b: ArrayRef) -> Finish:
         """A view of one storage whose offsets and sizes may differ."""
         if a.is_whole and b.is_whole:
-            return lambda: ArrayRef(storage, whole(storage.shape))
+            return lambda: ArrayRef(storage, whole(storage.shape), a.read_only)
         offsets = [self.size(x, y, None) for x, y in zip(a.view.offsets, b.view.offsets)]
         sizes = [self.size(x, y) for x, y in zip(a.view.sizes, b.view.sizes)]
         return lambda: ArrayRef(storage, with_parts(a.view, offsets, sizes), a.read_only)
@@ -372,7 +372,7 @@ class Join:
                 made.writable = storage.writable
                 self.carry(made, (storage, None) if side == 0 else (None, storage))
             if x.is_whole:
-                return lambda: ArrayRef(made, whole(made.shape))
+                return lambda: ArrayRef(made, whole(made.shape), x.read_only)
             storage = made
         if self.in_view(x):
             return lambda: x
@@ -418,6 +418,11 @@ def alike(a: View, b: View) -> bool:
     return a.strides == b.strides and a.dims == b.dims and a.over == b.over
 
 
+def pairable(a: ArrayRef, b: ArrayRef) -> bool:
+    """Whether two references may become one, if their storages do."""
+    return a.element is b.element and alike(a.view, b.view) and a.read_only == b.read_only
+
+
 def plain(x: Any) -> bool:
     """A reference to one storage."""
     return isinstance(x, ArrayRef) and not isinstance(x, GuardedRef)
@@ -432,6 +437,18 @@ def deep_parameters(view: View) -> tuple[Dim, ...]:
     """Those of the views it is made over too."""
     over = view.over
     return parameters(view) if over is None else (*parameters(view), *over.shape, *deep_parameters(over.view))
+
+
+def once(make: Finish) -> Finish:
+    """Gives the same object each time."""
+    found: list[Any] = []
+
+    def get() -> Any:
+        if not found:
+            found.append(make())
+        return found[0]
+
+    return get
 
 
 def with_parts(view: View, offsets: Sequence[Callable[[], Dim]], sizes: Sequence[Callable[[], Dim]]) -> View:

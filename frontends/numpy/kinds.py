@@ -156,6 +156,20 @@ def leaves(x: Any) -> Iterator[Any]:
         yield x
 
 
+def parts_of(x: Any) -> Iterator[Any]:
+    """The leaves of a value that `structure` tells apart: a Choice is one of them."""
+    if is_container(x):
+        for item in x:
+            yield from parts_of(item)
+    else:
+        yield x
+
+
+def carried_parts(x: Any) -> list[Any]:
+    """What a loop carries of a name, one by one: whether it is bound, if that is in doubt, and the parts."""
+    return [x.bound, *parts_of(x.value)] if isinstance(x, Maybe) else list(parts_of(x))
+
+
 def structure(x: Any) -> Any:
     """How a value is built of its leaves; equal for values that can be carried leaf by leaf."""
     return (type(x), tuple(structure(i) for i in x)) if is_container(x) else None

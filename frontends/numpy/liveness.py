@@ -7,7 +7,7 @@ used by nested functions, lambdas and comprehensions count as live everywhere.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 
@@ -61,16 +61,31 @@ def loaded(node: ast.AST) -> set[str]:
     }
 
 
-def stored(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
-    """Names bound anywhere in nodes, in order of appearance."""
+def stored(nodes: Iterable[ast.AST], surely: bool = False) -> tuple[str, ...]:
+    """Names bound anywhere in nodes, in order of appearance; not those that belong to functions and comprehensions
+    inside. `surely`: without those of `:=`, which may stand where Python does not evaluate it."""
     found: dict[str, None] = {}
     for node in nodes:
-        for n in ast.walk(node):
+        for n in own_nodes(node):
             if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Del)):
                 found[n.id] = None
             elif isinstance(n, (ast.FunctionDef, ast.ClassDef)):
                 found[n.name] = None
+            elif isinstance(n, ast.NamedExpr) and not surely:
+                found[n.target.id] = None
     return tuple(found)
+
+
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes below one whose names are the function's own; the target of a `:=` counts with the `:=`."""
+    yield node
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+        return
+    if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        yield from (n for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+        return
+    for child in [node.value] if isinstance(node, ast.NamedExpr) else ast.iter_child_nodes(node):
+        yield from own_nodes(child)
 
 
 def _block(body: Sequence[ast.stmt], live: frozenset[str], place: Place, out: Liveness) -> frozenset[str]:
@@ -97,8 +112,7 @@ def _statement(s: ast.stmt, live: frozenset[str], place: Place, out: Liveness) -
         return _block(s.body, live, place, out) | {n for i in s.items for n in loaded(i)}
     if isinstance(s, ast.Try):
         return live | loaded(s)
-    bound = frozenset(n.id for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    return (live - bound) | loaded(s) | place.always
+    return (live - frozenset(stored([s], surely=True))) | loaded(s) | place.always
 
 
 def _loop(s: ast.For | ast.While, live: frozenset[str], place: Place, out: Liveness) -> frozenset[str]:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tracebuf.frontends.numpy.joins import parameters, plain
+from tracebuf.frontends.numpy.joins import deep_parameters, once, parameters, plain, with_parts
 from tracebuf.frontends.numpy.kinds import (
     BOOL,
     BREAK,
     JUMP,
+    Choice,
     Kind,
     Maybe,
     from_value,
@@ -219,11 +220,12 @@ class LoopClose(LoopJudge):
         if how is None:
             return item.entry  # type: ignore[no-any-return]
         assert isinstance(how, Carry)
-        if how.by_value and item.entry.is_whole:
-            return ArrayRef(head.storage, whole(head.storage.shape))
+        if how.by_value and not item.parts:
+            return ArrayRef(head.storage, whole(head.storage.shape), head.read_only)
         made = [self.size_after(v, d) for v, d in zip(item.parts, parameters(item.entry.view))]
         n = len(head.view.offsets)
-        return ArrayRef(head.storage, replace(head.view, offsets=tuple(made[:n]), sizes=tuple(made[n:])))
+        view = replace(head.view, offsets=tuple(made[:n]), sizes=tuple(made[n:]))
+        return ArrayRef(head.storage, view, head.read_only)
 
     def last_turn(self) -> None:
         """What names that took turns hold after the loop: by the number of iterations, specialised on if it is known
@@ -280,6 +282,9 @@ class LoopClose(LoopJudge):
         if type(x) in (tuple, list):
             parts = [self.last_value(carried, name, i) for i in x]
             return lambda: type(x)(p() for p in parts)
+        if isinstance(x, Choice):
+            flag, *arms = [self.last_value(carried, name, i) for i in (PyBool(x.condition), x.then, x.orelse)]
+            return lambda: Choice(flag().value, *(arm() for arm in arms))
         found: list[Any] = []
         kind = kind_of(x)
         if isinstance(x, (PyInt, PyBool)) or (kind is not None and not isinstance(x, (bool, int, float))):
@@ -294,9 +299,9 @@ class LoopClose(LoopJudge):
             return lambda: found[0]
         if not isinstance(x, ArrayRef):
             return lambda: x
-        if not plain(x):
-            raise path_dependent(r, name, "one of several arrays inside the loop only")
-        return self.last_array(carried, x)
+        if id(x) not in self.lasts:  # names of one array object stay names of one
+            self.lasts[id(x)] = once(self.last_array(carried, name, x))
+        return self.lasts[id(x)]
 
     def last_dim(
         self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], d: Dim
@@ -311,28 +316,42 @@ class LoopClose(LoopJudge):
         return r.symbol(phi, "size"), lambda: found[0]
 
     def last_array(
-        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], x: ArrayRef
+        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], name: str, x: ArrayRef
     ) -> Callable[[], ArrayRef]:
         """An array that the last iteration made, or a view that it took."""
-        r, storage = self.r, x.storage
-        offsets = [self.last_dim(carried, d) for d in x.view.offsets]
-        sizes = [self.last_dim(carried, d) for d in x.view.sizes]
-        if storage in self.frame.locals:
-            shape = [self.last_dim(carried, d) for d in storage.shape]
-            made = Storage(storage.element, storage.shape, storage.order, name=storage.name)
-            phi = self.block.add_arg(TensorType(tuple(r.facts.canon(d) for d, _ in shape), storage.element))
-            init = r.nothing(storage.element, storage.shape, storage.order)
+        if isinstance(x, GuardedRef):
+            flag, *arms = [self.last_value(carried, name, i) for i in (PyBool(x.condition), *x.arms)]
+            shape = [self.last_dim(carried, d)[1] for d in x.sizes]
+            return lambda: GuardedRef(flag().value, (arms[0](), arms[1]()), [s() for s in shape])
+        mine = x.storage in self.frame.locals
+        if not mine and all(self.r.in_scope(d) for d in deep_parameters(x.view)):
+            return lambda: x
+        over = x.view.over
+        if over is not None and not all(self.r.in_scope(d) for d in (*over.shape, *deep_parameters(over.view))):
+            raise path_dependent(self.r, name, "an array under another shape, with sizes known there only")
+        storage = self.last_storage(carried, x.storage) if mine else x.storage
+        offsets = [self.last_dim(carried, d)[1] for d in x.view.offsets]
+        sizes = [self.last_dim(carried, d)[1] for d in x.view.sizes]
+        return lambda: ArrayRef(storage, with_parts(x.view, offsets, sizes), x.read_only)
 
-            def done(value: Value) -> None:
-                made.shape = tuple(after() for _, after in shape)
-                value.type = TensorType(tuple(r.facts.canon(d) for d in made.shape), made.element)
-                self.outer.values[made] = value
-                self.outer.locals.add(made)
+    def last_storage(
+        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], storage: Storage
+    ) -> Storage:
+        """What stands behind the loop for an array that the last iteration made."""
+        r = self.r
+        if storage in self.kept:
+            return self.kept[storage]
+        shape = [self.last_dim(carried, d) for d in storage.shape]
+        made = self.kept[storage] = Storage(storage.element, storage.shape, storage.order, name=storage.name)
+        made.writable = storage.writable
+        phi = self.block.add_arg(TensorType(tuple(r.facts.canon(d) for d, _ in shape), storage.element))
+        init = r.nothing(storage.element, storage.shape, storage.order)
 
-            carried[phi] = (init, self.inner(lambda: r.value(storage)), done)
-            storage = made
-        return lambda: ArrayRef(
-            storage,
-            replace(x.view, offsets=tuple(o() for _, o in offsets), sizes=tuple(s() for _, s in sizes)),
-            x.read_only,
-        )
+        def done(value: Value) -> None:
+            made.shape = tuple(after() for _, after in shape)
+            value.type = TensorType(tuple(r.facts.canon(d) for d in made.shape), made.element)
+            self.outer.values[made] = value
+            self.outer.locals.add(made)
+
+        carried[phi] = (init, self.inner(lambda: r.value(storage)), done)
+        return made

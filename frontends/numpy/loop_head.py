@@ -7,7 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.joins import anchored, parameters, plain
-from tracebuf.frontends.numpy.kinds import GO_ON, JUMP, Env, Maybe, from_value, is_number, kind_of, leaves, rebuild
+from tracebuf.frontends.numpy.kinds import (
+    GO_ON,
+    JUMP,
+    Env,
+    Maybe,
+    carried_parts,
+    from_value,
+    is_number,
+    kind_of,
+    rebuild,
+)
 from tracebuf.frontends.numpy.loop_plan import WHICH, Carried, Carry, Item, LoopSpec, Path, Plan, Which, arms_of
 from tracebuf.frontends.numpy.recorder import Frame, Recorder
 from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, PyInt, Storage, storages_of
@@ -36,6 +46,8 @@ class LoopHead:
         self.dead = False
         self.turn: list[Env] = []
         self.counter: Value | None = None
+        self.lasts: dict[int, Callable[[], ArrayRef]] = {}
+        self.kept: dict[Storage, Storage] = {}
 
     # -- tracing an iteration
 
@@ -63,7 +75,7 @@ class LoopHead:
         planned: set[Storage] = set()
         for name in names:
             x = given[name]
-            for k, leaf in enumerate([*([x.bound] if isinstance(x, Maybe) else []), *leaves(x)]):
+            for k, leaf in enumerate(carried_parts(x)):
                 how = self.plan.arrays.get((name, k))
                 if plain(leaf) and isinstance(how, Carry) and how.by_value:
                     planned.add(leaf.storage)
@@ -75,13 +87,10 @@ class LoopHead:
         """One carried name at the head."""
         self.likes[name] = x
         value = x.value if isinstance(x, Maybe) else x
-        flags = [x.bound] if isinstance(x, Maybe) else []
-        items = [self.item((name, k), leaf) for k, leaf in enumerate([*flags, *leaves(value)])]
+        items = [self.item((name, k), leaf) for k, leaf in enumerate(carried_parts(x))]
         self.items += items
         heads = iter([i.head for i in items])
-        bound = next(heads) if flags else True
-        made = rebuild(value, heads)
-        return Maybe(bound, made) if flags else made
+        return Maybe(next(heads), rebuild(value, heads)) if isinstance(x, Maybe) else rebuild(value, heads)
 
     def item(self, path: Path, entry: Any) -> Item:
         kind = self.plan.numbers.get(path) or kind_of(entry)
@@ -114,8 +123,8 @@ class LoopHead:
         view, storage = entry.view, entry.storage
         if how.by_value:
             storage = self.carried(entry.storage, how).inner
-            if entry.is_whole:
-                return Item(path, entry, ArrayRef(storage), how=how)
+            if entry.is_whole and not any(how.parts):
+                return Item(path, entry, ArrayRef(storage, read_only=entry.read_only), how=how)
         values = [self.part(p) if vary else None for p, vary in zip(parameters(view), how.parts)]
         made = [d if v is None else self.size_symbol(v) for d, v in zip(parameters(view), values)]
         n = len(view.offsets)
@@ -155,7 +164,7 @@ class LoopHead:
         for path in (*(p for p, how in self.plan.arrays.items() if how is WHICH), *self.plan.others):
             if path[0] in given:
                 x = given[path[0]]
-                ref = [*([x.bound] if isinstance(x, Maybe) else []), *leaves(x)][path[1]]
+                ref = carried_parts(x)[path[1]]
                 for arm in arms_of(ref) if isinstance(ref, ArrayRef) else ():
                     if not any(arm.same(f) for f in found):
                         found.append(arm)

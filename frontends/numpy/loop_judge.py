@@ -6,16 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tracebuf.frontends.numpy.joins import MISSING, alike, parameters, plain
+from tracebuf.frontends.numpy.joins import MISSING, pairable, parameters, plain
 from tracebuf.frontends.numpy.kinds import (
     INT,
     JUMP,
     RETURN,
+    Choice,
     Maybe,
+    carried_parts,
     from_value,
     is_number,
     kind_of,
-    leaves,
+    parts_of,
     path_dependent,
     rebuild,
     same_value,
@@ -47,7 +49,7 @@ class LoopJudge(LoopHead):
                 self.plan.peel = self.plan.peel or name
                 continue
             flags = [got.bound if isinstance(got, Maybe) else True] if maybe else []
-            for item, leaf in zip(items, [*flags, *leaves(value)]):
+            for item, leaf in zip(items, [*flags, *parts_of(value)]):
                 item.back = leaf
 
     def judge(self) -> None:
@@ -100,7 +102,7 @@ class LoopJudge(LoopHead):
 
     def judge_view(self, item: Item) -> None:
         """One storage, perhaps another view of it."""
-        if not alike(item.head.view, item.back.view):
+        if not pairable(item.head, item.back):
             self.plan.peel = str(item.path[0])
             return
         pairs = list(zip(parameters(item.head.view), parameters(item.back.view)))
@@ -151,7 +153,7 @@ class LoopJudge(LoopHead):
     def place_of(self, ref: ArrayRef) -> Path | None:
         """The name that holds an array before the loop and inside."""
         for name, x in self.env.items():
-            for k, leaf in enumerate(leaves(x), 1 if isinstance(x, Maybe) else 0):
+            for k, leaf in enumerate(carried_parts(x)):
                 if isinstance(leaf, ArrayRef) and leaf.same(ref) and name not in self.likes:
                     return name, k
         return None
@@ -211,7 +213,10 @@ class LoopJudge(LoopHead):
         reads what the one before it bound."""
         for name in (*self.spec.assigned, RETURN):
             wanted = name in self.spec.head or name == RETURN
-            if wanted and (self.spec.exits or name in self.r.unbound) and name not in self.likes and name in self.after:
+            if not wanted or name in self.likes or name not in self.after:
+                continue
+            partly = isinstance(self.after[name], Maybe)  # an iteration may leave what an earlier one bound
+            if self.spec.exits or partly or name in self.r.unbound:
                 self.plan.late[name] = template(self.r, name, self.after[name], self.frame)
                 self.plan.arrays |= late_arrays(self.r, name, self.after[name], self.frame)
                 self.plan.again = True
@@ -220,7 +225,7 @@ class LoopJudge(LoopHead):
 def template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Recorder], Any]:
     """How to make what a name holds before the first iteration, that an iteration first binds: nothing that is read."""
     value = x.value if isinstance(x, Maybe) else x
-    makers = [leaf_template(r, name, leaf, frame) for leaf in leaves(value)]
+    makers = [leaf_template(r, name, leaf, frame) for leaf in parts_of(value)]
 
     def make(r: Recorder) -> Any:
         made = rebuild(value, iter([m(r) for m in makers]))
@@ -232,7 +237,7 @@ def template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Recorder
 def late_arrays(r: Recorder, name: str, x: Any, frame: Frame) -> dict[Path, Carry]:
     """How arrays that an iteration first binds are carried: whatever is not constant changes."""
     found: dict[Path, Carry] = {}
-    for k, leaf in enumerate(leaves(x.value if isinstance(x, Maybe) else x), 0 if name == RETURN else 1):
+    for k, leaf in enumerate(parts_of(x.value if isinstance(x, Maybe) else x), 0 if name == RETURN else 1):
         if plain(leaf) and not outlives(r, leaf, frame):
             mine = leaf.storage in frame.locals
             sizes = tuple(not isinstance(d, int) for d in leaf.storage.shape) if mine else ()
@@ -259,6 +264,8 @@ def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Rec
         if kind is INT:
             return lambda r: 0
         return lambda r: from_value(r, zero(r, kind), kind, name, r.constant(False, I1) if kind.python else None)
+    if isinstance(x, Choice):
+        raise path_dependent(r, name, "values of different types")
     if not isinstance(x, ArrayRef) or (plain(x) and outlives(r, x, frame)):
         return lambda r: x
     if not plain(x):

@@ -123,6 +123,6 @@ def arms_of(ref: ArrayRef) -> list[ArrayRef]:
 
 def similar(a: ArrayRef, b: ArrayRef) -> bool:
     """Whether one may stand for the other with other sizes."""
-    if a.storage.element is not b.storage.element or a.storage.order != b.storage.order:
+    if a.element is not b.element or a.storage.order != b.storage.order or a.read_only != b.read_only:
         return False
     return (a.is_whole and b.is_whole) or alike(a.view, b.view)

@@ -10,7 +10,7 @@ the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
@@ -107,6 +107,21 @@ def unroll(r: Recorder, spec: LoopSpec, env: Env, n: int, done: int = 0) -> None
             return trace_if(r, further, env, [rest, lambda e: None], names, live, frozenset([RETURN]))
         if not further:
             return
+
+
+def settle(env: Env) -> None:
+    """Behind a loop no path has left it: what was known of those that had does not hold for a loop around it."""
+    for leaf in (leaf for x in env.values() for leaf in leaves(x)):
+        for ref in guarded(leaf):
+            ref.leaving = None
+
+
+def guarded(x: Any) -> Iterator[GuardedRef]:
+    """A guarded reference and those among its arms."""
+    if isinstance(x, GuardedRef):
+        yield x
+        for arm in x.arms:
+            yield from guarded(arm)
 
 
 def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, Carry | Which]:

@@ -133,6 +133,11 @@ class Recorder:
         """Whether what is recorded now may not run."""
         return self.frame.parent is not None
 
+    @property
+    def certain(self) -> bool:
+        """Whether what is recorded now is always reached: nothing before it may raise either."""
+        return not self.conditional and not any(isinstance(op, arith.Check) for op in self.func.walk())
+
     def constant(self, value: bool | int | float, element: ScalarType) -> Value:
         """An SSA constant, made once per region."""
         key = ("constant", type(value), str(value), element)
@@ -362,8 +367,7 @@ class Recorder:
         """What stands here always raises: at once if it is always reached, else when it is reached (an earlier error
         wins, rule F3)."""
         known = [v for v in values if not isinstance(v, Value) and self.entry_only(v)]
-        certain = not self.conditional and not any(isinstance(op, arith.Check) for op in self.func.walk())
-        if certain and len(known) == len(values):
+        if self.certain and len(known) == len(values):
             error = arith.make_error(exception, message, [evaluate(v, self.hints) for v in known])
             raise note_location(error, self.loc)
         computed = [v if isinstance(v, Value) else self.index(v) for v in values]

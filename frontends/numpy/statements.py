@@ -19,10 +19,21 @@ from tracebuf.frontends.numpy.expressions import Expressions, Text
 from tracebuf.frontends.numpy.indexing import store_item
 from tracebuf.frontends.numpy.iteration import Items, Range, item, iterable_of, length
 from tracebuf.frontends.numpy.joins import trace_if
-from tracebuf.frontends.numpy.kinds import BREAK, CONTINUE, DONE, GO_ON, JUMP, LEAVE, RETURN, Env
+from tracebuf.frontends.numpy.kinds import (
+    BREAK,
+    CONTINUE,
+    DONE,
+    GO_ON,
+    JUMP,
+    LEAVE,
+    RETURN,
+    Choice,
+    Env,
+    path_dependent,
+)
 from tracebuf.frontends.numpy.liveness import leaves_by, may_end, stored
 from tracebuf.frontends.numpy.loop_plan import LoopSpec, Plan, goes_on, jump_of
-from tracebuf.frontends.numpy.loop_trace import trace_loop
+from tracebuf.frontends.numpy.loop_trace import settle, trace_loop
 from tracebuf.frontends.numpy.products import inplace_matmul
 from tracebuf.frontends.numpy.recorder import DeadEnd
 from tracebuf.frontends.numpy.reshape import set_shape
@@ -90,18 +101,19 @@ class Statements(Expressions):
         return (self.scope.targets[-1] if self.scope.targets else frozenset()) | OURS
 
     def user_error(self, error: Exception) -> None:
-        """An exception NumPy or Python raises for this code: raised at once where it is always reached, else when it
-        is reached."""
+        """An exception NumPy or Python raises for this code: raised at once where it is always reached and nothing
+        before it may raise, else when it is reached."""
         if getattr(error, "__notes__", None):
             raise error
-        if self.r.conditional and type(error) in CERTAIN:
+        if self.r.certain:
+            raise note_location(error, self.r.loc)
+        if type(error) in CERTAIN:
             self.r.fail(type(error), str(error).replace("{", "{{").replace("}", "}}"))
-        if self.r.conditional:
+        else:
             text = f"this raises {type(error).__name__} when it is reached: {error}"
             raise UnsupportedError(
                 text, location=self.r.loc, instead="move it out of the loop or branch, or mend it"
             ) from error
-        raise note_location(error, self.r.loc)
 
     def stmt_Pass(self, node: ast.Pass, env: Env) -> None:
         pass
@@ -155,6 +167,9 @@ class Statements(Expressions):
         )
 
     def unpack(self, target: ast.Tuple | ast.List, value: Any, env: Env) -> None:
+        if isinstance(value, Choice):
+            self.at(target)
+            raise path_dependent(self.r, "<value>", "values of different types")
         items = self.iterate_static(target, value)
         starred = next((k for k, e in enumerate(target.elts) if isinstance(e, ast.Starred)), None)
         if starred is not None and len(items) >= len(target.elts) - 1:
@@ -197,6 +212,8 @@ class Statements(Expressions):
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
         """`old OP= right`: in place for arrays."""
+        if isinstance(old, Choice):
+            raise path_dependent(self.r, "<value>", "values of different types")
         if not isinstance(old, ArrayRef):
             return binary(self.r, name, old, right)
         if name == "MatMult":
@@ -313,6 +330,7 @@ class Statements(Expressions):
             trace_loop(self.r, spec, env, self.plans)
         finally:
             self.scope.targets.pop()
+        settle(env)
         self.at(node)
         self.after_loop(node, env, exits)
 
@@ -353,6 +371,7 @@ class Statements(Expressions):
             self.unrolled(node, items, env, targets)
         finally:
             self.scope.targets.pop()
+        settle(env)
         ended = jump_of(env)
         if not isinstance(ended, int):
             return self.after_loop(node, env, True)

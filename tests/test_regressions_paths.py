@@ -1,0 +1,191 @@
+"""Programs that joins, loops and references once had wrong, against eager NumPy (rules S8-S11, B2, C1, F1, F3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from agreement import agree
+
+import tracebuf
+
+Program = Callable[..., Any]
+
+
+def s11_part_of_a_fresh_array_shrinks(a, c, n):
+    x = a * 1
+    for _i in range(n):
+        x = (x + 1)[1:]
+    return x
+
+
+def s11_part_of_a_fresh_array_in_a_while(a, c, n):
+    x = a * 1
+    i = 0
+    while i < n:
+        x = (x + 1)[:-1]
+        i += 1
+    return x
+
+
+def s8_two_names_of_the_last_array(a, c, n):
+    for i in range(n):
+        t = a * i
+        u = t
+    u[:1] = 55
+    return t, u
+
+
+def s8_one_of_two_arguments_last(a, c, n):
+    for i in range(n):
+        t = a if c.sum() > i else c
+    t[:1] = 55
+    return t
+
+
+def s8_an_argument_last(a, c, n):
+    for _i in range(n):
+        t = a
+    t[:1] = 4
+    return t
+
+
+def f1_bound_in_an_earlier_iteration(a, c, n):
+    for i in range(len(a)):
+        if a[i] < 0:
+            continue
+        last = a[i]
+    return last
+
+
+def c1_one_of_two_types_last(a, c, n):
+    s = 0
+    x = 1 if c.sum() > 0 else 2.5
+    for _i in range(n):
+        s = x
+    return s
+
+
+def s8_arrays_in_a_list_change_places(a, c, n):
+    l = [a, c]
+    for _i in range(n):
+        l[0][:1] += 1
+        l = [l[1], l[0]]
+    return l[0]
+
+
+def s8_paths_that_left_an_inner_loop(a, c, n):
+    x = a
+    for _i in range(n):
+        for _j in range(3):
+            if c.sum() > 0:
+                x = c
+                break
+        x = x + 1
+    return x
+
+
+def b2_read_only_last_view(a, c, n):
+    for _i in range(n):
+        d = np.broadcast_to(a, (3, len(a)))
+    d[...] = 1
+
+
+def b2_read_only_view_that_moves(a, c, n):
+    d = np.diagonal(np.outer(a, a))
+    for _i in range(n):
+        if len(d) > 1:
+            d = d[1:]
+    d[...] = 1
+
+
+def b2_read_only_where_no_iteration_runs(a, c, n):
+    x = np.broadcast_to(a * 1, a.shape)
+    for _i in range(n):
+        x = x + 1
+    x[:1] = 3
+    return x
+
+
+def b2_read_only_after_an_iteration(a, c, n):
+    x = a.copy()
+    for _i in range(n):
+        x = np.broadcast_to(x, x.shape)
+    x[:1] = 3
+    return x
+
+
+def f1_names_of_a_comprehension_are_its_own(a, c, n):
+    x = 1 if a.sum() > 0 else 2
+    l = [0 for x in range(3)]
+    return x, l
+
+
+def f1_names_of_an_inner_function_are_its_own(a, c, n):
+    if a.sum() > 0:
+        t = 1
+    else:
+        t = 2
+
+    def g(u):
+        t = u
+        return t
+
+    return t, g(3)
+
+
+def f1_walrus_that_may_not_be_reached(a, c, n):
+    if a.sum() > 0:
+        y = 1
+    else:
+        y = 2
+    z = c.sum() > 0 and (y := 5)
+    return y, z
+
+
+def f1_walrus_in_a_comprehension(a, c, n):
+    t = [y := k for k in range(2)]
+    return y, t
+
+
+def f1_lambdas_of_a_comprehension_see_the_last_item(a, c, n):
+    for f in [lambda x: x + k for k in range(3)]:  # noqa: B023
+        a = f(a)
+    return a
+
+
+def f3_earlier_error_of_a_loop_wins(a, c, n):
+    for i in range(3):
+        a[i % len(a)] += i // len(a)
+    return unbound  # noqa: F821
+
+
+PROGRAMS = [v for k, v in list(globals().items()) if k[0] in "scfnb" and k[1:2].isdigit()]
+
+
+def arguments(n: int) -> list[np.ndarray]:
+    a = np.arange(1.0, n + 1) * np.where(np.arange(n) % 2, -1, 1)
+    return [a, a[::-1] * 2 - 1]
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_paths(f: Program) -> None:
+    compiled = tracebuf.bufferize(verify=True)(f)
+    for size, n in ((5, 3), (4, 0), (6, 1), (1, 2), (0, 2)):
+        a, c = arguments(size)
+        agree(compiled, a, c, n)
+        agree(compiled, -a, c, n)
+
+
+def f1_value_of_one_sort_or_another(a, c):
+    x = a if c.sum() > 0 else 5
+    x += 1
+    return x
+
+
+def test_operand_of_two_sorts() -> None:
+    """Rule C1: a value of one sort or another is no operand; this is refused, and raises nothing of ours."""
+    with pytest.raises(tracebuf.UnsupportedError, match="different types"):
+        tracebuf.bufferize(f1_value_of_one_sort_or_another)(np.ones(3), np.ones(3))
