@@ -178,6 +178,8 @@ RULES: dict[np.ufunc, dict[str, Rule]] = {
     np.true_divide: _two(f=arith.DivF),
     np.maximum: _two(f=arith.MaximumF, i=arith.MaxSI, u=arith.MaxUI, b=arith.OrI),
     np.minimum: _two(f=arith.MinimumF, i=arith.MinSI, u=arith.MinUI, b=arith.AndI),
+    np.fmax: _two(i=arith.MaxSI, u=arith.MaxUI, b=arith.OrI),
+    np.fmin: _two(i=arith.MinSI, u=arith.MinUI, b=arith.AndI),
     np.bitwise_and: _two(i=arith.AndI, b=arith.AndI),
     np.bitwise_or: _two(i=arith.OrI, b=arith.OrI),
     np.bitwise_xor: _two(i=arith.XorI, b=arith.XorI),
