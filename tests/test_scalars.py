@@ -426,3 +426,17 @@ def test_random_expressions_of_scalars(seed: int) -> None:
                 same(got, want, 0, f"{source}\n{args}")
             answers += 1
     assert answers > 60
+
+
+def test_n1_a_python_number_that_numpys_type_does_not_hold_is_not_joined_with_it() -> None:
+    f = bufferize(
+        program("""
+        def f(a, x):
+            return (int(a[0]) if a[1] > 0 else np.float64(x)), (x if a[1] > 0 else np.float32(2.5))
+        """)
+    )
+    for a, x in (([7, 1], 0.25), ([2**53 + 1, 0], 0.1), ([2**53, 1], math.nan), ([-3, 1], -math.inf)):
+        agree(f, np.array(a), x)
+    for big, x in ((2**53 + 1, 0.5), (3, 0.1)):
+        with pytest.raises(UnsupportedError, match="may not hold exactly"):
+            f(np.array([big, 1]), x)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.conditions import both, compare_floats, either, is_nan
 from tracebuf.frontends.numpy.pyints import is_exactly
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import scalar_value
@@ -90,11 +91,22 @@ def to_value(r: Recorder, x: Any, kind: Kind) -> Value:
     if kind is INT:
         return r.index(x.expr if isinstance(x, PyInt) else int(x))
     if kind.python and kind.element is not I1 and not is_exactly(r, x, kind.element):
-        r.doubt(UnsupportedError(
-            f"a Python number that {kind.element.dtype} may not hold exactly is bound to the name of one",
-            location=r.loc, instead=f"start it as np.{kind.element.dtype.name}(...)",
-        ))  # fmt: skip
+        reason = f"a Python number that {kind.element.dtype} may not hold exactly is bound to the name of one"
+        if kind.element.is_float and isinstance(x, (PyInt, PyFloat)):
+            r.check(holds_exactly(r, x, kind.element), UnsupportedError, reason)
+        else:
+            instead = f"start it as np.{kind.element.dtype.name}(...)"
+            r.doubt(UnsupportedError(reason, location=r.loc, instead=instead))
     return scalar_value(r, x, kind.element)
+
+
+def holds_exactly(r: Recorder, x: PyInt | PyFloat, element: ScalarType) -> Value:
+    """Whether a float type has exactly this value, at run time."""
+    if isinstance(x, PyInt):
+        limit = 2 ** (np.finfo(element.dtype).nmant + 1)
+        return both(r, r.compare("sge", x.expr, -limit), r.compare("sle", x.expr, limit))
+    back = scalar_value(r, NpScalar(scalar_value(r, x, element), element), F64)
+    return either(r, compare_floats(r, "oeq", back, x.value), is_nan(r, x.value))
 
 
 def python_flag(r: Recorder, x: Any) -> Value:
