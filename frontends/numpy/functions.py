@@ -346,6 +346,9 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
     odd = next((x for x in (*args, *kwargs.values()) if isinstance(x, Flat)), None)
     if handler is not None and odd is not None and function not in (len, isinstance):
         odd.refuse()
+    if isinstance(function, np.ufunc) and any(isinstance(x, (tuple, list)) and any(map(is_traced, x)) for x in args):
+        reason = f"np.{function.__name__} of a tuple or list of numbers"
+        raise UnsupportedError(reason, location=r.loc, instead=f"np.{function.__name__}(np.array((x, y)))")
     return NotImplemented if handler is None else handler(r, *args, **kwargs)
 
 
