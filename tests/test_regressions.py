@@ -236,3 +236,39 @@ def test_the_index_of_a_single_iteration_is_known() -> None:
         return j
 
     climb(program, (np.zeros(4, bool)[::-1],), again=[(np.ones(8, bool)[::2],)])
+
+
+def test_a_loop_that_first_binds_an_array_begins_with_none() -> None:
+    """Rules F1, S2: the array of the last iteration, of no elements before the first; nothing of no bytes counts."""
+
+    def program(a):
+        for _i in range(1):
+            h = a + a
+        for _i in range(len(a)):
+            t = np.rint(a)
+        return h, t, h + t
+
+    climb(program, (floats(3),), again=[(floats(5),)])
+
+
+def test_a_name_that_an_earlier_iteration_than_the_last_bound() -> None:
+    """Rule F1."""
+
+    def program(a):
+        for i in range(len(a)):
+            if a[i] < 3:
+                k, row = i, a[i:]
+        return k, row
+
+    climb(program, (np.array([1.0, 2, 3, 4]),), again=[(np.array([3.0, 1, 7]),), (np.array([9.0]),)])
+
+
+def test_an_array_named_in_a_loop_is_that_array() -> None:
+    """Rule C1: identity."""
+
+    def program(a):
+        for _x in a:
+            v = a
+        return v
+
+    climb(program, (floats(3),))

@@ -32,9 +32,9 @@ class Memory:
         self.code.do(f"store i64 {new}, ptr {where}")
         return new
 
-    def count_allocation(self, nbytes: str, array: bool) -> None:
-        """A buffer of no bytes counts only where NumPy made an array for it: the arena gives none."""
-        self.count(abi.ALLOCATIONS, "1" if array else self._any(nbytes))
+    def count_allocation(self, nbytes: str) -> None:
+        """A buffer of no bytes does not count."""
+        self.count(abi.ALLOCATIONS, self._any(nbytes))
         self.count(abi.ALLOCATED, nbytes)
         live, peak = self.count(abi.LIVE, nbytes), self.context_slot(abi.PEAK)
         most = self.code.intrinsic(
@@ -67,7 +67,7 @@ class Memory:
         else:
             base = self._array(type_, sizes, order)
         if not isinstance(op, memref.Alloca):
-            self.count_allocation(nbytes, array=op.attrs.get("kind") != "arena")
+            self.count_allocation(nbytes)
         known = MemRefType(type_.shape, type_.element, strides_in_order(type_.shape, order), 0)
         return Buffer(known, base, base, sizes, self._dense(sizes, order), frozenset([root]), nbytes)
 
@@ -149,7 +149,6 @@ class Memory:
         sizes = tuple(str(n) if isinstance(n, int) else v for n, v in zip(shape, sizes, strict=True))
         strides = tuple("0" if d is None else code.mul(source.strides[d], text(s.strides[d])) for d in s.dims)
         return Buffer(known, source.base, pointer, sizes, strides, source.roots, source.nbytes)
-
 
     def regrouped(self, op: Op, source: Buffer, values: dict[Value, str]) -> Buffer:
         """A collapse_shape, expand_shape or diagonal: the same memory, other sizes and strides."""

@@ -304,16 +304,17 @@ class LoopClose(LoopJudge):
         return self.lasts[id(x)]
 
     def last_dim(
-        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], d: Dim
+        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], d: Dim, none: bool = False
     ) -> tuple[Dim, Callable[[], Dim]]:
-        """A size of the last iteration: at the head, and after the loop."""
+        """A size of the last iteration: at the head, and after the loop. `none`: it is 0 before the first."""
         r = self.r
-        if r.in_scope(d):
+        if r.in_scope(d) and (isinstance(d, int) or not none):
             return d, lambda: d
         found: list[Dim] = []
         phi = self.block.add_arg(INDEX)
-        carried[phi] = (r.index(0), self.inner(lambda: r.index(d)), lambda v: found.append(r.symbol(v, "size")))
-        return r.symbol(phi, "size"), lambda: found[0]
+        last = self.inner(lambda: r.index(d))
+        carried[phi] = (r.index(0), last, lambda v: found.append(r.symbol(v, "size", 0 if none else None)))
+        return r.symbol(phi, "size", 0 if none else None), lambda: found[0]
 
     def last_array(
         self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], name: str, x: ArrayRef
@@ -341,14 +342,17 @@ class LoopClose(LoopJudge):
         r = self.r
         if storage in self.kept:
             return self.kept[storage]
-        shape = [self.last_dim(carried, d) for d in storage.shape]
+        assert self.spec.rng is not None
+        runs = r.ask_nonneg(add(self.spec.rng.trips(), -1)) is True
+        shape = [self.last_dim(carried, d, none=True) for d in storage.shape]
         made = self.kept[storage] = Storage(storage.element, storage.shape, storage.order, name=storage.name)
         made.writable = storage.writable
         phi = self.block.add_arg(TensorType(tuple(r.facts.canon(d) for d, _ in shape), storage.element))
         init = r.nothing(storage.element, storage.shape, storage.order)
 
         def done(value: Value) -> None:
-            made.shape = tuple(after() for _, after in shape)
+            sizes = zip(storage.shape, shape)
+            made.shape = tuple(d if runs and r.in_scope(d) else after() for d, (_, after) in sizes)
             value.type = TensorType(tuple(r.facts.canon(d) for d in made.shape), made.element)
             self.outer.values[made] = value
             self.outer.locals.add(made)

@@ -245,6 +245,7 @@ class Statements(Calls):
             s, e = self.pick(pool), self.expression((), 2)
             ops = ("+", "+", "+", "-") if self.mode == "rough" else ("+", "+", "+", "-", "//", "%", "^", "|", "<<", "*")
             op = self.pick(ops)
+            e = Expr("2", 2) if op == "<<" else e
             text = f"{s.name} {op}= {e.text}" if self.chance(60) else f"{s.name} = {s.name} {op} {e.inner}"
             self.emit(f"{s.name} = {self.pick(('min', 'max'))}({s.name}, {e.text})" if self.chance(15) else text)
 
