@@ -119,6 +119,7 @@ class Join:
         self.sizes: dict[tuple[Any, ...], list[Any]] = {}
         self.lifted: dict[Storage, Storage] = {}
         self.joined: dict[tuple[Storage, Storage], Storage] = {}
+        self.objects: dict[tuple[int, int], Finish | None] = {}
         self.pairs: set[tuple[Storage, Storage]] = set()
         self.fixed: set[Storage] = set()
 
@@ -178,7 +179,10 @@ class Join:
         if kind is not None:
             return self.number(name, kind, a, b)
         if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
-            joined = self.arrays(name, a, b)
+            if (id(a), id(b)) not in self.objects:  # names of one array object stay names of one
+                made = self.arrays(name, a, b)
+                self.objects[id(a), id(b)] = None if made is None else once(made)
+            joined = self.objects[id(a), id(b)]
             if joined is not None:
                 return joined
         first, second = self.lift(name, a, 0), self.lift(name, b, 1)
@@ -356,7 +360,11 @@ class Join:
             flag = self.lift(name, PyBool(x.condition), side)
             return lambda: GuardedRef(flag().value, (arms[0](), arms[1]()), [s() for s in sizes], x.leaving)
         if isinstance(x, ArrayRef):
-            return self.lift_array(name, x, side)
+            if (id(x), side) not in self.objects:
+                self.objects[id(x), side] = once(self.lift_array(name, x, side))
+            lifted = self.objects[id(x), side]
+            assert lifted is not None
+            return lifted
         if isinstance(x, Scalar) and not self.visible(x):
             kind = kind_of(x)
             assert kind is not None

@@ -395,10 +395,12 @@ class Recorder:
         type_ = TensorType(tuple(self.facts.canon(d) for d in shape), element)
         return self.add(tensor.Empty.of(type_, sizes, self.loc, tuple(order) if order is not None else None)).result
 
-    def nothing(self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int]) -> Value:
-        """A tensor that nobody reads: of no elements where its sizes are not constant."""
+    def nothing(
+        self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], constant: bool = True
+    ) -> Value:
+        """A tensor that nobody reads: of no elements, but for sizes that are constant (if those are to stay)."""
         none = self.symbol(self.constant(0, INDEX), "none", 0, 0)
-        return self.empty(element, [d if isinstance(d, int) else none for d in shape], order)
+        return self.empty(element, [d if constant and isinstance(d, int) else none for d in shape], order)
 
     def value(self, storage: Storage) -> Value:
         """The storage's current value here."""

@@ -14,6 +14,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arguments import ArrayKey, Binding, Entry, Key, Relations, ScalarKey
 from tracebuf.frontends.numpy.captures import Hidden
 from tracebuf.frontends.numpy.interpreter import Interpreter
+from tracebuf.frontends.numpy.joins import deep_parameters
 from tracebuf.frontends.numpy.kinds import Choice
 from tracebuf.frontends.numpy.outputs import Form, arranged, check_one_type, store_results
 from tracebuf.frontends.numpy.recorder import DeadEnd, Guard, Recorder
@@ -225,7 +226,7 @@ class Results:
         if isinstance(x, list):
             return [self.leaf(i) for i in x]
         if isinstance(x, GuardedRef):
-            return Pick(self.add(x.condition), self.leaf(x.arms[0]), self.leaf(x.arms[1]))
+            return self.guarded(x, ())
         if isinstance(x, Choice):
             return Pick(self.add(x.condition), self.leaf(x.then), self.leaf(x.orelse))
         if isinstance(x, ArrayRef):
@@ -248,6 +249,35 @@ class Results:
             self.kept.append(x)
             self.seen[id(x)] = Leaf("array", self.add(self.r.read(x)), x.storage.arg, id(x), x.read_only)
         return self.seen[id(x)]
+
+    def guarded(self, x: ArrayRef, taken: tuple[tuple[Value, int], ...]) -> Plan:
+        """One array or another (rule S8): each is read only on the path that takes it."""
+        if isinstance(x, GuardedRef):
+            first, second = (self.guarded(arm, (*taken, (x.condition, k))) for k, arm in enumerate(x.arms))
+            return Pick(self.add(x.condition), first, second)
+        if any(x is g for g, _ in self.given):
+            return self.array(x)
+        if id(x) not in self.seen:
+            self.kept.append(x)
+            value = self.read_where(x, taken)
+            self.seen[id(x)] = Leaf("array", self.add(value), x.storage.arg, id(x), x.read_only)
+        return self.seen[id(x)]
+
+    def read_where(self, x: ArrayRef, taken: Sequence[tuple[Value, int]]) -> Value:
+        """The elements of an array on a path; on any other nothing that is looked at."""
+        r = self.r
+        sizes_known = all(r.entry_only(d) for d in deep_parameters(x.view))
+        if not taken or (x.storage.arg is not None and sizes_known):  # a view of what is there on any path
+            return r.read(x)
+        (condition, wanted), *more = taken
+
+        def side(k: int) -> list[Value]:
+            value = self.read_where(x, more) if k == wanted else r.nothing(x.element, x.shape, range(x.ndim), False)
+            return [*map(r.index, value.tensor_type.shape), value]
+
+        *sizes, value = r.either(condition, side)
+        value.type = r.tensor_type([r.symbol(size, "size", lo=0) for size in sizes], x.element)
+        return value
 
     def scalar(self, x: Scalar) -> Plan:
         if isinstance(x, PyInt):
