@@ -10,6 +10,7 @@ import pytest
 from agreement import agree
 
 import tracebuf
+from tracebuf.testing.ladder import climb
 
 Program = Callable[..., Any]
 
@@ -541,3 +542,53 @@ def f1_rows_of_a_matrix(m):
 def test_rows_are_views() -> None:
     """Rules F1, S1: iterating over an array yields views."""
     agree(f1_rows_of_a_matrix, np.arange(12.0).reshape(3, 4) + 1)
+
+
+def s8_part_of_one_of_two(a, c):
+    b = a if c[0] > 0 else a * 2
+    return b[1:3]
+
+
+def f1_copy_in_one_iteration(a, c):
+    for _ in range(1):
+        t = np.copy(a)
+    else:
+        t = t
+    return t
+
+
+def s3_one_object_twice_from_a_loop(a, c):
+    for i in range(3):
+        t = a * i
+        if t[1] < -2:
+            return t, t, t[1:]
+    return None
+
+
+def s3_two_names_of_carried_arrays(a, c):
+    x = y = a * 1
+    for _ in range(3):
+        x = y = x * 2
+        x += 1
+    return x, y
+
+
+def s3_two_names_from_branches(a, c):
+    if c[0] > 0:
+        x = y = a * 2
+    else:
+        x = y = a * 3
+    return x, y
+
+
+@pytest.mark.parametrize(
+    "f",
+    (
+        s8_part_of_one_of_two, f1_copy_in_one_iteration, s3_one_object_twice_from_a_loop,
+        s3_two_names_of_carried_arrays, s3_two_names_from_branches,
+    ),
+)  # fmt: skip
+def test_objects_and_paths_on_every_rung(f: Program) -> None:
+    for a, c in ARGUMENTS:
+        agree(f, a, c)
+        climb(f, (a, c))

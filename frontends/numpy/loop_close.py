@@ -199,9 +199,11 @@ class LoopClose(LoopJudge):
 
     def close_names(self) -> None:
         """Binds the carried names to what they hold after the loop."""
+        made: dict[tuple[int, int], ArrayRef] = {}
         for item in self.items:
             if isinstance(item.entry, ArrayRef) and item.how is not WHICH:
-                item.found = self.array_after(item)
+                one = id(item.head), id(item.back)  # names of one array object stay names of one
+                item.found = made[one] = made[one] if one in made else self.array_after(item)
             elif item.phi is None:
                 item.found = item.entry
         for name, like in self.likes.items():

@@ -41,6 +41,7 @@ class LoopHead:
         self.given: dict[Value, Value] = {}
         self.candidates: list[ArrayRef] = []
         self.own: set[Storage] = set()
+        self.same: dict[tuple[int, Carry], Item] = {}
         self.likes: dict[str, Any] = {}
         self.after: Env = {}
         self.dead = False
@@ -109,7 +110,10 @@ class LoopHead:
             phi = self.block.add_arg(INDEX)
             which = self.r.symbol(phi, f"which {path[0]}", 0, len(self.candidates) - 1)
             return Item(path, entry, self.one_of(which), how=how, phi=phi)
-        return self.array(path, entry, how)
+        key = id(entry), how
+        if key not in self.same:  # names of one array object stay names of one
+            self.same[key] = self.array(path, entry, how)
+        return replace(self.same[key], path=path)
 
     def assume_direction(self, path: Path, entry: Any, head: Any) -> None:
         """An int is taken to rise (most do) until an iteration shows otherwise."""
