@@ -272,3 +272,15 @@ def test_an_array_named_in_a_loop_is_that_array() -> None:
         return v
 
     climb(program, (floats(3),))
+
+
+def c1_the_argument_itself_or_a_view_of_all_of_it(a, b):
+    if b[0] <= 1:
+        a = a[:]
+    return a
+
+
+def test_identity_depends_on_the_path() -> None:
+    """Rules C1, S8: found by fuzzing; the view of everything was taken for the argument."""
+    for first in (0.0, 5.0):
+        agree(c1_the_argument_itself_or_a_view_of_all_of_it, np.ones(3), np.array([first]))

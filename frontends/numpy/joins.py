@@ -170,7 +170,7 @@ class Join:
         """`a` where the condition held, `b` where it did not; one may be MISSING."""
         if a is MISSING or b is MISSING:
             return self.lift(name, b if a is MISSING else a, 1 if a is MISSING else 0)
-        if same_value(a, b) and not self.inside(a):
+        if same_value(a, b) and not self.inside(a) and not self.one_is_an_argument(a, b):
             return lambda: a
         if is_container(a) and type(a) is type(b) and len(a) == len(b):
             parts = [self.value(name, x, y) for x, y in zip(a, b)]
@@ -187,6 +187,10 @@ class Join:
                 return joined
         first, second = self.lift(name, a, 0), self.lift(name, b, 1)
         return lambda: Choice(self.condition.value, first(), second())
+
+    def one_is_an_argument(self, a: Any, b: Any) -> bool:
+        """Whether one is the caller's own array object, and the other a view of all of it (rule C1: identity)."""
+        return a is not b and any(x is g for x in (a, b) for g in self.r.given)
 
     def number(self, name: str, kind: Kind, a: Any, b: Any) -> Finish:
         """A number from both sides; MISSING stands for one that nobody reads."""
@@ -257,7 +261,7 @@ class Join:
         much."""
         if a.element is not b.element or a.ndim != b.ndim:
             return None
-        if plain(a) and plain(b) and pairable(a, b):
+        if plain(a) and plain(b) and pairable(a, b) and not self.one_is_an_argument(a, b):
             if a.storage is b.storage and self.local(a.storage) is None:
                 return self.view(a.storage, a, b)
             if self.private(a.storage, b.storage):
