@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from agreement import agree
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.testing.ladder import climb
