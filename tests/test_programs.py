@@ -3,19 +3,35 @@ compilation serves (rules C1, S2)."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
-from programs import PROGRAMS
+from programs import PROGRAMS, Program
 
+from tracebuf import UnsupportedError, bufferize
 from tracebuf.options import Options
 from tracebuf.testing.ladder import climb
 
 STRATEGIES = (Options(verify=True), Options(strategy="copy-before-write"))
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [name for name, entry in PROGRAMS.items() if not entry.refused])
 def test_program(name: str) -> None:
     entry = PROGRAMS[name]
-    first, *others = (entry.arguments(np.random.default_rng(n), n) for n in entry.sizes)
+    first, *others = arguments_of(entry)
     f = climb(entry.function, first, again=others, strategies=STRATEGIES, tolerance=1e-9)
     assert len(f.specializations()) == entry.compiled, entry.why or f.specializations()
+
+
+@pytest.mark.parametrize("name", [name for name, entry in PROGRAMS.items() if entry.refused])
+def test_refused_program(name: str) -> None:
+    """What is outside the language is refused, with the reason that stands beside the program."""
+    entry = PROGRAMS[name]
+    first, *_ = arguments_of(entry)
+    with pytest.raises(UnsupportedError, match=entry.refused):
+        bufferize(entry.function)(*first)
+
+
+def arguments_of(entry: Program) -> list[tuple[Any, ...]]:
+    return [entry.arguments(np.random.default_rng(n), n) for n in entry.sizes]

@@ -3,7 +3,7 @@
 None of them knows of tracebuf. tests/test_programs.py runs each on every rung of the ladder.
 """
 
-from . import factorizations, stencils  # noqa: F401
+from . import bits, buffers, factorizations, language, networks, stencils, sweeps, tables, whiles, windows  # noqa: F401
 from .registry import PROGRAMS, Program
 
 __all__ = ["PROGRAMS", "Program"]

@@ -14,20 +14,21 @@ Arguments = Callable[[np.random.Generator, int], tuple[Any, ...]]
 @dataclass(frozen=True)
 class Program:
     """A NumPy function, what it is called with (`arguments(random, n)` for each n of `sizes`), and how often it is
-    compiled for all of them: once, unless `why` says what its guards depend on."""
+    compiled for all of them: once, unless `why` says what its guards depend on. `refused`: why it is not compiled."""
 
     function: Callable[..., Any]
     arguments: Arguments
     sizes: tuple[int, ...]
     compiled: int
     why: str
+    refused: str
 
 
 PROGRAMS: dict[str, Program] = {}
 
 
 def program(
-    arguments: Arguments, *, sizes: tuple[int, ...] = (6, 9), compiled: int = 1, why: str = ""
+    arguments: Arguments, *, sizes: tuple[int, ...] = (6, 9), compiled: int = 1, why: str = "", refused: str = ""
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers a function under its name, which no other has."""
     assert compiled == 1 or why
@@ -35,7 +36,7 @@ def program(
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__
         assert name not in PROGRAMS, name
-        PROGRAMS[name] = Program(function, arguments, sizes, compiled, why)
+        PROGRAMS[name] = Program(function, arguments, sizes, compiled, why, refused)
         return function
 
     return register

@@ -96,6 +96,7 @@ def climb(
     """
     assert isinstance(function, types.FunctionType)
     source = source_of(function)
+    args, again = with_defaults(function, args), [with_defaults(function, values) for values in again]
     f = bufferize(function)
     assert isinstance(f, BufferizedFunction)
     traced = traced_call(f, args, source)
@@ -113,6 +114,12 @@ def climb(
             rules = Rules(tolerance, stored=stored if values is args else None)
             native(f, values, len(captured), expected, rules, name, source)
     return f
+
+
+def with_defaults(function: types.FunctionType, args: Sequence[Any]) -> tuple[Any, ...]:
+    """The arguments, and the defaults of parameters that are not given."""
+    defaults, missing = function.__defaults__ or (), function.__code__.co_argcount - len(args)
+    return (*args, *defaults[len(defaults) - missing :]) if missing > 0 else tuple(args)
 
 
 @contextmanager
@@ -336,7 +343,8 @@ def same_values(a: Array, b: Array, tolerance: float) -> bool:
         return bool((same & ((np.signbit(a) == np.signbit(b)) | np.isnan(a))).all())
     finite = np.abs(a[np.isfinite(a)])
     scale = max(1.0, float(finite.max(initial=0.0)))
-    near = np.abs(a.astype(np.float64) - b) <= scale * tolerance
+    with np.errstate(invalid="ignore"):  # of infinities, which are the same or not near
+        near = np.abs(a.astype(np.float64) - b) <= scale * tolerance
     return bool((same | near).all())
 
 
