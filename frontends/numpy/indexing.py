@@ -30,7 +30,7 @@ from tracebuf.frontends.numpy.values import (
 )
 from tracebuf.frontends.numpy.weak_ints import require_fits
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, sub
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, neg, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX, UI64, ScalarType
 from tracebuf.ops import arith
 from tracebuf.ops.linalg import element_type
@@ -262,18 +262,18 @@ def index_steps(r: Recorder, ref: ArrayRef, parts: Sequence[tuple[str, Any]]) ->
     return in_turn(steps)
 
 
-def slice_range(r: Recorder, s: slice, n: Dim) -> tuple[Dim, int, Dim]:
+def slice_range(r: Recorder, s: slice, n: Dim) -> tuple[Dim, Dim, Dim]:
     """(start, step, size) of a slice over n elements, as slice.indices gives them."""
-    step = static_step(r, s.step)
-    if step > 0:
+    step, rising = step_of(r, s.step)
+    if rising:
         start = 0 if s.start is None else clamp(r, bound(r, s.start), 0, n, n)
         stop = n if s.stop is None else clamp(r, bound(r, s.stop), 0, n, n)
-        length = sub(stop, start)
+        length, pace = sub(stop, start), step
     else:
         start = sub(n, 1) if s.start is None else clamp(r, bound(r, s.start), -1, sub(n, 1), n)
         stop = -1 if s.stop is None else clamp(r, bound(r, s.stop), -1, sub(n, 1), n)
-        length = sub(start, stop)
-    size = at_least_zero(r, length if abs(step) == 1 else floordiv(add(length, abs(step) - 1), abs(step)))
+        length, pace = sub(start, stop), neg(step)
+    size = at_least_zero(r, length if pace == 1 else floordiv(add(length, sub(pace, 1)), pace))
     return (0 if size == 0 else start), (1 if size == 1 else step), size
 
 
@@ -283,15 +283,23 @@ def at_least_zero(r: Recorder, e: Dim) -> Dim:
     return r.facts.canon(e) if known else 0 if known is False else r.facts.simplify(dim_max(e, 0))
 
 
-def static_step(r: Recorder, step: Any) -> int:
-    """The step as a Python int; one computed from entry values joins the key."""
-    if step is None:
-        return 1
-    e = bound(r, step)
-    value = r.static_int(e, "the step of a slice")
-    if value == 0:
-        r.fail("ValueError", "slice step cannot be zero")
-    return value
+def step_of(r: Recorder, step: Any) -> tuple[Dim, bool]:
+    """The step of a slice and whether it is positive. A step computed from entry values joins the key; of one that only
+    the run time knows, the sign must be known."""
+    e = 1 if step is None else r.facts.canon(bound(r, step))
+    if r.entry_only(e):
+        e = r.static_int(e, "the step of a slice")
+        if e == 0:
+            r.fail("ValueError", "slice step cannot be zero")
+        return e, e > 0
+    rising = r.ask_nonneg(sub(e, 1)) is True
+    if not rising and not r.ask_nonneg(sub(-1, e)):
+        raise UnsupportedError(
+            "the step of a slice depends on computed values, and so does its sign",
+            location=r.loc,
+            instead="use a constant, an argument or a loop's variable, or store in a for loop",
+        )
+    return e, rising
 
 
 def bound(r: Recorder, item: Any) -> Dim:

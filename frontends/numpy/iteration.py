@@ -175,16 +175,19 @@ def make_range(r: Recorder, args: Sequence[Any]) -> Range:
 
 
 def stepped_range(r: Recorder, start: Dim, stop: Dim, step: Dim) -> Range:
-    """A range with a step computed at run time, whose sign is known."""
-    rising = r.ask_nonneg(sub(step, 1))
-    if not rising and not r.ask_nonneg(sub(-1, step)):
-        raise UnsupportedError(
-            "the step of a range depends on computed values, and so does its sign",
-            location=r.loc,
-            instead="use a constant, an argument or a loop's variable",
-        )
-    span, size = (sub(stop, start), step) if rising else (sub(start, stop), mul(step, -1))
-    count = r.add(arith.FloorDivIndex.of(r.index(add(span, sub(size, 1))), r.index(size), r.loc)).result
+    """A range with a step computed at run time; the sign, too, where it is not known."""
+    up, down = (sub(stop, start), step), (sub(start, stop), neg(step))
+    if r.ask_nonneg(sub(step, 1)):
+        span, size = map(r.index, up)
+    elif r.ask_nonneg(sub(-1, step)):
+        span, size = map(r.index, down)
+    else:
+        r.check(r.compare("ne", step, 0), "ValueError", "range() arg 3 must not be zero")
+        rising = r.compare("sge", step, 1)
+        span, size = (r.add(arith.Select.of(rising, r.index(a), r.index(b), r.loc)).result for a, b in zip(up, down))
+        size = r.add(arith.MaxSI.of(size, r.index(1), r.loc)).result
+    last = r.add(arith.SubI.of(r.add(arith.AddI.of(span, size, r.loc)).result, r.index(1), r.loc)).result
+    count = r.add(arith.FloorDivIndex.of(last, size, r.loc)).result
     trips = r.add(arith.MaxSI.of(count, r.index(0), r.loc)).result
     return Range(start, stop, step, r.symbol(trips, "trips", lo=0))
 

@@ -26,7 +26,7 @@ from tracebuf.frontends.numpy.values import (
     storages_of,
 )
 from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Value
-from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, substitute, sym, symbols
+from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, mul, neg, sub, substitute, sym, symbols
 from tracebuf.ir.facts import Facts
 from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.prover import composites
@@ -423,9 +423,13 @@ class Recorder:
         for d, size in zip(view.dims, view.sizes):
             if d is not None:
                 sizes[d] = size
-        return Slice(
-            tuple(self.mixed(o) for o in view.offsets), tuple(self.mixed(s) for s in sizes), view.strides, view.dims
-        )
+        if not all(self.in_scope(s) for s in view.strides):
+            raise UnsupportedError(
+                "this view's step is only known where the view was made", location=self.loc,
+                instead="make the slice again where it is used",
+            )  # fmt: skip
+        offsets, steps = (tuple(self.mixed(e) for e in part) for part in (view.offsets, view.strides))
+        return Slice(offsets, tuple(self.mixed(s) for s in sizes), steps, view.dims)
 
     def tensor_type(self, shape: Sequence[Dim], element: ScalarType) -> TensorType:
         return TensorType(tuple(self.facts.canon(d) for d in shape), element)
@@ -568,7 +572,7 @@ class Recorder:
         places: list[Dim] = list(view.offsets)
         for d, i in zip(view.dims, index):
             if d is not None:
-                places[d] = add(places[d], i * view.strides[d])
+                places[d] = add(places[d], mul(i, view.strides[d]))
         return [self.index(p) for p in places]
 
     def load(self, ref: ArrayRef, index: Sequence[Dim]) -> Value:

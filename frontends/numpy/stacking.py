@@ -14,7 +14,7 @@ from tracebuf.frontends.numpy.indexing import as_int, check_number, store_view
 from tracebuf.frontends.numpy.loops import for_each
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axis_of
-from tracebuf.frontends.numpy.reshape import flat_values, reshape
+from tracebuf.frontends.numpy.reshape import flat_values, reshape, whole_number
 from tracebuf.frontends.numpy.scalars import as_int_value
 from tracebuf.frontends.numpy.ufuncs import convert_to, elementwise, supported
 from tracebuf.frontends.numpy.values import ArrayRef, axis_order
@@ -119,7 +119,7 @@ def append(r: Recorder, arr: Any, values: Any, axis: Any = None) -> Any:
 def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> Any:
     """np.diff: each element minus the one before, n times."""
     only(r, "np.diff", prepend=(prepend, None), append=(append, None))
-    ref, times = as_array(r, a), r.static_int(as_int(r, n) or 0, "n")
+    ref, times = as_array(r, a), r.static_int(whole_number(r, n), "how often np.diff is taken")
     if times < 0:
         raise ValueError(f"order must be non-negative but got {times}")
     if not ref.ndim:

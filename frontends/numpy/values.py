@@ -92,7 +92,7 @@ class View:
     """
 
     offsets: tuple[Dim, ...]
-    strides: tuple[int, ...]
+    strides: tuple[Dim, ...]
     dims: tuple[int | None, ...]
     sizes: tuple[Dim, ...]
     over: Regrouping | Diagonal | None = None
@@ -115,14 +115,14 @@ class View:
             order[k] = a
         return replace(self, dims=tuple(self.dims[a] for a in order), sizes=tuple(self.sizes[a] for a in axes))
 
-    def narrow(self, axis: int, start: Dim, step: int, size: Dim) -> View:
+    def narrow(self, axis: int, start: Dim, step: Dim, size: Dim) -> View:
         """The view dimension `axis` restricted to start, start + step ... (size of them; step 0 repeats one)."""
         d = self.dims[axis]
         if d is None:
             return self if size == 1 else self.rebased().narrow(axis, start, step, size)
         sizes = (*self.sizes[:axis], size, *self.sizes[axis + 1 :])
         offsets = (*self.offsets[:d], add(self.offsets[d], mul(self.strides[d], start)), *self.offsets[d + 1 :])
-        strides = (*self.strides[:d], self.strides[d] * step, *self.strides[d + 1 :])
+        strides = (*self.strides[:d], mul(self.strides[d], step), *self.strides[d + 1 :])
         return replace(self, offsets=offsets, strides=strides, sizes=sizes)
 
     def drop(self, axis: int) -> View:

@@ -1,0 +1,132 @@
+"""Steps of slices and ranges that only the run time knows (rules S1, S5, Z1, F1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.agreement import agree, refused
+from tracebuf.testing.ladder import climb
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def floats(*shape: int) -> Array:
+    return np.arange(float(np.prod(shape, dtype=int))).reshape(shape) - 3
+
+
+def test_s1_store_and_update_with_the_step_of_a_loop() -> None:
+    def program(a, b):
+        for i in range(1, a.shape[0]):
+            a[i * i :: i] = i
+            a[: -i : i] += 1
+            b[i, ::i] = a[::i]
+            b[::i, 1::i] *= 2
+        return a, b
+
+    for n in (1, 2, 7):
+        agree(program, floats(n), floats(n, n))
+    climb(program, (floats(5), floats(5, 5)), again=[(floats(9), floats(9, 9))])
+
+
+def test_s1_read_with_the_step_of_a_loop() -> None:
+    def program(a):
+        s = 0.0
+        for i in range(1, a.shape[0]):
+            part = a[::i]
+            s += part.sum() + a[1::i, -1].max(initial=0) + (part * a[0]).sum()
+            part[0, ::i] = s
+            a[-1] = part[-1]
+        return s, a
+
+    climb(program, (floats(5, 4),), again=[(floats(8, 3),), (floats(1, 1),)], tolerance=1e-12)
+
+
+def test_s1_falling_steps() -> None:
+    def program(a):
+        for i in range(-1, -a.shape[0], -1):
+            a[::i] += a[:: -i].sum()
+            a[-2:0:i] *= -1
+        return a
+
+    climb(program, (floats(5),), again=[(floats(8),), (floats(1),)], tolerance=1e-12)
+
+
+def test_z1_steps_that_rise_in_a_while() -> None:
+    def program(a, n):
+        p = 2
+        while p * p <= n:
+            if a[p]:
+                a[p * p :: p] = False
+            p += 1
+        return a
+
+    climb(program, (np.ones(21, bool), 20), again=[(np.ones(31, bool), 30)])
+
+
+def test_s1_a_step_does_not_leave_its_iteration() -> None:
+    """A view made with a step of the body is read where it was made; behind the loop it is refused, not guessed."""
+
+    def program(a, n):
+        v = a
+        for i in range(1, n):
+            v = a[::i]
+            v[0] += i
+        return v.sum()
+
+    refused(program, floats(9), 9)
+
+    def branch(a, k):
+        v = a[1:]
+        if k[0] > 1:
+            for i in range(2, len(a)):
+                v = a[::i]
+                if v[0] > 1:
+                    break
+        v += 1
+        return a
+
+    refused(branch, floats(9), np.array([2]))
+
+    def peeled(a):
+        v = a[::1]
+        for i in range(1, 4):
+            v = a[::i]
+            v[0] += i
+        return v.sum()
+
+    agree(peeled, floats(9))
+
+
+@pytest.mark.parametrize("step", [1, 2, -3, 0])
+def test_f1_a_range_whose_step_is_an_element(step: int) -> None:
+    def program(a, k):
+        n = 0
+        for i in range(a[0], a[1], k[0]):
+            n = 10 * n + i
+            a[2] = i
+        return n, a
+
+    for low, high in ((0, 5), (5, 0), (3, 3)):
+        agree(program, np.array([low, high, 7]), np.array([step]))
+
+
+def test_f1_a_step_that_doubles() -> None:
+    def program(a):
+        n, width = len(a), 1
+        while width < n:
+            for lo in range(0, n, 2 * width):
+                a[lo] += a[min(lo + width, n - 1)]
+            width *= 2
+        return a
+
+    climb(program, (floats(5),), again=[(floats(12),)])
+
+
+def test_s1_a_step_of_unknown_sign_is_refused() -> None:
+    def program(a, k):
+        a[:: k[0]] = 0
+
+    assert "its sign" in str(refused(program, floats(9), np.array([2])))
