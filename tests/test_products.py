@@ -7,6 +7,7 @@ import pytest
 
 from tests.agreement import program, refused
 from tests.test_reductions import expression
+from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
 RNG = np.random.default_rng(3)
@@ -69,3 +70,28 @@ def test_running_total_and_repeat_of_slices_as_long_as_the_loop_says() -> None:
         return a
 
     climb(program, (RNG.uniform(1, 2, (5, 5)),), again=[(RNG.uniform(1, 2, (8, 8)),)], tolerance=1e-12)
+
+
+def test_dot_into_a_part_of_an_array_or_one_of_two() -> None:
+    """Rules C1, S8: np.dot's `out` must be C-contiguous, which a row is and a column is not."""
+
+    def row(a, x, c):
+        np.dot(a, x, out=c[1])
+        return np.dot(x, a, out=c[0])
+
+    def column(a, x, c):
+        return np.dot(a, x, out=c[:, 1])
+
+    def swapped(a, x, n):
+        y = np.zeros_like(x)
+        for _ in range(n):
+            np.dot(a, x, out=y)
+            y /= np.sqrt(y @ y)
+            x, y = y, x
+        return x
+
+    a, x = RNG.uniform(1, 2, (4, 4)), RNG.uniform(1, 2, 4)
+    for f, third in ((row, np.zeros((4, 4))), (column, np.zeros((4, 4))), (swapped, 3)):
+        climb(f, (a, x, third), tolerance=1e-12)
+    with pytest.raises(ValueError, match="C-Array"):
+        bufferize(column)(a, x, np.zeros((4, 4)))

@@ -343,3 +343,33 @@ def test_c4_a_slice_store_copies_its_source_first() -> None:
             continue
         f(a, *arguments)
         assert (a == want).all(), (target, source)
+
+
+# -- S1: numbers stored together, each converted by itself
+TUPLES: tuple[tuple[type, Any], ...] = (
+    (np.float64, (1, 2.5, True)), (np.float32, (1e-9, np.float64(0.1), 3)), (np.int64, (1.9, -2.9, np.float32(3.5))),
+    (np.uint8, (1, np.int64(300), np.float64(258.5))), (np.int8, (1, 300, 3)), (np.bool_, (0.0, np.nan, 5)),
+    (np.int64, (1, np.nan, 2)), (np.int32, (1, np.int64(2**40), 2)), (np.float64, (1, 2)), (np.float64, (4,)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("dtype", "values"), TUPLES)
+def test_s1_a_tuple_of_numbers_is_stored(dtype: type, values: tuple[Any, ...]) -> None:
+    def program(a, x, y):
+        a[1] = values
+        a[2:, ::-1] = [*values]
+        a[0] = x, y, x
+        a[:, 1:] = a[0, 0], y
+        return a
+
+    agree(program, np.zeros((4, 3), dtype), 1.5, 2)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (0, 2), (3, 1), (2,), (1,), (3, 0)])
+def test_s1_a_tuple_that_does_not_fit(shape: tuple[int, ...]) -> None:
+    def program(a, x):
+        a[...] = x, 2.0
+        a[0] = 3.0, x
+        return a
+
+    agree(program, np.zeros(shape), 1.5)

@@ -21,7 +21,7 @@ def test_s1_store_and_update_with_the_step_of_a_loop() -> None:
     def program(a, b):
         for i in range(1, a.shape[0]):
             a[i * i :: i] = i
-            a[: -i : i] += 1
+            a[:-i:i] += 1
             b[i, ::i] = a[::i]
             b[::i, 1::i] *= 2
         return a, b
@@ -47,7 +47,7 @@ def test_s1_read_with_the_step_of_a_loop() -> None:
 def test_s1_falling_steps() -> None:
     def program(a):
         for i in range(-1, -a.shape[0], -1):
-            a[::i] += a[:: -i].sum()
+            a[::i] += a[::-i].sum()
             a[-2:0:i] *= -1
         return a
 
@@ -130,3 +130,58 @@ def test_s1_a_step_of_unknown_sign_is_refused() -> None:
         a[:: k[0]] = 0
 
     assert "its sign" in str(refused(program, floats(9), np.array([2])))
+
+
+@pytest.mark.parametrize(
+    "part", [slice(None, None, -1), slice(1, None), slice(-3, None, 2), slice(5, 1, -2), slice(9, 3)]
+)
+def test_f1_a_slice_of_a_range(part: slice) -> None:
+    def program(a, n):
+        found = 0
+        for i in range(n)[part]:
+            found = 10 * found + i
+        for i in range(n, -2, -2)[part]:
+            found = 10 * found + i
+            a[0] = i
+        return found, range(n)[-1], range(2, n)[n - 3], range(len(a))[::2][::-1][0]
+
+    for n in (3, 4, 8):
+        agree(program, floats(5), n)
+
+
+def test_f1_an_index_beyond_a_range() -> None:
+    def program(a, n):
+        return a[range(n)[a.shape[0]]]
+
+    assert isinstance(agree(program, floats(5), 5), IndexError)
+
+
+def test_s8_a_short_loop_whose_iterations_differ_in_kind() -> None:
+    """`for axis in range(2)`: what needs the number itself (an axis, one order of axes or another) has it."""
+
+    def sweeps(u, r):
+        for axis in range(2):
+            v = u if axis == 0 else u.T
+            for j in range(1, v.shape[0] - 1):
+                v[j, 1:-1] += r * v[j - 1, 1:-1]
+        return u
+
+    def axes(a, steps):
+        total = 0.0
+        for _ in range(steps):
+            for axis in range(a.ndim):
+                if a[0, 0] > 1:
+                    total += a.sum(axis=axis).max()
+                a += np.flip(a, axis) / 2
+        return total, a
+
+    climb(sweeps, (floats(5, 5), 0.5), again=[(floats(8, 8), 0.5)], tolerance=1e-12)
+    climb(axes, (floats(4, 5), 3), again=[(floats(6, 3), 2)], tolerance=1e-12)
+
+
+def test_s8_a_loop_of_many_iterations_that_differ_in_kind_is_refused() -> None:
+    def program(a, n):
+        for axis in range(n):
+            a += a.sum(axis=axis).max()
+
+    refused(program, floats(2, 2, 2, 2, 2), 5)

@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.iteration import (
     enumerated,
     iterable_of,
     make_range,
+    range_item,
     reversed_of,
     static_items,
     zipped,
@@ -410,6 +411,8 @@ class Expressions:
                 )
             if not is_traced(index):
                 return base[index]
+        if isinstance(base, Range):
+            return range_item(self.r, base, index)
         if isinstance(base, Scalar) and not is_traced(index):
             stand_in(base)[index]  # type: ignore[index]  # raises what Python raises
         if isinstance(base, np.ndarray):

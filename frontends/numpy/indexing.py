@@ -45,12 +45,14 @@ def read_item(r: Recorder, ref: ArrayRef, index: Any) -> ArrayRef | Scalar:
     return ref.derive(index_steps(r, ref, parts))
 
 
-def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand) -> None:
-    """`ref[index] = value`, converted (unsafe casting) and broadcast as NumPy does."""
+def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence[Operand]) -> None:
+    """`ref[index] = value`, converted (unsafe casting) and broadcast as NumPy does; a sequence is one of numbers."""
     r.check_writable(ref)  # before the index is looked at, as in NumPy
     parts = index_parts(r, ref, index)
     if all(kind == "int" for kind, _ in parts) and len(parts) == ref.ndim:
         places = [normalise(r, i, n, axis) for axis, ((_, i), n) in enumerate(zip(parts, ref.shape))]
+        if isinstance(value, (tuple, list)):
+            r.fail("ValueError", "setting an array element with a sequence.")
         if isinstance(value, ArrayRef) and value.ndim:
             if any(d != 1 for d in value.shape):
                 r.fail("ValueError", "setting an array element with a sequence.")
@@ -62,7 +64,24 @@ def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand) -> None:
             check_number(r, scalar, ref)
         r.store_element(ref, places, scalar_value(r, scalar, ref.element))
         return
-    store_view(r, ref.derive(index_steps(r, ref, parts)), value)
+    target = ref.derive(index_steps(r, ref, parts))
+    if isinstance(value, (tuple, list)):
+        store_numbers(r, target, value)
+    else:
+        store_view(r, target, value)
+
+
+def store_numbers(r: Recorder, target: ArrayRef, values: Sequence[Operand]) -> None:
+    """`target[...] = x, y`: one number for each place on the last axis, each converted by itself."""
+    if len(values) == 1:
+        return store_view(r, target, values[0])
+    for x in values:
+        check_number(r, x, target)
+    wanted, sizes = shape_text([target.shape])
+    message = f"could not broadcast input array from shape ({len(values)},) into shape {wanted}"
+    r.require_equal(target.shape[-1], len(values), "ValueError", message, sizes)
+    for k, x in enumerate(values):
+        store_view(r, target.derive(index_steps(r, target, index_parts(r, target, (Ellipsis, k)))), x)
 
 
 def store_view(r: Recorder, target: ArrayRef, value: Operand) -> None:

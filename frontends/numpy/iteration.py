@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.indexing import as_int, read_item
+from tracebuf.frontends.numpy.indexing import as_int, normalise, read_item, slice_range
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reshape import Flat
 from tracebuf.frontends.numpy.scalars import as_int_value, binary
@@ -172,6 +172,16 @@ def make_range(r: Recorder, args: Sequence[Any]) -> Range:
     if step == 0:
         r.fail("ValueError", "range() arg 3 must not be zero")
     return Range(start, stop, step)
+
+
+def range_item(r: Recorder, x: Range, index: Any) -> Any:
+    """range(...)[index]: an int, or a range for a slice."""
+    n = length(r, x)
+    if isinstance(index, slice):
+        place, pace, size = slice_range(r, index, n)
+        first, step = add(x.start, mul(x.step, place)), mul(x.step, pace)
+        return Range(first, add(first, mul(step, size)), step, None if isinstance(step, int) else size)
+    return item(x, normalise(r, range_bound(r, index), n, 0))
 
 
 def stepped_range(r: Recorder, start: Dim, stop: Dim, step: Dim) -> Range:

@@ -14,12 +14,12 @@ from tracebuf.frontends.numpy.fresh import as_array, copy_of, only, strong
 from tracebuf.frontends.numpy.loops import at, for_all
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of, reduce
-from tracebuf.frontends.numpy.reshape import flat_values
+from tracebuf.frontends.numpy.reshape import flat_values, is_dense
 from tracebuf.frontends.numpy.ufuncs import Body, Operand, convert_to, elementwise, input_of, out_of
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, Scalar, axis_order
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim
-from tracebuf.ir.types import F16, F32, F64, ScalarType, row_major, scalar_type
+from tracebuf.ir.types import F16, F32, F64, ScalarType, scalar_type
 from tracebuf.ops import linalg
 
 
@@ -119,7 +119,8 @@ def dots(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> ArrayRef
 
 def put(r: Recorder, result: ArrayRef, into: ArrayRef, spelling: str) -> ArrayRef:
     """A product into `out=`: np.matmul casts as ufuncs do, np.dot wants its very type."""
-    if spelling == "dot" and (into.dtype != result.dtype or into.ndim != result.ndim or not in_rows(r, into)):
+    same = into.dtype == result.dtype and into.ndim == result.ndim
+    if spelling == "dot" and not (same and is_dense(r, into, range(into.ndim))):
         text = "(must have the right type, number of dimensions, and be a C-Array)"
         raise ValueError(f"output array is not acceptable {text}")
     if not np.can_cast(result.dtype, into.dtype, "same_kind"):
@@ -133,15 +134,6 @@ def put(r: Recorder, result: ArrayRef, into: ArrayRef, spelling: str) -> ArrayRe
         r.require_equal(x, y, "ValueError", f"matmul: Output operand 0 has a mismatch: shapes {text}", values)
     r.store(into, convert_to(r, result, into.element, into.shape))
     return into
-
-
-def in_rows(r: Recorder, ref: ArrayRef) -> bool:
-    """Whether the array is C-contiguous; refuses where that is not known."""
-    if ref.is_whole and ref.storage.arg is None:
-        return ref.storage.order == tuple(range(ref.ndim))
-    if ref.is_whole:
-        return r.argument_strides(ref.storage) == row_major(ref.shape)
-    raise UnsupportedError("`out` is a part of an array", location=r.loc, instead="out[...] = np.dot(a, b)")
 
 
 def inplace_matmul(r: Recorder, a: ArrayRef, b: Any) -> ArrayRef:

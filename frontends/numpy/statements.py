@@ -39,7 +39,7 @@ from tracebuf.frontends.numpy.recorder import DeadEnd
 from tracebuf.frontends.numpy.reshape import set_shape
 from tracebuf.frontends.numpy.scalars import BINARY, binary, power_form, truth
 from tracebuf.frontends.numpy.ufuncs import elementwise
-from tracebuf.frontends.numpy.values import ArrayRef, PyBool, PyInt, is_traced
+from tracebuf.frontends.numpy.values import ArrayRef, PyBool, PyInt, Scalar, is_traced
 from tracebuf.ir.dims import Dim
 from tracebuf.ops import arith
 
@@ -160,10 +160,14 @@ class Statements(Expressions):
 
     def storable(self, node: ast.AST, value: Any) -> Any:
         """A value that may be stored into elements."""
-        if is_traced(value) or isinstance(value, (bool, int, float, np.generic)):
+        numbers = (Scalar, bool, int, float, np.generic)
+        if isinstance(value, (ArrayRef, *numbers)):
+            return value
+        if isinstance(value, (tuple, list)) and value and all(isinstance(x, numbers) for x in value):
             return value
         raise self.refuse(
-            node, f"a {type(value).__name__} cannot be stored into an array while tracing", "store numbers or arrays"
+            node, f"a {type(value).__name__} cannot be stored into an array while tracing",
+            "store numbers, arrays or a tuple of numbers",
         )
 
     def unpack(self, target: ast.Tuple | ast.List, value: Any, env: Env) -> None:

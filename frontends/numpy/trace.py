@@ -149,7 +149,7 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
 
 
 def finish(entry: Entry, r: Recorder, interpreter: Interpreter, given: Sequence[Any], result: Any) -> Traced:
-    """Materialises stored arguments, returns the results, and drops symbols of discarded regions."""
+    """Materialises stored arguments, returns the results, and forgets discarded regions."""
     stored = []
     for index, storage in entry.storages:
         if not storage.stored:
@@ -164,6 +164,7 @@ def finish(entry: Entry, r: Recorder, interpreter: Interpreter, given: Sequence[
     plan = results.leaf(result)
     r.add(func.Return.of(results.values, r.loc))
     spell_equal_sizes_alike(entry.func, r)
+    entry.func.forget_lost_uses()
     entry.func.forget_lost_symbols()
     return Traced(
         entry.func,

@@ -84,7 +84,7 @@ def with_out_buffers(x, tmp, out):
     return np.sqrt(np.abs(out, out=out), out=out)
 
 
-@program(lambda random, n: (math.pi / 5, 20.0, n, 0.05), refused="a tuple cannot be stored")
+@program(lambda random, n: (math.pi / 5, 20.0, n, 0.05))
 def projectile(angle, speed, n, dt):
     path = np.zeros((n, 2))
     vx, vy = speed * math.cos(angle), speed * math.sin(angle)

@@ -119,7 +119,7 @@ def pascal_triangle(n):
     return c
 
 
-@program(lambda random, n: (10 * n,), refused="the step of a slice")
+@program(lambda random, n: (10 * n,))
 def sieve_of_eratosthenes(limit):
     prime = np.ones(limit + 1, dtype=bool)
     prime[:2] = False

@@ -364,11 +364,20 @@ class Func:
 
     def forget_lost_symbols(self) -> None:
         """Drops symbols whose value stands in a region that is no longer part of the function."""
-        blocks: set[Block] = {self.block}
-        for op in self.walk():
-            blocks.update(b for region in op.regions for b in region.blocks)
+        blocks = self.blocks()
         home = {s: v.owner if isinstance(v.owner, Block) else v.owner.block for s, v in self.symbols.items()}
         self.symbols = {s: v for s, v in self.symbols.items() if home[s] in blocks}
+
+    def forget_lost_uses(self) -> None:
+        """Drops uses by ops in regions that never became part of the function."""
+        blocks = self.blocks()
+        for value in self.values():
+            for use in [u for u in value.uses if u.op.block not in blocks]:
+                del value.uses[use]
+
+    def blocks(self) -> set[Block]:
+        """Every block of the function."""
+        return {self.block}.union(*(region.blocks for op in self.walk() for region in op.regions))
 
     def forget_unused_symbols(self) -> None:
         """Drops symbols that no type spells, so that what gives them a value may go."""
