@@ -51,7 +51,7 @@ def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence
     parts = index_parts(r, ref, index)
     if all(kind == "int" for kind, _ in parts) and len(parts) == ref.ndim:
         places = [normalise(r, i, n, axis) for axis, ((_, i), n) in enumerate(zip(parts, ref.shape))]
-        if isinstance(value, (tuple, list)):
+        if isinstance(value, Sequence):
             r.fail("ValueError", "setting an array element with a sequence.")
         if isinstance(value, ArrayRef) and value.ndim:
             if any(d != 1 for d in value.shape):
@@ -65,7 +65,7 @@ def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence
         r.store_element(ref, places, scalar_value(r, scalar, ref.element))
         return
     target = ref.derive(index_steps(r, ref, parts))
-    if isinstance(value, (tuple, list)):
+    if isinstance(value, Sequence):
         store_numbers(r, target, value)
     else:
         store_view(r, target, value)
