@@ -7,6 +7,7 @@ the same call gives the same array for ever.
 from __future__ import annotations
 
 import random
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -29,12 +30,13 @@ def array(
     "rows" every second of the first; "inner" a block inside a larger array; "rotated" the last axis outermost;
     "repeated" broadcast along the first axis (read-only). Layouts need rank 1 or more; rank 0 is always dense.
     """
-    chosen = _values(dtype, shape, seed, special)
+    chosen = _values(dtype, shape, seed, special).copy()
     result = _laid_out(chosen, layout) if shape else chosen
     result.flags.writeable = writable and layout != "repeated"
     return result
 
 
+@lru_cache(maxsize=64)
 def _values(dtype: str, shape: tuple[int, ...], seed: int, special: bool) -> np.ndarray[Any, np.dtype[Any]]:
     draw = random.Random(f"{dtype} {seed}")
     count = int(np.prod(shape, dtype=int))

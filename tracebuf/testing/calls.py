@@ -24,15 +24,16 @@ _SCALARS = {
         "min({x}, {y}, {i})"
     ),
     "ew": (
-        "{x} // {y}; {x} % {y}; int({x}); round({x}); bool({x}); math.floor({x}); math.ceil({x}); math.trunc({x}); "
+        "{x} // {y}; {x} % {y}; bool({x}); "
         "divmod({x}, {y})[0]; divmod({x}, {y})[1]; {x} ** 2; {x} << 1; {x} >> 1; {x} & {y}; {x} | {y}; {x} ^ {y}; "
         "~{x}; math.isnan({x}); math.isfinite({x}); math.copysign({x}, {y}); math.gcd({x}, {y}); "
         "float({x}).is_integer(); not {x}; {x} == {y}; {x} < {y} <= {i}; {x} and {y}; {x} or {y}; int({x} > {y}); "
         "np.int64({x}); np.float64({x}); np.int32({x}); np.uint8({x}); np.int8({x}) + np.int8(100); pow({x}, 2); "
-        "{x} % 7; {x} // 2; -{x} // 3; {x} % -3; math.fmod({x}, 3); int({x}) % 5; 1 << ({i} % 5); ({x} & 3) << 2; "
+        "{x} % 7; {x} // 2; -{x} // 3; {x} % -3; math.fmod({x}, 3); 1 << ({i} % 5); ({x} & 3) << 2; "
         "np.uint32({x}) << 30; np.bool_({x}); {x}.item(); isinstance({x}, float); math.isqrt({i} * {i}); "
         "round({x}, 1); math.prod(({i}, 2)); sum(({x}, {y}))"
     ),
+    "w": "int({x}); round({x}); math.floor({x}); math.ceil({x}); math.trunc({x}); int({x}) % 5",
     "r": (
         "math.sqrt(abs({x})); math.sin({x}); math.atan2({x}, {y}); math.hypot({x}, {y}); {x} * {y}; {x} / 3; "
         "math.tanh({x}); {x} ** 2; math.exp(-abs({x})); math.pi * {x}; np.sqrt(abs({x}))"

@@ -123,7 +123,7 @@ class Paths(Statements):
         test, change = (f"{k} > 0", f"{k} -= 1") if down else (f"{k} < {end}", f"{k} += 1")
         more = self.condition() if self.chance(40) else None
         if more is not None and self.look():
-            test = self.pick((f"{test} and {more}", f"{test} and ({more})"))
+            test = f"{test} and ({more})" if " or " in more or self.chance(50) else f"{test} and {more}"
         if self.chance(12):
             self.block("while True:", count, (change, f"if not ({test}):", "    break"), looping=True)
         elif self.chance(50):
