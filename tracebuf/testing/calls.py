@@ -80,7 +80,7 @@ _NEW = {
         "np.eye(3); np.full({i}, {x}); np.array([{x}, {y}]); np.full_like({a}, {x}); np.clip({a}, {x}, {y}); "
         "{a}.clip(0, 2); np.concatenate(({a}, {b}), axis={k}); np.where({a} > {b}, {a}, {b}); {a}.astype(np.{d}); "
         "{a}.astype(np.{d}) + {b}; np.tile({a}, 2); np.pad({a}, 1); np.minimum({a}, {x}); "
-        "np.maximum({a}, {b}, dtype=np.float64); np.zeros({a}.shape); np.empty_like({a}) * 0 == 1; "
+        "np.maximum({a}, {b}, dtype=np.float64); np.zeros({a}.shape); np.ones_like({a}) * 0 == 1; "
         "np.zeros_like({a}.T); np.ones(({i}, 2), np.{d}); np.identity(2); np.tri(3); np.logical_and({a}, {b}); "
         "{a}.copy() + {x}"
     ),

@@ -83,19 +83,26 @@ def smaller(report: Report, seconds: float = 20.0) -> Report:
     """The report of a smaller program that fails in the same way, run in this process."""
 
     def fails(text: str) -> bool:
-        with ends_within(5.0):
-            return attempt(Program(text)).signature == report.signature
+        try:
+            with ends_within(5.0):
+                return attempt(Program(text)).signature == report.signature
+        except TooLong:
+            return False
 
     text = minimise(report.text, fails, seconds)
     return attempt(Program(text))
 
 
+class TooLong(BaseException):
+    """No Exception, since those are results of a program."""
+
+
 @contextmanager
 def ends_within(seconds: float) -> Iterator[None]:
-    """Raises TimeoutError in what runs longer: a loop may have lost what ends it."""
+    """Raises TooLong in what runs longer: a loop may have lost what ends it."""
 
     def stop(*_: object) -> None:
-        raise TimeoutError
+        raise TooLong
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -127,7 +134,7 @@ def run_batch(seed: int, batch: int, current: Path) -> Iterator[Report]:
         try:
             with ends_within(20.0):
                 program = generate(random.Random(f"{seed} {batch} {number}"))
-        except TimeoutError:
+        except TooLong:
             continue  # some loops run long in eager NumPy
         current.write_text(program.text)
         yield attempt(program)
