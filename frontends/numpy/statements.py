@@ -109,6 +109,8 @@ class Statements(Expressions):
             raise note_location(error, self.r.loc)
         if type(error) in CERTAIN:
             self.r.fail(type(error), str(error).replace("{", "{{").replace("}", "}}"))
+        elif isinstance(error, np._core._exceptions.UFuncTypeError):
+            self.r.fail(error, None)
         else:
             text = f"this raises {type(error).__name__} when it is reached: {error}"
             raise UnsupportedError(
