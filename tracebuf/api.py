@@ -381,37 +381,56 @@ def build_results(plan: Plan, raw: Sequence[Any], values: Sequence[Any]) -> Any:
     """What the function returns, from the compiled function's results (rule C1: types, identity, shared memory)."""
     if isinstance(plan, Leaf) and plan.kind == "const":
         return plan.value
-    used: dict[int, int] = {id(v): -1 for v in values}
-    kept: list[Any] = []
+    return _Results(raw, values).build(plan)
 
-    def leaf(x: Leaf) -> Any:
+
+class _Results:
+    """The objects of one call's results.
+
+    Not functions within a function: one that names itself is a cycle, which would keep the memory of arguments and
+    results from being freed, and used again, until the collector comes.
+    """
+
+    __slots__ = ("kept", "raw", "used", "values")
+
+    def __init__(self, raw: Sequence[Any], values: Sequence[Any]) -> None:
+        self.raw, self.values = list(raw), values
+        self.used: dict[int, int] = {id(v): -1 for v in values}
+        self.kept: list[Any] = []
+
+    def build(self, p: Any) -> Any:
+        if isinstance(p, Leaf):
+            return self._leaf(p)
+        if isinstance(p, Pick):
+            return self.build(p.then if self.raw[p.index] else p.orelse)
+        items = [self.build(i) for i in p]
+        return tuple(items) if isinstance(p, tuple) else items
+
+    def _leaf(self, x: Leaf) -> Any:
         if x.kind == "const":
             return x.value
         if x.kind == "argument":
-            return values[x.index]
-        value = raw[x.index]
+            return self.values[x.index]
+        value = self.raw[x.index]
         if x.kind == "array":
-            if (
-                used.setdefault(id(value), x.identity) != x.identity
-            ):  # another object in eager too: a view of the same memory
-                value = raw[x.index] = value.view()  # type: ignore[index]
-                used[id(value)] = x.identity
-            if x.read_only and value.flags.writeable:
-                value = raw[x.index] = value.view()  # type: ignore[index]
-                value.flags.writeable = False
-                used[id(value)] = x.identity
-            kept.append(value)
-            return value
+            return self._array(x, value)
         return {"int": int, "float": float, "bool": bool}[x.kind](value) if x.kind != "numpy" else value
 
-    def build(p: Any) -> Any:
-        if isinstance(p, tuple):
-            return tuple(build(i) for i in p)
-        if isinstance(p, Pick):
-            return build(p.then if raw[p.index] else p.orelse)
-        return [build(i) for i in p] if isinstance(p, list) else leaf(p)
+    def _array(self, x: Leaf, value: Any) -> Any:
+        """The array, or a view of it where eager has another object on the same memory."""
+        if self.used.setdefault(id(value), x.identity) != x.identity:
+            value = self._becomes(x, value.view())
+        if x.read_only and value.flags.writeable:
+            value = self._becomes(x, value.view())
+            value.flags.writeable = False
+        self.kept.append(value)
+        return value
 
-    return build(plan)
+    def _becomes(self, x: Leaf, value: Any) -> Any:
+        """`value` in the place of a result; leaves of its identity find it there."""
+        self.raw[x.index] = value
+        self.used[id(value)] = x.identity
+        return value
 
 
 @overload

@@ -368,8 +368,8 @@ class Recorder:
         wins, rule F3)."""
         known = [v for v in values if not isinstance(v, Value) and self.entry_only(v)]
         if self.certain and len(known) == len(values):
-            error = arith.make_error(exception, message, [evaluate(v, self.hints) for v in known])
-            raise note_location(error, self.loc)
+            numbers = [evaluate(v, self.hints) for v in known]
+            raise note_location(arith.make_error(exception, message, numbers), self.loc)
         computed = [v if isinstance(v, Value) else self.index(v) for v in values]
         self.check(self.constant(False, I1), exception, message, computed)
         raise DeadEnd

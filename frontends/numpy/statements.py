@@ -77,7 +77,8 @@ class Statements(Expressions):
             except (TracebufError, DeadEnd):
                 raise
             except Exception as error:
-                self.user_error(error)
+                self.reached(error)
+                raise
             on = goes_on(self.r, env, CONTINUE)
             if isinstance(on, PyBool):
                 return self.rest(on, rest, env)
@@ -100,14 +101,17 @@ class Statements(Expressions):
         """The names that may be read where a jump leads."""
         return (self.scope.targets[-1] if self.scope.targets else frozenset()) | OURS
 
-    def user_error(self, error: Exception) -> None:
-        """An exception NumPy or Python raises for this code: raised at once where it is always reached and nothing
-        before it may raise, else when it is reached."""
+    def reached(self, error: Exception) -> None:
+        """An exception NumPy or Python raises for this code: where it is always reached and nothing before it may
+        raise, it gets the user's line, and is the caller's to raise; else it is recorded, raised when it is reached.
+
+        Not raised here: an exception that a frame of its own traceback names is a cycle, and keeps the arguments.
+        """
         if getattr(error, "__notes__", None):
-            raise error
+            return
         if self.r.certain:
-            raise note_location(error, self.r.loc)
-        if type(error) in CERTAIN:
+            note_location(error, self.r.loc)
+        elif type(error) in CERTAIN:
             self.r.fail(type(error), str(error).replace("{", "{{").replace("}", "}}"))
         elif isinstance(error, np._core._exceptions.UFuncTypeError):
             self.r.fail(error, None)

@@ -1,0 +1,129 @@
+"""What a call leaves behind: nothing but its results, and these live no longer than their names (rules B6, C1).
+
+Memory that is freed late is memory that the next call must take fresh, page by page, at many times the cost of a loop.
+"""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tracebuf.backend.runtime.memory_hook import counting
+
+N = 100_000
+
+
+@pytest.fixture(autouse=True)
+def _without_collector() -> Iterator[None]:
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def fresh(a: Any) -> Any:
+    return a + 1
+
+
+def nested(a: Any) -> Any:
+    b = a * 2
+    return [b, (b, b[1:])], 3, a
+
+
+def view(a: Any) -> Any:
+    return (a * 2)[::-2]
+
+
+def read_only(a: Any) -> Any:
+    return np.broadcast_to(a * 2, (2, len(a)))
+
+
+def picked(a: Any) -> Any:
+    return a if a[0] > 1 else a - 1
+
+
+def arrays_of(x: Any) -> Iterator[np.ndarray]:
+    if isinstance(x, np.ndarray):
+        yield x
+    elif isinstance(x, (tuple, list)):
+        for item in x:
+            yield from arrays_of(item)
+
+
+@pytest.mark.parametrize("f", [fresh, nested, view, read_only, picked])
+def test_results_and_arguments_die_with_their_last_name(f: Callable[..., Any]) -> None:
+    """C1: no call keeps an array, the first call with its tracing and compiling included."""
+    g = tracebuf.bufferize(f)
+    for _ in range(3):
+        a = np.ones(10)
+        result = g(a)
+        seen = [weakref.ref(x) for x in (a, *arrays_of(result))]
+        assert len(seen) > 1
+        del a, result
+        assert [r() for r in seen] == [None] * len(seen)
+
+
+def sizes_differ(a: Any, b: Any) -> Any:
+    return a + b
+
+
+def found_late(a: Any, b: Any) -> Any:
+    return a[np.cumsum(b)[-1]]
+
+
+@pytest.mark.parametrize("f", [sizes_differ, found_late])
+def test_an_error_keeps_no_argument(f: Callable[..., Any]) -> None:
+    """C1: raised in tracing or in compiled code, once it is handled nothing holds the arguments."""
+    g = tracebuf.bufferize(f)
+    b = np.arange(20) + 1
+    for _ in range(3):
+        a = np.ones(10)
+        seen = weakref.ref(a)
+        try:
+            g(a, b)
+        except (IndexError, ValueError):
+            del a
+        assert seen() is None
+
+
+def test_no_more_than_one_result_lives_when_each_is_dropped() -> None:
+    """B6: NumPy's memory for the second result is the first one's, freed."""
+    g = tracebuf.bufferize(fresh)
+    a = np.ones(N)
+    g(a)
+    with counting() as seen:
+        for _ in range(5):
+            g(a)
+    assert (seen.allocations, seen.frees, seen.live_bytes, seen.peak_bytes) == (5, 5, 0, 8 * N)
+
+
+def test_a_dropped_result_is_freed_before_a_name_takes_the_next_but_one() -> None:
+    """B6: as in eager, a name that is rebound keeps two results alive for a moment, not more."""
+    g = tracebuf.bufferize(fresh)
+    a = np.ones(N)
+    g(a)
+    with counting() as seen:
+        for _ in range(5):
+            a = g(a)
+    assert (seen.allocations, seen.peak_bytes) == (5, 16 * N)
+
+
+def test_temporaries_of_later_calls_take_no_memory() -> None:
+    """B6: buffers that cannot escape stay in the arena from call to call."""
+
+    @tracebuf.bufferize
+    def f(a: Any, b: Any) -> Any:
+        t = np.cumsum(a)
+        b[:] = t[::-1] + a
+
+    a, b = np.ones((2, N))
+    f(a, b)
+    with counting() as seen:
+        for _ in range(5):
+            f(a, b)
+    assert seen.allocated_bytes == 0
