@@ -1,71 +1,15 @@
-"""Refusals are manual pages: class, line, caret, reason, what to write instead; and errors that are the user's keep
-their class and get his line (rules F2, F3, X1)."""
+"""Errors that are the user's keep their class and get his line; a refusal leaves no trace (rules F2, F3, C3). What is
+refused, and with what words: golden/errors."""
 
 from __future__ import annotations
 
-import math
-import random
-import time
 from typing import Any
 
 import numpy as np
 import pytest
 from agreement import agree, program, refused
 
-import tracebuf
 from tracebuf import bufferize
-
-ITEMS = [1, 2]
-SPACE = {"math": math, "random": random, "time": time, "ITEMS": ITEMS, "NAMES": {"a": 1}}
-
-# (body of f(a, i), line of the caret in the body, text under the caret, part of the reason, part of the rewrite)
-REFUSED: list[tuple[str, int, str, str, str]] = [
-    ("try:\n    a += 1\nexcept ValueError:\n    pass", 1, "try:", "`try`", "if"),
-    ("return {1: a}", 1, "{1: a}", "a dict", "tuple"),
-    ("return a[a > 0]", 1, "a[a > 0]", "masks", "np.where"),
-    ("a[a > 0] = 3", 1, "a[a > 0]", "masks", "np.where"),
-    ("a[a > 0] += 3", 1, "a[a > 0]", "masks", "np.where"),
-    ("return a[[1, 2]]", 1, "a[[1, 2]]", "arrays and lists", "for i in range"),
-    ("return a[i]", 1, "a[i]", "arrays and lists", "for i in range"),
-    ("return a + ITEMS[0]", 1, "ITEMS", "mutable list from outside", "tuple"),
-    ("return a + NAMES['a']", 1, "NAMES", "mutable dict from outside", "argument"),
-    ("print(a)", 1, "print(a)", "a call of print", "outside"),
-    ("return a + np.random.rand(3)", 1, "np.random.rand(3)", "numpy.random.rand", "draw the numbers outside"),
-    ("return a + random.random()", 1, "random.random()", "a call of random", "draw the numbers outside"),
-    ("return a + time.time()", 1, "time.time()", "a call of time.time", "outside"),
-    ("return np.sort(a)", 1, "np.sort(a)", "numpy.sort", "outside"),
-    ("return a.tolist()", 1, "a.tolist", "`.tolist`", "outside"),
-    ("return a.astype(np.longdouble)", 1, "a.astype(np.longdouble)", "supported are bool, int8 to int64", "float64"),
-    ("return np.zeros(3, complex)", 1, "np.zeros(3, complex)", "complex128", "float64"),
-    ("return np.where(a > 0)", 1, "np.where(a > 0)", "depends on data", "np.where(c, x, y)"),
-    ("global G\nG = a", 1, "global G", "`global`", "return"),
-    ("class A:\n    pass\nreturn a", 1, "class A:", "class definition", "outside"),
-    ("return (lambda *x: x[0])(a)", 1, "lambda *x: x[0]", "*args", "name the parameters"),
-    ("return np.sin(**{'x': a})", 1, "np.sin(**{'x': a})", "**kwargs", "name"),
-    ("return a ** i", 1, "a ** i", "", ""),
-    ("return (a > 0) // (a > 1)", 1, "(a > 0) // (a > 1)", "", ""),
-    ("match a.ndim:\n    case 1:\n        return a", 1, "match a.ndim:", "`match`", "if"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "body, line, under, reason, instead", REFUSED, ids=[r[0].replace("\n", "; ")[:40] for r in REFUSED]
-)
-def test_refusals_say_where_why_and_what_to_write(body: str, line: int, under: str, reason: str, instead: str) -> None:
-    f = program("def f(a, i):\n" + "\n".join("    " + text for text in body.split("\n")), **SPACE)
-    a, i = np.array([3.0, -1.0, 2.0]), np.array([0, 1, 2])
-    if not reason:
-        agree(f, a, i)
-        return
-    error = refused(f, a, i)
-    assert reason in error.reason and instead in error.instead and error.instead
-    assert error.location is not None and error.location.line == line + 1 and error.location.function == "f"
-    text = str(error)
-    assert text.startswith(f'File "{f.__code__.co_filename}", line {line + 1}, in f')
-    source, carets = text.split("\n")[1:3]
-    start, end = carets.index("^"), carets.rindex("^") + 1
-    assert source[start:end] == under
-    assert isinstance(error, tracebuf.TracebufError)
 
 
 def test_a_refusal_stores_nothing_and_leaves_no_trace() -> None:
@@ -161,21 +105,7 @@ def test_carets_count_characters() -> None:
     assert source[carets.index("^") : carets.rindex("^") + 1] == "np.sort(a)"
 
 
-@pytest.mark.parametrize(
-    "source", ["def f(*a, **k): return a[0]", "def f(a, **k): return a", "def f(*, a=1, **k): return a"]
-)
-def test_variadic_functions_are_refused(source: str) -> None:
-    g = bufferize(program(source))
-    error = refused(g, np.arange(3.0)) if "*," not in source else refused(g)
-    assert "name the parameters" in error.instead and error.location is not None
-
-
 def test_keyword_only_parameters_stay_keyword_only() -> None:
     g = bufferize(program("def f(a, *, c=1.0): return a + c"))
     agree(g, np.arange(3.0), 2.0)  # TypeError
     agree(g, np.arange(3.0), c=2.0)
-
-
-@pytest.mark.parametrize("make", [lambda: eval("lambda a: a + 1"), lambda: (lambda a: a, lambda a: a + 1)[1]])
-def test_functions_without_a_readable_source_are_refused(make: Any) -> None:
-    assert "def" in refused(make(), np.arange(3.0)).instead or "file" in refused(make(), np.arange(3.0)).instead

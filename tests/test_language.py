@@ -321,3 +321,35 @@ def test_items_known_at_run_time(item: str) -> None:
     for i in (1, 2, 0, 3, -1, -2, 5, 9):
         for a in (np.arange(7.0), np.arange(20.0).reshape(4, 5)):
             agree(f, a, i, 2)
+
+
+def test_f1_membership_among_known_numbers() -> None:
+    f = program("""
+        def f(a, k, x):
+            if k in (1, 2, 4):
+                a += 1
+            hits = 0
+            for i in range(len(a)):
+                if a[i] in [0, 2.5, True] or i not in (0, 3):
+                    hits += 1
+            return hits, x in (1, 2.0), k not in (3, 1.0), a[0] in ()
+        """)
+    g = bufferize(f)
+    for k, x in ((1, 2.0), (3, 2.5), (2**40, float("nan")), (-1, 1.0)):
+        agree(g, np.array([2.5, 0, 1, 7, np.nan]), k, x)
+
+
+def test_f1_star_parameters_of_inner_functions() -> None:
+    agree(
+        program("""
+        def f(a, b):
+            def total(first, *rest, scale=2.0):
+                rest = rest[::-1]
+                for x in rest:
+                    first = first + x
+                return first * scale, len(rest)
+            return total(a), total(a, b, scale=3.0), (lambda *x: x[0])(b, a)
+        """),
+        np.arange(3.0),
+        np.ones(3),
+    )

@@ -35,8 +35,8 @@ from tracebuf.frontends.numpy.arguments import (
 )
 from tracebuf.frontends.numpy.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.outputs import Form, copy_results, destinations, labels
+from tracebuf.frontends.numpy.source import heading
 from tracebuf.frontends.numpy.trace import Call, Leaf, Pick
-from tracebuf.ir.location import Location
 from tracebuf.options import Options
 
 if TYPE_CHECKING:
@@ -258,8 +258,7 @@ class BufferizedFunction:
         if not kwargs and len(args) == len(self._names) and self._all_positional:
             return args
         if self._any_keyword:
-            code = self.__wrapped__.__code__
-            where = Location(code.co_filename, code.co_firstlineno, function=self.__wrapped__.__name__)
+            where = heading(self.__wrapped__)
             raise UnsupportedError("**kwargs is not supported", location=where, instead="name the parameters")
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
@@ -465,7 +464,6 @@ def check_donated(function: FunctionType, names: Sequence[str]) -> None:
         if name not in parameters:
             raise ValueError(f"donate names {name!r}, which is no parameter of {function.__name__}")
     if names:
-        code, shown = function.__code__, ", ".join(f"`{n}`" for n in names)
-        where = Location(code.co_filename, code.co_firstlineno, function=function.__name__)
+        where, shown = heading(function), ", ".join(f"`{n}`" for n in names)
         reason = f"donating {shown} is not supported yet: it will let the function overwrite that argument's buffer"
         raise UnsupportedError(reason, location=where, instead="store into the argument, or pass out=")

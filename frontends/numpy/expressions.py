@@ -32,6 +32,7 @@ from tracebuf.frontends.numpy.kinds import Choice, Env, Maybe, path_dependent
 from tracebuf.frontends.numpy.liveness import stored
 from tracebuf.frontends.numpy.outputs import store_results
 from tracebuf.frontends.numpy.products import matmul
+from tracebuf.frontends.numpy.pyfolds import truth_of_all
 from tracebuf.frontends.numpy.recorder import Frame, Recorder
 from tracebuf.frontends.numpy.reshape import Flat
 from tracebuf.frontends.numpy.scalars import binary, compare, example, truth, unary
@@ -80,6 +81,7 @@ class NestedFunction:
             kind(p.arg, kind.POSITIONAL_OR_KEYWORD, default=self.defaults.get(p.arg, kind.empty))
             for p in [*a.posonlyargs, *a.args]
         ]
+        parameters += [kind(a.vararg.arg, kind.VAR_POSITIONAL)] if a.vararg else []
         parameters += [
             kind(p.arg, kind.KEYWORD_ONLY, default=self.defaults.get(p.arg, kind.empty)) for p in a.kwonlyargs
         ]
@@ -329,10 +331,20 @@ class Expressions:
         if name in ("Is", "IsNot"):
             return (a is b) == (name == "Is")
         if name in ("In", "NotIn"):
-            if is_traced(a) or not isinstance(b, (tuple, list, str, frozenset)) or any(is_traced(x) for x in b):
-                raise self.refuse(node, "`in` needs values known at trace time", "compare with ==")
-            return (a in b) == (name == "In")
+            found = self.contains(node, b, a)
+            return found if name == "In" else self.negate(found) if isinstance(found, PyBool) else not found
         return compare(self.r, name, a, b)
+
+    def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
+        """`x in items`: what is known, or a number among numbers that are (a NaN is in a tuple by its identity)."""
+        plain = isinstance(items, (tuple, list, frozenset)) and all(is_known_number(i) for i in items)
+        if plain and isinstance(x, Scalar):
+            found = truth_of_all(self.r, "any", tuple(compare(self.r, "Eq", x, i) for i in items))
+            assert isinstance(found, (bool, PyBool))
+            return found
+        if is_traced(x) or not isinstance(items, (tuple, list, str, frozenset)) or any(is_traced(i) for i in items):
+            raise self.refuse(node, "`in` needs values known at trace time", rewrites.CONTAINS)
+        return x in items
 
     def expr_BoolOp(self, node: ast.BoolOp, env: Env) -> Any:
         return self.bool_chain(node, node.values, env)
@@ -458,15 +470,15 @@ class Expressions:
             reason = f"`.{node.attr}` of a {type(base).__name__} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
         reason = f"`.{node.attr}` of an object ({type(base).__name__}) from outside may change between calls"
-        raise self.refuse(node, reason, "pass the value as an argument")
+        raise self.refuse(node, reason, rewrites.of_object(type(base)))
 
     def expr_Lambda(self, node: ast.Lambda, env: Env) -> Any:
         return self.make_nested(node, "<lambda>", env)
 
     def make_nested(self, node: ast.FunctionDef | ast.Lambda, name: str, env: Env) -> NestedFunction:
         """A function object for an inner def or lambda; it sees the enclosing names as they are when it is called."""
-        if node.args.vararg or node.args.kwarg:
-            raise self.refuse(node, "*args and **kwargs are not supported yet", "name the parameters")
+        if node.args.kwarg:
+            raise self.refuse(node, "**kwargs is not supported", "name the parameters")
         outer = self.scope
         source = make_source(node, outer.source.file)
         plain = [*node.args.posonlyargs, *node.args.args]
@@ -493,7 +505,7 @@ class Expressions:
         kwargs: dict[str, Any] = {}
         for keyword in node.keywords:
             if keyword.arg is None:
-                raise self.refuse(node, "**kwargs in a call is not supported yet", "name the arguments")
+                raise self.refuse(node, "**kwargs in a call is not supported", "name the arguments")
             kwargs[keyword.arg] = self.expr(keyword.value, env)
         self.at(node)
         return self.call(node, function, args, kwargs)
@@ -523,7 +535,7 @@ class Expressions:
             out = kwargs.pop("out", None) if function.takes_out else None
             return store_results(self.r, self.call_function(function.__wrapped__, args, kwargs), out)
         name = getattr(function, "__name__", str(function))
-        module = getattr(function, "__module__", None) or ""
+        module = getattr(function, "__module__", None) or type(getattr(function, "__self__", None)).__module__
         if is_users(function):
             return self.call_function(function, args, kwargs)
         plain = not any(is_traced(x) for x in self.flat([*args, *kwargs.values()]))
@@ -560,6 +572,10 @@ class Expressions:
         if function is zip:
             return zipped(self.r, its)
         return reversed_of(self.r, *its) if function is reversed else enumerated(self.r, *its, *args[1:], **kwargs)
+
+
+def is_known_number(x: Any) -> bool:
+    return type(x) in (bool, int, float) and x == x
 
 
 def is_users(function: Any) -> bool:

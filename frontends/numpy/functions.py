@@ -352,6 +352,11 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
     return NotImplemented if handler is None else handler(r, *args, **kwargs)
 
 
+def is_numpys(ufunc: np.ufunc) -> bool:
+    """Whether a ufunc is one of NumPy's own, which is called by its name."""
+    return getattr(np, ufunc.__name__, None) is ufunc
+
+
 def handler_of(function: Any) -> Handler | None:
     """What to call for a known function."""
     if isinstance(function, ScalarMethod):
@@ -359,6 +364,8 @@ def handler_of(function: Any) -> Handler | None:
     if function is np.divmod:
         return divmod_function
     if isinstance(function, np.ufunc):
+        if not is_numpys(function):
+            return None
         return lambda r, *args, **kwargs: call_ufunc(r, function, args, kwargs)
     if isinstance(ufunc := getattr(function, "__self__", None), np.ufunc):
         return lambda r, *args, **kwargs: call_method(r, ufunc, function.__name__, args, kwargs)

@@ -186,11 +186,11 @@ def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
     if isinstance(item, slice):
         return "slice", item
     if isinstance(item, (bool, np.bool_, PyBool)) or (isinstance(item, (ArrayRef, NpScalar)) and item.element is I1):
-        instead = "np.where(mask, x, y) for a value, a[...] = np.where(mask, x, a) for a store"
-        raise UnsupportedError("indexing by masks is not supported yet", location=r.loc, instead=instead)
+        instead = "a.sum(where=mask) or np.where(mask, x, y); to store, a[...] = np.where(mask, x, a)"
+        raise UnsupportedError("indexing by masks is not supported", location=r.loc, instead=instead)
     if (isinstance(item, ArrayRef) and item.ndim) or isinstance(item, (list, np.ndarray)):
         instead = "slices, or a loop: for i in range(len(index)): b[i] = a[index[i]]"
-        raise UnsupportedError("indexing by arrays and lists is not supported yet", location=r.loc, instead=instead)
+        raise UnsupportedError("indexing by arrays and lists is not supported", location=r.loc, instead=instead)
     if (i := as_int(r, item)) is not None:
         if isinstance(i, int) and not -(2**63) <= i < 2**63:
             raise UnsupportedError("an index of more than 64 bits", location=r.loc, instead="an index within the array")

@@ -64,14 +64,15 @@ class Interpreter(Statements):
         code = function.__code__
         if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             raise UnsupportedError(
-                "generators and coroutines cannot be traced", location=self.r.loc, instead="use a plain function"
+                "generators and coroutines cannot be traced", location=self.r.loc,
+                instead="return an array or a tuple",
             )
         source = read_source(code, code.co_filename, code.co_firstlineno)
         bound = inspect.signature(function, follow_wrapped=False).bind(*args, **kwargs)
         given = set(bound.arguments)
         bound.apply_defaults()
         if code.co_flags & inspect.CO_VARKEYWORDS:
-            raise UnsupportedError("**kwargs is not supported yet", location=self.r.loc, instead="name the parameters")
+            raise UnsupportedError("**kwargs is not supported", location=self.r.loc, instead="name the parameters")
         for name, default in bound.arguments.items():
             nothing = type(default) is tuple and not default  # what `*args` is without any
             if name not in given and isinstance(default, (list, dict, set, tuple, np.ndarray)) and not nothing:

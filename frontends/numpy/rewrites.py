@@ -1,80 +1,77 @@
 """What to write instead of what cannot be traced: the second half of every refusal, in one place, by what was met.
 
-Callees are known by the name the user reads (`numpy.cumsum`, `print`); what is not listed gets a general answer.
+Callees are known by the name the user reads (`numpy.sort`, `print`); what is not listed gets a general answer.
 """
 
 from __future__ import annotations
 
 import ast
 
+_PLAIN = "use a plain function, and return a tuple or an array"
 STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
-    ast.Try: ("`try`", "test the condition before, with an if"),
-    ast.With: ("`with`", "enter the context around the call of the bufferized function"),
-    ast.Raise: ("`raise`", "check the arguments before the call"),
-    ast.Assert: ("`assert`", "check the arguments before the call"),
-    ast.Delete: ("`del`", "leave it out: buffers are freed after their last use"),
-    ast.Global: ("`global`", "return the value"),
+    ast.Try: ("`try`", "test for it with an if, or put the try around the call"),
+    ast.With: ("`with`", "enter the context around the call"),
+    ast.Delete: ("`del` of anything but a name", "leave it out"),
+    ast.Global: ("`global`", "return the value, and bind it outside"),
     ast.Nonlocal: ("`nonlocal`", "return the value"),
-    ast.ClassDef: ("a class definition", "define it outside the function"),
+    ast.ClassDef: ("a class definition", "define it outside the function, and pass numbers and arrays in"),
     ast.Match: ("`match`", "use if and elif"),
-    ast.AsyncFor: ("`async for`", "use a plain function"),
-    ast.AsyncWith: ("`async with`", "use a plain function"),
-    ast.AsyncFunctionDef: ("an async function", "use a plain function"),
+    ast.AsyncFunctionDef: ("an async function", _PLAIN),
 }
 EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
-    ast.ListComp: ("a list comprehension", "store into an array in a for loop, or write the items out"),
-    ast.SetComp: ("a set comprehension", "store into an array in a for loop"),
-    ast.DictComp: ("a dict comprehension", "use names, or a tuple"),
-    ast.GeneratorExp: ("a generator expression", "accumulate in a for loop"),
-    ast.Dict: ("a dict", "use names, or a tuple"),
+    ast.SetComp: ("a set comprehension", "use a list comprehension"),
+    ast.DictComp: ("a dict comprehension", "use a list comprehension, and indices in place of keys"),
+    ast.Dict: ("a dict", "use names or a tuple, and make the dict outside"),
     ast.Set: ("a set", "use a tuple"),
-    ast.NamedExpr: ("`:=`", "assign in a statement of its own"),
-    ast.JoinedStr: ("an f-string", "make the text outside the function"),
-    ast.Await: ("`await`", "use a plain function"),
-    ast.Yield: ("`yield`", "use a plain function"),
-    ast.YieldFrom: ("`yield from`", "use a plain function"),
+    ast.Yield: ("`yield`", _PLAIN),
+    ast.YieldFrom: ("`yield from`", _PLAIN),
 }
-_OUTSIDE = "compute it outside and pass the result in"
-_RANGE = "for i in range(len(a)): ... a[i] ..."
+OUTSIDE = "compute it outside and pass the result in"
+_ITERABLE = "iterate over range(...), an array, a tuple or a list"
+_RANDOM = "draw the numbers outside and pass them in: a traced body is run once, not at each call"
+_TIME = "read the clock outside: a traced body is run once, not at each call"
+_SORT = "sort outside and pass the result in, or swap elements in a loop"
 CALLS = {
     "print": "print outside of the function: a traced body is run once, not at each call",
-    "enumerate": _RANGE,
-    "zip": _RANGE,
-    "reversed": "for i in range(len(a) - 1, -1, -1): ... a[i] ...",
-    "map": _RANGE,
-    "iter": _RANGE,
-    "next": _RANGE,
+    "enumerate": _ITERABLE,
+    "zip": _ITERABLE,
+    "reversed": _ITERABLE,
+    "map": "use a comprehension: [f(x) for x in a]",
+    "filter": "use a comprehension: [x for x in a if ...]",
+    "iter": "use a for loop",
+    "next": "use a for loop, or index: [...][0]",
+    "sorted": _SORT,
+    "numpy.sort": _SORT,
+    "numpy.argsort": _SORT,
 }
+MODULES = {"random": _RANDOM, "numpy.random": _RANDOM, "time": _TIME}
+ATTRIBUTES = {"tolist": "return the array, and convert it outside", "sort": _SORT}
+CONTAINS = "np.any(a == x) for an array, x == y or x == z for numbers"
+OF_ARRAYS = "use operators, slices, np.* functions, or a loop over the elements"
 
 
 def statement(node: ast.stmt) -> tuple[str, str]:
     """Reason and rewrite for a kind of statement."""
-    what, instead = STATEMENTS.get(type(node), (f"`{type(node).__name__.lower()}`", "keep to assignments, for and if"))
+    what, instead = STATEMENTS.get(type(node), (f"`{type(node).__name__.lower()}`", "keep to plain statements"))
     return f"{what} is not supported in a traced function", instead
 
 
 def expression(node: ast.expr) -> tuple[str, str]:
     """Reason and rewrite for a kind of expression."""
-    what, instead = EXPRESSIONS.get(type(node), (f"{type(node).__name__}", "use names, operators, calls and indexing"))
+    what, instead = EXPRESSIONS.get(type(node), (type(node).__name__, "use names, operators, calls and indexing"))
     return f"{what} is not supported in a traced function", instead
 
 
 def call(where: str) -> str:
     """What to write in the place of a call."""
-    if where.startswith(("numpy.random", "random.")) or where in ("random", "random.random"):
-        return "draw the numbers outside and pass them in: a traced body is run once, not at each call"
-    if where.startswith("math."):
-        return "multiply, add or compare in a loop"
-    if where.startswith("time."):
-        return "measure outside: a traced body is run once, not at each call"
-    return CALLS.get(where, _OUTSIDE)
+    return CALLS.get(where) or MODULES.get(where.rpartition(".")[0]) or OUTSIDE
+
+
+def of_object(kind: type) -> str:
+    """What to write for an attribute of an object from outside."""
+    return _RANDOM if kind.__module__.startswith("numpy.random") else "pass the value as an argument"
 
 
 def attribute(name: str) -> str:
     """What to write for an attribute or method of an array."""
-    known = {
-        "clip": "np.clip(a, low, high)",
-        "tolist": "return the array, and convert it outside",
-    }
-    general = "use operators, slices, np.* functions of elements, sum, max, min, mean, dot, copy, astype or .T"
-    return known.get(name, general)
+    return ATTRIBUTES.get(name, OF_ARRAYS)

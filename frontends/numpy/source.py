@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import liveness
+from tracebuf.ir.location import Location
 
 Definition = ast.FunctionDef | ast.Lambda
 
@@ -49,6 +50,17 @@ def read_source(code: types.CodeType, file: str, line: int) -> Source:
     return make_source(found[0], file)
 
 
+def heading(function: types.FunctionType) -> Location:
+    """Where a function begins: its line with `def`, below its decorators."""
+    code, name = function.__code__, function.__name__
+    try:
+        node = read_source(code, code.co_filename, code.co_firstlineno).node
+    except UnsupportedError:
+        return Location(code.co_filename, code.co_firstlineno, function=name)
+    end = node.end_col_offset if node.end_lineno == node.lineno else None
+    return Location(code.co_filename, node.lineno, node.col_offset, end or 10**6, name)
+
+
 @lru_cache(maxsize=64)
 def definitions(text: str) -> dict[int, list[Definition]]:
     """The functions and lambdas of a file by first line (decorators count, as they do in code objects)."""
@@ -84,6 +96,7 @@ def matches(node: Definition, code: types.CodeType) -> bool:
 
 def make_source(node: Definition, file: str) -> Source:
     """The source of a definition met while tracing."""
-    names = {a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
+    rest = [node.args.vararg] if node.args.vararg else []
+    names = {a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, *rest]}
     body = node.body if isinstance(node, ast.FunctionDef) else []
     return Source(node, file, liveness.analyse(node), frozenset(names) | frozenset(liveness.stored(body)))

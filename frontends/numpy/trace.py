@@ -18,10 +18,10 @@ from tracebuf.frontends.numpy.joins import deep_parameters
 from tracebuf.frontends.numpy.kinds import Choice
 from tracebuf.frontends.numpy.outputs import Form, arranged, check_one_type, store_results
 from tracebuf.frontends.numpy.recorder import DeadEnd, Guard, Recorder
+from tracebuf.frontends.numpy.source import heading
 from tracebuf.frontends.numpy.values import EITHER, ArrayRef, GuardedRef, NpScalar, PyBool, PyFloat, PyInt, Scalar
 from tracebuf.ir.core import Func, Op, Value
 from tracebuf.ir.dims import Expr, Sym, sym, symbols, to_python
-from tracebuf.ir.location import Location
 from tracebuf.ir.types import TensorType
 from tracebuf.ops import bufferization, func
 
@@ -115,8 +115,7 @@ class Call:
 def trace(function: types.FunctionType, call: Call) -> Traced:
     """Traces one call; UnsupportedError where the language ends, NewCapture for an array from outside that is not in
     the call."""
-    code = function.__code__
-    entry = Entry(function.__name__, Location(code.co_filename, code.co_firstlineno, function=function.__name__))
+    entry = Entry(function.__name__, heading(function))
     given: list[Any] = []
     related = call.related
     for i, (name, x, key) in enumerate(zip(call.names, call.values, call.keys)):
