@@ -162,6 +162,115 @@ def f3_earlier_error_of_a_loop_wins(a, c, n):
     return unbound  # noqa: F821
 
 
+def s3_one_object_on_both_paths(a, c, n):
+    if c.sum() > 0:
+        x = a * 1
+        y = x
+    else:
+        x = a * 2
+        y = x
+    return x, y
+
+
+def s3_one_object_on_one_path(a, c, n):
+    if c.sum() > 0:
+        t = a * 1
+        b = t
+    else:
+        t = a * 2
+        b = c
+    return t, b
+
+
+def s3_one_object_on_one_path_first(a, c, n):
+    if c.sum() > 0:
+        t = a * 1
+        b = t
+    else:
+        t = a * 2
+        b = c
+    return b, t
+
+
+def s3_an_array_changes_places_with_a_view_of_all_of_it(a, c, n):
+    v = a[n - 2 :]
+    for _i in range(n):
+        a, v = v, a
+    return v
+
+
+def s3_reversed_on_one_path(a, c, n):
+    if c.sum() > 0:
+        t = a * 1
+        x, y = t, t
+    else:
+        t = a * 2
+        x, y = t[::-1], t
+    y[:1] = 77
+    return x, y
+
+
+def s3_one_object_of_a_loop(a, c, n):
+    x = a.copy()
+    y = x
+    for _i in range(n):
+        x = x + 1
+        y = x
+    return x, y, x is y
+
+
+def s3_one_object_of_a_while(a, c, n):
+    i = 0
+    while i < n:
+        t = a * i
+        u = t
+        i += 1
+    return t, u
+
+
+def s3_the_argument_where_no_iteration_runs(a, c, n):
+    x = a
+    for i in range(n):
+        x = x[1:]
+        x += i
+    return x
+
+
+def s3_a_view_of_the_argument_all_the_same(a, c, n):
+    b = a
+    for _i in range(n):
+        b = b[:]
+    return b, b is a
+
+
+def s3_is_by_the_path(a, c, n):
+    b = a if c.sum() > 0 else c
+    if b is a:
+        return 1, b
+    return 2, b
+
+
+def s8_name_bound_inside_of_a_carried_array(a, c, n):
+    x = a * 1
+    for _i in range(n):
+        x = x + 1
+        t = x
+        u = x[:]
+    u[:1] = 5
+    return x, t, u
+
+
+def s10_last_value_of_what_does_not_change(a, c, n):
+    s = 1.5
+    r = 2.5
+    for _i in range(n):
+        r = s
+        if len(c) > 100:
+            s = 3.5
+        m = s
+    return m, r, s
+
+
 PROGRAMS = [v for k, v in list(globals().items()) if k[0] in "scfnb" and k[1:2].isdigit()]
 
 

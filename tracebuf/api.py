@@ -390,12 +390,12 @@ class _Results:
     results from being freed, and used again, until the collector comes.
     """
 
-    __slots__ = ("kept", "raw", "used", "values")
+    __slots__ = ("made", "raw", "used", "values")
 
     def __init__(self, raw: Sequence[Any], values: Sequence[Any]) -> None:
         self.raw, self.values = list(raw), values
         self.used: dict[int, int] = {id(v): -1 for v in values}
-        self.kept: list[Any] = []
+        self.made: dict[int, Any] = {}
 
     def build(self, p: Any) -> Any:
         if isinstance(p, Leaf):
@@ -412,7 +412,9 @@ class _Results:
             return self.values[x.index]
         value = self.raw[x.index]
         if x.kind == "array":
-            return self._array(x, value)
+            if x.identity not in self.made:
+                self.made[x.identity] = self._array(x, value)
+            return self.made[x.identity]
         return {"int": int, "float": float, "bool": bool}[x.kind](value) if x.kind != "numpy" else value
 
     def _array(self, x: Leaf, value: Any) -> Any:
@@ -422,11 +424,10 @@ class _Results:
         if x.read_only and value.flags.writeable:
             value = self._becomes(x, value.view())
             value.flags.writeable = False
-        self.kept.append(value)
         return value
 
     def _becomes(self, x: Leaf, value: Any) -> Any:
-        """`value` in the place of a result; leaves of its identity find it there."""
+        """`value` in the place of a result."""
         self.raw[x.index] = value
         self.used[id(value)] = x.identity
         return value

@@ -15,6 +15,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import aggregates, functions, rewrites
 from tracebuf.frontends.numpy.fresh import as_array
+from tracebuf.frontends.numpy.identity import same_thing
 from tracebuf.frontends.numpy.indexing import read_item
 from tracebuf.frontends.numpy.iteration import (
     Items,
@@ -311,9 +312,10 @@ class Expressions:
         return PyBool(value, None if condition.nonneg is None else sub(-1, condition.nonneg))
 
     def expr_Compare(self, node: ast.Compare, env: Env) -> Any:
-        left = self.expr(node.left, env)
         if len(node.ops) == 1:
-            return self.compare_one(node, node.ops[0], left, self.expr(node.comparators[0], env))
+            read = self.any_expr if isinstance(node.ops[0], (ast.Is, ast.IsNot)) else self.expr
+            return self.compare_one(node, node.ops[0], read(node.left, env), read(node.comparators[0], env))
+        left = self.expr(node.left, env)
         return self.chain(node, left, list(zip(node.ops, node.comparators)), env)
 
     def chain(self, node: ast.Compare, left: Any, rest: list[tuple[ast.cmpop, ast.expr]], env: Env) -> Any:
@@ -329,7 +331,10 @@ class Expressions:
         self.at(node)
         name = type(op).__name__
         if name in ("Is", "IsNot"):
-            return (a is b) == (name == "Is")
+            found = same_thing(self.r, a, b)
+            if isinstance(found, bool):
+                return found == (name == "Is")
+            return found if name == "Is" else self.negate(found)
         if name in ("In", "NotIn"):
             found = self.contains(node, b, a)
             return found if name == "In" else self.negate(found) if isinstance(found, PyBool) else not found

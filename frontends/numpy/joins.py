@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tracebuf.frontends.numpy.identity import Either, conditions, identity
 from tracebuf.frontends.numpy.kinds import (
     BOOL,
     BREAK,
@@ -119,9 +120,10 @@ class Join:
         self.sizes: dict[tuple[Any, ...], list[Any]] = {}
         self.lifted: dict[Storage, Storage] = {}
         self.joined: dict[tuple[Storage, Storage], Storage] = {}
-        self.objects: dict[tuple[int, int], Finish | None] = {}
         self.pairs: set[tuple[Storage, Storage]] = set()
         self.fixed: set[Storage] = set()
+        self.arrays_made: dict[tuple[int, int], tuple[Finish | None, Any]] = {}
+        self.arrays_lifted: dict[tuple[int, int], tuple[Finish, ArrayRef]] = {}
 
     # -- names
     def names(self, env: Env, names: Sequence[str], live: frozenset[str], unchecked: frozenset[str]) -> None:
@@ -170,7 +172,7 @@ class Join:
         """`a` where the condition held, `b` where it did not; one may be MISSING."""
         if a is MISSING or b is MISSING:
             return self.lift(name, b if a is MISSING else a, 1 if a is MISSING else 0)
-        if same_value(a, b) and not self.inside(a) and not self.one_is_an_argument(a, b):
+        if same_value(a, b) and not self.inside(a):
             return lambda: a
         if is_container(a) and type(a) is type(b) and len(a) == len(b):
             parts = [self.value(name, x, y) for x, y in zip(a, b)]
@@ -179,18 +181,11 @@ class Join:
         if kind is not None:
             return self.number(name, kind, a, b)
         if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
-            if (id(a), id(b)) not in self.objects:  # names of one array object stay names of one
-                made = self.arrays(name, a, b)
-                self.objects[id(a), id(b)] = None if made is None else once(made)
-            joined = self.objects[id(a), id(b)]
+            joined = self.one_array(name, a, b)
             if joined is not None:
                 return joined
         first, second = self.lift(name, a, 0), self.lift(name, b, 1)
         return lambda: Choice(self.condition.value, first(), second())
-
-    def one_is_an_argument(self, a: Any, b: Any) -> bool:
-        """Whether one is the caller's own array object, and the other a view of all of it (rule C1: identity)."""
-        return a is not b and any(x is g for x in (a, b) for g in self.r.given)
 
     def number(self, name: str, kind: Kind, a: Any, b: Any) -> Finish:
         """A number from both sides; MISSING stands for one that nobody reads."""
@@ -242,6 +237,8 @@ class Join:
         """Whether a reference is to what exists outside of the branches, with parameters known there."""
         if isinstance(ref, GuardedRef):
             return self.r.is_visible(ref.condition) and all(self.in_view(arm) for arm in ref.arms)
+        if not all(self.r.is_visible(c) for c in conditions(ref.origin)):
+            return False
         return self.local(ref.storage) is None and all(self.r.in_scope(d) for d in deep_parameters(ref.view))
 
     def visible(self, x: Scalar) -> bool:
@@ -256,12 +253,43 @@ class Join:
         return next((i for i, f in enumerate(self.frames) if s in f.locals), None)
 
     # -- arrays
+    def one_array(self, name: str, a: ArrayRef, b: ArrayRef) -> Finish | None:
+        """Two arrays as one reference, the same for all names that hold these two; it knows which object it is."""
+        key = id(a), id(b)
+        if key not in self.arrays_made:
+            joined = self.arrays(name, a, b)
+            if joined is not None and plain(a) and plain(b):
+                joined = self.with_origin(joined, self.origin(name, identity(a), 0), self.origin(name, identity(b), 1))
+            self.arrays_made[key] = None if joined is None else once(joined), (a, b)
+        return self.arrays_made[key][0]
+
+    def with_origin(self, made: Finish, first: Finish, second: Finish | None = None) -> Finish:
+        def finish() -> ArrayRef:
+            ref: ArrayRef = made()
+            if plain(ref):
+                a = first()
+                b = a if second is None else second()
+                ref.origin = a if a is b else Either(self.condition.value, a, b)
+            return ref
+
+        return finish
+
+    def origin(self, name: str, found: Any, side: int) -> Finish:
+        """An identity of one side, made visible behind the join."""
+        if not isinstance(found, Either):
+            return lambda: found
+        then, orelse = self.origin(name, found.then, side), self.origin(name, found.orelse, side)
+        if self.r.is_visible(found.condition):
+            return lambda: Either(found.condition, then(), orelse())
+        flag = self.lift(name, PyBool(found.condition), side)
+        return lambda: Either(flag().value, then(), orelse())
+
     def arrays(self, name: str, a: ArrayRef, b: ArrayRef) -> Finish | None:
         """Two arrays: views of one storage, of two that become one, or a guarded reference; None if they differ too
         much."""
         if a.element is not b.element or a.ndim != b.ndim:
             return None
-        if plain(a) and plain(b) and pairable(a, b) and not self.one_is_an_argument(a, b):
+        if plain(a) and plain(b) and pairable(a, b):
             if a.storage is b.storage and self.local(a.storage) is None:
                 return self.view(a.storage, a, b)
             if self.private(a.storage, b.storage):
@@ -364,11 +392,12 @@ class Join:
             flag = self.lift(name, PyBool(x.condition), side)
             return lambda: GuardedRef(flag().value, (arms[0](), arms[1]()), [s() for s in sizes], x.leaving)
         if isinstance(x, ArrayRef):
-            if (id(x), side) not in self.objects:
-                self.objects[id(x), side] = once(self.lift_array(name, x, side))
-            lifted = self.objects[id(x), side]
-            assert lifted is not None
-            return lifted
+            key = id(x), side
+            if key not in self.arrays_lifted:
+                lifted = self.lift_array(name, x, side)
+                origin = self.origin(name, identity(x), side) if plain(x) and not self.in_view(x) else None
+                self.arrays_lifted[key] = once(lifted if origin is None else self.with_origin(lifted, origin)), x
+            return self.arrays_lifted[key][0]
         if isinstance(x, Scalar) and not self.visible(x):
             kind = kind_of(x)
             assert kind is not None

@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.conditions import both, compare_floats, either, is
 from tracebuf.frontends.numpy.pyints import is_exactly
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import scalar_value
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, Unsure
+from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, Unsure
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F64, I1, INDEX, SUPPORTED_DTYPES, ScalarType, scalar_type
 
@@ -136,7 +136,7 @@ def same_value(a: Any, b: Any) -> bool:
     if a is b:
         return True
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
-        return a.same(b)
+        return isinstance(a, GuardedRef) and a.same(b)
     if isinstance(a, PyInt) and isinstance(b, PyInt):
         return a.expr == b.expr
     if isinstance(a, NpScalar) and isinstance(b, NpScalar):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tracebuf.frontends.numpy.joins import deep_parameters, once, parameters, plain, with_parts
+from tracebuf.frontends.numpy.identity import Either, anew, either, identity, one_object
+from tracebuf.frontends.numpy.joins import deep_parameters, once, parameters, plain, references, with_parts
 from tracebuf.frontends.numpy.kinds import (
     BOOL,
     BREAK,
@@ -24,11 +26,11 @@ from tracebuf.frontends.numpy.kinds import (
     zero,
 )
 from tracebuf.frontends.numpy.loop_judge import LoopJudge
-from tracebuf.frontends.numpy.loop_plan import WHICH, Carried, Carry, Item, goes_on
+from tracebuf.frontends.numpy.loop_plan import WHICH, Carried, Item, goes_on
 from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage, whole
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, Sym, add, dim_max, mod, mul, sub, substitute, sym
-from tracebuf.ir.types import INDEX, TensorType
+from tracebuf.ir.types import I1, INDEX, TensorType
 from tracebuf.ops import arith, scf
 
 
@@ -39,15 +41,17 @@ class LoopClose(LoopJudge):
         """Records the loop; names and storages take what it gives."""
         r = self.r
         carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]] = {}
+        self.watch(carried)
+        finishes = [] if self.spec.exits else self.bound_inside(carried)
         self.close_items(carried)
         self.close_storages(carried)
-        finishes = [] if self.spec.exits else self.bound_inside(carried)
         for storage, phi in list(self.frame.phis.items()):
             outside = r.value(storage)
             if self.frame.values[storage] is phi:
                 self.drop(phi, outside)
             else:
                 carried[phi] = (outside, self.frame.values[storage], self.set_storage(storage))
+        carried = {p: (i, self.dropped.get(last, last), done) for p, (i, last, done) in carried.items()}
         results = self.record(carried)
         for phi, result in results.items():
             carried[phi][2](result)
@@ -57,6 +61,25 @@ class LoopClose(LoopJudge):
 
     def set_storage(self, storage: Storage) -> Callable[[Value], None]:
         return lambda value: self.r.set_value(storage, value)
+
+    def watch(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+        """Whether names still hold the objects that they held before the loop, where something else holds them too."""
+        r = self.r
+        held = Counter(id(x) for x in (*r.given, *references((*self.env.values(), *r.outer_values()))))
+        for i in self.items:
+            key = id(i.entry), id(i.back)
+            if not plain(i.entry) or i.how is WHICH or i.back is i.head or held[id(i.entry)] < 2 or key in self.stayed:
+                continue
+            phi = self.block.add_arg(I1)
+
+            def last(i: Item = i, phi: Value = phi) -> Value:
+                same = either(r, phi, one_object(r, identity(i.back), identity(i.head)), False)
+                return same.value if isinstance(same, PyBool) else r.constant(same, I1)
+
+            carried[phi] = (r.constant(True, I1), self.inner(last), self.found_stayed(key))
+
+    def found_stayed(self, key: tuple[int, int]) -> Callable[[Value], None]:
+        return lambda value: self.stayed.update({key: value})
 
     def close_items(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
         r = self.r
@@ -134,8 +157,7 @@ class LoopClose(LoopJudge):
             init = r.index(inits[value])
             carried[value] = (init, self.inner(lambda d=last: r.index(d)), self.found_size(value))  # type: ignore[misc]
         for c in self.storages.values():
-            back = next((i.back.storage for i in self.items if plain(i.head) and i.head.storage is c.inner), c.inner)
-            last_value = self.inner(lambda s=back: r.value(s))  # type: ignore[misc]
+            last_value = self.inner(lambda c=c: r.value(self.yielded(c)))  # type: ignore[misc]
             carried[c.phi] = (r.value(c.entry), last_value, lambda value, c=c: self.found_storage(c, value))  # type: ignore[misc]
 
     def found_size(self, phi: Value) -> Callable[[Value], None]:
@@ -218,16 +240,32 @@ class LoopClose(LoopJudge):
             self.last_turn()
 
     def array_after(self, item: Item) -> ArrayRef:
-        how, head = item.how, item.head
-        if how is None:
+        """What a name holds whose array is of one storage: the same object if all iterations left it alone."""
+        if item.back is item.head:
             return item.entry  # type: ignore[no-any-return]
-        assert isinstance(how, Carry)
-        if how.by_value and not item.parts:
-            return ArrayRef(head.storage, whole(head.storage.shape), head.read_only)
-        made = [self.size_after(v, d) for v, d in zip(item.parts, parameters(item.entry.view))]
-        n = len(head.view.offsets)
-        view = replace(head.view, offsets=tuple(made[:n]), sizes=tuple(made[n:]))
-        return ArrayRef(head.storage, view, head.read_only)
+        key = id(item.entry), id(item.back)
+        if key not in self.arrays:
+            self.arrays[key] = self.replaced(item)
+        return self.arrays[key]
+
+    def replaced(self, item: Item) -> ArrayRef:
+        how, head = item.how, item.head
+        made: ArrayRef
+        if how is None and not plain(item.entry):
+            return item.entry  # type: ignore[no-any-return]
+        if how is None:
+            made = ArrayRef(head.storage, head.view, head.read_only)
+        elif not item.parts:
+            made = ArrayRef(head.storage, whole(head.storage.shape), head.read_only)
+        else:
+            parts = [self.size_after(v, d) for v, d in zip(item.parts, parameters(item.entry.view))]
+            n = len(head.view.offsets)
+            view = replace(head.view, offsets=tuple(parts[:n]), sizes=tuple(parts[n:]))
+            made = ArrayRef(head.storage, view, head.read_only)
+        moved = item.back if isinstance(identity(item.back), Either) else identity(item.back)
+        flag = self.stayed.get((id(item.entry), id(item.back)))
+        made.origin = moved if flag is None else Either(flag, identity(item.entry), moved)
+        return made
 
     def last_turn(self) -> None:
         """What names that took turns hold after the loop: by the number of iterations, specialised on if it is known
@@ -301,6 +339,9 @@ class LoopClose(LoopJudge):
             return lambda: found[0]
         if not isinstance(x, ArrayRef):
             return lambda: x
+        same = next((i for i in self.items if i.back is x), None)
+        if same is not None:
+            return lambda: same.found
         if id(x) not in self.lasts:  # names of one array object stay names of one
             self.lasts[id(x)] = once(self.last_array(carried, name, x))
         return self.lasts[id(x)]
@@ -328,7 +369,7 @@ class LoopClose(LoopJudge):
             return lambda: GuardedRef(flag().value, (arms[0](), arms[1]()), [s() for s in shape])
         mine = x.storage in self.frame.locals
         if not mine and all(self.r.in_scope(d) for d in deep_parameters(x.view)):
-            return lambda: x
+            return lambda: anew(x)
         over = x.view.over
         if over is not None and not all(self.r.in_scope(d) for d in (*over.shape, *deep_parameters(over.view))):
             raise path_dependent(self.r, name, "an array under another shape, with sizes known there only")
@@ -344,6 +385,9 @@ class LoopClose(LoopJudge):
         r = self.r
         if storage in self.kept:
             return self.kept[storage]
+        for c in self.storages.values():
+            if storage is self.yielded(c):
+                return c.inner
         assert self.spec.rng is not None
         runs = r.ask_nonneg(add(self.spec.rng.trips(), -1)) is True
         shape = [self.last_dim(carried, d, none=True) for d in storage.shape]

@@ -49,6 +49,9 @@ class LoopHead:
         self.counter: Value | None = None
         self.lasts: dict[int, Callable[[], ArrayRef]] = {}
         self.kept: dict[Storage, Storage] = {}
+        self.dropped: dict[Value, Value] = {}
+        self.arrays: dict[tuple[int, int], ArrayRef] = {}
+        self.stayed: dict[tuple[int, int], Value] = {}
 
     # -- tracing an iteration
 
@@ -106,6 +109,10 @@ class LoopHead:
             return Item(path, entry, entry)
         if isinstance(how, Carry) and how.by_value and entry.storage not in self.own:
             return Item(path, entry, entry)
+        if isinstance(how, Carry):
+            same = next((i for i in self.items if i.entry is entry and i.how == how), None)
+            if same is not None:  # names of one array object stay names of one
+                return replace(same, path=path)
         if isinstance(how, Which):
             phi = self.block.add_arg(INDEX)
             which = self.r.symbol(phi, f"which {path[0]}", 0, len(self.candidates) - 1)
@@ -197,6 +204,7 @@ class LoopHead:
     def drop(self, phi: Value, init: Value) -> None:
         """Replaces a carried argument that does not change by its initial value."""
         phi.replace_all_uses(init)
+        self.dropped[phi] = init
         symbols = self.r.func.symbols
         for s in [s for s, v in symbols.items() if v is phi]:
             symbols[s] = init

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tracebuf.frontends.numpy.identity import anew
 from tracebuf.frontends.numpy.joins import MISSING, pairable, parameters, plain
 from tracebuf.frontends.numpy.kinds import (
     INT,
@@ -26,9 +27,9 @@ from tracebuf.frontends.numpy.kinds import (
     zero,
 )
 from tracebuf.frontends.numpy.loop_head import LoopHead
-from tracebuf.frontends.numpy.loop_plan import WHICH, Carry, Item, Path, arms_of, similar
+from tracebuf.frontends.numpy.loop_plan import WHICH, Carried, Carry, Item, Path, arms_of, similar
 from tracebuf.frontends.numpy.recorder import Frame, Recorder
-from tracebuf.frontends.numpy.values import ArrayRef, PyInt
+from tracebuf.frontends.numpy.values import ArrayRef, PyInt, Storage
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import I1
@@ -197,12 +198,15 @@ class LoopJudge(LoopHead):
         if any(len(v) > 1 for v in yielded.values()):
             self.plan.split = self.plan.again = True
 
+    def yielded(self, c: Carried) -> Storage:
+        """The storage that takes the place of a carried one."""
+        return next((i.back.storage for i in self.items if plain(i.head) and i.head.storage is c.inner), c.inner)
+
     def size_yields(self) -> list[tuple[Value, Dim]]:
         """What the carried sizes and offsets become."""
         found: list[tuple[Value, Dim]] = []
         for c in self.storages.values():
-            back = next((i.back.storage for i in self.items if plain(i.head) and i.head.storage is c.inner), c.inner)
-            found += [(v, d) for v, d in zip(c.sizes, back.shape) if v is not None]
+            found += [(v, d) for v, d in zip(c.sizes, self.yielded(c).shape) if v is not None]
         for i in self.items:
             if i.parts:
                 found += [(v, d) for v, d in zip(i.parts, parameters(i.back.view)) if v is not None]
@@ -267,7 +271,7 @@ def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Rec
     if isinstance(x, Choice):
         raise path_dependent(r, name, "values of different types")
     if not isinstance(x, ArrayRef) or (plain(x) and outlives(r, x, frame)):
-        return lambda r: x
+        return lambda r: anew(x) if isinstance(x, ArrayRef) else x
     if not plain(x):
         raise path_dependent(r, name, "one of several arrays inside the loop only")
     view, storage = x.view, x.storage

@@ -331,7 +331,8 @@ class Loop(LoopClose):
     def turning(self) -> list[Item]:
         """The arrays that another takes the place of."""
         arrays = [i for i in self.items if isinstance(i.entry, ArrayRef)]
-        return [i for i in arrays if isinstance(i.back, ArrayRef) and i.how is None and not i.head.same(i.back)]
+        moved = [i for i in arrays if isinstance(i.back, ArrayRef) and i.how is None and i.back is not i.head]
+        return [i for i in moved if not i.head.same(i.back) or any(i.back is j.head for j in moved)]
 
     def cycle(self) -> int:
         """The period with which arrays that the loop does not own change places; 0 if they do not."""
@@ -340,7 +341,7 @@ class Loop(LoopClose):
             return 0
         if all(i.head.storage.arg is None for i in items) and not {i.head.storage for i in items} & self.anchored():
             return 0  # private ones are carried, and their buffers change places
-        order = [next((k for k, j in enumerate(items) if i.back.same(j.head)), -1) for i in items]
+        order = [taken(i, items) for i in items]
         if sorted(order) != list(range(len(items))):
             return 0
         now, period = list(order), 1
@@ -349,6 +350,12 @@ class Loop(LoopClose):
         return period if period <= 3 else 0
 
     # -- closing
+
+
+def taken(item: Item, items: Sequence[Item]) -> int:
+    """Whose place at the head its array had: that of the very object if there is one; -1: nobody's."""
+    exact = [k for k, j in enumerate(items) if item.back is j.head]
+    return next(iter([*exact, *(k for k, j in enumerate(items) if item.back.same(j.head))]), -1)
 
 
 def same_turns(turns: Sequence[Env], cycle: int) -> bool:

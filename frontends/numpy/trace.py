@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,9 +14,11 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arguments import ArrayKey, Binding, Entry, Key, Relations, ScalarKey
 from tracebuf.frontends.numpy.captures import Hidden
+from tracebuf.frontends.numpy.identity import Either, identity, objects
 from tracebuf.frontends.numpy.interpreter import Interpreter
 from tracebuf.frontends.numpy.joins import deep_parameters
-from tracebuf.frontends.numpy.kinds import Choice
+from tracebuf.frontends.numpy.kinds import Choice, leaves
+from tracebuf.frontends.numpy.loop_plan import arms_of
 from tracebuf.frontends.numpy.outputs import Form, arranged, check_one_type, store_results
 from tracebuf.frontends.numpy.recorder import DeadEnd, Guard, Recorder
 from tracebuf.frontends.numpy.source import heading
@@ -160,6 +163,8 @@ def finish(entry: Entry, r: Recorder, interpreter: Interpreter, given: Sequence[
         if final is not argument:
             r.frame.values[storage] = r.add(bufferization.MaterializeInDestination.of(final, argument, r.loc)).result
     results = Results(r, given)
+    arrays = {id(x): x for leaf in leaves(result) if isinstance(leaf, ArrayRef) for x in arms_of(leaf)}
+    results.held.update(i for x in arrays.values() for i in {id(o) for o in objects(identity(x))})
     plan = results.leaf(result)
     r.add(func.Return.of(results.values, r.loc))
     spell_equal_sizes_alike(entry.func, r)
@@ -204,6 +209,10 @@ def results_and_arguments(op: Op) -> list[Value]:
     return [*op.results, *(a for region in op.regions for b in region.blocks for a in b.args)]
 
 
+Taken = tuple[tuple[Value, int], ...]
+"""The path to an arm: conditions, and which arm of each."""
+
+
 class Results:
     """Turns what the function returned into returned values and a plan."""
 
@@ -211,8 +220,9 @@ class Results:
         self.r = r
         self.given = [(g, i) for i, g in enumerate(given) if isinstance(g, ArrayRef)]
         self.values: list[Value] = []
-        self.seen: dict[int, Leaf] = {}
+        self.seen: dict[tuple[int, Taken], Leaf] = {}
         self.kept: list[Any] = []
+        self.held: Counter[int] = Counter()
 
     def add(self, value: Value) -> int:
         self.values.append(value)
@@ -230,7 +240,7 @@ class Results:
         if isinstance(x, Choice):
             return Pick(self.add(x.condition), self.leaf(x.then), self.leaf(x.orelse))
         if isinstance(x, ArrayRef):
-            return self.array(x)
+            return self.array(x, identity(x))
         if isinstance(x, Scalar):
             return self.scalar(x)
         if x is None or isinstance(x, (bool, int, float, str, np.generic, np.dtype, type(Ellipsis), type)):
@@ -241,29 +251,35 @@ class Results:
             instead="return arrays, numbers, tuples and lists",
         )
 
-    def array(self, x: ArrayRef) -> Leaf:
+    def array(self, x: ArrayRef, found: Any, taken: Taken = ()) -> Plan:
+        """A result that is the object `found`, with the elements of `x`."""
+        if isinstance(found, Either):
+            if not any(self.known(o) for o in objects(found)):
+                return self.array(x, x, taken)
+            first, second = (self.array(x, o, taken) for o in (found.then, found.orelse))
+            return Pick(self.add(found.condition), first, second)
         for g, i in self.given:
-            if x is g:
+            if found is g:
                 return Leaf("argument", i)
-        if id(x) not in self.seen:
-            self.kept.append(x)
-            self.seen[id(x)] = Leaf("array", self.add(self.r.read(x)), x.storage.arg, id(x), x.read_only)
-        return self.seen[id(x)]
+        key = id(x), taken
+        if key not in self.seen:
+            self.kept.append((x, found))
+            value = self.read_where(x, taken)
+            self.seen[key] = Leaf("array", self.add(value), x.storage.arg, id(x), x.read_only)
+        return replace(self.seen[key], identity=id(found))
 
-    def guarded(self, x: ArrayRef, taken: tuple[tuple[Value, int], ...]) -> Plan:
+    def known(self, found: Any) -> bool:
+        """Whether an object is an argument, or another result too."""
+        return any(found is g for g, _ in self.given) or self.held[id(found)] > 1
+
+    def guarded(self, x: ArrayRef, taken: Taken) -> Plan:
         """One array or another (rule S8): each is read only on the path that takes it."""
         if isinstance(x, GuardedRef):
             first, second = (self.guarded(arm, (*taken, (x.condition, k))) for k, arm in enumerate(x.arms))
             return Pick(self.add(x.condition), first, second)
-        if any(x is g for g, _ in self.given):
-            return self.array(x)
-        if id(x) not in self.seen:
-            self.kept.append(x)
-            value = self.read_where(x, taken)
-            self.seen[id(x)] = Leaf("array", self.add(value), x.storage.arg, id(x), x.read_only)
-        return self.seen[id(x)]
+        return self.array(x, identity(x), taken)
 
-    def read_where(self, x: ArrayRef, taken: Sequence[tuple[Value, int]]) -> Value:
+    def read_where(self, x: ArrayRef, taken: Taken) -> Value:
         """The elements of an array on a path; on any other nothing that is looked at."""
         r = self.r
         sizes_known = all(r.entry_only(d) for d in deep_parameters(x.view))

@@ -198,13 +198,15 @@ def in_turn(steps: Sequence[Callable[[View], View]]) -> Callable[[View], View]:
 
 
 class ArrayRef:
-    """A reference: what a name bound to an array holds. Identity is the Python object's identity."""
+    """A reference: what a name bound to an array holds. Identity is the Python object's identity; `origin`, where it is
+    given, says which object it is instead (see `identity`)."""
 
-    __slots__ = ("read_only", "storage", "view")
+    __slots__ = ("origin", "read_only", "storage", "view")
 
     def __init__(self, storage: Storage, view: View | None = None, read_only: bool = False) -> None:
         self.storage, self.view = storage, view if view is not None else whole(storage.shape)
         self.read_only = read_only
+        self.origin: object = None
 
     def derive(self, step: Callable[[View], View], read_only: bool = False) -> ArrayRef:
         """Another array object: a view of this one. `step` looks at nothing but the view it is given."""
@@ -264,6 +266,7 @@ class GuardedRef(ArrayRef):
     ) -> None:
         self.condition, self.arms, self.sizes, self.leaving = condition, arms, tuple(sizes), leaving
         self.read_only = arms[0].read_only or arms[1].read_only
+        self.origin = None
 
     def derive(self, step: Callable[[View], View], read_only: bool = False) -> ArrayRef:
         first, second = (arm.derive(step, read_only) for arm in self.arms)
