@@ -285,7 +285,7 @@ class Results:
         sizes_known = all(r.entry_only(d) for d in deep_parameters(x.view))
         if not taken or (x.storage.arg is not None and sizes_known):  # a view of what is there on any path
             return r.read(x)
-        (condition, wanted), *more = taken
+        (condition, wanted), more = taken[0], taken[1:]
 
         def side(k: int) -> list[Value]:
             value = self.read_where(x, more) if k == wanted else r.nothing(x.element, x.shape, range(x.ndim), False)
