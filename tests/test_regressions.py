@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agreement import agree
+from agreement import agree, refused
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.testing.ladder import climb
@@ -285,3 +285,74 @@ def test_identity_depends_on_the_path() -> None:
     """Rules C1, S8: found by fuzzing; the view of everything was taken for the argument."""
     for first in (0.0, 5.0):
         agree(c1_the_argument_itself_or_a_view_of_all_of_it, np.ones(3), np.array([first]))
+
+
+def c1_carried_by_copyto(a, n):
+    old, before = np.zeros_like(a), np.zeros_like(a)
+    for _i in range(n):
+        np.copyto(before, old)
+        np.copyto(old, a)
+        a[1:] += old[:-1] - before[1:]
+    return old, before
+
+
+def test_copyto_stores_in_place() -> None:
+    """Rules C1, S8: np.copyto is a store into an array that already is; a name, a view or a literal as the source."""
+
+    def views(d, s):
+        np.copyto(d[1:], d[:-1])
+        np.copyto(dst=d[:1], src=[7])
+        np.copyto(d, s, where=d > 2)
+
+    climb(c1_carried_by_copyto, (floats(5), 3), again=[(floats(7), 1)])
+    climb(views, (floats(6), floats(1)), again=[(floats(4), floats(1))])
+
+
+SOURCES = (True, 3, 300, -1, 1.5, np.int64(300), np.uint8(3), np.float32(2.5), np.bool_(True), np.full(3, 7), floats())
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64", "float32"])
+def test_copyto_converts_within_a_kind(dtype: str) -> None:
+    """Rules C1, N1: TypeError beyond the kind, OverflowError for Python's ints; NumPy's numbers wrap."""
+
+    def store(d, s):
+        np.copyto(d, s)
+
+    for source in SOURCES:
+        agree(store, np.zeros(3, dtype), source)
+    agree(store, np.zeros(3, dtype), np.zeros((2, 3), dtype))
+
+
+def test_copyto_with_a_mask() -> None:
+    """Rule C1: a mask may be broadcast into the array, and not beyond it; a number is none."""
+
+    def store(d, s, m):
+        np.copyto(d, s, where=m)
+
+    some = np.array([True, False, True])
+    for mask in (some, some[None], np.array([1, 0, 1]), some[:1], some[:2], False):
+        for target in (np.zeros(3), np.zeros((2, 3)), np.zeros(1)):
+            agree(store, target, floats(3) if target.size > 1 else floats(1), mask)
+    refused(store, np.zeros(3), floats(3), 1)
+
+
+def test_ndarray_is_empty_by_another_name() -> None:
+    """Rule C1: np.ndarray(shape, dtype), which is a type, may be called."""
+
+    def program(n):
+        a, b = np.ndarray(n), np.ndarray((2, n), dtype=np.int16)
+        a[:], b[...] = 1, 2
+        return a, b, isinstance(a, np.ndarray)
+
+    climb(program, (3,), again=[(5,)])
+    agree(program, -1)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int8, np.bool_])
+def test_linspace_of_a_dtype(dtype: type) -> None:
+    """Rule C1: ints are rounded down, not towards zero."""
+
+    def program(a, b, n):
+        return np.linspace(a, b, n, dtype=dtype), np.linspace(a, b, n, endpoint=False, dtype=dtype)
+
+    climb(program, (-5.5, 7.0, 4), again=[(-1.0, 1.0, 9), (2.0, 2.0, 3)])

@@ -145,7 +145,8 @@ def linspace(
     axis: Any = 0,
 ) -> Any:
     """np.linspace of numbers: i * step + start, and `stop` itself at the end (numpy/_core/function_base.py)."""
-    only(r, "np.linspace", dtype=(dtype, None), axis=(axis, 0))
+    only(r, "np.linspace", axis=(axis, 0))
+    element = F64 if dtype is None else element_of(r, dtype)
     ends = [start, stop]
     numbers = all(isinstance(x, (Scalar, bool, int, float, np.generic)) for x in ends)
     if not numbers or any(not isinstance(k := weak_type(x), type) and k not in (F64.dtype, I64.dtype) for x in ends):
@@ -175,9 +176,9 @@ def linspace(
         if endpoint and several:
             at_end = body.add(arith.CmpF.of("oeq", i, count, body.loc))
             value = body.add(arith.Select.of(at_end, last, value, body.loc))
-        return value
+        return body.add(arith.Floor.of(value, body.loc)) if element.is_integer else value
 
-    points = indexed(r, (size,), F64, [first, last, delta, step, count], point)
+    points = indexed(r, (size,), element, [first, last, delta, step, count], point)
     if retstep:
         return points, NpScalar(step, F64) if several else float("nan")
     return points

@@ -26,7 +26,7 @@ from tracebuf.frontends.numpy.fresh import (
     only,
     shape_arg,
 )
-from tracebuf.frontends.numpy.indexing import check_int_of, store_view
+from tracebuf.frontends.numpy.indexing import check_int_of, check_number, store_view
 from tracebuf.frontends.numpy.kinds import Choice, path_dependent
 from tracebuf.frontends.numpy.pybuiltins import HANDLERS as PYTHON
 from tracebuf.frontends.numpy.pybuiltins import is_integer, item, python_number, round_array
@@ -42,6 +42,7 @@ from tracebuf.frontends.numpy.ufuncs import (
     build,
     check_maybe_python,
     elementwise,
+    mask_of,
     out_of,
     scalar_value,
     supported,
@@ -84,6 +85,21 @@ def _creator_like(value: float | None) -> Callable[..., ArrayRef]:
         return filled(r, a.shape, element, value, k_order(a))
 
     return create
+
+
+def ndarray(
+    r: Recorder,
+    shape: Any,
+    dtype: Any = float,
+    buffer: Any = None,
+    offset: Any = 0,
+    strides: Any = None,
+    order: Any = None,
+) -> ArrayRef:
+    """np.ndarray(shape, dtype): an array of any values, as np.empty."""
+    only(r, "np.ndarray", buffer=(buffer, None), offset=(offset, 0), strides=(strides, None))
+    created: ArrayRef = _creator(None)(r, shape, dtype, "C" if order is None else order)
+    return created
 
 
 def full(r: Recorder, shape: Any, fill_value: Operand, dtype: Any = None, order: str = "C") -> ArrayRef:
@@ -155,6 +171,9 @@ def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> 
     return result
 
 
+np_where = where  # its own name where a parameter is called `where`
+
+
 def clip(
     r: Recorder, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
 ) -> Any:
@@ -183,6 +202,30 @@ def clip_bound(r: Recorder, a: Any, bound: Any, side: int) -> Any:
 
 def fill_method(r: Recorder, a: ArrayRef, value: Operand) -> None:
     store_view(r, a, value)
+
+
+def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """np.copyto: a store that converts only within a kind; Python's ints go into any integers that hold them."""
+    only(r, "np.copyto", casting=(casting, "same_kind"))
+    if not isinstance(dst, ArrayRef):
+        raise TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {type(example(dst)).__name__}")
+    if isinstance(weak_type(where), type):
+        raise UnsupportedError("np.copyto where a number says so", location=r.loc, instead="where=x != 0")
+    mask = mask_of(r, where)
+    if isinstance(mask, ArrayRef) and mask.ndim > dst.ndim:
+        r.fail("ValueError", "could not broadcast where mask into the shape of the array")
+    r.check_writable(dst)
+    source = creation.asarray(r, src) if isinstance(src, (list, tuple)) else src
+    kind = weak_type(source)
+    if kind is not int or not dst.element.is_integer:
+        if not np.can_cast(given := np.dtype(kind), dst.dtype, "same_kind"):
+            raise TypeError(f"Cannot cast {given!r} to {dst.dtype!r} according to the rule 'same_kind'")
+        source = as_array(r, source)  # converted as arrays are: no check that numbers fit
+    else:
+        check_number(r, source, dst)
+    if mask is not None:
+        source = np_where(r, mask, astype(r, as_array(r, source), dst.dtype), dst)
+    store_view(r, dst, source)
 
 
 # -- Python's builtins
@@ -258,7 +301,8 @@ Handler = Callable[..., Any]
 HANDLERS: dict[Any, Handler] = {
     np.zeros: _creator(0), np.ones: _creator(1), np.empty: _creator(None), np.full: full,
     np.zeros_like: _creator_like(0), np.ones_like: _creator_like(1), np.empty_like: _creator_like(None),
-    np.full_like: full_like, np.copy: copy_function, np.where: where, np.clip: clip,
+    np.ndarray: ndarray, np.full_like: full_like, np.copyto: copyto, np.copy: copy_function, np.where: where,
+    np.clip: clip,
     np.shape: lambda r, a: attribute(r, as_array(r, a), "shape"), np.ndim: lambda r, a: as_array(r, a).ndim,
     np.size: lambda r, a: attribute(r, as_array(r, a), "size"), slice: lambda r, *bounds: slice(*bounds),
     **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **stacking.FUNCTIONS,
