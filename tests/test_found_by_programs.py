@@ -297,3 +297,66 @@ def test_what_depends_on_the_path_is_no_operand() -> None:
 
     with pytest.raises(UnsupportedError, match="values of different types"):
         bufferize(program)(np.arange(3))
+
+
+def test_ints_that_are_pythons_or_numpys_are_compared() -> None:
+    """Rule N1: roots of a union-find, each `i * m + j` or an element, were refused as operands of `!=`; beside a float,
+    above 2**53, it makes a difference."""
+
+    def program(parent, i, j):
+        x, y = i, j
+        while parent[x] != x:
+            x = parent[x]
+        while parent[y] != y:
+            y = parent[y]
+        if x != y:
+            parent[y] = x
+        return x == y, x < 3, y >= x, x
+
+    f = bufferize(program)
+    for i, j in ((0, 5), (3, 3), (0, 1)):
+        given = np.array([0, 0, 1, 3, 3, 4])
+        eager = given.copy()
+        wanted, got = program(eager, i, j), f(given, i, j)
+        assert [*map(type, got)] == [*map(type, wanted)] and got == wanted and np.array_equal(given, eager)
+
+    def beside(parent, i):
+        x = i
+        while parent[x] != x:
+            x = parent[x]
+        return x == 0.5
+
+    with pytest.raises(UnsupportedError, match="makes a difference"):
+        bufferize(beside)(np.array([0, 0, 1]), 2)
+
+
+def test_a_list_that_a_loop_fills_after_its_first_iteration() -> None:
+    """Rule S8: the list became another one where the first iteration is traced by itself, and so was refused."""
+
+    def program(y, t):
+        found = same = [y]
+        for _ in range(3):
+            y = y + t
+            t += 0.5
+            found.append(y)
+        return np.array(found), len(same), t
+
+    f = bufferize(program)
+    for got, wanted in zip(f(floats(3), 0.0), program(floats(3), 0.0), strict=True):
+        assert type(got) is type(wanted) and np.array_equal(got, wanted)
+
+
+def test_an_array_from_the_constructor() -> None:
+    """np.ndarray(shape, dtype) makes what np.empty makes."""
+
+    def program(a, n):
+        b, c = np.ndarray((n, 2)), np.ndarray(n, dtype=np.int32)
+        b[:] = a[:2]
+        c[...] = 3
+        return b, c
+
+    f = bufferize(program)
+    for got, wanted in zip(f(floats(3), 4), program(floats(3), 4), strict=True):
+        assert got.dtype == wanted.dtype and np.array_equal(got, wanted)
+    with pytest.raises(UnsupportedError):
+        bufferize(lambda a: np.ndarray((2,), buffer=a))(floats(3))

@@ -210,10 +210,11 @@ def when(
 
 
 def stays(x: Any) -> Any:
-    """A value where the loop goes on: not what it is on the paths that have left it."""
+    """A value where the loop goes on: not what it is on the paths that have left it. Other lists stay the same list."""
     if isinstance(x, GuardedRef) and x.leaving is not None:
         return stays(x.arms[1 - x.leaving])
-    return type(x)(stays(i) for i in x) if type(x) in (tuple, list) else x
+    items = [stays(i) for i in x] if type(x) in (tuple, list) else []
+    return x if all(i is j for i, j in zip(items, x if items else ())) else type(x)(items)
 
 
 class Loop(LoopClose):

@@ -278,7 +278,7 @@ CLOSED = (np.add, np.subtract, np.multiply, np.negative, np.positive, np.absolut
 
 def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out: ScalarType) -> Unsure | None:
     """Where a result is a Python number: where the operands that may be are, if nothing else is NumPy's."""
-    if not check_maybe_python(operands, r.loc):
+    if not check_maybe_python(operands, r.loc, ufunc in COMPARISONS):
         return None
     unsure = [o.python for o in operands if isinstance(o, NpScalar) and o.python is not None]
     kinds = {u.kind for u in unsure}
@@ -310,8 +310,9 @@ def same_in_numpy(operands: Sequence[Operand]) -> bool:
     return all(weak_type(o) == F64.dtype if u else weak_type(o) in beside for o, u in zip(operands, unsure))
 
 
-def check_maybe_python(operands: Sequence[Operand], loc: Location) -> bool:
-    """Whether the result may be a Python number too; refuses where NumPy scalar and Python number would differ."""
+def check_maybe_python(operands: Sequence[Operand], loc: Location, compared: bool = False) -> bool:
+    """Whether the result may be a Python number too; refuses where NumPy scalar and Python number would differ. Of ints
+    `compared` with ints only the type of the result does."""
     unsure = [o for o in operands if isinstance(o, NpScalar) and o.maybe_python]
     if not unsure:
         return False
@@ -319,7 +320,8 @@ def check_maybe_python(operands: Sequence[Operand], loc: Location) -> bool:
     element = unsure[0].element
     strong = [o for o in others if isinstance(o, (ArrayRef, NpScalar, np.generic))]
     exact = all(acts_alike(u, weak_type(o)) for u in unsure for o in strong)
-    if not exact or any(u.element is not element for u in unsure) or (element is not F64 and not strong):
+    alike = bool(strong) or element is F64 or (compared and all(weak_type(o) is not float for o in others))
+    if not exact or any(u.element is not element for u in unsure) or not alike:
         raise UnsupportedError(
             "this number is Python's or NumPy's, depending on the path; here it makes a difference",
             location=loc,

@@ -3,7 +3,19 @@
 None of them knows of tracebuf. tests/test_programs.py runs each on every rung of the ladder.
 """
 
-from . import bits, buffers, factorizations, language, networks, stencils, sweeps, tables, whiles, windows  # noqa: F401
+from . import (  # noqa: F401
+    bits,
+    buffers,
+    factorizations,
+    language,
+    networks,
+    stencils,
+    sweeps,
+    tables,
+    textbook,
+    whiles,
+    windows,
+)
 from .registry import PROGRAMS, Program
 
 __all__ = ["PROGRAMS", "Program"]

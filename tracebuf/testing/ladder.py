@@ -466,7 +466,7 @@ def _copy_first(function: types.FunctionType, made: dict[types.FunctionType, typ
     tree = ast.fix_missing_locations(_CopyStores().visit(ast.Module([node], [])))
     names = dict(function.__globals__)
     names |= {n: c.cell_contents for n, c in zip(function.__code__.co_freevars, function.__closure__ or ())}
-    names["_copied"] = lambda x: x.copy() if isinstance(x, np.ndarray) else x
+    names["_copied"] = lambda x, into: x.copy() if isinstance(x, np.ndarray) and not isinstance(into, list) else x
     exec(compile(tree, f"<{function.__name__}, sources copied>", "exec"), names)
     new: types.FunctionType = names[node.name]
     new.__defaults__, new.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
@@ -481,6 +481,7 @@ def _copy_first(function: types.FunctionType, made: dict[types.FunctionType, typ
 class _CopyStores(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> ast.Assign:
         self.generic_visit(node)
-        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
-            node.value = ast.Call(ast.Name("_copied", ast.Load()), [node.value], [])
+        if len(node.targets) == 1 and isinstance(target := node.targets[0], ast.Subscript):
+            into = target.value if isinstance(target.value, ast.Name) else ast.Constant(None)
+            node.value = ast.Call(ast.Name("_copied", ast.Load()), [node.value, into], [])
         return node
