@@ -344,19 +344,3 @@ def test_a_list_that_a_loop_fills_after_its_first_iteration() -> None:
     f = bufferize(program)
     for got, wanted in zip(f(floats(3), 0.0), program(floats(3), 0.0), strict=True):
         assert type(got) is type(wanted) and np.array_equal(got, wanted)
-
-
-def test_an_array_from_the_constructor() -> None:
-    """np.ndarray(shape, dtype) makes what np.empty makes."""
-
-    def program(a, n):
-        b, c = np.ndarray((n, 2)), np.ndarray(n, dtype=np.int32)
-        b[:] = a[:2]
-        c[...] = 3
-        return b, c
-
-    f = bufferize(program)
-    for got, wanted in zip(f(floats(3), 4), program(floats(3), 4), strict=True):
-        assert got.dtype == wanted.dtype and np.array_equal(got, wanted)
-    with pytest.raises(UnsupportedError):
-        bufferize(lambda a: np.ndarray((2,), buffer=a))(floats(3))

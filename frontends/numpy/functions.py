@@ -73,20 +73,6 @@ def _creator(value: float | None) -> Callable[..., ArrayRef]:
     return create
 
 
-def ndarray(
-    r: Recorder,
-    shape: Any,
-    dtype: Any = float,
-    buffer: Any = None,
-    offset: int = 0,
-    strides: Any = None,
-    order: Any = None,
-) -> ArrayRef:
-    """np.ndarray(shape, dtype): as np.empty."""
-    only(r, "np.ndarray", buffer=(buffer, None), offset=(offset, 0), strides=(strides, None), order=(order or "C", "C"))
-    return filled(r, shape_arg(r, shape), element_of(r, float if dtype is None else dtype), None)
-
-
 def _creator_like(value: float | None) -> Callable[..., ArrayRef]:
     def create(
         r: Recorder, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **rest: Any
@@ -314,7 +300,6 @@ class ScalarMethod:
 Handler = Callable[..., Any]
 HANDLERS: dict[Any, Handler] = {
     np.zeros: _creator(0), np.ones: _creator(1), np.empty: _creator(None), np.full: full,
-    np.ndarray: ndarray,
     np.zeros_like: _creator_like(0), np.ones_like: _creator_like(1), np.empty_like: _creator_like(None),
     np.ndarray: ndarray, np.full_like: full_like, np.copyto: copyto, np.copy: copy_function, np.where: where,
     np.clip: clip,
