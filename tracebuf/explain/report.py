@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tracebuf.ir.core import Func, Op
-from tracebuf.ir.dims import Dim, Expr, Sym, evaluate, symbols
+from tracebuf.ir.dims import Dim, Sym, evaluate, symbols
 from tracebuf.ir.location import Location
 from tracebuf.ops import bufferization, memref
 
@@ -77,8 +77,8 @@ def human(n: float) -> str:
 
 
 def explain(func: Func, env: Mapping[Sym, int]) -> Explanation:
-    """The report of a memref program; `env` has the call's sizes."""
-    entries = [entry for op in func.walk() if (entry := entry_of(op, env)) is not None]
+    """The report of a memref program; `env` has the call's sizes. What has no bytes is left out."""
+    entries = [entry for op in func.walk() if (entry := entry_of(op, env)) is not None and entry.bytes != 0]
     return Explanation(func.name, tuple(entries))
 
 
@@ -102,9 +102,10 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
 
 
 def known(size: Dim, env: Mapping[Sym, int]) -> int | None:
-    if isinstance(size, Expr) and not all(s in env for s in symbols(size)):
+    fixed = {s: s.lo for s in symbols(size) if s.lo is not None and s.lo == s.hi}
+    if not all(s in env or s in fixed for s in symbols(size)):
         return None
-    return evaluate(size, env)
+    return evaluate(size, {**env, **fixed})
 
 
 def in_loop(op: Op) -> bool:
