@@ -356,3 +356,37 @@ def test_linspace_of_a_dtype(dtype: type) -> None:
         return np.linspace(a, b, n, dtype=dtype), np.linspace(a, b, n, endpoint=False, dtype=dtype)
 
     climb(program, (-5.5, 7.0, 4), again=[(-1.0, 1.0, 9), (2.0, 2.0, 3)])
+
+
+def test_a_part_of_an_array_that_another_path_does_not_make_is_not_read_there() -> None:
+    """Rule S8: an element of what one path made, as a result, beside a number on the other."""
+
+    def program(b):
+        v = b[1]
+        if v[0] > 1:
+            t = np.zeros_like(v)
+        else:
+            return 1
+        return t[1, ...]
+
+    def both(b):
+        if b[0, 0] > 1:
+            t = b + 1
+        else:
+            return 1, None
+        return t[1], t[2, ..., 1]
+
+    climb(program, (floats(4, 2),), again=[(floats(3, 2) + 5,)])
+    climb(both, (floats(4, 2),), again=[(floats(3, 2) + 5,)])
+
+
+def test_one_array_that_is_a_result_on_one_path_and_on_every_path() -> None:
+    """Rules S8, C1: it is read on every path, and is one object where it is two results."""
+
+    def program(a, c):
+        b = c * a
+        x = a if c[0] > 0 else b
+        y = b if c[0] > 0 else a
+        return x, b, y
+
+    climb(program, (floats(4), floats(4)), again=[(floats(5) + 7, floats(5) + 7)])

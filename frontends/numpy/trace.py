@@ -235,10 +235,8 @@ class Results:
             return tuple(self.leaf(i) for i in x)
         if isinstance(x, list):
             return [self.leaf(i) for i in x]
-        if isinstance(x, GuardedRef):
+        if isinstance(x, (GuardedRef, Choice)):
             return self.guarded(x, ())
-        if isinstance(x, Choice):
-            return Pick(self.add(x.condition), self.leaf(x.then), self.leaf(x.orelse))
         if isinstance(x, ArrayRef):
             return self.array(x, identity(x))
         if isinstance(x, Scalar):
@@ -272,12 +270,15 @@ class Results:
         """Whether an object is an argument, or another result too."""
         return any(found is g for g, _ in self.given) or self.held[id(found)] > 1
 
-    def guarded(self, x: ArrayRef, taken: Taken) -> Plan:
-        """One array or another (rule S8): each is read only on the path that takes it."""
-        if isinstance(x, GuardedRef):
-            first, second = (self.guarded(arm, (*taken, (x.condition, k))) for k, arm in enumerate(x.arms))
+    def guarded(self, x: Any, taken: Taken) -> Plan:
+        """One value or another (rule S8): each array is read only on the path that takes it."""
+        if isinstance(x, (GuardedRef, Choice)):
+            arms = x.arms if isinstance(x, GuardedRef) else (x.then, x.orelse)
+            first, second = (self.guarded(arm, (*taken, (x.condition, k))) for k, arm in enumerate(arms))
             return Pick(self.add(x.condition), first, second)
-        return self.array(x, identity(x), taken)
+        if type(x) in (tuple, list):
+            return type(x)(self.guarded(i, taken) for i in x)  # type: ignore[no-any-return]
+        return self.array(x, identity(x), taken) if isinstance(x, ArrayRef) else self.leaf(x)
 
     def read_where(self, x: ArrayRef, taken: Taken) -> Value:
         """The elements of an array on a path; on any other nothing that is looked at."""
