@@ -122,6 +122,22 @@ def bell_loops(a: Array, b: Array, d: Array) -> None:
         d[i] = b[i] * np.exp(-0.5 * a[i] * a[i]) + 1
 
 
+# -- a result in memory of its own
+def fresh(a: Array) -> Array:
+    return a + 1
+
+
+def fresh_out(a: Array, out: Array) -> Array:
+    return np.add(a, 1, out=out)
+
+
+def fresh_loops(a: Array) -> Array:
+    out = np.empty_like(a)
+    for i in range(a.shape[0]):
+        out[i] = a[i] + 1
+    return out
+
+
 # -- the call alone
 def small(a: Array, b: Array, c: Array, d: Array) -> None:
     d[:] = a * b + c

@@ -116,6 +116,17 @@ def sum_jobs(n: int) -> Iterator[Job]:
         yield Job(f"{name}, {n} x {n}", functions, args, rtol=1e-9)
 
 
+def fresh_job(n: int) -> Job:
+    """The result takes new memory at each call; it should cost what NumPy's own costs."""
+    functions: Functions = {
+        OURS: tracebuf.bufferize(kernels.fresh),
+        "numpy": kernels.fresh,
+        "numpy out=": kernels.fresh_out,
+        "numba loops": kernels.numba_jit(kernels.fresh_loops),
+    }
+    return Job(f"fresh result, {n:,}", functions, (np.random.default_rng(0).random(n),), {"numpy out=": (np.empty(n),)})
+
+
 def call_job() -> Job:
     a, b, c, d = np.random.default_rng(0).random((4, 4))
     functions: Functions = {
@@ -198,6 +209,7 @@ def jobs(n: int) -> dict[str, Callable[[], Iterator[Job]]]:
         "chain": lambda: iter([chain_job(n * n // 4), chain_job(10_000)]),
         "exp": lambda: iter([bell_job(n * n // 4), bell_job(10_000)]),
         "sum": lambda: sum_jobs(n),
+        "fresh": lambda: iter([fresh_job(n * n // 4), fresh_job(10_000)]),
         "call": lambda: iter([call_job()]),
     }
 

@@ -205,6 +205,7 @@ def reduction(type_: MemRefType, kept: tuple[int, ...], op: Any, init: float, bo
     [
         ("f8", arith.AddF, 0.0, np.add), ("f4", arith.AddF, 0.0, np.add), ("f8", arith.MulF, 1.0, np.multiply),
         ("f8", arith.MaximumF, -np.inf, np.maximum), ("f4", arith.MinimumF, np.inf, np.minimum),
+        ("f8", arith.MaxNumF, np.nan, np.fmax), ("f4", arith.MinNumF, np.nan, np.fmin),
         ("i8", arith.AddI, 0, np.add), ("i8", arith.MaxSI, -(2**63), np.maximum),
         ("?", arith.OrI, False, np.logical_or), ("?", arith.AndI, True, np.logical_and),
     ],
@@ -232,6 +233,23 @@ def test_reductions(dtype: str, op: Any, init: float, ufunc: np.ufunc, kept: tup
                 )
             else:
                 np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize(("op", "ufunc"), [(arith.MaxNumF, np.fmax), (arith.MinNumF, np.fmin)])
+def test_fmax_skips_nan_in_any_order(dtype: str, op: Any, ufunc: np.ufunc) -> None:
+    """C2: NaN stands only where there is nothing else, wherever vectors and their remainder meet it."""
+    element = scalar_type(np.dtype(dtype))
+    for kept in [(), (0,), (1,)]:
+        p = reduction(unknown((N, M), element), kept, op, np.nan)
+        axes = tuple(d for d in (0, 1) if d not in kept)
+        for n, m in [(1, 1), (3, 77), (200, 9)]:
+            numbers = np.random.default_rng(n).normal(size=(n, m)).astype(dtype)
+            for part in (0, 0.01, 0.9, 0.999, 1):
+                a = np.where(np.random.default_rng(m).random((n, m)) < part, np.nan, numbers).astype(dtype)
+                np.testing.assert_array_equal(p(a)[0], ufunc.reduce(a, axis=axes))
+            a = np.where(numbers < 0, -np.inf, np.nan).astype(dtype)
+            np.testing.assert_array_equal(p(a)[0], ufunc.reduce(a, axis=axes))
 
 
 def test_maximum_propagates_nan_and_a_sum_does_not_stagnate() -> None:

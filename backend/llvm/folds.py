@@ -10,12 +10,17 @@ from __future__ import annotations
 
 from tracebuf.backend.llvm.code import Access, Code
 from tracebuf.backend.llvm.scalars import Scalars
+from tracebuf.ir.core import Op
 from tracebuf.ir.protocols import llvm_type
 from tracebuf.ir.types import ScalarType
 from tracebuf.lower.plan import PAIRWISE, Fold
 from tracebuf.ops import arith
 
 _LEVELS = 64
+_EXTREMES: dict[type[Op], str] = {
+    arith.MaximumF: "maximum", arith.MinimumF: "minimum", arith.MaxNumF: "maximumnum", arith.MinNumF: "minimumnum",
+}  # fmt: skip
+"""LLVM's intrinsics that it vectorises as reductions; of `maxnum` it does so for numbers only, never NaN."""
 
 
 class FoldState:
@@ -60,9 +65,8 @@ class FoldState:
         assert isinstance(op, arith.ScalarOp)
         if self.pairwise:
             return self.code.inst(f"fadd reassoc {self.type} {total}, {new}")
-        if isinstance(op, arith.MaximumF | arith.MinimumF):
-            name = "maximum" if isinstance(op, arith.MaximumF) else "minimum"
-            # nsz: of two zeros either may be taken, which saves the sign's handling; NaN still propagates
+        if name := _EXTREMES.get(type(op)):
+            # nsz: of two zeros either may be taken, which saves the sign's handling; NaN is treated as ever
             args = [(self.type, total), (self.type, new)]
             return self.code.intrinsic(f"llvm.{name}.{self.element}", self.type, args, "nsz ")
         return op.emit(scalars, [total, new])

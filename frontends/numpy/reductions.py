@@ -148,21 +148,13 @@ def reduce(
         if mask is not None:
             new = body.add(arith.Select.of(args[1], new, body.constant(neutral, wide), body.loc))
         if ufunc in (np.fmax, np.fmin) and wide.is_float:
-            return without_nan(body, "oge" if ufunc is np.fmax else "ole", total, new)
+            return body.add((arith.MaxNumF if ufunc is np.fmax else arith.MinNumF).of(total, new, body.loc))
         return apply_rule(ufunc, body, [total, new], (wide.dtype,) * 3)
 
     start = Body(r.frame.block, r.loc).cast(start, wide)
     result = fold(r, ref, axes, flag(r, keepdims), start, ins, combine)
     result = result if wide is element else copy_of(r, result, element, result.storage.order)
     return deliver(r, result, out, ufunc.__name__)
-
-
-def without_nan(body: Body, predicate: str, a: Value, b: Value) -> Value:
-    """`a if a OP b or b is NaN else b`: np.fmax and np.fmin, which of two zeros aside; NumPy's loop would be called for
-    each element."""
-    wins = body.add(arith.CmpF.of(predicate, a, b, body.loc))
-    nan = body.add(arith.CmpF.of("uno", b, b, body.loc))
-    return body.add(arith.Select.of(body.add(arith.OrI.of(wins, nan, body.loc)), a, b, body.loc))
 
 
 def start_of(

@@ -240,6 +240,34 @@ class MinimumF(_NanPropagating):
     name, predicate, reference = "arith.minimumf", "olt", np.minimum
 
 
+class _NanSkipping(BinaryOp):
+    """`a if a OP b or b is NaN else b`: NaN only where both are. Which of equal zeros is taken is open."""
+
+    __slots__ = ()
+    predicate: ClassVar[str]
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        a, b = args
+        wins = e.inst(f"fcmp {self.predicate} {self.llvm} {a}, {b}")
+        nan = e.inst(f"fcmp uno {self.llvm} {b}, {b}")
+        take = e.inst(f"or i1 {wins}, {nan}")
+        return e.inst(f"select i1 {take}, {self.llvm} {a}, {self.llvm} {b}")
+
+
+class MaxNumF(_NanSkipping):
+    """np.fmax on floats."""
+
+    __slots__ = ()
+    name, predicate, reference = "arith.maxnumf", "oge", np.fmax
+
+
+class MinNumF(_NanSkipping):
+    """np.fmin on floats."""
+
+    __slots__ = ()
+    name, predicate, reference = "arith.minnumf", "ole", np.fmin
+
+
 _COMPARE: dict[str, Callable[..., Any]] = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
 }  # fmt: skip
