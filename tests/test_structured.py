@@ -115,3 +115,15 @@ def test_s10_what_a_loop_learnt_with_one_function_is_not_taken_for_another() -> 
         """)
     for n in (3, 0):
         agree(f, np.arange(4.0), n)
+
+
+def test_c1_true_and_false_are_one_object_each() -> None:
+    f = program("""
+        def f(p, q, a):
+            one = 1 if p is True else 2
+            return one, p is not q, a[0] is a[1], p is a[0], p is None, a[0] is None, a[0] is np.True_
+        """)
+    for p in (True, False):
+        for q in (True, False):
+            agree(f, p, q, np.array([True, q]))
+    assert "==" in refused(program("def f(n, m): return n is m"), 3, 4).instead

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,13 +29,14 @@ from tracebuf.frontends.numpy.iteration import (
 from tracebuf.frontends.numpy.joins import bound_value, trace_if
 from tracebuf.frontends.numpy.kinds import Choice, Env, Maybe, path_dependent
 from tracebuf.frontends.numpy.liveness import stored
+from tracebuf.frontends.numpy.objects import LIST_METHODS, ListMethod, Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.outputs import store_results
 from tracebuf.frontends.numpy.products import matmul
 from tracebuf.frontends.numpy.pyfolds import truth_of_all
 from tracebuf.frontends.numpy.recorder import Frame, Recorder
 from tracebuf.frontends.numpy.reshape import Flat
 from tracebuf.frontends.numpy.scalars import binary, compare, example, truth, unary
-from tracebuf.frontends.numpy.source import Source, make_source
+from tracebuf.frontends.numpy.source import make_source
 from tracebuf.frontends.numpy.ufuncs import is_operand
 from tracebuf.frontends.numpy.values import (
     ArrayRef,
@@ -55,68 +54,6 @@ from tracebuf.ops import arith
 
 if TYPE_CHECKING:
     from tracebuf.frontends.numpy.interpreter import Scope
-
-
-@dataclass(frozen=True)
-class Method:
-    """A bound method of a traced array."""
-
-    ref: ArrayRef
-    name: str
-
-
-@dataclass(frozen=True, eq=False)
-class NestedFunction:
-    """A function or lambda defined inside a traced function; free names are looked up where it was defined."""
-
-    source: Source
-    name: str
-    lookup: Callable[[str], Any]
-    defaults: dict[str, Any]
-
-    def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Env:
-        """Parameters bound to arguments; TypeError as Python's."""
-        a = self.source.node.args
-        kind = inspect.Parameter
-        parameters = [
-            kind(p.arg, kind.POSITIONAL_OR_KEYWORD, default=self.defaults.get(p.arg, kind.empty))
-            for p in [*a.posonlyargs, *a.args]
-        ]
-        parameters += [kind(a.vararg.arg, kind.VAR_POSITIONAL)] if a.vararg else []
-        parameters += [
-            kind(p.arg, kind.KEYWORD_ONLY, default=self.defaults.get(p.arg, kind.empty)) for p in a.kwonlyargs
-        ]
-        bound = inspect.Signature(parameters).bind(*args, **kwargs)
-        bound.apply_defaults()
-        return dict(bound.arguments)
-
-
-@dataclass(frozen=True, eq=False)
-class Partial:
-    """functools.partial of a function and traced arguments."""
-
-    func: Any
-    args: tuple[Any, ...]
-    keywords: dict[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Text:
-    """A message with numbers in it that only the run time knows: a {} for each of `values`."""
-
-    template: str
-    values: list[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class ListMethod:
-    """`append` and its kin of a list."""
-
-    of: list[Any]
-    name: str
-
-
-LIST_METHODS = ("append", "extend", "insert", "pop", "reverse", "clear", "remove")
 
 
 class Expressions:
@@ -290,14 +227,20 @@ class Expressions:
     def expr_BinOp(self, node: ast.BinOp, env: Env) -> Any:
         a, b = self.expr(node.left, env), self.expr(node.right, env)
         self.at(node)
-        if isinstance(node.op, ast.MatMult):
+        return self.operate(type(node.op).__name__, a, b)
+
+    def operate(self, name: str, a: Any, b: Any) -> Any:
+        """a OP b."""
+        if name == "MatMult":
             if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
                 return example(a) @ example(b)  # raises what Python raises
             for x in (a, b):
                 if not is_operand(x):
-                    raise self.refuse(node, f"a {type(x).__name__} as an operand of @", "an array: np.array(x)")
+                    raise UnsupportedError(
+                        f"a {type(x).__name__} as an operand of @", location=self.r.loc, instead="an array: np.array(x)"
+                    )
             return matmul(self.r, a, b, "matmul")
-        return binary(self.r, type(node.op).__name__, a, b)
+        return binary(self.r, name, a, b)
 
     def expr_UnaryOp(self, node: ast.UnaryOp, env: Env) -> Any:
         a = self.expr(node.operand, env)
@@ -442,39 +385,43 @@ class Expressions:
     def expr_Attribute(self, node: ast.Attribute, env: Env) -> Any:
         base = self.expr(node.value, env)
         self.at(node)
+        return self.attribute(node, base, node.attr)
+
+    def attribute(self, node: ast.AST, base: Any, name: str) -> Any:
+        """`base.name`."""
         if not is_traced(base):
-            return self.plain_attribute(node, base)
-        value = functions.attribute(self.r, base, node.attr)
+            return self.plain_attribute(node, base, name)
+        value = functions.attribute(self.r, base, name)
         if value is not NotImplemented:
             return value
-        if isinstance(base, ArrayRef) and node.attr in functions.METHODS:
-            return Method(base, node.attr)
-        if isinstance(base, NpScalar) and node.attr in aggregates.METHODS:
-            return Method(as_array(self.r, base), node.attr)
+        if isinstance(base, ArrayRef) and name in functions.METHODS:
+            return Method(base, name)
+        if isinstance(base, NpScalar) and name in aggregates.METHODS:
+            return Method(as_array(self.r, base), name)
         kind = np.ndarray if isinstance(base, ArrayRef) else type(stand_in(base))
-        if hasattr(kind, node.attr):
+        if hasattr(kind, name):
             article = "an array" if isinstance(base, ArrayRef) else f"a number of type {kind.__name__}"
-            raise self.refuse(node, f"`.{node.attr}` of {article} is not supported yet", rewrites.attribute(node.attr))
-        name = "numpy.ndarray" if kind is np.ndarray else kind.__name__
-        raise AttributeError(f"'{name}' object has no attribute '{node.attr}'")
+            raise self.refuse(node, f"`.{name}` of {article} is not supported yet", rewrites.attribute(name))
+        of = "numpy.ndarray" if kind is np.ndarray else kind.__name__
+        raise AttributeError(f"'{of}' object has no attribute '{name}'")
 
-    def plain_attribute(self, node: ast.Attribute, base: Any) -> Any:
-        value = getattr(base, node.attr)
+    def plain_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
+        value = getattr(base, name)
         if isinstance(base, types.ModuleType):
             ours = base.__name__.partition(".")[0] in ("numpy", "math")
-            return value if ours else self.capture(node.attr, lambda: getattr(base, node.attr), value, base)
+            return value if ours else self.capture(name, lambda: getattr(base, name), value, base)
         if isinstance(base, type) and base.__module__.partition(".")[0] not in ("numpy", "builtins"):
-            return self.capture(node.attr, lambda: getattr(base, node.attr), value, base)
+            return self.capture(name, lambda: getattr(base, name), value, base)
         if isinstance(base, (np.ufunc, np.dtype, type, int, float, str, np.generic, np.finfo, np.iinfo, slice)):
             return value
-        if isinstance(base, list) and node.attr in LIST_METHODS:
-            return ListMethod(base, node.attr)
+        if isinstance(base, list) and name in LIST_METHODS:
+            return ListMethod(base, name)
         if isinstance(base, (tuple, list, NestedFunction, Method, Range, Items, type(None))):
-            if not hasattr(base, node.attr):
-                raise AttributeError(f"'{type(base).__name__}' object has no attribute '{node.attr}'")
-            reason = f"`.{node.attr}` of a {type(base).__name__} is not supported in a traced function"
+            if not hasattr(base, name):
+                raise AttributeError(f"'{type(base).__name__}' object has no attribute '{name}'")
+            reason = f"`.{name}` of a {type(base).__name__} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
-        reason = f"`.{node.attr}` of an object ({type(base).__name__}) from outside may change between calls"
+        reason = f"`.{name}` of an object ({type(base).__name__}) from outside may change between calls"
         raise self.refuse(node, reason, rewrites.of_object(type(base)))
 
     def expr_Lambda(self, node: ast.Lambda, env: Env) -> Any:

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tracebuf.frontends.numpy.kinds import Choice
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.kinds import Choice, kind_of
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, PyBool
+from tracebuf.frontends.numpy.scalars import compare
+from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, NpScalar, PyBool, Scalar
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import I1
 from tracebuf.ops import arith
@@ -82,4 +84,17 @@ def same_thing(r: Recorder, a: Any, b: Any) -> bool | PyBool:
         return either(r, a.condition, same_thing(r, a.then, b), same_thing(r, a.orelse, b))
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
         return one_object(r, identity(a), identity(b))
-    return a is b
+    return a is b or same_number(r, a, b)
+
+
+def same_number(r: Recorder, a: Any, b: Any) -> bool | PyBool:
+    """`a is b` of numbers: True and False are one object each, in Python and in NumPy; of others only CPython knows."""
+    if not (isinstance(a, Scalar) or isinstance(b, Scalar)):
+        return False
+    one, other = kind_of(a), kind_of(b)
+    if one is None or other is None or (one != other and not one.python and not other.python):
+        return False
+    if one != other or one.python or one.element is not I1:
+        raise UnsupportedError("`is` between numbers", location=r.loc, instead="compare with ==")
+    equal = compare(r, "Eq", a, b)
+    return PyBool(equal.value) if isinstance(equal, NpScalar) else equal

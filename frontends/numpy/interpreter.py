@@ -20,13 +20,15 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import structured
 from tracebuf.frontends.numpy.captures import Place, default_of, outside
-from tracebuf.frontends.numpy.expressions import NestedFunction
+from tracebuf.frontends.numpy.direct import Direct
 from tracebuf.frontends.numpy.joins import trace_if
 from tracebuf.frontends.numpy.kinds import LEAVE, RETURN, Env
 from tracebuf.frontends.numpy.loop_plan import Plan, goes_on, jump_of
+from tracebuf.frontends.numpy.objects import NestedFunction
 from tracebuf.frontends.numpy.recorder import Frame, Recorder
 from tracebuf.frontends.numpy.source import Source, read_source
 from tracebuf.frontends.numpy.statements import Statements
+from tracebuf.frontends.numpy.tracers import is_own
 from tracebuf.frontends.numpy.values import PyBool
 from tracebuf.ir.location import Location
 
@@ -56,18 +58,25 @@ class Interpreter(Statements):
         self.plans: dict[tuple[Any, ...], Plan] = {}
         self.lists: dict[int, tuple[list[Any], Frame]] = {}
         self.returned_at = recorder.loc
-        recorder.outer_values = lambda: [v for s in self.scopes[:-1] for v in s.env.values()]
+        self.direct = Direct(self)
+        recorder.outer_values = self.outer_values
+
+    def outer_values(self) -> list[Any]:
+        """What the functions around the one being traced hold."""
+        return [*(v for s in self.scopes[:-1] for v in s.env.values()), *self.direct.run.live()]
 
     # -- calls
     def call_function(self, function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Inlines a Python function."""
+        """Inlines a Python function: by its source, or (where that cannot be read) by running it."""
         code = function.__code__
+        if is_own(function):
+            return self.direct.call(function, args, kwargs)
         if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             raise UnsupportedError(
-                "generators and coroutines cannot be traced", location=self.r.loc,
+                "generators and coroutines cannot be traced",
+                location=self.r.loc,
                 instead="return an array or a tuple",
             )
-        source = read_source(code, code.co_filename, code.co_firstlineno)
         bound = inspect.signature(function, follow_wrapped=False).bind(*args, **kwargs)
         given = set(bound.arguments)
         bound.apply_defaults()
@@ -78,6 +87,9 @@ class Interpreter(Statements):
             if name not in given and isinstance(default, (list, dict, set, tuple, np.ndarray)) and not nothing:
                 fetch = partial(default_of, function, name)
                 bound.arguments[name] = self.capture(name, fetch, default, function)
+        source = read_source(code, code.co_filename, code.co_firstlineno)
+        if source is None:
+            return self.direct.call(function, bound.args, bound.kwargs)
         return self.run_scope(Scope(source, self.global_lookup(function), function.__name__, dict(bound.arguments)))
 
     def global_lookup(self, function: types.FunctionType) -> Callable[[str], Any]:

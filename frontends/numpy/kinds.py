@@ -151,7 +151,7 @@ def same_value(a: Any, b: Any) -> bool:
 
 def is_container(x: Any) -> bool:
     """Whether a value is joined and carried item by item."""
-    return type(x) in (tuple, list)
+    return type(x) is tuple or type(x) is list  # `in` would ask for ==, which a class of classes may define
 
 
 def leaves(x: Any) -> Iterator[Any]:

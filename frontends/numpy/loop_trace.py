@@ -17,7 +17,6 @@ from typing import Any
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.captures import NewCapture
-from tracebuf.frontends.numpy.expressions import NestedFunction
 from tracebuf.frontends.numpy.joins import anchored, parameters, plain, trace_if
 from tracebuf.frontends.numpy.kinds import (
     BREAK,
@@ -34,6 +33,7 @@ from tracebuf.frontends.numpy.kinds import (
 )
 from tracebuf.frontends.numpy.loop_close import LoopClose
 from tracebuf.frontends.numpy.loop_plan import MAX_PEELED, WHICH, Carry, Item, LoopSpec, Path, Plan, Which, goes_on
+from tracebuf.frontends.numpy.objects import NestedFunction
 from tracebuf.frontends.numpy.recorder import DeadEnd, Recorder
 from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, PyBool
 from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym

@@ -123,9 +123,7 @@ def reversed_axes(a: ArrayRef) -> ArrayRef:
     return a.derive(methodcaller("transpose", range(a.ndim)[::-1]))
 
 
-def as_view(
-    r: Recorder, a: ArrayRef, shape: tuple[Dim, ...], sizes: Sequence[Dim] | None = None
-) -> ArrayRef | None:
+def as_view(r: Recorder, a: ArrayRef, shape: tuple[Dim, ...], sizes: Sequence[Dim] | None = None) -> ArrayRef | None:
     """`a` under another shape, in C order, where NumPy gives a view; None where it copies. `sizes`: those of `a`, as
     the shape's spelling goes."""
     sizes = [r.facts.canon(n) for n in sizes or a.shape]

@@ -8,7 +8,6 @@ import types
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import liveness
 from tracebuf.ir.location import Location
 
@@ -27,36 +26,24 @@ class Source:
 
 
 @lru_cache(maxsize=512)
-def read_source(code: types.CodeType, file: str, line: int) -> Source:
-    """A function's source, once per code object and place (equal code objects may stand in different files)."""
+def read_source(code: types.CodeType, file: str, line: int) -> Source | None:
+    """A function's source, once per code object and place (equal code objects may stand in different files); None where
+    it is not there (any more), or two functions may be meant."""
     linecache.checkcache(file)
     text = "".join(linecache.getlines(file))
     if not text or file in ("<string>", "<stdin>"):  # a name that many texts share
-        raise UnsupportedError(
-            f"the source of {code.co_name} cannot be read",
-            instead="define the function in a file (not in exec or a bare interpreter)",
-        )
+        return None
     found = [n for n in definitions(text).get(line, ()) if matches(n, code)]
-    if not found:
-        raise UnsupportedError(
-            f"the source of {code.co_name} is not at line {line} of {file} any more",
-            instead="load the changed module again",
-        )
-    if len(found) > 1:
-        raise UnsupportedError(
-            f"the source of {code.co_name} is ambiguous: {len(found)} candidates on line {line}",
-            instead="define it with def, on lines of its own",
-        )
-    return make_source(found[0], file)
+    return make_source(found[0], file) if len(found) == 1 else None
 
 
 def heading(function: types.FunctionType) -> Location:
     """Where a function begins: its line with `def`, below its decorators."""
     code, name = function.__code__, function.__name__
-    try:
-        node = read_source(code, code.co_filename, code.co_firstlineno).node
-    except UnsupportedError:
+    source = read_source(code, code.co_filename, code.co_firstlineno)
+    if source is None:
         return Location(code.co_filename, code.co_firstlineno, function=name)
+    node = source.node
     end = node.end_col_offset if node.end_lineno == node.lineno else None
     return Location(code.co_filename, node.lineno, node.col_offset, end or 10**6, name)
 

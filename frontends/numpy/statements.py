@@ -15,7 +15,7 @@ import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError, note_location
 from tracebuf.frontends.numpy import rewrites
-from tracebuf.frontends.numpy.expressions import Expressions, Text
+from tracebuf.frontends.numpy.expressions import Expressions
 from tracebuf.frontends.numpy.indexing import store_item
 from tracebuf.frontends.numpy.iteration import Items, Range, item, iterable_of, length
 from tracebuf.frontends.numpy.joins import trace_if
@@ -34,6 +34,7 @@ from tracebuf.frontends.numpy.kinds import (
 from tracebuf.frontends.numpy.liveness import leaves_by, may_end, stored
 from tracebuf.frontends.numpy.loop_plan import LoopSpec, Plan, goes_on, jump_of
 from tracebuf.frontends.numpy.loop_trace import settle, trace_loop
+from tracebuf.frontends.numpy.objects import Text
 from tracebuf.frontends.numpy.products import inplace_matmul
 from tracebuf.frontends.numpy.recorder import DeadEnd
 from tracebuf.frontends.numpy.reshape import set_shape
@@ -172,7 +173,8 @@ class Statements(Expressions):
         if isinstance(value, (tuple, list)) and value and all(isinstance(x, numbers) for x in value):
             return value
         raise self.refuse(
-            node, f"a {type(value).__name__} cannot be stored into an array while tracing",
+            node,
+            f"a {type(value).__name__} cannot be stored into an array while tracing",
             "store numbers, arrays or a tuple of numbers",
         )
 
