@@ -446,3 +446,171 @@ def lists_of_arrays(x, k):
     states[0] = out
     first, second, third = states
     return out, first is out, second + third, max(map(len, states)) if k < 0 else len(states)
+
+
+@program(lambda random, n: (random.random((n, n)), random.random((n, n)), 1e-6))
+def sor_optimal(u, f, tol):
+    n = u.shape[0]
+    omega = 2 / (1 + math.sin(math.pi / (n - 1)))
+    h = 1 / (n - 1)
+    for it in range(500):
+        err = 0.0
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                new = (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1] - h * h * f[i, j]) / 4
+                diff = omega * (new - u[i, j])
+                u[i, j] += diff
+                err = max(err, abs(diff))
+        if err < tol:
+            return it
+    return -1
+
+
+@program(lambda random, n: (random.random(2 ** (n // 3)), 3), sizes=(9, 12))
+def multigrid_1d(f, cycles):
+    n = f.size
+    u = np.zeros(n)
+    for c in range(cycles):
+        for s in range(2):
+            u[1:-1] = 0.5 * (u[:-2] + u[2:] + f[1:-1])
+        r = np.zeros(n)
+        r[1:-1] = f[1:-1] - (2 * u[1:-1] - u[:-2] - u[2:])
+        rc = r[::2].copy()
+        e = np.zeros_like(rc)
+        for s in range(4):
+            e[1:-1] = 0.5 * (e[:-2] + e[2:] + 4 * rc[1:-1])
+        u[::2] += e
+        u[1:-1:2] += 0.5 * (e[:-1] + e[1:])
+    return u, np.abs(f).sum()
+
+
+@program(lambda random, n: (random.random(2 ** (n // 3)), np.zeros(2 ** (n // 3))), sizes=(9, 12))
+def fft_in_place(re, im):
+    n = len(re)
+    j = 0
+    for i in range(1, n):
+        bit = n >> 1
+        while j & bit:
+            j ^= bit
+            bit >>= 1
+        j ^= bit
+        if i < j:
+            re[i], re[j] = re[j], re[i]
+            im[i], im[j] = im[j], im[i]
+    length = 2
+    while length <= n:
+        ang = -2 * math.pi / length
+        half = length // 2
+        for i in range(0, n, length):
+            for k in range(half):
+                c, s = math.cos(ang * k), math.sin(ang * k)
+                a, b = i + k, i + k + half
+                tr = re[b] * c - im[b] * s
+                ti = re[b] * s + im[b] * c
+                re[b] = re[a] - tr
+                im[b] = im[a] - ti
+                re[a] += tr
+                im[a] += ti
+        length *= 2
+    return re, im
+
+
+@program(lambda random, n: (random.random(2 ** (n // 3)),), sizes=(9, 12))
+def walsh_hadamard(a):
+    h = 1
+    n = len(a)
+    while h < n:
+        for i in range(0, n, h * 2):
+            x = a[i : i + h].copy()
+            y = a[i + h : i + 2 * h]
+            a[i : i + h] = x + y
+            a[i + h : i + 2 * h] = x - y
+        h *= 2
+    return a / np.sqrt(n)
+
+
+@program(lambda random, n: (random.random((n, n)), 0.5))
+def otsu_threshold(img, guess):
+    t = guess
+    while True:
+        low = high = 0.0
+        nl = nh = 0
+        for v in img.ravel():
+            if v < t:
+                low += v
+                nl += 1
+            else:
+                high += v
+                nh += 1
+        new = 0.5 * (low / max(nl, 1) + high / max(nh, 1))
+        if abs(new - t) < 1e-9:
+            return new, img > new
+        t = new
+
+
+@program(lambda random, n: (random.random((n, n)), random.random((n, n)), np.zeros((n, n)), 4))
+def tiled_matmul(a, b, c, t):
+    n = a.shape[0]
+    for i0 in range(0, n, t):
+        for j0 in range(0, n, t):
+            for k0 in range(0, n, t):
+                c[i0 : i0 + t, j0 : j0 + t] += a[i0 : i0 + t, k0 : k0 + t] @ b[k0 : k0 + t, j0 : j0 + t]
+    return c
+
+
+@program(lambda random, n: (random.random((n, n)), random.random(n)))
+def broadcast_updates(m, v):
+    m -= v
+    m /= v[:, np.newaxis] + 1
+    m *= m.sum(axis=1, keepdims=True)
+    m[:, 0] += v
+    m[0] = m[-1][::-1]
+    m[1:, 1:] -= np.outer(v[1:], v[:-1])
+    v[...] = m.mean(0)
+    m.T[2] = 7
+    return m.T.copy(), v.cumsum()[-1]
+
+
+@program(lambda random, n: (random.integers(-5, 6, (n, n)).astype(np.int32), random.random(n).astype(np.float32)))
+def mixed_dtypes(i32, f32):
+    x = i32 * f32
+    y = i32 // 2 + i32 % 3
+    z = i32 / 2
+    i32 += y
+    i32[0] = f32[0] * 10
+    f32 += 1
+    f32 *= 2.5
+    b = (i32 > 0) & (x < 1)
+    return x, y, z, b.sum(), f32**2, abs(i32).max(), -y, ~b, i32 << 2, np.sign(y)
+
+
+@program(lambda random, n: (random.random(n), 7))
+def nested_ifs(x, k):
+    out = np.zeros_like(x)
+    for i in range(len(x)):
+        v = x[i]
+        if v < 0.25:
+            w = 0
+        elif v < 0.5:
+            w = 1
+            if i % 2:
+                w = 2
+                v = -v
+        else:
+            if v > 0.9:
+                break
+            w = 3 if k > i else 4
+        out[i] = v * w
+    else:
+        return out, -1
+    return out, i
+
+
+@program(lambda random, n: (random.integers(0, 9, n), random.integers(0, 9, n)))
+def big_addition(a, b):
+    out = np.zeros(len(a) + 1, dtype=a.dtype)
+    carry = 0
+    for i in range(len(a) - 1, -1, -1):
+        carry, out[i + 1] = divmod(a[i] + b[i] + carry, 10)
+    out[0] = carry
+    return out if carry else out[1:]
