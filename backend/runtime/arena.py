@@ -9,18 +9,18 @@ wrong is kept and raised after the kernel has returned.
 from __future__ import annotations
 
 import ctypes
-import struct
 from dataclasses import dataclass
 
 import numpy as np
 
 from tracebuf.backend.llvm import abi
+from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import ScalarType
 
 _ALIGNMENT = 64
 _DTYPES = tuple(ScalarType(name).dtype for name in abi.ELEMENT_CODES)
-_SPEC = struct.Struct(f"={abi.SPEC_SLOTS}q")
-_IN_ORDER = tuple(range(abi.SPEC_SLOTS))
+_Spec = ctypes.c_int64 * abi.SPEC_SLOTS
+_IN_ORDER = list(range(abi.SPEC_SLOTS))
 _Allocate = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 _Release = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _Grow = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
@@ -67,7 +67,7 @@ class Context:
 
     def _allocate(self, spec: int) -> int:
         try:
-            fields = _SPEC.unpack(ctypes.string_at(spec, _SPEC.size))
+            fields = _Spec.from_address(spec)
             rank = fields[1]
             sizes, order = fields[2 : 2 + rank], fields[2 + rank : 2 + 2 * rank]
             if order == _IN_ORDER[:rank]:
@@ -75,16 +75,16 @@ class Context:
             else:
                 dense = np.empty([sizes[axis] for axis in order], _DTYPES[fields[0]])
                 array = dense.transpose(np.argsort(order))
-            address: int = array.__array_interface__["data"][0]
-            self.owners[address] = array
-            return address
+            start = address(array)
+            self.owners[start] = array
+            return start
         except BaseException as error:
             self.error = error
             return 0
 
-    def _release(self, address: int | None) -> int:
+    def _release(self, start: int | None) -> int:
         try:
-            array = self.owners.pop(address or 0, None)
+            array = self.owners.pop(start or 0, None)
             return 0 if array is None else array.nbytes
         except BaseException as error:
             self.error = error
@@ -95,8 +95,8 @@ class Context:
             self.blocks[slot] = None
             block = np.empty(nbytes + _ALIGNMENT, np.uint8)
             self.blocks[slot] = block
-            address = block.ctypes.data
-            self.slots[abi.ARENA + 2 * slot] = address + -address % _ALIGNMENT
+            start = address(block)
+            self.slots[abi.ARENA + 2 * slot] = start + -start % _ALIGNMENT
             self.slots[abi.ARENA + 2 * slot + 1] = nbytes
             return 1
         except BaseException as error:
