@@ -390,3 +390,13 @@ def test_one_array_that_is_a_result_on_one_path_and_on_every_path() -> None:
         return x, b, y
 
     climb(program, (floats(4), floats(4)), again=[(floats(5) + 7, floats(5) + 7)])
+
+
+@pytest.mark.parametrize("dtype", [np.uint64, np.uint8])
+def test_an_int_that_only_a_numpy_number_does_not_take(dtype: type) -> None:
+    """Rule N1: where the number may be Python's, nothing is out of bounds for sure."""
+
+    def program(a):
+        return -1 - min(a[0], 3)
+
+    refused(program, np.array([5], dtype))

@@ -399,6 +399,8 @@ def elementwise(
         supported(d, f"np.{ufunc.__name__} of these operands", r.loc)
     if into is not None and not np.can_cast(dtypes[-1], into.dtype, "same_kind"):
         raise _exceptions._UFuncOutputCastingError(ufunc, "same_kind", dtypes[-1], into.dtype, 0)
+    out = scalar_type(dtypes[-1])
+    unsure = None if called and same_in_numpy(operands) else unsure_result(r, ufunc, operands, out)
     for o, d in zip(operands, dtypes):
         check_weak_int(r, o, d)
     if ufunc is np.power and dtypes[0].kind == "i":
@@ -408,8 +410,6 @@ def elementwise(
     def compute(body: Body, args: list[Value]) -> Value:
         return apply_rule(ufunc, body, [body.cast(a, t) for a, t in zip(args, ins, strict=False)], loop)
 
-    out = scalar_type(dtypes[-1])
-    unsure = None if called and same_in_numpy(operands) else unsure_result(r, ufunc, operands, out)
     return build(r, compute, operands, ins, out, into, mask, unsure)
 
 
