@@ -71,6 +71,12 @@ WORK = {
     "enumerate and zip": "t = 0\nfor i, (p, q) in enumerate(zip([a, a * 2], (1, 2))):\n    t = t + p.sum() * q + i\n"
     "for p in reversed([1, 2]):\n    t = t * p\nreturn t",
     "comprehensions": "return [x * 2 for x in (a, n)], sum(a[i] for i in range(2)), {1: a}[1], max(a[0], a[1])",
+    "dicts": "d = {'k': a}\nd['j'] = a + 1\nreturn d['j'], d.get('k'), len(d)",
+    "limits of types": "return np.finfo(np.float64).eps * a, np.iinfo(np.int32).max + n, np.finfo(a.dtype).max",
+    "dtypes": "return a.dtype == 'f8', a.dtype != int, np.dtype('f4') == np.float32, np.zeros(n, 'f4').dtype.kind",
+    "weak and strong": "s = np.float32(2)\nreturn s * a, s * n, n * s, s + a[0], s == n, s % a[1], np.int8(100) - a[0]",
+    "a method kept": "total = a.sum\na += 1\nreturn total()",
+    "functions by condition": "if n == 3:\n    def k(x): return x + 1\nelse:\n    def k(x): return x - 1\nreturn k(a)",
     "lists": "l = [a, n]\nl.append(a * 2)\nl[0] = 1\nreturn l[2], l[0], l[n - 2] if False else l, tuple(l)",
     "unpacking": "p, q, r, s = a\n(t, *u), v = a.shape + (n,), n\nreturn p + q, t, u, v",
     "tuples by an int": "return TABLE[n], (1, 2, 3, 4, 5)[n - 2:n]",
@@ -145,6 +151,7 @@ TRAPS = {
     "repr(n)": (1, "repr", "outside"),
     "hash(n)": (1, "hash", "outside"),
     "sorted([a[0], a[1]])": (1, "sorted", "outside"),
+    "1 if cond(a[0] > 1, lambda: 0, lambda: 2.5) else 2": (1, "different types", "one type"),
     "functools.reduce(lambda x, y: x + y, [a, a])": (1, "reduce", "outside"),
     "fori_loop(0, n, lambda i, v: [v[0] + 1], [a])": (1, "a list is carried", "tuple"),
 }

@@ -8,6 +8,7 @@ by an `Outside`, which stands for every function and module that the running fun
 from __future__ import annotations
 
 import ast
+import builtins
 import dis
 import itertools
 import sys
@@ -20,8 +21,11 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.functions import ScalarMethod
 from tracebuf.frontends.numpy.indexing import store_item
 from tracebuf.frontends.numpy.iteration import UNROLLED, Items, Range, iterable_of, static_items
+from tracebuf.frontends.numpy.kinds import Choice, path_dependent
+from tracebuf.frontends.numpy.objects import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.recorder import Frame
 from tracebuf.frontends.numpy.reshape import Flat, set_shape
 from tracebuf.frontends.numpy.scalars import BINARY, COMPARE, compare, example, unary
@@ -40,6 +44,7 @@ PLAIN = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type(None)
 ITERATORS: tuple[type[Any], ...] = (
     types.GeneratorType, zip, enumerate, type(iter([])), type(iter(())), reversed, type(reversed([]))
 )  # fmt: skip
+CALLED = (Method, ScalarMethod, NestedFunction, Partial, np.finfo, np.iinfo)
 MOST_AT_ONE_PLACE = 8 * UNROLLED
 UFUNCS = {ufunc: name for name, (_, ufunc) in BINARY.items()}
 COMPARISONS = {ufunc: name for name, (_, ufunc, _) in COMPARE.items()}
@@ -53,6 +58,8 @@ class Namespace(dict[str, Any]):
         self.run, self.lookup = run, lookup
 
     def __getitem__(self, name: str) -> Any:
+        if name == "__builtins__":  # an import by NumPy's own code
+            return vars(builtins)
         self.run.here()
         return self.run.wrap(self.lookup(name))
 
@@ -108,7 +115,9 @@ class Run:
             return x
         if isinstance(x, (Range, Items)):
             raise self.refuse("iterating over what only the run time knows", LOOP)
-        if isinstance(x, types.ModuleType) or callable(x) or type(x).__module__.startswith("tracebuf."):
+        if isinstance(x, Choice):
+            raise path_dependent(self.r, "<value>", "values of different types")
+        if isinstance(x, (types.ModuleType, *CALLED)) or callable(x):
             return self.outside.setdefault(id(x), Outside(self, x))
         raise self.refuse(f"a {type(x).__name__} from outside", "pass its arrays and numbers as arguments")
 
@@ -150,6 +159,8 @@ class Run:
         args = list(args)
         if function in (range, enumerate, zip, reversed) and isinstance(function, type):
             return self.iteration(function, args, kwargs)
+        if function is len and args and isinstance(args[0], (list, dict, set)):
+            return len(*args, **kwargs)
         given, named = [self.unwrap(a) for a in args], {k: self.unwrap(v) for k, v in kwargs.items()}
         if function in (fori_loop, while_loop) and any(has_list(x) for x in (*given, *named.values())):
             raise self.refuse("a list is carried by a loop", "carry a tuple")
