@@ -109,12 +109,12 @@ def climb(
     if "float32" in source or any(getattr(x, "dtype", None) == np.float32 for values in (args, *again) for x in values):
         tolerance *= 10_000
     eager = call(reference, args)
+    spare = 0 if isinstance(traced, Exception) else choices(traced[1].plan) + placeholders(traced[1].func)
     stored = interpreters(traced, args, eager, strategies, tolerance, source)
     for values in (args, *again):
         expected = eager if values is args else call(reference, values)
         with rung("native" if values is args else "native, again", source) as name:
             # another call may run another specialisation, which may store to other arguments
-            spare = 0 if isinstance(traced, Exception) else choices(traced[1].plan)
             rules = Rules(tolerance, stored=stored if values is args else None, spare=spare)
             native(f, values, len(captured), expected, rules, name, source)
     return f
@@ -252,7 +252,8 @@ def native(
     """The compiled function against eager, and what both allocated (rule S2); the last `captured` arguments are the
     captured arrays, which stay where they are.
 
-    A result that is one of several may cost an array that stands for those not taken. argmax along an axis takes a
+    A result that is one of several may cost an array that stands for those not taken, as may an array of constant sizes
+    that only a loop or a branch makes. argmax along an axis takes a
     further buffer, for the values; programs with it are not counted.
     """
     counts: list[Any] = []
@@ -274,6 +275,12 @@ def native(
         return
     if counts[0].allocations > allowed + rules.spare or counts[0].copies > allowed:
         raise Mismatch(name + ", counts", f"eager makes {allowed} allocations, native {counts[0]}", source)
+
+
+def placeholders(func: Func) -> int:
+    """Arrays of constant sizes that stand for what a path has not made."""
+    empty = (op for op in func.walk() if op.name == "tensor.empty" and not op.operands)
+    return sum(all(use.op.name.startswith("scf.") for use in op.results[0].uses) for op in empty)
 
 
 def choices(plan: Any) -> int:
