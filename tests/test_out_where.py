@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tracebuf
 from tests.agreement import agree, program, refused
 from tests.test_reductions import VALUES, expression
+from tracebuf.errors import UnsupportedError
 from tracebuf.testing.ladder import climb
 
 FORMS = """
@@ -78,3 +80,22 @@ def test_b2_out_must_be_writable() -> None:
 def test_what_is_refused() -> None:
     for text in ("np.add(a, 1, where=a > 0)", "np.add(a, 1, casting='unsafe')", "np.add(a, 1, order='F')"):
         refused(program(f"def f(a):\n    return {text}"), VALUES["a"])
+
+
+def test_masked_results_converted_into_an_array_that_is_read_are_refused() -> None:
+    """NumPy converts the elements that are not selected as well; without a conversion, or an overlap, all is well."""
+
+    def converts(n, b):
+        np.logical_and(n, b[:, ::-1], out=b, where=np.equal(n, b.T) > 0)
+
+    def keeps(n, b):
+        np.add(b, b[::-1], out=b, where=b > 3)
+
+    def same(n, b):
+        np.logical_and(n, b, out=b, where=b > 3)
+
+    b = np.arange(9, dtype=np.int16).reshape(3, 3)
+    with pytest.raises(UnsupportedError, match="also reads"):
+        tracebuf.bufferize(converts)(0, b)
+    agree(keeps, 0, b)
+    agree(same, 0, b)

@@ -13,8 +13,8 @@ from tracebuf.frontends.numpy.products import matmul
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of, reduce
 from tracebuf.frontends.numpy.running import accumulate
-from tracebuf.frontends.numpy.ufuncs import elementwise, is_operand, mask_of, out_of
-from tracebuf.frontends.numpy.values import ArrayRef, is_traced
+from tracebuf.frontends.numpy.ufuncs import elementwise, is_operand, loop_dtypes, mask_of, out_of, weak_type
+from tracebuf.frontends.numpy.values import ArrayRef, is_traced, storages_of
 
 
 def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -44,7 +44,22 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
     if mask is not None and (into is None or ufunc is np.power):
         reason = "`where=` without `out=` leaves elements undefined" if into is None else "np.power with `where=`"
         raise UnsupportedError(reason, location=r.loc, instead="np.where(c, f(a), b)")
+    if mask is not None and into is not None:
+        check_masked_overlap(r, ufunc, [*args[: ufunc.nin], mask], into)
     return elementwise(r, ufunc, list(args[: ufunc.nin]), into, mask, wanted, called=True)
+
+
+def check_masked_overlap(r: Recorder, ufunc: np.ufunc, read: Sequence[Any], out: ArrayRef) -> None:
+    """Refuses `where=` into an `out=` that the operands overlap, if the result is converted: NumPy then converts the
+    elements that are not selected too (seen in NumPy 2.4.6)."""
+    other = [x for x in read if isinstance(x, ArrayRef) and not x.same(out)]
+    shared = any(s in storages_of(out) for x in other for s in storages_of(x))
+    if shared and loop_dtypes(ufunc, tuple(weak_type(x) for x in read[: ufunc.nin]), None)[-1] != out.dtype:
+        raise UnsupportedError(
+            f"np.{ufunc.__name__} with `where=` converts its result into an array that it also reads",
+            location=r.loc,
+            instead="read a copy: f(a.copy(), out=a, where=c)",
+        )
 
 
 def call_method(r: Recorder, ufunc: np.ufunc, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
