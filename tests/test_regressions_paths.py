@@ -271,6 +271,68 @@ def s10_last_value_of_what_does_not_change(a, c, n):
     return m, r, s
 
 
+def s8_array_bound_to_itself(a, c, n):
+    u = a.copy()
+    for k in range(n):
+        u = u
+        u[1:] = k
+    return u, u.sum()
+
+
+def c1_none_or_an_array(a, c, n):
+    x = None
+    if c.sum() > 0:
+        x = a
+    if x is not None:
+        x[:1] += 5
+    else:
+        c[:1] = 9
+    return x
+
+
+def c1_int_or_float(a, c, n):
+    k = n if a.sum() > 0 else 2.5
+    k = k // 2
+    k += 1
+    if k > 1:
+        a[:1] = k
+    return k, a * k
+
+
+def s8_row_or_column(a, c, n):
+    m = np.outer(a, c)
+    v = m[:1] if c.sum() > 0 else m.T
+    v += 1
+    return v, m, v * 2
+
+
+def c1_none_is_no_operand(a, c, n):
+    x = a if c.sum() > 0 else None
+    return x + 1
+
+
+def c1_two_sorts_at_once(a, c, n):
+    x = None
+    y = 3
+    if c.sum() > 0:
+        x, y = a, 2.5
+    if x is None:
+        return y
+    return x * y
+
+
+def c1_three_sorts(a, c, n):
+    x = a if c.sum() > 0 else (1 if c.sum() > -6 else None)
+    if x is None:
+        return 7
+    return x + 1
+
+
+def f1_one_of_two_functions(a, c, n):
+    f = (lambda x: x + 1) if c.sum() > 0 else (lambda x: x * 2)
+    return f(a)
+
+
 PROGRAMS = [v for k, v in list(globals().items()) if k[0] in "scfnb" and k[1:2].isdigit()]
 
 
@@ -286,15 +348,3 @@ def test_paths(f: Program) -> None:
         a, c = arguments(size)
         agree(compiled, a, c, n)
         agree(compiled, -a, c, n)
-
-
-def f1_value_of_one_sort_or_another(a, c):
-    x = a if c.sum() > 0 else 5
-    x += 1
-    return x
-
-
-def test_operand_of_two_sorts() -> None:
-    """Rule C1: a value of one sort or another is no operand; this is refused, and raises nothing of ours."""
-    with pytest.raises(tracebuf.UnsupportedError, match="different types"):
-        tracebuf.bufferize(f1_value_of_one_sort_or_another)(np.ones(3), np.ones(3))

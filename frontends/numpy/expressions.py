@@ -315,8 +315,10 @@ class Expressions:
 
     def condition(self, node: ast.AST, value: Any) -> bool | PyBool:
         """The truth of a value; conditions on entry values are decided by a guard (rule F4)."""
+        return self.decided(node, truth(self.r, value))
+
+    def decided(self, node: ast.AST, known: bool | PyBool) -> bool | PyBool:
         self.at(node)
-        known = truth(self.r, value)
         decided = known if isinstance(known, bool) else self.entry_condition(known)
         return known if decided is None else decided
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tracebuf.frontends.numpy.choices import narrow
 from tracebuf.frontends.numpy.identity import Either, conditions, identity
 from tracebuf.frontends.numpy.kinds import (
     BOOL,
@@ -100,7 +101,7 @@ def trace_branch(
     try:
         if condition.nonneg is not None:
             r.facts.assume_nonneg(condition.nonneg if positive else sub(-1, condition.nonneg), entry=False)
-        after = dict(env)
+        after = narrow(env, condition.value, positive)
         body(after)
         return frame, after
     except DeadEnd:

@@ -26,7 +26,7 @@ from tracebuf.frontends.numpy.kinds import (
     zero,
 )
 from tracebuf.frontends.numpy.loop_judge import LoopJudge
-from tracebuf.frontends.numpy.loop_plan import WHICH, Carried, Item, goes_on
+from tracebuf.frontends.numpy.loop_plan import WHICH, Carried, Carry, Item, goes_on
 from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage, whole
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, Sym, add, dim_max, mod, mul, sub, substitute, sym
@@ -241,7 +241,7 @@ class LoopClose(LoopJudge):
 
     def array_after(self, item: Item) -> ArrayRef:
         """What a name holds whose array is of one storage: the same object if all iterations left it alone."""
-        if item.back is item.head:
+        if item.back is item.head and not (isinstance(item.how, Carry) and item.how.by_value):
             return item.entry  # type: ignore[no-any-return]
         key = id(item.entry), id(item.back)
         if key not in self.arrays:
@@ -263,6 +263,7 @@ class LoopClose(LoopJudge):
             view = replace(head.view, offsets=tuple(parts[:n]), sizes=tuple(parts[n:]))
             made = ArrayRef(head.storage, view, head.read_only)
         moved = item.back if isinstance(identity(item.back), Either) else identity(item.back)
+        moved = identity(item.entry) if item.back is head else moved
         flag = self.stayed.get((id(item.entry), id(item.back)))
         made.origin = moved if flag is None else Either(flag, identity(item.entry), moved)
         return made

@@ -15,6 +15,7 @@ import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError, note_location
 from tracebuf.frontends.numpy import rewrites
+from tracebuf.frontends.numpy.choices import SIMPLE, to_split
 from tracebuf.frontends.numpy.expressions import Expressions
 from tracebuf.frontends.numpy.indexing import store_item
 from tracebuf.frontends.numpy.iteration import Items, Range, item, iterable_of, length
@@ -73,6 +74,8 @@ class Statements(Expressions):
                 if isinstance(statement, ast.If):
                     if self.stmt_If(statement, env, rest):
                         return
+                elif (choice := to_split(statement, env)) is not None and isinstance(statement, SIMPLE):
+                    self.split(statement, choice, env)
                 else:
                     method(statement, env)
             except (TracebufError, DeadEnd):
@@ -85,6 +88,23 @@ class Statements(Expressions):
                 return self.rest(on, rest, env)
             if not on:
                 return
+
+    def split(self, statement: ast.stmt, choice: Choice, env: Env) -> None:
+        """A statement for each sort of a value that it uses."""
+        names = (*stored([statement]), JUMP, RETURN)
+        arms = [self.branch([statement])] * 2
+        live = frozenset(env) | frozenset(names)
+        trace_if(self.r, PyBool(choice.condition), env, arms, names, live, frozenset([RETURN]))
+
+    def test(self, node: ast.expr, env: Env) -> bool | PyBool:
+        """The truth of an expression, for each sort of a value that it uses."""
+        choice = to_split(node, env)
+        if choice is None:
+            found: bool | PyBool = truth(self.r, self.expr(node, env))
+        else:
+            arms = [lambda inner: self.test(node, inner)] * 2
+            found = truth(self.r, self.choose(node, PyBool(choice.condition), arms, env))
+        return found
 
     def rest(self, on: PyBool, body: Sequence[ast.stmt], env: Env) -> None:
         """The statements behind one that may have jumped."""
@@ -242,7 +262,7 @@ class Statements(Expressions):
     # -- branches
     def stmt_If(self, node: ast.If, env: Env, rest: Sequence[ast.stmt] = ()) -> bool:
         """An `if`; whether it has run the rest of its block too."""
-        condition = truth(self.r, self.expr(node.test, env))
+        condition = self.test(node.test, env)
         known = condition if isinstance(condition, bool) else None
         if isinstance(condition, PyBool):
             self.at(node.test)
@@ -316,7 +336,7 @@ class Statements(Expressions):
             self.at(node)
             outside, self.scope.env = self.scope.env, inner
             try:
-                return self.condition(node.test, self.expr(node.test, inner))
+                return self.decided(node.test, self.test(node.test, inner))
             finally:
                 self.scope.env = outside
 
