@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from agreement import agree, refused
 
+from tracebuf import bufferize
 from tracebuf.errors import UnsupportedError
 from tracebuf.testing.ladder import climb
 
@@ -400,3 +401,37 @@ def test_an_int_that_only_a_numpy_number_does_not_take(dtype: type) -> None:
         return -1 - min(a[0], 3)
 
     refused(program, np.array([5], dtype))
+
+
+def c1_shapes_compared(a, b):
+    assert a.shape[:1] == b.shape[:1], "as many rows"
+    if a.shape != b.shape[::-1] and a.shape == b.shape:
+        a = a + b
+    same = a.shape == b.shape, list(a.shape) == list(b.shape), a.shape == list(b.shape), (a.shape, 1) == (b.shape, True)
+    return a, same, a.shape == (3, 4), a.shape in ((4, 5), b.shape), (3, 4) not in [a.shape], a.shape == None  # noqa: E711
+
+
+def test_shapes_are_compared_item_by_item() -> None:
+    """Rule C1: == and `in` of tuples with sizes among their items were decided by which objects these are."""
+    f = bufferize(verify=True)(c1_shapes_compared)
+    for m, n, k in ((3, 4, 4), (4, 5, 5), (4, 4, 4), (3, 5, 6), (3, 1, 7), (0, 3, 3)):
+        agree(f, np.ones((m, n)), np.ones((m, k)))
+    agree(f, np.ones((3, 4)), np.ones((4, 4)))
+
+
+def f1_tuples_of_what_a_loop_computes(a, x):
+    hits = 0
+    for i in range(len(a)):
+        if (i, len(a) - 1 - i) == (1, x):
+            hits += 1
+        if (i, x) != (x, i):
+            hits += 10
+    return hits, (a[0] > 1, x) == (True, 2), (a[0], 1) == (1.0, 1)
+
+
+def test_tuples_of_computed_numbers_are_compared() -> None:
+    """Rules C1, F1: at run time where only that knows; a NaN could be an item of both, which is refused."""
+    for x in (1, 2):
+        agree(f1_tuples_of_what_a_loop_computes, np.arange(4.0), x)
+    refused(lambda a: (a[0],) == (a[1],), np.ones(3))
+    refused(lambda a: a.shape < (4, 6), np.ones((3, 4)))

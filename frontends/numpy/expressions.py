@@ -35,7 +35,7 @@ from tracebuf.frontends.numpy.products import matmul
 from tracebuf.frontends.numpy.pyfolds import truth_of_all
 from tracebuf.frontends.numpy.recorder import Frame, Recorder
 from tracebuf.frontends.numpy.reshape import Flat
-from tracebuf.frontends.numpy.scalars import binary, compare, example, truth, unary
+from tracebuf.frontends.numpy.scalars import binary, compare, example, holds_traced, truth, unary
 from tracebuf.frontends.numpy.source import make_source
 from tracebuf.frontends.numpy.ufuncs import is_operand
 from tracebuf.frontends.numpy.values import (
@@ -286,7 +286,8 @@ class Expressions:
     def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
         """`x in items`: what is known, or a number among numbers that are (a NaN is in a tuple by its identity)."""
         plain = isinstance(items, (tuple, list, frozenset)) and all(is_known_number(i) for i in items)
-        if plain and isinstance(x, Scalar):
+        nested = isinstance(items, (tuple, list)) and isinstance(x, (tuple, list))
+        if (plain and isinstance(x, Scalar)) or (nested and (holds_traced(x) or holds_traced(items))):
             found = truth_of_all(self.r, "any", tuple(compare(self.r, "Eq", x, i) for i in items))
             assert isinstance(found, (bool, PyBool))
             return found

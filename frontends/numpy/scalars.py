@@ -170,7 +170,7 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
     """a OP b, as one comparison."""
     function, ufunc, predicate = COMPARE[name]
     if not is_traced(a) and not is_traced(b):
-        return function(a, b)
+        return compare_items(r, name, a, b) if holds_traced(a) or holds_traced(b) else function(a, b)
     ia, ib = int_expr(a), int_expr(b)
     if ia is not None and ib is not None:
         return int_compare(r, predicate, ia, ib)
@@ -185,6 +185,43 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
             return PyBool(r.add(arith.CmpI.of(predicate, scalar_value(r, a, I1), scalar_value(r, b, I1), r.loc)).result)
         return python_compare(r, predicate, *(bool_as_int(r, x) for x in (a, b)))
     return elementwise(r, ufunc, [a, b])
+
+
+def holds_traced(x: Any) -> bool:
+    """Whether a tuple or list has items, or items of items, that are only known at run time."""
+    return isinstance(x, (tuple, list)) and any(is_traced(i) or holds_traced(i) for i in x)
+
+
+def compare_items(r: Recorder, name: str, a: Any, b: Any) -> bool | PyBool:
+    """== and != of tuples or lists with traced items: item by item, as far as the first known to differ."""
+    if name not in ("Eq", "NotEq"):
+        raise UnsupportedError("an order of tuples or lists", location=r.loc, instead="compare their items")
+    conditions: list[Value] = []
+    kinds = [next((k for k in (tuple, list) if isinstance(x, k)), None) for x in (a, b)]
+    equal = None not in kinds and kinds[0] is kinds[1] and len(a) == len(b)
+    for x, y in zip(a, b) if equal else ():
+        one = same_item(r, x, y)
+        if isinstance(one, PyBool):
+            conditions.append(one.value)
+        elif not one:
+            equal = False
+            break
+    if not equal or not conditions:
+        return equal == (name == "Eq")
+    found = both(r, *conditions)
+    return PyBool(found if name == "Eq" else r.add(arith.XorI.of(found, r.constant(True, I1), r.loc)).result)
+
+
+def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
+    """x is y or x == y, the equality of items. Refused where a NaN could be an item of both."""
+    if x is y:
+        return True
+    known = [v for v in (x, y) if not is_traced(v)]
+    floats = any(isinstance(v, PyFloat) or (isinstance(v, NpScalar) and v.element.is_float) for v in (x, y))
+    if any(isinstance(v, ArrayRef) for v in (x, y)) or (floats and (not known or known[0] != known[0])):
+        raise UnsupportedError("an equality of tuples or lists of these", location=r.loc, instead="compare their items")
+    found: bool | PyBool = truth(r, compare(r, "Eq", x, y))
+    return found
 
 
 def python_compare(r: Recorder, predicate: str, a: Any, b: Any) -> bool | PyBool:
