@@ -435,3 +435,28 @@ def test_tuples_of_computed_numbers_are_compared() -> None:
         agree(f1_tuples_of_what_a_loop_computes, np.arange(4.0), x)
     refused(lambda a: (a[0],) == (a[1],), np.ones(3))
     refused(lambda a: a.shape < (4, 6), np.ones((3, 4)))
+
+
+def f2_a_shape_as_a_list(a):
+    wider = list(a.shape)
+    wider[1] += 2
+    wider.append(3)
+    order = sorted([3, 1, 2])
+    order.reverse()
+    out = np.zeros(wider)
+    out[:, 1:-1, order[0] - 3] = a
+    return out
+
+
+def test_a_list_made_by_a_call_may_be_changed() -> None:
+    """Rule F2: list(x) and sorted(x) make lists, as [*x] does."""
+    f = bufferize(verify=True)(f2_a_shape_as_a_list)
+    agree(f, np.ones((4, 5)))
+    agree(f, np.ones((3, 7)))
+
+
+def test_ranges_slices_and_orders_of_tuples_are_refused() -> None:
+    """Rule C1: equal by their bounds in Python; tracers do not know."""
+    refused(lambda a: range(len(a)) == range(3), np.ones(3))
+    refused(lambda a: slice(len(a)) == slice(3), np.ones(3))
+    refused(lambda a: min(a.shape, (2, 2)), np.ones((3, 2)))

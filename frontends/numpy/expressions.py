@@ -281,6 +281,9 @@ class Expressions:
         if name in ("In", "NotIn"):
             found = self.contains(node, b, a)
             return found if name == "In" else self.negate(found) if isinstance(found, PyBool) else not found
+        for x in (a, b):
+            if isinstance(x, Range) or (isinstance(x, slice) and holds_traced([x.start, x.stop, x.step])):
+                raise self.refuse(node, "a comparison of ranges or slices", "compare their bounds")
         return compare(self.r, name, a, b)
 
     def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
@@ -494,10 +497,9 @@ class Expressions:
         if is_users(function):
             return self.call_function(function, args, kwargs)
         plain = not any(is_traced(x) for x in self.flat([*args, *kwargs.values()]))
-        if functions.is_pure(function) and plain:
-            return function(*args, **kwargs)
-        if functions.is_pure(function) and function in (tuple, list):
-            return function(self.iterate_static(node, args[0]))
+        if functions.is_pure(function) and (plain or function in (tuple, list)):
+            found = function(*args, **kwargs) if plain else function(self.iterate_static(node, args[0]))
+            return self.own(found) if type(found) is list else found
         where = f"{module}.{name}" if module not in ("", "builtins") else name
         raise self.refuse(node, f"a call of {where} cannot be traced", rewrites.call(where))
 

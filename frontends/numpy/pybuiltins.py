@@ -31,7 +31,7 @@ from tracebuf.frontends.numpy.pyints import (
 )
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reshape import is_dense
-from tracebuf.frontends.numpy.scalars import binary, example, float_value, truth
+from tracebuf.frontends.numpy.scalars import binary, example, float_value, holds_traced, truth
 from tracebuf.frontends.numpy.ufuncs import BOOL, elementwise, scalar_value, weak_type
 from tracebuf.frontends.numpy.values import (
     EITHER,
@@ -231,6 +231,8 @@ def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
     if len(args) == 1 and isinstance(args[0], ArrayRef) and not options:
         return extreme_of_array(r, name, args[0])
     items = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
+    if any(holds_traced(x) for x in items):
+        raise UnsupportedError(f"{name}() of tuples or lists", location=r.loc, instead="compare their items")
     if not any(is_traced(x) for x in items):
         return getattr(builtins, name)(*args, **options)
     if options:
