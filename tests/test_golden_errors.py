@@ -57,7 +57,7 @@ def text_of(golden: Golden) -> str:
 def run(source: str, file: str, call: str, decorator: Any) -> tuple[Any, list[Any]]:
     """What the call gives, and the arguments that f was called with."""
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-    space: dict[str, Any] = {"np": np, "bufferize": decorator}
+    space: dict[str, Any] = {"__name__": "example", "np": np, "bufferize": decorator}
     exec(compile(source, file, "exec"), space)
     f, given = space["f"], []
 

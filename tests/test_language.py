@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agreement import agree, outcome, program
+from agreement import agree, outcome, program, refused
 
 from tracebuf import bufferize
 
@@ -353,3 +353,21 @@ def test_f1_star_parameters_of_inner_functions() -> None:
         np.arange(3.0),
         np.ones(3),
     )
+
+
+def test_n1_an_axis_from_data_is_refused_and_from_an_argument_joins_the_key() -> None:
+    f = program("def f(a, k): return a.sum(axis=k)")
+    agree(f, np.ones((2, 3)), np.int64(1))
+    agree(f, np.ones((2, 3)), 0)
+    refused(program("def f(a, k): return a.sum(axis=k[0])"), np.ones((2, 3)), np.array([1]))
+
+
+def test_items_by_a_flat_index() -> None:
+    g = bufferize(program("def f(a, k): return a.T.item(k)"))
+    for k in (0, 4, -1, 6, -7):
+        agree(g, np.arange(6.0).reshape(2, 3), k)
+
+
+def test_stores_into_what_takes_none_raise_pythons_error() -> None:
+    for body in ("(a, 1)[0] = 2", "a[0][1] = 2", "a[0][0] += 2", "t = (a[0], 1)\n    t[1] += 1", "n[0] = 1"):
+        assert isinstance(agree(program(f"def f(a, n):\n    {body}"), np.ones(3), 2), (TypeError, IndexError))

@@ -197,7 +197,9 @@ def average(
         return mean(r, ref, axis, keepdims=keepdims)
     w = as_array(r, weights)
     if w.ndim != ref.ndim or ref.ndim != 1:
-        raise UnsupportedError("np.average with these weights", location=r.loc, instead="np.sum(a * w) / np.sum(w)")
+        raise UnsupportedError(
+            "np.average of a matrix with weights", location=r.loc, instead="np.sum(a * w) / np.sum(w)"
+        )
     r.require_equal(w.shape[0], ref.shape[0], "ValueError", "Shape of weights must be consistent with shape of a")
     whole = ref.element.is_float
     dtype = np.result_type(ref.dtype, w.dtype) if whole else np.result_type(ref.dtype, w.dtype, np.float64)

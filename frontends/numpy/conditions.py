@@ -11,8 +11,15 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.values import NpScalar
 from tracebuf.ir.core import Block, Value
+from tracebuf.ir.location import Location
 from tracebuf.ir.types import F64, I1
 from tracebuf.ops import arith, scf
+
+
+def two_origins(loc: Location) -> UnsupportedError:
+    """A number of which only the run time knows whether it is Python's."""
+    reason = "this number is Python's or NumPy's, depending on the path; here it makes a difference"
+    return UnsupportedError(reason, location=loc, instead="give it one type on all paths, for example np.float64(0)")
 
 
 def as_reached(handler: Callable[..., Any]) -> Callable[..., Any]:
@@ -28,10 +35,7 @@ def as_reached(handler: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             operands = [x for a in args for x in (a if isinstance(a, (tuple, list)) else (a,))]
             if any(isinstance(x, NpScalar) and x.maybe_python for x in operands):
-                raise UnsupportedError(
-                    "this number is Python's or NumPy's, depending on the path; here it makes a difference",
-                    location=r.loc, instead="give it one type on all paths",
-                ) from error  # fmt: skip
+                raise two_origins(r.loc) from error
             r.fail(error)
 
     return run

@@ -12,6 +12,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import broadcast
+from tracebuf.frontends.numpy.conditions import two_origins
 from tracebuf.frontends.numpy.fresh import as_array, element_of, filled, one_or_more, only, shape_arg
 from tracebuf.frontends.numpy.indexing import as_int, at_least_zero, check_number, store_view
 from tracebuf.frontends.numpy.loops import at, for_each
@@ -58,7 +59,7 @@ def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     start, stop, step = arange_bounds(args[:3], named)
     given = [x for x in (start, stop, step) if x is not None]
     if not all(isinstance(x, (Scalar, bool, int, float, np.generic)) for x in given):
-        raise UnsupportedError("np.arange of these bounds", location=r.loc, instead="use numbers")
+        raise UnsupportedError("np.arange of an array", location=r.loc, instead="use numbers, for example a[0]")
     wanted = np.arange(*(type(example(x))(1) for x in given)).dtype if dtype is None else np.dtype(dtype)
     element = supported(wanted, "np.arange", r.loc)
     if element is I1:
@@ -150,7 +151,11 @@ def linspace(
     ends = [start, stop]
     numbers = all(isinstance(x, (Scalar, bool, int, float, np.generic)) for x in ends)
     if not numbers or any(not isinstance(k := weak_type(x), type) and k not in (F64.dtype, I64.dtype) for x in ends):
-        raise UnsupportedError("np.linspace between these", location=r.loc, instead="use Python numbers")
+        raise UnsupportedError(
+            "np.linspace between arrays, or numbers of this type",
+            location=r.loc,
+            instead="use floats, for example float(a[0])",
+        )
     if not isinstance(endpoint, bool) or not isinstance(retstep, bool):
         raise UnsupportedError("this flag is not known at trace time", location=r.loc, instead="use True or False")
     (size,) = shape_arg(r, num)
@@ -159,7 +164,11 @@ def linspace(
     delta = r.add(arith.SubF.of(last, first, r.loc)).result
     several = r.ask_nonneg(sub(div, 1))
     if several is None:
-        raise UnsupportedError("np.linspace of a number of points", location=r.loc, instead="pass the number in")
+        raise UnsupportedError(
+            "np.linspace of a number of points that is only known at run time",
+            location=r.loc,
+            instead="pass the number in as an argument",
+        )
     count = scalar_value(r, PyInt(div), F64)
     nan = r.constant(float("nan"), F64)
     step = r.add(arith.DivF.of(delta, count, r.loc)).result if several else nan
@@ -263,9 +272,13 @@ def array_of(r: Recorder, items: Any, dtype: Any) -> ArrayRef:
     """The array of nested lists and tuples of numbers, or of arrays of one shape."""
     shape, parts = shape_of(r, items), flat(items)
     if len(parts) > MAX_WRITTEN:
-        raise UnsupportedError("an array of many numbers is written out", location=r.loc, instead="make it outside")
+        raise UnsupportedError(
+            f"an array of {len(parts)} numbers is written out",
+            location=r.loc,
+            instead="make it outside, or store in a loop",
+        )
     if any(isinstance(x, NpScalar) and x.maybe_python for x in parts):
-        raise UnsupportedError("this number is Python's or NumPy's, depending on the path", location=r.loc)
+        raise two_origins(r.loc)
     whole = [n for n in shape[: len(shape) - inner_rank(parts)] if isinstance(n, int)]
     examples = [np.ones((), x.dtype)[()] if isinstance(x, ArrayRef) else example(x) for x in parts]
     found = np.array(examples or [0.0]).dtype
@@ -315,7 +328,11 @@ def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
     shift = as_int(r, k)
     right = None if shift is None else r.ask_nonneg(shift)
     if shift is None or right is None:
-        raise UnsupportedError("this diagonal", location=r.loc, instead="np.diag(v, k) with a constant k")
+        raise UnsupportedError(
+            "np.diag by a number that is only known at run time",
+            location=r.loc,
+            instead="store in a loop: out[i, i + k] = v[i]",
+        )
     down, across = (0, shift) if right else (mul(shift, -1), 0)
     n = ref.shape[0]
     size = one_or_more(r, add(n, add(down, across)))

@@ -142,10 +142,10 @@ class Expressions:
         if it is None:
             raise self.refuse(
                 node,
-                f"iterating over a {type(value).__name__} is not supported while tracing",
+                f"iterating over a {rewrites.name_of(value)} is not supported",
                 "use range(...), an array, a tuple or a list",
             )
-        return static_items(self.r, it, "what is unpacked here")
+        return static_items(self.r, it, "this")
 
     def expr_ListComp(self, node: ast.ListComp, env: Env) -> Any:
         return self.own(self.comprehension(node, node.generators, env))
@@ -237,8 +237,9 @@ class Expressions:
             for x in (a, b):
                 if not is_operand(x):
                     raise UnsupportedError(
-                        f"a {type(x).__name__} as an operand of @", location=self.r.loc, instead="an array: np.array(x)"
-                    )
+                        f"a {rewrites.name_of(x)} as an operand of @", location=self.r.loc,
+                        instead="use arrays: np.array(x)",
+                    )  # fmt: skip
             return matmul(self.r, a, b, "matmul")
         return binary(self.r, name, a, b)
 
@@ -385,8 +386,10 @@ class Expressions:
             raise self.refuse(node, "an array from outside the function", "pass it as an argument")
         if base is None or isinstance(base, (int, float)):
             base[index]  # type: ignore[index]
-        reason = f"indexing a {type(base).__name__} is not supported while tracing"
-        raise self.refuse(node, reason, "index arrays and tuples")
+        if isinstance(base, (tuple, list, str)):
+            reason = f"the index of a {type(base).__name__} is only known at run time"
+            raise self.refuse(node, reason, "index an array: np.array(x)[i]")
+        raise self.refuse(node, f"indexing a {rewrites.name_of(base)} is not supported", "index arrays and tuples")
 
     def expr_Attribute(self, node: ast.Attribute, env: Env) -> Any:
         base = self.expr(node.value, env)

@@ -50,7 +50,7 @@ def element_of(r: Recorder, dtype: Any) -> ScalarType:
     wanted = np.dtype(dtype)
     if wanted in SUPPORTED_DTYPES and wanted.char not in CHARS:
         reason = f"the array has dtype {wanted.type.__name__}, which NumPy tells apart from {wanted}"
-        raise UnsupportedError(reason, location=r.loc, instead=f"np.{wanted}")
+        raise UnsupportedError(reason, location=r.loc, instead=f"use np.{wanted}")
     return supported(wanted, "the array", r.loc)
 
 
@@ -60,6 +60,7 @@ _OPTIONS = {
     "dtype": "convert first: a.astype(dtype)",
     "initial": "combine the result with it afterwards",
     "order": "leave it out, and transpose with .T",
+    "mode": "join the parts: np.concatenate((a[:1], a, a[-1:]))",
 }
 
 
@@ -68,7 +69,7 @@ def only(r: Recorder, what: str, **given: Any) -> None:
     for name, (value, default) in given.items():
         if value is not default and not (isinstance(value, type(default)) and value == default):
             instead = _OPTIONS.get(name, f"leave `{name}` out")
-            raise UnsupportedError(f"{what} with {name}= is not supported yet", location=r.loc, instead=instead)
+            raise UnsupportedError(f"{what} with {name}= is not supported", location=r.loc, instead=instead)
 
 
 def filled(

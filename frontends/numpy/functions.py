@@ -15,7 +15,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import aggregates, creation, products, shapes, stacking
-from tracebuf.frontends.numpy.conditions import as_reached
+from tracebuf.frontends.numpy.conditions import as_reached, two_origins
 from tracebuf.frontends.numpy.fresh import (
     as_array,
     copy_of,
@@ -243,7 +243,7 @@ def length(r: Recorder, x: Any) -> Any:
 
 def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
     if isinstance(x, NpScalar) and x.maybe_python:
-        raise UnsupportedError("this number is Python's or NumPy's, depending on the path", location=r.loc)
+        raise two_origins(r.loc)
     like: Any = x
     if isinstance(x, ArrayRef):
         like = np.empty((0,) * x.ndim, x.dtype)
@@ -257,7 +257,7 @@ def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
 
     def run(r: Recorder, x: Any = 0) -> Any:
         if isinstance(x, (tuple, list)):
-            raise UnsupportedError("an array made of numbers", location=r.loc, instead="store them into np.empty(n)")
+            raise UnsupportedError(f"np.{dtype} of a list or tuple", location=r.loc, instead=f"np.array(x, np.{dtype})")
         if not is_traced(x):
             return dtype.type(x)
         if isinstance(x, ArrayRef) and x.ndim:
@@ -265,7 +265,7 @@ def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
         if isinstance(x, ArrayRef):
             x = NpScalar(r.load(x, ()), x.element)
         if isinstance(x, NpScalar) and x.maybe_python and x.element is not F64:
-            raise UnsupportedError("this number is Python's or NumPy's, depending on the path", location=r.loc)
+            raise two_origins(r.loc)
         element = scalar_type(dtype)
         if element.is_integer and isinstance(x, (PyInt, PyFloat)):
             check_int_of(r, x, element)
@@ -277,7 +277,7 @@ def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
 def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
     """type(x)."""
     if isinstance(x, NpScalar) and x.maybe_python:
-        raise UnsupportedError("this number is Python's or NumPy's, depending on the path", location=r.loc)
+        raise two_origins(r.loc)
     if isinstance(x, Flat):
         x.refuse()
     return type(x, *rest) if rest or not is_traced(x) else type(example(x))

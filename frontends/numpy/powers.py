@@ -38,7 +38,7 @@ def python_power(r: Recorder, a: Any, b: Any) -> PyFloat | PyInt | int:
         if rising is None:
             raise UnsupportedError(
                 "an int to a power whose sign is only known at run time is an int or a float", location=r.loc,
-                instead="float(a) ** n, or make n an argument",
+                instead="float(a) ** n, or a ** n if n >= 0 else ...",
             )  # fmt: skip
     whole = ib is not None or (isinstance(b, float) and b.is_integer())
     base = scalar_value(r, a, F64)

@@ -179,7 +179,11 @@ def norm(r: Recorder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any =
         for k in axis if isinstance(axis, tuple) else (axis,):
             axis_of(r, k, ref.ndim)
     if axis is None or (isinstance(axis, tuple) and not pair) or ord not in (None, 2, 1, np.inf, -np.inf):
-        raise UnsupportedError("this norm", location=r.loc, instead="np.sqrt(np.sum(a * a, axis=...))")
+        raise UnsupportedError(
+            "np.linalg.norm of this order, or over these axes",
+            location=r.loc,
+            instead="write it out: np.sum(np.abs(a) ** p) ** (1 / p)",
+        )
     if ord in (1, np.inf, -np.inf):
         size = as_array(r, elementwise(r, np.absolute, [ref]))
         ufunc = {1: np.add, np.inf: np.maximum, -np.inf: np.minimum}[ord]

@@ -30,7 +30,7 @@ from tracebuf.frontends.numpy.pyints import (
     opaque,
 )
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.reshape import is_dense
+from tracebuf.frontends.numpy.reshape import Flat, is_dense
 from tracebuf.frontends.numpy.scalars import binary, example, float_value, holds_traced, truth
 from tracebuf.frontends.numpy.ufuncs import BOOL, elementwise, scalar_value, weak_type
 from tracebuf.frontends.numpy.values import (
@@ -96,7 +96,7 @@ def item(r: Recorder, a: ArrayRef, *args: Any) -> Any:
     elif len(place) != a.ndim:
         if len(place) != 1:
             r.fail("ValueError", "incorrect number of indices for array")
-        raise UnsupportedError("item() by a flat index", location=r.loc, instead="a[i, j].item()")
+        return python_number(r, Flat(r, a).item(*place))
     found = read_item(r, a, tuple(place))
     return python_number(r, found if isinstance(found, NpScalar) else NpScalar(r.load(a, ()), a.element))
 
@@ -237,7 +237,7 @@ def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
         return getattr(builtins, name)(*args, **options)
     if options:
         raise UnsupportedError(
-            f"{name}() with {', '.join(options)}=", location=r.loc, instead=f"{name}() of the numbers themselves"
+            f"{name}() with {', '.join(options)}=", location=r.loc, instead="compare the items with < and >"
         )
     exprs = [int_expr(x) for x in items]
     if all(e is not None for e in exprs) and exprs:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy import rewrites
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import fold, reduce
 from tracebuf.frontends.numpy.scalars import truth
@@ -76,7 +77,9 @@ def truth_of_all(r: Recorder, name: str, items: Any) -> Any:
         assert isinstance(found, NpScalar)
         return PyBool(found.value)
     if not isinstance(items, (tuple, list)):
-        raise UnsupportedError(f"{name}() of this", location=r.loc, instead=f"np.{name}(a), or {name}() of a tuple")
+        raise UnsupportedError(
+            f"{name}() of a {rewrites.name_of(items)}", location=r.loc, instead=f"np.{name}(a), or {name}() of a tuple"
+        )
     values: list[Value] = []
     for x in items:
         known = truth(r, x)

@@ -16,7 +16,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import shape_text
 from tracebuf.frontends.numpy.fresh import copy_of
-from tracebuf.frontends.numpy.indexing import check_number
+from tracebuf.frontends.numpy.indexing import as_int, check_number
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import (
     BOOL,
@@ -85,7 +85,9 @@ def axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
 
 def axis_of(r: Recorder, axis: Any, ndim: int) -> int:
     """One axis, normalised; part of the key where it is computed from arguments."""
-    i = r.static_int(axis.expr, "the axis") if isinstance(axis, PyInt) else axis
+    i = axis
+    if isinstance(axis, (PyInt, NpScalar)) and (known := as_int(r, axis)) is not None:
+        i = r.static_int(known, "the axis")
     if isinstance(i, bool) or not isinstance(i, (int, np.integer)):
         kind = type(stand_in(i)) if isinstance(i, Scalar) else type(i)
         raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
@@ -97,7 +99,9 @@ def axis_of(r: Recorder, axis: Any, ndim: int) -> int:
 def flag(r: Recorder, keepdims: Any) -> bool:
     """`keepdims`."""
     if keepdims is not NO_VALUE and not isinstance(keepdims, (bool, np.bool_, int)):
-        raise UnsupportedError("keepdims is not known at trace time", location=r.loc, instead="use True or False")
+        raise UnsupportedError(
+            "keepdims is not known at trace time", location=r.loc, instead="use True and False in two branches"
+        )
     return keepdims is not NO_VALUE and bool(keepdims)
 
 
@@ -165,7 +169,7 @@ def start_of(
         if isinstance(initial, ArrayRef) and initial.ndim == 0:
             initial = NpScalar(r.load(initial, ()), initial.element)
         if not isinstance(initial, (Scalar, bool, int, float, np.generic)):
-            raise UnsupportedError("this `initial`", location=r.loc, instead="use a number")
+            raise UnsupportedError("an `initial` that is no number", location=r.loc, instead="use a number: a[0]")
         check_number(r, initial, ArrayRef(Storage(element, (), ())))
         return scalar_value(r, initial, element)
     if ufunc.identity is not None and initial is not None:
@@ -387,6 +391,8 @@ def arg_extreme(
         return body.add(arith.MinSI.of(place, new, body.loc))
 
     if out is not None and out.dtype != INT:
-        raise UnsupportedError(f"{name} into dtype {out.dtype}", location=r.loc, instead="an int64 array")
+        raise UnsupportedError(
+            f"{name} into dtype {out.dtype}", location=r.loc, instead=f"store it: out[...] = np.{name}(a, axis)"
+        )
     found = fold(r, ref, axes, flag(r, keepdims), r.constant(2**63 - 1, I64), ins, combine, in_rows=True)
     return deliver(r, found, out, name)

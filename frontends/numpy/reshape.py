@@ -291,7 +291,9 @@ def view_method(r: Recorder, a: ArrayRef, *args: Any, **kwargs: Any) -> ArrayRef
     """a.view(): another array object."""
     if args or kwargs:
         raise UnsupportedError(
-            "a.view with a type is not supported", location=r.loc, instead="a.astype(dtype) converts the values"
+            "a.view with a type is not supported",
+            location=r.loc,
+            instead="take the view outside; a.astype(dtype) converts the values",
         )
     return a.derive(in_turn([]))
 

@@ -47,7 +47,20 @@ CALLS = {
 MODULES = {"random": _RANDOM, "numpy.random": _RANDOM, "time": _TIME}
 ATTRIBUTES = {"tolist": "return the array, and convert it outside", "sort": _SORT}
 CONTAINS = "np.any(a == x) for an array, x == y or x == z for numbers"
+ATTRIBUTE_SET = ("an attribute is set in a traced function", "return the value, and set it outside")
+COMPLEX = "keep the real and the imaginary parts in two arrays"
 OF_ARRAYS = "use operators, slices, np.* functions, or a loop over the elements"
+
+
+_NAMES = {
+    "Range": "range", "Items": "result of enumerate, zip or reversed", "NestedFunction": "function", "Flat": "flat iterator",
+    "Partial": "partial", "Text": "str", "Method": "method", "ListMethod": "method",
+}  # fmt: skip
+
+
+def name_of(x: object) -> str:
+    """The name of a value's type, as the user knows it."""
+    return _NAMES.get(type(x).__name__, type(x).__name__)
 
 
 def statement(node: ast.stmt) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy import rewrites
 from tracebuf.frontends.numpy.conditions import as_reached, both, choose, compare_floats, require_nonzero
 from tracebuf.frontends.numpy.powers import power_form as power_form
 from tracebuf.frontends.numpy.powers import python_power, scalar_power
@@ -99,10 +100,10 @@ def unsupported_operand(r: Recorder, function: Callable[[Any, Any], Any], a: Any
         with np.errstate(all="ignore"):
             function(*(example(x) for x in (a, b)))
     odd = a if not isinstance(a, (ArrayRef, Scalar, bool, int, float, np.generic)) else b
-    what = "an array from outside the function" if isinstance(odd, np.ndarray) else f"a {type(odd).__name__}"
-    raise UnsupportedError(
-        f"{what} meets a traced value", location=r.loc, instead="use numbers, and arrays that are arguments"
-    )
+    if isinstance(odd, complex):
+        raise UnsupportedError("complex numbers are not supported", location=r.loc, instead=rewrites.COMPLEX)
+    reason = f"a {rewrites.name_of(odd)} as an operand"
+    raise UnsupportedError(reason, location=r.loc, instead="use numbers and arrays: np.array(x)")
 
 
 def example(x: Any) -> Any:

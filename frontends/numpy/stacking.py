@@ -29,7 +29,9 @@ def part(ref: ArrayRef, axis: int, start: Dim, size: Dim, step: int = 1) -> Arra
 def arrays_of(r: Recorder, items: Any) -> list[ArrayRef]:
     """A sequence of arrays."""
     if not isinstance(items, (list, tuple)):
-        raise UnsupportedError("these arrays are not a list", location=r.loc, instead="write (a, b)")
+        raise UnsupportedError(
+            "the arrays to join are not a tuple or list", location=r.loc, instead="write (a[0], a[1])"
+        )
     if not items:
         raise ValueError("need at least one array to concatenate")
     return [as_array(r, i) for i in items]
@@ -166,7 +168,9 @@ def count_of(r: Recorder, n: Any, what: str) -> int:
     """A static number of repetitions."""
     e = as_int(r, n)
     if e is None:
-        raise UnsupportedError(f"{what} is no int", location=r.loc, instead="use an int")
+        raise UnsupportedError(
+            f"{what} is no int", location=r.loc, instead="use an int, or store into an array in a loop"
+        )
     times = r.static_int(e, what)
     if times < 0:
         raise ValueError("repeats may not contain negative values.")
@@ -206,7 +210,9 @@ def pad(r: Recorder, array: Any, pad_width: Any, mode: Any = "constant", constan
     if ranks != sorted(ranks):
         raise UnsupportedError("np.pad of an array that is not in rows", location=r.loc, instead="a.copy()")
     if isinstance(constant_values, (list, tuple, ArrayRef)):
-        raise UnsupportedError("np.pad with several constants", location=r.loc, instead="one constant")
+        raise UnsupportedError(
+            "np.pad with several constants", location=r.loc, instead="pad with one constant, then store the others"
+        )
     shape = [add(add(before, n), after) for n, (before, after) in zip(ref.shape, widths)]
     check_number(r, constant_values, ref)
     result = filled(r, shape, ref.element, constant_values)
@@ -243,7 +249,9 @@ def meshgrid(
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     refs = [at_least(as_array(r, x), 1) for x in xi]
     if any(x.ndim != 1 for x in refs):
-        raise UnsupportedError("np.meshgrid of arrays of more axes", location=r.loc, instead="pass vectors")
+        raise UnsupportedError(
+            "np.meshgrid of arrays of more axes", location=r.loc, instead="pass vectors, for example a.ravel()"
+        )
     n = len(refs)
     places = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else list(range(n))
     shape = tuple(refs[places.index(k)].shape[0] for k in range(n))

@@ -38,10 +38,10 @@ from tracebuf.frontends.numpy.loop_trace import settle, trace_loop
 from tracebuf.frontends.numpy.objects import Text
 from tracebuf.frontends.numpy.products import inplace_matmul
 from tracebuf.frontends.numpy.recorder import DeadEnd
-from tracebuf.frontends.numpy.reshape import set_shape
+from tracebuf.frontends.numpy.reshape import Flat, set_shape
 from tracebuf.frontends.numpy.scalars import BINARY, binary, power_form, truth
 from tracebuf.frontends.numpy.ufuncs import elementwise
-from tracebuf.frontends.numpy.values import ArrayRef, PyBool, PyInt, Scalar, is_traced
+from tracebuf.frontends.numpy.values import ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.ir.dims import Dim
 from tracebuf.ops import arith
 
@@ -172,18 +172,26 @@ class Statements(Expressions):
                 base[index] = value
                 return
             if not isinstance(base, ArrayRef):
-                raise self.refuse(target, f"storing into a {type(base).__name__} while tracing", "store into an array")
+                raise self.no_store(target, base)
             store_item(self.r, base, index, self.storable(target, value))
         elif isinstance(target, ast.Attribute) and target.attr == "shape":
             base = self.expr(target.value, env)
             self.at(target)
             if not isinstance(base, ArrayRef):
-                raise self.refuse(target, f"setting an attribute of a {type(base).__name__}", "bind a name")
+                raise self.refuse(target, *rewrites.ATTRIBUTE_SET)
             set_shape(self.r, base, value)
         else:
-            raise self.refuse(
-                target, "this target of an assignment is not supported", "assign to a name or to an array's elements"
-            )
+            raise self.refuse(target, *rewrites.ATTRIBUTE_SET)
+
+    def no_store(self, target: ast.Subscript, base: Any) -> Exception:
+        """Why nothing is stored into an item of `base`."""
+        if isinstance(base, (tuple, str, Scalar)):
+            kind = type(stand_in(base) if isinstance(base, Scalar) else base)
+            return TypeError(f"'{kind.__name__}' object does not support item assignment")
+        if isinstance(base, Flat):
+            return self.refuse(target, "storing through a.flat", "a[i, j] = x, or a[...] = x for all elements")
+        place = " at a place that is only known at run time" if isinstance(base, list) else ""
+        return self.refuse(target, f"storing into a {rewrites.name_of(base)}{place}", "store into an array")
 
     def storable(self, node: ast.AST, value: Any) -> Any:
         """A value that may be stored into elements."""
@@ -194,7 +202,9 @@ class Statements(Expressions):
             return value
         raise self.refuse(
             node,
-            f"a {type(value).__name__} cannot be stored into an array while tracing",
+            f"a {rewrites.name_of(value)} of these items cannot be stored"
+            if isinstance(value, (tuple, list))
+            else f"a {rewrites.name_of(value)} cannot be stored into an array",
             "store numbers, arrays or a tuple of numbers",
         )
 
@@ -235,12 +245,10 @@ class Statements(Expressions):
                     base[index] = new
                     return
                 if not isinstance(base, ArrayRef):
-                    raise self.refuse(
-                        node, f"storing into a {type(base).__name__} while tracing", "store into an array"
-                    )
+                    raise self.no_store(target, base)
                 store_item(self.r, base, index, new)
         else:
-            raise self.refuse(node, "this target of an augmented assignment is not supported")
+            raise self.refuse(node, *rewrites.ATTRIBUTE_SET)
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
         """`old OP= right`: in place for arrays."""
@@ -315,7 +323,7 @@ class Statements(Expressions):
         self.at(node)
         it = iterable_of(self.r, x)
         if it is None:
-            reason = f"iterating over a {type(x).__name__} is not supported while tracing"
+            reason = f"iterating over a {rewrites.name_of(x)} is not supported"
             raise self.refuse(node.iter, reason, "use range(...), an array, a tuple or a list")
         if isinstance(it, list):
             self.unroll(node, it, env)
@@ -434,7 +442,7 @@ class Statements(Expressions):
         call = node.exc if isinstance(node.exc, ast.Call) else None
         kind = self.expr(node.exc if call is None else call.func, env)
         if not (isinstance(kind, type) and issubclass(kind, BaseException)) or (call is not None and call.keywords):
-            raise self.refuse(node, "this `raise` is not supported", 'raise ValueError("...")')
+            raise self.refuse(node, "`raise` of anything but an exception with a message", 'raise ValueError("...")')
         if kind.__init__ not in (BaseException.__init__, Exception.__init__) and not kind.__module__ == "builtins":
             raise self.refuse(node, f"{kind.__name__} has a constructor of its own", 'raise ValueError("...")')
         parts = [] if call is None else [self.text(a) for a in self.items(call.args, env)]
@@ -459,7 +467,7 @@ class Statements(Expressions):
 
     def stmt_FunctionDef(self, node: ast.FunctionDef, env: Env) -> None:
         if node.decorator_list:
-            raise self.refuse(node, "decorators on inner functions are not supported yet", "leave it out")
+            raise self.refuse(node, "a decorator of an inner function", "leave it out")
         env[node.name] = self.make_nested(node, node.name, env)
 
     def stmt_Import(self, node: ast.Import, env: Env) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy import rewrites
 from tracebuf.frontends.numpy.arguments import ArrayKey, Binding, Entry, Key, Relations, ScalarKey
 from tracebuf.frontends.numpy.captures import Hidden
 from tracebuf.frontends.numpy.identity import Either, identity, objects
@@ -231,7 +232,9 @@ class Results:
     def leaf(self, x: Any) -> Plan:
         if isinstance(x, tuple):
             if type(x) is not tuple:
-                raise UnsupportedError("only plain tuples and lists can be returned", location=self.r.loc)
+                raise UnsupportedError(
+                    "only plain tuples and lists can be returned", location=self.r.loc, instead="return tuple(x)"
+                )
             return tuple(self.leaf(i) for i in x)
         if isinstance(x, list):
             return [self.leaf(i) for i in x]
@@ -244,9 +247,9 @@ class Results:
         if x is None or isinstance(x, (bool, int, float, str, np.generic, np.dtype, type(Ellipsis), type)):
             return Leaf("const", value=x)
         raise UnsupportedError(
-            f"a {type(x).__name__} cannot be returned",
+            f"a {rewrites.name_of(x)} cannot be returned",
             location=self.r.loc,
-            instead="return arrays, numbers, tuples and lists",
+            instead="return arrays, numbers, tuples and lists of them",
         )
 
     def array(self, x: ArrayRef, found: Any, taken: Taken = ()) -> Plan:

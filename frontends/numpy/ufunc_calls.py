@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy import rewrites
 from tracebuf.frontends.numpy.fresh import as_array, only
 from tracebuf.frontends.numpy.products import matmul
 from tracebuf.frontends.numpy.recorder import Recorder
@@ -33,8 +34,8 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
         raise TypeError("cannot specify 'out' as both a positional and keyword argument")
     for x in args[: ufunc.nin]:
         if not is_operand(x):
-            reason = f"a {type(x).__name__} as an operand of np.{ufunc.__name__}"
-            raise UnsupportedError(reason, location=r.loc, instead="an array: np.array(x)")
+            reason = f"a {rewrites.name_of(x)} as an operand of np.{ufunc.__name__}"
+            raise UnsupportedError(reason, location=r.loc, instead="use arrays: np.array(x)")
     into = out_of(r, args[ufunc.nin] if len(args) > ufunc.nin else out)
     mask = mask_of(r, kwargs.get("where", True))
     wanted = None if kwargs.get("dtype") is None else np.dtype(kwargs["dtype"])

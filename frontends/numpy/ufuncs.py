@@ -15,6 +15,7 @@ import numpy as np
 from numpy._core import _exceptions
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy import rewrites
 from tracebuf.frontends.numpy.broadcasting import broadcast, fits_into
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.values import (
@@ -248,7 +249,7 @@ def supported(dtype: np.dtype, what: str, loc: Location) -> ScalarType:
     if dtype not in SUPPORTED_DTYPES:
         raise UnsupportedError(
             f"{what} has dtype {dtype}; supported are {SUPPORTED}", location=loc,
-            instead="convert an operand, for example with .astype(np.float64)",
+            instead="use one of these, for example np.float64, or .astype(np.float64) of an operand",
         )  # fmt: skip
     return scalar_type(dtype)
 
@@ -389,9 +390,13 @@ def elementwise(
     """A ufunc call. `into`: its `out=`, or the target of an in-place operator, stored to where `mask` is true;
     `wanted`: its `dtype=`. `called` by its own name it never gives a Python number, as an operator may."""
     if ufunc.nout != 1 or ufunc.signature is not None:
-        raise UnsupportedError(f"np.{ufunc.__name__} is not an elementwise function of one result", location=r.loc)
+        raise UnsupportedError(
+            f"np.{ufunc.__name__} is not an elementwise function of one result",
+            location=r.loc,
+            instead="use functions of one result, for example np.trunc",
+        )
     if any(isinstance(o, complex) for o in operands):
-        raise UnsupportedError("complex numbers are not supported", location=r.loc)
+        raise UnsupportedError("complex numbers are not supported", location=r.loc, instead=rewrites.COMPLEX)
     dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted)
     if ufunc in COMPARISONS and any(map(is_weak_int, operands)):
         ufunc, operands, dtypes = exact_comparison(r, ufunc, operands, dtypes)
