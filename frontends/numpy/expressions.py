@@ -535,7 +535,7 @@ class Expressions:
 
 
 def is_known_number(x: Any) -> bool:
-    return type(x) in (bool, int, float) and x == x
+    return (type(x) is int or type(x) is float or type(x) is bool) and bool(x == x)
 
 
 def is_users(function: Any) -> bool:

@@ -197,7 +197,8 @@ def path_dependent(r: Recorder, name: str, what: str) -> UnsupportedError:
     plain = name if name.isidentifier() else "x"
     shown = f"`{name}`" if name.isidentifier() else "this value"
     instead = {
-        "values of different types": f"give {shown} one type on all paths, for example 1.0 in place of None, or use it inside of the branches",
+        "values of different types": f"give {shown} one type on all paths, for example 1.0 in place of None, "
+        "or use it inside of the branches",
     }.get(what, f"make `{plain}` one array before and store into it: {plain}[...] = ...")
     what = what.replace("types", "types or numbers of axes")
     return UnsupportedError(f"{shown} is bound to {what}, depending on the path", location=r.loc, instead=instead)

@@ -72,9 +72,9 @@ def pairs(result: Any, out: Any) -> list[tuple[Any, Any]]:
 def placed(result: Any, out: Any) -> Any:
     """The result with the buffers in their places."""
     items = [x if buffer is None else buffer for x, buffer in pairs(result, out)]
-    if type(result) in (tuple, list):
-        return type(result)(items)
-    return result if isinstance(result, (tuple, list)) else items[0]  # a named tuple is refused behind
+    if isinstance(result, tuple):
+        return tuple(items) if type(result) is tuple else result  # a named tuple is refused behind
+    return items if isinstance(result, list) else items[0]
 
 
 def store_results(r: Recorder, result: Any, out: Any) -> Any:

@@ -317,7 +317,9 @@ class Recorder:
             return e
         if not self.entry_only(e):
             raise UnsupportedError(
-                f"{what} depends on computed values", location=self.loc, instead="use a constant, or an argument"
+                f"{what} depends on computed values",
+                location=self.loc,
+                instead="use a constant, or an argument that is an int",
             )
         value = evaluate(e, self.hints)
         self._guard("zero", sub(e, value))

@@ -53,8 +53,8 @@ OF_ARRAYS = "use operators, slices, np.* functions, or a loop over the elements"
 
 
 _NAMES = {
-    "Range": "range", "Items": "result of enumerate, zip or reversed", "NestedFunction": "function", "Flat": "flat iterator",
-    "Partial": "partial", "Text": "str", "Method": "method", "ListMethod": "method",
+    "Range": "range", "Items": "result of enumerate, zip or reversed", "NestedFunction": "function",
+    "Flat": "flat iterator", "Partial": "partial", "Text": "str", "Method": "method", "ListMethod": "method",
 }  # fmt: skip
 
 

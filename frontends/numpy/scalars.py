@@ -110,7 +110,7 @@ def example(x: Any) -> Any:
     """Something like x to try an operation on."""
     if isinstance(x, ArrayRef):
         return np.ones((1,) * x.ndim, x.dtype)
-    if type(x) in (tuple, list):
+    if type(x) is tuple or type(x) is list:
         return type(x)(map(example, x))
     return stand_in(x) if isinstance(x, Scalar) else x
 
