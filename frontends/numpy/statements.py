@@ -16,6 +16,7 @@ import numpy as np
 from tracebuf.errors import TracebufError, UnsupportedError, note_location
 from tracebuf.frontends.numpy import rewrites
 from tracebuf.frontends.numpy.choices import SIMPLE, to_split
+from tracebuf.frontends.numpy.creation import arange
 from tracebuf.frontends.numpy.expressions import Expressions
 from tracebuf.frontends.numpy.indexing import store_item
 from tracebuf.frontends.numpy.iteration import Items, Range, item, iterable_of, length
@@ -37,12 +38,14 @@ from tracebuf.frontends.numpy.loop_plan import LoopSpec, Plan, goes_on, jump_of
 from tracebuf.frontends.numpy.loop_trace import settle, trace_loop
 from tracebuf.frontends.numpy.objects import Text
 from tracebuf.frontends.numpy.products import inplace_matmul
+from tracebuf.frontends.numpy.pyints import as_int_value
 from tracebuf.frontends.numpy.recorder import DeadEnd
 from tracebuf.frontends.numpy.reshape import Flat, set_shape
 from tracebuf.frontends.numpy.scalars import BINARY, binary, power_form, truth
 from tracebuf.frontends.numpy.ufuncs import elementwise
 from tracebuf.frontends.numpy.values import ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.ir.dims import Dim
+from tracebuf.ir.types import I64
 from tracebuf.ops import arith
 
 if TYPE_CHECKING:
@@ -173,7 +176,8 @@ class Statements(Expressions):
                 return
             if not isinstance(base, ArrayRef):
                 raise self.no_store(target, base)
-            store_item(self.r, base, index, self.storable(target, value))
+            value = self.range_items(target, base, value) if isinstance(value, Range) else self.storable(target, value)
+            store_item(self.r, base, index, value)
         elif isinstance(target, ast.Attribute) and target.attr == "shape":
             base = self.expr(target.value, env)
             self.at(target)
@@ -192,6 +196,12 @@ class Statements(Expressions):
             return self.refuse(target, "storing through a.flat", "a[i, j] = x, or a[...] = x for all elements")
         place = " at a place that is only known at run time" if isinstance(base, list) else ""
         return self.refuse(target, f"storing into a {rewrites.name_of(base)}{place}", "store into an array")
+
+    def range_items(self, node: ast.AST, base: ArrayRef, x: Range) -> ArrayRef:
+        """A range that is stored, as an array; narrow integers would have to hold each of its ints (rule N1)."""
+        if base.element.is_integer and base.element is not I64:
+            raise self.refuse(node, f"a range cannot be stored into {base.dtype} while tracing", "use np.arange")
+        return arange(self.r, *(as_int_value(d) for d in (x.start, x.stop, x.step)))
 
     def storable(self, node: ast.AST, value: Any) -> Any:
         """A value that may be stored into elements."""
