@@ -345,3 +345,27 @@ def test_a_list_that_a_loop_fills_after_its_first_iteration() -> None:
     f = bufferize(program)
     for got, wanted in zip(f(floats(3), 0.0), program(floats(3), 0.0), strict=True):
         assert type(got) is type(wanted) and np.array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("lengths", [(5, 5, 5), (5, 6, 4), (3, 3, 4)])
+def test_arrays_that_take_turns_are_of_any_sort(lengths: tuple[int, ...]) -> None:
+    """Rules S8, S9: which one a name holds after the loop decides dtype, rank and sizes."""
+
+    def numbers(a, b, c):
+        for _i in range(1):
+            for _j in range(len(c)):
+                b, c, a = c, a, b
+                b[0] = 7
+        return a, b.sum()
+
+    def others(a, b, c):
+        for _i in range(2):
+            for _j in range(len(c)):
+                b, c, a = c, a, b
+                b[0] = 7
+        return a
+
+    for program in (numbers, others):
+        for second in (np.float64, np.int64):
+            for shape in ((lengths[1],), (lengths[1], 1)):
+                agree(program, floats(lengths[0]), np.ones(shape, second), floats(lengths[2]) + 3)

@@ -478,3 +478,15 @@ def test_a_range_is_stored(dtype: str) -> None:
         agree(f, np.ones((m, n)), np.zeros((m + 1, n + 1), dtype))
     agree(f, np.ones((3, 4)), np.zeros((3, 5), dtype))
     refused(c1_first_row_and_column, np.ones((3, 4)), np.zeros((4, 5), np.int8))
+
+
+def test_a_store_from_one_of_several_arrays_of_which_one_is_only_read() -> None:
+    """Rules S8, B1: the array that is stored to is not the one that is read, whichever the name holds."""
+
+    def program(a, b, c):
+        x = a if b[0] > 0 else c
+        c[:] = x
+        c[1:] += x[1:]
+
+    for n, sign in ((4, 1), (5, -1)):
+        agree(program, floats(n), np.array([sign]), floats(n) * 2)

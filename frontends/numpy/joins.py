@@ -51,6 +51,7 @@ from tracebuf.frontends.numpy.values import (
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import TensorType
+from tracebuf.ops import arith
 
 MISSING = object()
 Finish = Callable[[], Any]
@@ -463,6 +464,21 @@ def alike(a: View, b: View) -> bool:
 def pairable(a: ArrayRef, b: ArrayRef) -> bool:
     """Whether two references may become one, if their storages do."""
     return a.element is b.element and alike(a.view, b.view) and a.read_only == b.read_only
+
+
+def one_or_other(r: Recorder, condition: Value, a: ArrayRef, b: ArrayRef | Choice) -> ArrayRef | Choice:
+    """`a` where the condition holds, else `b`: arrays that exist on either path."""
+    if isinstance(b, Choice) or a.element is not b.element or a.ndim != b.ndim:
+        return Choice(condition, a, b)
+    if any(a.stride_rank(k) != b.stride_rank(k) for k in range(a.ndim)):
+        return Choice(condition, a, b)
+
+    def size(x: Dim, y: Dim) -> Dim:
+        if r.facts.equal(x, y):
+            return x
+        return r.symbol(r.add(arith.Select.of(condition, r.index(x), r.index(y), r.loc)).result, "size", lo=0)
+
+    return GuardedRef(condition, (a, b), [size(x, y) for x, y in zip(a.shape, b.shape)])
 
 
 def plain(x: Any) -> bool:

@@ -8,7 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.identity import Either, anew, either, identity, one_object
-from tracebuf.frontends.numpy.joins import deep_parameters, once, parameters, plain, references, with_parts
+from tracebuf.frontends.numpy.joins import (
+    deep_parameters,
+    once,
+    one_or_other,
+    parameters,
+    plain,
+    references,
+    with_parts,
+)
 from tracebuf.frontends.numpy.kinds import (
     BOOL,
     BREAK,
@@ -283,7 +291,7 @@ class LoopClose(LoopJudge):
         for name in self.turn[0]:
             made = self.turn[0][name]
             for k in range(1, cycle):
-                made = GuardedRef(r.compare("eq", rest, k), (self.turn[k][name], made), made.shape)
+                made = one_or_other(r, r.compare("eq", rest, k), self.turn[k][name], made)
             self.env[name] = made
 
     # -- names first bound inside an scf.for

@@ -326,8 +326,12 @@ class Loop(LoopClose):
         inside |= heads
         if not same_turns(self.turn, cycle):
             self.turn = []
-            self.plan.arrays |= {i.path: WHICH for i in self.items if i.path[0] in turning}
-            self.plan.again = True
+            items = [i for i in self.items if i.path[0] in turning and isinstance(i.entry, ArrayRef)]
+            if all(self.compatible(items[0].head, i.head) for i in items):
+                self.plan.arrays |= {i.path: WHICH for i in items}
+                self.plan.again = True
+            else:
+                self.plan.peel = str(items[0].path[0])
 
     def turning(self) -> list[Item]:
         """The arrays that another takes the place of."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
-from itertools import permutations
+from itertools import chain, permutations
 from typing import Literal, get_args
 
 from tracebuf.analysis.aliases import AliasSet, Classes, read_of
@@ -106,10 +106,18 @@ class OneShot:
         sets, writes = self._joint(use), self.flow.writes(use)
         read_only = next((s.read_only for s in sets if s.read_only is not None), None)
         if read_only is not None:
-            write = use if writes else next((w for s in sets for w in s.writes()), None)
+            all_writes = chain([use] if writes else [], (w for s in sets for w in s.writes()))
+            write = next((w for w in all_writes if self._may_reach_read_only(w)), None)
             if write is not None:
                 return Conflict("not writable", write, read_only=read_only)
         return next(self._conflicts_of(use if writes else None, sets), None)
+
+    def _may_reach_read_only(self, write: Use) -> bool:
+        """Whether a write in an alias set with a read-only buffer may be to such a one: a path may have put a buffer
+        that is read and one that is written to under one name (rule S8). MLIR takes it that it is."""
+        if self._rules.parts is None:
+            return True
+        return not all(self.flow.is_writable(root) for root in self._rules.storages.of(write.value))
 
     def _conflicts_of(self, write: Use | None, sets: list[AliasSet]) -> Iterator[Conflict]:
         """Conflicts between the operand as a write and all reads, and between reads and writes that would come
