@@ -279,6 +279,21 @@ def s8_array_bound_to_itself(a, c, n):
     return u, u.sum()
 
 
+def s10_return_of_an_array_that_an_outer_loop_carries(a, c, n):
+    v = a[1:]
+    k = 0
+    while k < n:
+        k += 1
+        j = 0
+        while j < 3:
+            j += 1
+            if a[:2].sum() <= 3:
+                return v
+            a, v = v, a
+        v[::2] = n
+    return v
+
+
 def c1_none_or_an_array(a, c, n):
     x = None
     if c.sum() > 0:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.identity import anew
-from tracebuf.frontends.numpy.joins import MISSING, pairable, parameters, plain
+from tracebuf.frontends.numpy.joins import MISSING, deep_parameters, pairable, parameters, plain
 from tracebuf.frontends.numpy.kinds import (
     INT,
     JUMP,
@@ -262,6 +262,14 @@ def outlives(r: Recorder, x: ArrayRef, frame: Frame) -> bool:
         r.frame = inside
 
 
+def has_value(r: Recorder, storage: Storage) -> bool:
+    """Whether a storage is known in the region being recorded."""
+    frame: Frame | None = r.frame
+    while frame is not None and storage not in frame.values:
+        frame = frame.parent
+    return frame is not None
+
+
 def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Recorder], Any]:
     kind = kind_of(x)
     if kind is not None and is_number(x):
@@ -270,15 +278,17 @@ def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Rec
         return lambda r: from_value(r, zero(r, kind), kind, name, r.constant(False, I1) if kind.python else None)
     if isinstance(x, Choice):
         raise path_dependent(r, name, "values of different types")
-    if not isinstance(x, ArrayRef) or (plain(x) and outlives(r, x, frame)):
-        return lambda r: anew(x) if isinstance(x, ArrayRef) else x
+    if not isinstance(x, ArrayRef):
+        return lambda r: x
     if not plain(x):
         raise path_dependent(r, name, "one of several arrays inside the loop only")
     view, storage = x.view, x.storage
 
     def nothing(r: Recorder) -> ArrayRef:
-        of = storage
-        if storage in frame.locals:
+        of, there = storage, has_value(r, storage)
+        if storage not in frame.locals and there and all(r.in_scope(d) for d in deep_parameters(view)):
+            return anew(x)  # what it is does not depend on the iteration; else another attempt at a loop around made it
+        if storage in frame.locals or not there:
             value = r.nothing(storage.element, storage.shape, storage.order)
             of = r.new_storage(storage.element, value.tensor_type.shape, storage.order, value)
             if x.is_whole:
