@@ -293,7 +293,7 @@ class KernelWriter:
             self._bind_all(carried, loop.carried)
             self._block(op.body)
             loop.next = [v for _, v in self._all_parts(op.body.terminator.operands, carried)]
-        self._bind_all(op.results, loop.carried)
+        self._bind_all(op.results, [v for _, v in self._all_parts(carried, op.results)])
 
     def _while(self, op: scf.While) -> None:
         inits = self._all_parts(op.operands, op.before.args)
