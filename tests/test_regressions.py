@@ -494,7 +494,7 @@ def test_a_store_from_one_of_several_arrays_of_which_one_is_only_read() -> None:
 
 def f1_last_array_of_a_loop_of_known_length(a):
     for i in range(a.shape[0]):
-        t = np.zeros_like(a)
+        t = np.zeros_like(a) + i
     a[4:] += t[-1:] / a[:-i]
 
 
@@ -503,7 +503,7 @@ def s6_pad_of_one_row(b):
 
 
 def test_last_arrays_and_padded_rows() -> None:
-    """Found by fuzzing: a loop's result of a constant size, from an argument of a symbolic one, was taken apart wrongly;
+    """Found by fuzzing: a loop's result of a constant size, carried as one of a symbolic size, was taken apart wrongly;
     axes without a place were compared with others."""
     agree(f1_last_array_of_a_loop_of_known_length, np.arange(1, 11, dtype=np.float32)[::2])
     for shape in ((1, 4), (4, 1), (3, 2), (1, 1), (0, 3)):

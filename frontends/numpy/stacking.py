@@ -206,7 +206,7 @@ def pad(r: Recorder, array: Any, pad_width: Any, mode: Any = "constant", constan
     only(r, "np.pad", mode=(mode, "constant"))
     ref = as_array(r, array)
     widths = pad_widths(r, pad_width, ref.ndim)
-    ranks = [ref.stride_rank(a) or () for a in range(ref.ndim)]
+    ranks = [rank for a in range(ref.ndim) if (rank := ref.stride_rank(a)) is not None]
     if ranks != sorted(ranks):
         raise UnsupportedError("np.pad of an array that is not in rows", location=r.loc, instead="a.copy()")
     if isinstance(constant_values, (list, tuple, ArrayRef)):
