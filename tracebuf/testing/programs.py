@@ -11,6 +11,7 @@ refused programs test little.
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import linecache
 import random
@@ -56,8 +57,14 @@ class Program:
 
 
 def generate(draw: random.Random) -> Program:
-    """A program drawn from a source of random numbers."""
-    return _Programs(draw).program()
+    """A program drawn from a source of random numbers: one that leaves the name of the captured array alone, which the
+    ladder binds anew."""
+    while True:
+        made = _Programs(draw).program()
+        (body,) = [n for n in ast.parse(made.text).body if isinstance(n, ast.FunctionDef) and n.name == "program"]
+        names = [n for n in ast.walk(body) if isinstance(n, ast.Name) and n.id == "TABLE"]
+        if all(isinstance(n.ctx, ast.Load) for n in names):
+            return made
 
 
 def programs() -> SearchStrategy[Program]:
