@@ -1,2 +1,22 @@
-"""NumPy's meaning as SSA: an abstract interpreter over the function's AST, on storages and references (see
-`trace.trace`)."""
+"""NumPy's meaning as SSA: an abstract interpreter over the function's AST, on storages and references (`trace.trace`).
+
+Where to look, from what is known first to what knows the rest:
+
+    values, recorder                 storages, references and traced numbers; where ops go, and what is known of sizes
+    arguments, captures, outputs     what of a call joins the key; arrays from outside; `f(..., out=buffer)`
+    ufuncs, broadcasting, conditions dtypes and bodies of elementwise functions, shapes that meet, checks
+    indexing, reshape, shapes        views and elements, read and stored to
+    scalars, pyints, weak_ints, powers, pymath, pybuiltins, pyfolds
+                                     Python's own arithmetic and builtins on traced numbers
+    reductions, running, products, fresh, creation, stacking, loops
+                                     the rest of NumPy's functions
+    functions, aggregates, ufunc_calls
+                                     the tables that find a function by itself
+    kinds, identity, choices, joins  what names hold where paths meet
+    loop_plan, loop_head, loop_judge, loop_close, loop_trace, iteration
+                                     loops: what they carry is discovered by tracing the body
+    source, liveness, objects, expressions, statements, interpreter
+                                     the interpreter of the function's syntax tree
+    structured, direct, tracers      functions whose source cannot be read
+    rewrites                         what to write instead of what is refused
+"""
