@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agreement import agree
+from agreement import agree, refused
 
 from tracebuf import UnsupportedError, bufferize
 
@@ -369,3 +369,27 @@ def test_arrays_that_take_turns_are_of_any_sort(lengths: tuple[int, ...]) -> Non
         for second in (np.float64, np.int64):
             for shape in ((lengths[1],), (lengths[1], 1)):
                 agree(program, floats(lengths[0]), np.ones(shape, second), floats(lengths[2]) + 3)
+
+
+def test_a_name_that_only_the_other_side_of_a_choice_reads() -> None:
+    """Rule F3: what is not taken raises nothing."""
+
+    def program(a):
+        x = 3 if a[0] > 0 else unbound
+        unbound = x
+        return unbound
+
+    agree(program, np.ones(2))
+    agree(program, -np.ones(2))
+
+
+def test_an_index_that_an_iteration_makes_a_float() -> None:
+    """Rules N1, F3: the first iteration has an int; that is refused, and raises no IndexError of its own."""
+
+    def program(a):
+        k = a.shape[0]
+        while a[-k] <= 0:
+            k = np.floor(0.5)
+        return k
+
+    refused(program, np.ones(2))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
+from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy import aggregates, functions, rewrites
 from tracebuf.frontends.numpy.fresh import as_array
 from tracebuf.frontends.numpy.identity import same_thing
@@ -33,7 +33,7 @@ from tracebuf.frontends.numpy.objects import LIST_METHODS, ListMethod, Method, N
 from tracebuf.frontends.numpy.outputs import store_results
 from tracebuf.frontends.numpy.products import matmul
 from tracebuf.frontends.numpy.pyfolds import truth_of_all
-from tracebuf.frontends.numpy.recorder import Frame, Recorder
+from tracebuf.frontends.numpy.recorder import DeadEnd, Frame, Recorder
 from tracebuf.frontends.numpy.reshape import Flat
 from tracebuf.frontends.numpy.scalars import binary, compare, example, holds_traced, truth, unary
 from tracebuf.frontends.numpy.source import make_source
@@ -91,6 +91,10 @@ class Expressions:
 
     def expr_Constant(self, node: ast.Constant, env: Env) -> Any:
         return node.value
+
+    def reached(self, error: Exception) -> None:
+        """An exception that Python or NumPy raises for this code, where it is reached."""
+        raise NotImplementedError
 
     def expr_Name(self, node: ast.Name, env: Env) -> Any:
         return self.load_name(node.id, env, node)
@@ -340,6 +344,11 @@ class Expressions:
                 outside, self.scope.env = self.scope.env, inner
                 try:
                     inner["<value>"] = evaluate(inner)
+                except (TracebufError, DeadEnd):
+                    raise
+                except Exception as error:
+                    self.reached(error)
+                    raise
                 finally:
                     self.scope.env = outside
 

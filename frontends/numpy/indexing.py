@@ -198,6 +198,9 @@ def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
     if not isinstance(item, (ArrayRef, Scalar, np.generic, str, bytes, float, complex, tuple)):
         reason = f"an index of type {type(item).__name__}"
         raise UnsupportedError(reason, location=r.loc, instead="pass int(index) as an argument")
+    if isinstance(item, NpScalar) and item.python is not None and item.python.kind != "float":
+        reason = "an index that is an int or a float, depending on the path"
+        raise UnsupportedError(reason, location=r.loc, instead="take int(...) of it")
     r.fail(
         "IndexError",
         "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are "
