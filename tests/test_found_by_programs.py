@@ -10,6 +10,7 @@ import pytest
 from agreement import agree, refused
 
 from tracebuf import UnsupportedError, bufferize
+from tracebuf.testing.ladder import climb
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -375,7 +376,7 @@ def test_a_name_that_only_the_other_side_of_a_choice_reads() -> None:
     """Rule F3: what is not taken raises nothing."""
 
     def program(a):
-        x = 3 if a[0] > 0 else unbound
+        x = 3 if a[0] > 0 else unbound  # noqa: F821
         unbound = x
         return unbound
 
@@ -393,3 +394,15 @@ def test_an_index_that_an_iteration_makes_a_float() -> None:
         return k
 
     refused(program, np.ones(2))
+
+
+@pytest.mark.parametrize("n", [2, 4, 6])
+def test_the_offset_of_an_empty_view_that_a_loop_carries(n: int) -> None:
+    """Rule S11: of an array backwards that has come to have no elements it is -1."""
+
+    def program(a, n):
+        for _i in range(n):
+            a = (1 + a[1:])[::-1]
+        return a
+
+    climb(program, (floats(4), n), again=[(floats(5), n - 1)])

@@ -174,9 +174,9 @@ class LoopClose(LoopJudge):
 
         return done
 
-    def size_after(self, phi: Value | None, before: Dim) -> Dim:
-        """A size after the loop."""
-        return before if phi is None else self.size_symbol(self.given[phi], 0)
+    def size_after(self, phi: Value | None, before: Dim, lo: int | None = 0) -> Dim:
+        """A size after the loop; or an offset, which of an empty view may be less than 0."""
+        return before if phi is None else self.size_symbol(self.given[phi], lo)
 
     def found_storage(self, c: Carried, value: Value) -> None:
         shape = tuple(self.size_after(v, d) for v, d in zip(c.sizes, c.entry.shape))
@@ -266,8 +266,9 @@ class LoopClose(LoopJudge):
         elif not item.parts:
             made = ArrayRef(head.storage, whole(head.storage.shape), head.read_only)
         else:
-            parts = [self.size_after(v, d) for v, d in zip(item.parts, parameters(item.entry.view))]
             n = len(head.view.offsets)
+            before = parameters(item.entry.view)
+            parts = [self.size_after(v, d, None if k < n else 0) for k, (v, d) in enumerate(zip(item.parts, before))]
             view = replace(head.view, offsets=tuple(parts[:n]), sizes=tuple(parts[n:]))
             made = ArrayRef(head.storage, view, head.read_only)
         moved = item.back if isinstance(identity(item.back), Either) else identity(item.back)
