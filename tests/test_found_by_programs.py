@@ -406,3 +406,26 @@ def test_the_offset_of_an_empty_view_that_a_loop_carries(n: int) -> None:
         return a
 
     climb(program, (floats(4), n), again=[(floats(5), n - 1)])
+
+
+@pytest.mark.parametrize("times", [0.0, 2.0])
+def test_an_array_that_no_loop_in_a_loop_replaced_is_that_array(times: float) -> None:
+    """Rule C1: identity with the argument, through two loops."""
+
+    def counted(a, c, n):
+        for _i in range(n):
+            for _j in range(int(c[0])):
+                a = a[1:-1]
+        return a
+
+    def tested(a, c, n):
+        for _i in range(n):
+            k = 0
+            while k < 3 and c[0] > 1:
+                a = a[1:-1]
+                k += 1
+        return a
+
+    for program in (counted, tested):
+        for n in (2, 0, 1):
+            agree(program, floats(9), np.array([times]), n)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +13,6 @@ from tracebuf.frontends.numpy.joins import (
     one_or_other,
     parameters,
     plain,
-    references,
     with_parts,
 )
 from tracebuf.frontends.numpy.kinds import (
@@ -73,10 +71,9 @@ class LoopClose(LoopJudge):
     def watch(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
         """Whether names still hold the objects that they held before the loop, where something else holds them too."""
         r = self.r
-        held = Counter(id(x) for x in (*r.given, *references((*self.env.values(), *r.outer_values()))))
         for i in self.items:
             key = id(i.entry), id(i.back)
-            if not plain(i.entry) or i.how is WHICH or i.back is i.head or held[id(i.entry)] < 2 or key in self.stayed:
+            if i.how is WHICH or i.back is i.head or key in self.stayed or not self.observed(i):
                 continue
             phi = self.block.add_arg(I1)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tracebuf.frontends.numpy.joins import anchored, parameters, plain
+from tracebuf.frontends.numpy.joins import anchored, parameters, plain, references
 from tracebuf.frontends.numpy.kinds import (
     GO_ON,
     JUMP,
@@ -43,6 +44,7 @@ class LoopHead:
         self.own: set[Storage] = set()
         self.same: dict[tuple[int, Carry], Item] = {}
         self.likes: dict[str, Any] = {}
+        self.held: Counter[int] | None = None
         self.after: Env = {}
         self.dead = False
         self.turn: list[Env] = []
@@ -70,7 +72,15 @@ class LoopHead:
         if spec.exits:
             self.name(JUMP, GO_ON)
             inside[JUMP] = GO_ON
+        self.r.watched |= {id(i.head) for i in self.items if self.observed(i)}
         return inside
+
+    def observed(self, item: Item) -> bool:
+        """Whether something else than its name tells which object an array was before the loop; or the loop around."""
+        if self.held is None:
+            refs = references((*self.env.values(), *self.r.outer_values()))
+            self.held = Counter(id(x) for x in (*self.r.given, *refs))
+        return plain(item.entry) and (self.held[id(item.entry)] > 1 or id(item.entry) in self.r.watched)
 
     def private(self, given: Env, names: Sequence[str]) -> set[Storage]:
         """The storages planned to be carried by value that nothing but names so planned refers to (rule S8)."""

@@ -83,6 +83,7 @@ class Recorder:
         self.stride_symbols: frozenset[Sym] = frozenset()
         """Those that stand for arguments' strides: they occur in guards only."""
         self.unbound: set[str] = set()
+        self.watched: set[int] = set()
         """Names that were read where nothing is bound to them."""
         self.outer_values: Callable[[], Iterable[Any]] = tuple
         """What names of the functions around the one being traced hold."""
