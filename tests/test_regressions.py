@@ -508,3 +508,24 @@ def test_last_arrays_and_padded_rows() -> None:
     agree(f1_last_array_of_a_loop_of_known_length, np.arange(1, 11, dtype=np.float32)[::2])
     for shape in ((1, 4), (4, 1), (3, 2), (1, 1), (0, 3)):
         agree(s6_pad_of_one_row, np.ones(shape, bool))
+
+
+def s9_rank_that_grows_in_the_first_iteration(a):
+    a = a + 1
+    for _ in range(len(a)):
+        a = np.vstack((a,))
+    return a
+
+
+def s6_parts_of_one_row_in_columns(b):
+    t = b[2:]
+    return np.concatenate((t, t))
+
+
+def test_ranks_of_first_iterations_and_axes_of_one() -> None:
+    """Found by fuzzing: what a first iteration showed of a vector was taken for a matrix (S9); whether an axis is of
+    size 1 decides the order of axes (S6)."""
+    for n in (2, 6):
+        agree(s9_rank_that_grows_in_the_first_iteration, np.arange(float(n)))
+    for shape in ((3, 3, 4), (2, 2, 3)):
+        agree(s6_parts_of_one_row_in_columns, np.arange(float(np.prod(shape))).reshape(shape).T)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -67,12 +68,20 @@ def joined(r: Recorder, refs: Sequence[ArrayRef], axis: int) -> ArrayRef:
     element = supported(np.result_type(*(x.dtype for x in refs)), "the array", r.loc)
     shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
     order = axis_order([(x, list(range(x.ndim))) for x in refs], first.ndim)
+    if order != tuple(range(first.ndim)):  # axes of size 1 have no say in it
+        order = axis_order([(known_ones(r, x), list(range(x.ndim))) for x in refs], first.ndim)
     result = filled(r, shape, element, None, order)
     start: Dim = 0
     for x in refs:
         store_view(r, part(result, axis, start, x.shape[axis]), x)
         start = add(start, x.shape[axis])
     return result
+
+
+def known_ones(r: Recorder, ref: ArrayRef) -> ArrayRef:
+    """The array with those of its sizes that are 1 known to be, by guards (rule S6)."""
+    sizes = tuple(1 if r.ask_equal(d, 1) is True else d for d in ref.shape)
+    return ref.derive(lambda view: replace(view, sizes=sizes))
 
 
 def stack(r: Recorder, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = None) -> Any:
