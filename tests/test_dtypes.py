@@ -326,7 +326,7 @@ def test_c1_longlong_is_not_int64() -> None:
         for _ in range(2):
             agree(f, np.arange(3).astype(dtype))
     error = refused(program("def f(n): return np.zeros(n, np.longlong)"), 3)
-    assert "longlong" in error.reason and error.instead == "np.int64"
+    assert "longlong" in error.reason and "np.int64" in error.instead
 
 
 @pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
