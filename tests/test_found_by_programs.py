@@ -429,3 +429,30 @@ def test_an_array_that_no_loop_in_a_loop_replaced_is_that_array(times: float) ->
     for program in (counted, tested):
         for n in (2, 0, 1):
             agree(program, floats(9), np.array([times]), n)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_names_that_exchange_arrays_of_other_ranks(n: int) -> None:
+    """Rules S9, S11: what a first iteration showed of a name's array is not taken for that of another rank."""
+
+    def counted(a, n):
+        t = -a
+        h = t[None]
+        a = h
+        for _i in range(1):
+            for _j in range(n):
+                t, h, a = h, a, t
+        return a
+
+    def tested(a, n):
+        t = -a
+        h = t[None]
+        a = h
+        while n:
+            t, h, a = h, a, t
+            t[0, ...] = 1
+            n -= 1
+        return a
+
+    agree(counted, floats(3), n)
+    agree(tested, floats(3), n)

@@ -66,6 +66,7 @@ class LoopHead:
         inside = dict(given)
         self.candidates = self.arrays_to_choose_from(given)
         names = [n for n in dict.fromkeys((*spec.assigned, *self.plan.late)) if n in given]
+        self.forget_misfits(names, given)
         self.own = self.private(given, names)
         for name in names:
             inside[name] = self.name(name, given[name])
@@ -74,6 +75,14 @@ class LoopHead:
             inside[JUMP] = GO_ON
         self.r.watched |= {id(i.head) for i in self.items if self.observed(i)}
         return inside
+
+    def forget_misfits(self, names: Sequence[str], given: Env) -> None:
+        """Drops what was learnt of arrays where names held others, of other ranks: before the first iteration, say."""
+        for name in names:
+            for k, leaf in enumerate(carried_parts(given[name])):
+                how = self.plan.arrays.get((name, k))
+                if plain(leaf) and isinstance(how, Carry) and not how.fits(leaf):
+                    del self.plan.arrays[name, k]
 
     def observed(self, item: Item) -> bool:
         """Whether something else than its name tells which object an array was before the loop; or the loop around."""

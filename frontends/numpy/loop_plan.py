@@ -27,6 +27,11 @@ class Carry:
     sizes: tuple[bool, ...]
     parts: tuple[bool, ...]
 
+    def fits(self, ref: ArrayRef) -> bool:
+        """Whether an array has these sizes and parts."""
+        sizes = len(ref.storage.shape) if self.by_value else 0
+        return len(self.sizes) == sizes and len(self.parts) == len(ref.view.offsets) + len(ref.view.sizes)
+
 
 class Which:
     """A name that holds one or another of the arrays that the loop's names held before it (rule S8)."""
