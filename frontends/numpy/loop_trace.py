@@ -26,7 +26,6 @@ from tracebuf.frontends.numpy.kinds import (
     JUMP,
     RETURN,
     Env,
-    carried_parts,
     kind_of,
     leaves,
     path_dependent,
@@ -52,8 +51,7 @@ def trace_loop(
     loc = r.loc
     if spec.rng is not None and r.facts.decide_nonneg(add(spec.rng.trips(), -1)) is False:
         return
-    hinted = {path: how for path, how in hint.arrays.items() if still_fits(how, path, env)} if hint else {}
-    guess = Plan(arrays=rebound_arrays(spec, env) | hinted)
+    guess = Plan(arrays=rebound_arrays(spec, env) | (hint.arrays if hint else {}))
     guess.peels = hint is None and replaces_shared(r, spec, env)
     plan = plans.setdefault((*spec.key, peeled, sorts(env)), guess)
     try:
@@ -124,16 +122,6 @@ def guarded(x: Any) -> Iterator[GuardedRef]:
         yield x
         for arm in x.arms:
             yield from guarded(arm)
-
-
-def still_fits(how: Carry | Which, path: Path, env: Env) -> bool:
-    """Whether what an earlier attempt found of an array may be so of what its name holds now (rule S9: other ranks)."""
-    if isinstance(how, Which) or path[0] not in env:
-        return True
-    x = dict(enumerate(carried_parts(env[path[0]]))).get(path[1])
-    if not isinstance(x, ArrayRef) or not plain(x) or len(how.parts) != len(parameters(x.view)):
-        return False
-    return not how.by_value or len(how.sizes) == len(x.storage.shape)
 
 
 def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, Carry | Which]:
