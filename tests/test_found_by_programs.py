@@ -456,3 +456,17 @@ def test_names_that_exchange_arrays_of_other_ranks(n: int) -> None:
 
     agree(counted, floats(3), n)
     agree(tested, floats(3), n)
+
+
+def test_a_numpy_number_that_a_loop_replaces_by_pythons() -> None:
+    """Rule C1: the type of the last value, where the loop is sure to run too."""
+
+    def program(a, c):
+        t = u = np.sum(c)
+        for i in range(a.shape[0]):
+            t = i
+            u = 2.5
+        return t, u
+
+    for n in (2, 1, 0):
+        agree(program, floats(n), np.ones(2))

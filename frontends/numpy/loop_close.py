@@ -131,7 +131,9 @@ class LoopClose(LoopJudge):
         """
         kind, last = item.kind, kind_of(item.back)
         assert kind is not None
-        if self.spec.rng is None or not kind.python or last is None or last.python or self.spec.exits:
+        if self.spec.rng is None or not kind.python or last is None or self.spec.exits:
+            return kind
+        if last.name != "np" or last.python:
             return kind
         runs = self.r.ask_nonneg(add(self.spec.rng.trips(), -1))
         return None if runs is False else Kind("np", kind.element) if runs else kind
