@@ -393,7 +393,14 @@ def test_an_index_that_an_iteration_makes_a_float() -> None:
             k = np.floor(0.5)
         return k
 
+    def part(a):
+        k = 1
+        if a[0] > 5:
+            k = a.sum()
+        return a[:k]
+
     refused(program, np.ones(2))
+    refused(part, np.ones(2))
 
 
 @pytest.mark.parametrize("n", [2, 4, 6])

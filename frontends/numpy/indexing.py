@@ -198,14 +198,19 @@ def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
     if not isinstance(item, (ArrayRef, Scalar, np.generic, str, bytes, float, complex, tuple)):
         reason = f"an index of type {type(item).__name__}"
         raise UnsupportedError(reason, location=r.loc, instead="pass int(index) as an argument")
-    if isinstance(item, NpScalar) and item.python is not None and item.python.kind != "float":
-        reason = "an index that is an int or a float, depending on the path"
-        raise UnsupportedError(reason, location=r.loc, instead="take int(...) of it")
+    refuse_perhaps_float(r, item)
     r.fail(
         "IndexError",
         "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are "
         "valid indices",
     )
+
+
+def refuse_perhaps_float(r: Recorder, item: Any) -> None:
+    """Refuses a number that NumPy takes for no index, where eager may have a Python int instead."""
+    if isinstance(item, NpScalar) and item.python is not None and item.python.kind != "float":
+        reason = "an index that is an int or a float, depending on the path"
+        raise UnsupportedError(reason, location=r.loc, instead="take int(...) of it")
 
 
 def as_int(r: Recorder, item: Any) -> Dim | None:
@@ -332,6 +337,7 @@ def bound(r: Recorder, item: Any) -> Dim:
         item = NpScalar(r.add(arith.MinUI.of(item.value, r.constant(2**62, UI64), r.loc)).result, UI64)
     e = as_int(r, item)
     if e is None:
+        refuse_perhaps_float(r, item)
         r.fail("TypeError", "slice indices must be integers or None or have an __index__ method")
     return e
 
