@@ -17,7 +17,8 @@ from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
 from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as interpret
-from tracebuf.ir.core import Func, clone_func
+from tracebuf.ir.clone import clone_func
+from tracebuf.ir.core import Func
 from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.types import I1, INDEX
 from tracebuf.ops import bufferization, memref, scf

@@ -22,7 +22,8 @@ from tracebuf.errors import InternalError
 from tracebuf.explain.report import explain
 from tracebuf.interpret import memref as on_memory
 from tracebuf.interpret import tensor as on_values
-from tracebuf.ir.core import Block, Func, Value, clone_func
+from tracebuf.ir.clone import clone_func
+from tracebuf.ir.core import Block, Func, Value
 from tracebuf.ir.dims import Expr, Sym, sub
 from tracebuf.ir.printer import print_module
 from tracebuf.ir.slices import Slice

@@ -16,7 +16,8 @@ from typing import Any
 from tracebuf.analysis import Analysis
 from tracebuf.bufferize.boundary import Order, argument_types, order_of_regrouped, order_of_type, order_of_view
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Region, Use, Value, clone_op
+from tracebuf.ir.clone import clone_op
+from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Region, Use, Value
 from tracebuf.ir.dims import Expr, symbols
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice

@@ -15,7 +15,7 @@ import numpy as np
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Func, Op, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, evaluate, symbols
-from tracebuf.ir.types import INDEX, ScalarType, ShapedType
+from tracebuf.ir.types import INDEX, ScalarType, ShapedType, is_unnamed
 from tracebuf.ir.verifier import where
 
 __all__ = ["Runner"]
@@ -92,7 +92,7 @@ class Runner:
         if isinstance(type_, ScalarType):
             expected = int if type_ is INDEX else type_.dtype.type
             return "" if type(data) is expected else f"holds {data!r} of {type(data).__name__}"
-        return self.check_shaped(value, type_, data)
+        return self.check_shaped(value, type_, data) if isinstance(type_, ShapedType) else ""
 
     def wrong_shape(self, type: ShapedType, array: np.ndarray) -> str:
         """What is wrong with dtype, rank or sizes, or the empty string."""
@@ -101,7 +101,7 @@ class Runner:
         if array.ndim != type.rank:
             return f"has rank {array.ndim}"
         for d, n in zip(type.shape, array.shape):
-            if d != n and self.size(d) != n:
+            if d != n and not is_unnamed(d) and self.size(d) != n:
                 return f"has shape {array.shape}, declared {tuple(map(self.size, type.shape))}"
         return ""
 

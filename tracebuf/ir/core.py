@@ -8,15 +8,18 @@ BufferizableOpInterface: an op that says nothing reads and writes all its tensor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 from tracebuf.errors import InternalError
+from tracebuf.ir.attributes import Attr
 from tracebuf.ir.dims import Sym, symbols
+from tracebuf.ir.form import Form
 from tracebuf.ir.location import UNKNOWN, Location
-from tracebuf.ir.types import MemRefType, ShapedType, TensorType, Type
+from tracebuf.ir.types import TENSORS, MemRefType, ShapedType, TensorType, Type
 
 if TYPE_CHECKING:
     from tracebuf.ir.protocols import Interpreter, Rewriter
@@ -47,7 +50,7 @@ class Value:
 
     @property
     def is_tensor(self) -> bool:
-        return isinstance(self.type, TensorType)
+        return isinstance(self.type, TENSORS)
 
     @property
     def tensor_type(self) -> TensorType:
@@ -117,7 +120,7 @@ class Facts(Protocol):
 class Op:
     """An operation. Subclasses set `name` and state facts; `registry` maps names to classes."""
 
-    __slots__ = ("attrs", "block", "loc", "regions", "results", "uses")
+    __slots__ = ("attrs", "block", "loc", "regions", "results", "successors", "uses")
     name: ClassVar[str] = ""
     registry: ClassVar[dict[str, type[Op]]] = {}
     pure: ClassVar[bool] = False
@@ -137,6 +140,7 @@ class Op:
         loc: Location,
         attrs: dict[str, Any] | None = None,
         regions: Sequence[Region] = (),
+        successors: Sequence[Block] = (),
     ) -> None:
         self.uses = [Use(self, i, v) for i, v in enumerate(operands)]
         self.results = [Value(t, self, i) for i, t in enumerate(result_types)]
@@ -146,6 +150,40 @@ class Op:
         self.regions = list(regions)
         for region in self.regions:
             region.op = self
+        self.successors = tuple(successors)
+        """The blocks that control may go to (cf.br, cf.cond_br)."""
+
+    # -- text
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        """The op that a generic form of this name says; FormError where it does not fit.
+
+        The default keeps all as it stands. A class with an encoding of its own takes what it knows out of `form.attrs`
+        and keeps the rest.
+        """
+        attrs: dict[str, Any] = dict(form.attrs)
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs, form.regions, form.successors)
+
+    @classmethod
+    def rebuilt(
+        cls,
+        operands: Iterable[Value],
+        result_types: Iterable[Type],
+        loc: Location,
+        attrs: dict[str, Any],
+        regions: Sequence[Region] = (),
+        successors: Sequence[Block] = (),
+    ) -> Self:
+        """An op of this class put together from its parts, whatever its constructor asks for."""
+        op = object.__new__(cls)
+        Op.__init__(op, operands, result_types, loc, attrs, regions, successors)
+        return op
+
+    def to_form(self) -> Form:
+        """The inverse of `from_form`. The default gives the verbatim attributes alone."""
+        attrs = {k: v for k, v in self.attrs.items() if isinstance(v, Attr)}
+        types = [r.type for r in self.results]
+        return Form(self.name, self.operands, types, attrs, self.regions, list(self.successors), self.loc)
 
     # -- structure
     @property
@@ -192,7 +230,7 @@ class Op:
             yield from region.walk()
 
     def tensor_uses(self) -> Iterator[Use]:
-        return (u for u in self.uses if isinstance(u.value.type, TensorType))
+        return (u for u in self.uses if isinstance(u.value.type, TENSORS))
 
     # -- meaning
     def verify(self) -> None:
@@ -251,6 +289,23 @@ class Op:
         from tracebuf.ir.printer import print_op
 
         return print_op(self)
+
+
+@lru_cache(maxsize=1024)
+def unknown_op(name: str) -> type[Op]:
+    """The class of ops that nobody has registered: kept as they are, with the conservative facts of `Op`."""
+    made: type[Op] = type("UnknownOp", (UnknownOp,), {"__slots__": (), "__module__": __name__})
+    made.name = name
+    return made
+
+
+class UnknownOp(Op):
+    """An op without a class of its own (MLIR: an unregistered op)."""
+
+    __slots__ = ()
+
+    def is_writable(self, value: Value) -> bool:
+        return False
 
 
 class Block:
@@ -339,13 +394,22 @@ class Region:
 class Func:
     """A function: `func.func`. `symbols` names the SSA value (index) that holds each size symbol.
 
-    `arg_attrs[i]["bufferization.writable"]` is False for an argument that must not be stored to.
+    `arg_attrs[i]["bufferization.writable"]` is False for an argument that must not be stored to. `results` are the
+    declared result types (None: what `func.return` returns); an `external` function has an empty block.
     """
 
-    __slots__ = ("arg_attrs", "attrs", "body", "loc", "name", "symbols")
+    __slots__ = ("arg_attrs", "attrs", "body", "loc", "name", "result_attrs", "results", "symbols")
 
-    def __init__(self, name: str, arg_types: Sequence[Type] = (), loc: Location = UNKNOWN) -> None:
+    def __init__(
+        self,
+        name: str,
+        arg_types: Sequence[Type] = (),
+        loc: Location = UNKNOWN,
+        results: Sequence[Type] | None = None,
+    ) -> None:
         self.name, self.loc = name, loc
+        self.results = None if results is None else tuple(results)
+        self.result_attrs: list[dict[str, Any]] = []
         self.body = Region(Block(arg_types))
         self.arg_attrs: list[dict[str, Any]] = [{} for _ in arg_types]
         self.attrs: dict[str, Any] = {}
@@ -354,6 +418,17 @@ class Func:
     @property
     def block(self) -> Block:
         return self.body.block
+
+    @property
+    def external(self) -> bool:
+        """Whether it is only declared."""
+        return not self.block.ops
+
+    @property
+    def result_types(self) -> tuple[Type, ...]:
+        if self.results is not None or self.external:
+            return self.results or ()
+        return tuple(v.type for v in self.block.terminator.operands)
 
     @property
     def args(self) -> list[Value]:
@@ -407,6 +482,27 @@ class Func:
         return print_func(self)
 
 
+class Module:
+    """`builtin.module`: functions, and what else stands beside them (globals, unknown ops, modules), in order."""
+
+    __slots__ = ("attrs", "items", "loc", "name")
+
+    def __init__(self, items: Iterable[Func | Op | Module] = (), loc: Location = UNKNOWN, name: str = "") -> None:
+        self.items, self.loc, self.name = list(items), loc, name
+        self.attrs: dict[str, Any] = {}
+
+    @property
+    def funcs(self) -> list[Func]:
+        return [f for f in self.items if isinstance(f, Func)]
+
+    def func(self, name: str) -> Func:
+        """The function of that name; KeyError where there is none."""
+        for f in self.funcs:
+            if f.name == name:
+                return f
+        raise KeyError(name)
+
+
 OpT = TypeVar("OpT", bound=Op)
 
 
@@ -457,39 +553,3 @@ def dominates(value: Value, op: Op) -> bool:
         return False
     definition = value.defining_op
     return definition is None or value.block.op_index(definition) < value.block.op_index(anchor)
-
-
-def clone_op(op: Op, mapping: dict[Value, Value], add: Callable[[Op], Op]) -> Op:
-    """A deep copy of `op` with its operands mapped; its results are added to the mapping."""
-    new = object.__new__(type(op))
-    regions = [clone_region(r, mapping) for r in op.regions]
-    Op.__init__(
-        new, [mapping.get(v, v) for v in op.operands], [r.type for r in op.results], op.loc, dict(op.attrs), regions
-    )
-    for old, fresh in zip(op.results, new.results, strict=True):
-        fresh.name = old.name
-        mapping[old] = fresh
-    add(new)
-    return new
-
-
-def clone_region(region: Region, mapping: dict[Value, Value]) -> Region:
-    """A deep copy of a region; values from outside it are mapped where `mapping` names them."""
-    blocks = []
-    for block in region.blocks:
-        copy = Block([a.type for a in block.args])
-        mapping.update(zip(block.args, copy.args, strict=True))
-        blocks.append(copy)
-        for op in block.ops:
-            clone_op(op, mapping, lambda new, copy=copy: (copy.append(new), new)[1])  # type: ignore[misc]
-    return Region(*blocks)
-
-
-def clone_func(func: Func) -> tuple[Func, dict[Value, Value]]:
-    """A deep copy of a function with the mapping from old values to new."""
-    new = Func(func.name, [a.type for a in func.args], func.loc)
-    mapping: dict[Value, Value] = {}
-    new.body = clone_region(func.body, mapping)
-    new.arg_attrs, new.attrs = [dict(a) for a in func.arg_attrs], dict(func.attrs)
-    new.symbols = {s: mapping[v] for s, v in func.symbols.items()}
-    return new, mapping

@@ -25,7 +25,7 @@ __all__ = [
     "sym", "symbols", "terms_of", "to_python",
 ]  # fmt: skip
 
-Kind = Literal["dim", "arg", "iv", "opaque"]
+Kind = Literal["dim", "arg", "iv", "opaque", "unnamed"]
 T = TypeVar("T")
 _Key = tuple[Any, ...]  # nested tuples of ints, comparable with each other
 

@@ -15,15 +15,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tracebuf.ir.attributes import DYNAMIC, Attr
 from tracebuf.ir.core import Block, Func, Op, Value, join_mixed
 from tracebuf.ir.location import Location
 from tracebuf.ir.types import MemRefType, ScalarType, ShapedType
 
 __all__ = ["print_func", "print_module", "print_op"]
-
-DYNAMIC = -(2**63)
-"""MLIR's ShapedType::kDynamic, where an attribute leaves a place to an operand."""
-
 
 def print_op(op: Op) -> str:
     """One op (with its regions); values it does not define are named by their names, or numbered as they come."""
@@ -159,6 +156,8 @@ def types(values: Sequence[Value]) -> str:
 
 def attribute(value: Any, key: str = "") -> str:
     """An attribute of ours as MLIR text."""
+    if isinstance(value, Attr):
+        return value.text
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):

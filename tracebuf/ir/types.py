@@ -13,19 +13,21 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from tracebuf.ir.dims import Dim, Expr, mul
+from tracebuf.ir.dims import Dim, Expr, Sym, mul, symbols
 
 
 @dataclass(frozen=True, slots=True)
 class ScalarType:
     """An element type: `i1` (bool), `i8` to `i64`, `ui8` to `ui64`, `f16`, `f32`, `f64`, or `index` (sizes and loop
     variables). Printed as MLIR's, whose integers have no sign: there the ops have it, and so they have here.
+
+    What MLIR text has beside these (`bf16`, `complex<f32>`, `none`, `!dialect.type`) is a name only: no `dtype`.
     """
 
     name: str
 
     def __str__(self) -> str:
-        return self.name.removeprefix("u")
+        return self.name.removeprefix("u") if self.name in _DTYPES else self.name
 
     @property
     def dtype(self) -> np.dtype:
@@ -33,7 +35,7 @@ class ScalarType:
 
     @property
     def is_float(self) -> bool:
-        return self.name[0] == "f"
+        return self.name in ("f16", "f32", "f64")
 
     @property
     def is_integer(self) -> bool:
@@ -107,34 +109,93 @@ class ShapedType:
 
 @dataclass(frozen=True)
 class TensorType(ShapedType):
-    """A value: immutable elements. MLIR: `tensor<?x4xf64>`."""
+    """A value: immutable elements. MLIR: `tensor<?x4xf64>`; `encoding` is an attribute, verbatim."""
+
+    encoding: str = ""
 
     def __str__(self) -> str:
-        return f"tensor<{self._shape_text()}{self.element}>"
+        return f"tensor<{self._shape_text()}{self.element}{_more(self.encoding)}>"
+
+
+@dataclass(frozen=True)
+class VectorType:
+    """A value in registers. MLIR: `vector<4x[8]xf32>`; `scalable` names the dimensions in brackets."""
+
+    shape: tuple[int, ...]
+    element: ScalarType
+    scalable: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        sizes = (f"[{n}]x" if d in self.scalable else f"{n}x" for d, n in enumerate(self.shape))
+        return f"vector<{''.join(sizes)}{self.element}>"
+
+
+@dataclass(frozen=True)
+class UnrankedTensorType:
+    """A tensor of any rank. MLIR: `tensor<*xf64>`."""
+
+    element: ScalarType
+
+    def __str__(self) -> str:
+        return f"tensor<*x{self.element}>"
+
+
+@dataclass(frozen=True)
+class UnrankedMemRefType:
+    """A buffer of any rank. MLIR: `memref<*xf64>`."""
+
+    element: ScalarType
+    memory_space: str = ""
+
+    def __str__(self) -> str:
+        return f"memref<*x{self.element}{_more(self.memory_space)}>"
 
 
 @dataclass(frozen=True)
 class MemRefType(ShapedType):
     """A buffer: a base pointer, an offset, sizes and strides (in elements). MLIR: `memref<?x?xf64, strided<[?, 1],
-    offset: ?>>`."""
+    offset: ?>>`; `layout` is a map that strides cannot say, verbatim, and `memory_space` an attribute."""
 
     strides: tuple[Dim | None, ...] = ()
     offset: Dim | None = 0
+    memory_space: str = ""
+    layout: str = ""
 
     @cached_property
     def is_identity(self) -> bool:
-        return self.offset == 0 and self.strides == row_major(self.shape)
+        return self.offset == 0 and self.strides == row_major(self.shape) and not self.layout
 
     def __str__(self) -> str:
-        head = f"memref<{self._shape_text()}{self.element}"
-        if self.is_identity:
-            return head + ">"
+        head, space = f"memref<{self._shape_text()}{self.element}", _more(self.memory_space)
+        if self.layout or self.is_identity:
+            return f"{head}{_more(self.layout)}{space}>"
         strides = ", ".join(str(s) if isinstance(s, int) else "?" for s in self.strides)
         offset = "" if self.offset == 0 else f", offset: {self.offset if isinstance(self.offset, int) else '?'}"
-        return f"{head}, strided<[{strides}]{offset}>>"
+        return f"{head}, strided<[{strides}]{offset}>{space}>"
 
 
-Type = ScalarType | TensorType | MemRefType
+def _more(text: str) -> str:
+    return f", {text}" if text else ""
+
+
+Type = ScalarType | VectorType | TensorType | UnrankedTensorType | MemRefType | UnrankedMemRefType
+TENSORS = (TensorType, UnrankedTensorType)
+"""The types of values that bufferization turns into buffers."""
+
+
+def unnamed() -> Expr:
+    """A size that only the run time knows and no value stands for: a `?` of MLIR text. Equal to no other size."""
+    return Sym("?", "unnamed", lo=0).expr
+
+
+def is_unnamed(e: Dim) -> bool:
+    """Whether a size depends on one that no value stands for."""
+    return any(s.kind == "unnamed" for s in symbols(e))
+
+
+def same_type(a: Type, b: Type) -> bool:
+    """Whether both are one type to MLIR, which does not tell one `?` from another."""
+    return a is b or a == b or str(a) == str(b)
 
 
 def strides_in_order(shape: Sequence[Dim], order: Sequence[int]) -> tuple[Dim, ...]:

@@ -112,7 +112,9 @@ class _Verifier:
             if isinstance(value.type, ShapedType):
                 used = self.by_type.get(value.type)
                 if used is None:
-                    used = self.by_type[value.type] = frozenset(s for d in value.type.shape for s in symbols(d))
+                    used = self.by_type[value.type] = frozenset(
+                        s for d in value.type.shape for s in symbols(d) if s.kind != "unnamed"
+                    )
                 for symbol in used - self.entry:
                     if self.func.symbols.get(symbol) not in self.visible:
                         raise InternalError(f"{where(op)}: {value!r}: the size {symbol} is not in scope")

@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Use, Value, clone_region
+from tracebuf.ir.clone import clone_region
+from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Use, Value
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
@@ -118,9 +119,8 @@ class DestinationOp(Op):
 
     def bufferize(self, rewriter: Rewriter) -> None:
         operands = [rewriter.buffer(u) if u.value.is_tensor else rewriter.value(u.value) for u in self.uses]
-        new = object.__new__(type(self))
-        Op.__init__(new, operands, [], self.loc, dict(self.attrs), [clone_region(r, {}) for r in self.regions])
-        rewriter.add(new)
+        regions = [clone_region(r, {}) for r in self.regions]
+        rewriter.add(self.rebuilt(operands, [], self.loc, dict(self.attrs), regions))
         for use, result in zip(self.out_uses, self.results, strict=True):
             rewriter.replace(result, operands[use.index])
 

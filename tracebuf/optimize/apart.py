@@ -14,7 +14,8 @@ from __future__ import annotations
 from math import gcd
 
 from tracebuf.deallocate.facts import flow_blocks
-from tracebuf.ir.core import Block, Func, Mixed, Op, Value, clone_op
+from tracebuf.ir.clone import clone_op
+from tracebuf.ir.core import Block, Func, Mixed, Op, Value
 from tracebuf.ir.slices import Slice
 from tracebuf.ops import arith, linalg, memref, scf
 from tracebuf.optimize.writer import Test, Writer

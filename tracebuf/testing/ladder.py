@@ -32,7 +32,8 @@ from tracebuf.api import BufferizedFunction, bufferize, build_results
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.trace import Call, Pick, Traced
 from tracebuf.interpret import memref, tensor
-from tracebuf.ir.core import Func, clone_func
+from tracebuf.ir.clone import clone_func
+from tracebuf.ir.core import Func
 from tracebuf.measure import clone_arguments, kept_in_place, restored
 from tracebuf.options import Options
 
