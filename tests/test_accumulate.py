@@ -8,6 +8,8 @@ import pytest
 import tracebuf
 from tracebuf.testing.ladder import climb
 
+pytestmark = pytest.mark.slow
+
 
 def whole(c, a, b):
     c += a @ b

@@ -153,6 +153,7 @@ def tolerant(g: tracebuf.BufferizedFunction, x: Any) -> None:
         assert failure.__cause__.instead
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", COMPILED)
 def test_answers(pair: Any, what: str) -> None:
     for g in pair:
@@ -160,6 +161,7 @@ def test_answers(pair: Any, what: str) -> None:
         agree(g, np.arange(5.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", [k for k in COMPILED if isinstance(COMPILED[k](), np.ndarray)])
 def test_supported_arrays_are_not_refused(pair: Any, what: str) -> None:
     for g in pair:

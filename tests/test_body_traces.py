@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from agreement import agree, program
+from params import slow_but
 
 from tracebuf.frontends.numpy.statements import Statements
 
@@ -23,7 +24,7 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("depth", (1, 2, 3))
+@pytest.mark.parametrize("depth", slow_but((2,), (1, 2, 3)))
 @pytest.mark.parametrize("name", BODIES)
 def test_bodies_are_traced_at_most_three_times_a_depth(name: str, depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
     before, inner, result = BODIES[name]

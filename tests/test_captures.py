@@ -63,6 +63,7 @@ PROGRAMS: dict[str, tuple[str, list[str]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_b5_captured_arrays_on_the_whole_ladder(name: str) -> None:
     body, how = PROGRAMS[name]

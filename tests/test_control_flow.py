@@ -371,6 +371,7 @@ def f0_early_return_known_at_trace_time(a):
 LOOPS = [f for name, f in list(globals().items()) if name[:2] in ("f0", "f1", "f4", "n1", "z3")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", LOOPS, ids=lambda f: f.__name__)
 def test_vectors(f: Program) -> None:
     g = tracebuf.bufferize(verify=True)(f)

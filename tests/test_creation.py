@@ -107,6 +107,7 @@ def raises(text: str) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", FORMS)
 def test_c1_n1_values_shapes_and_order(group: str) -> None:
     """Rules C1, N1, S6: bit for bit eager's; several expressions in one function, those that raise by themselves."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from memref_programs import Fault, Maker, N, buffer_type, random_program, run
+from params import slow_but
 
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
@@ -217,7 +218,7 @@ def test_lowering_frees_an_owned_buffer_after_an_unowned_alias() -> None:
         run(f, 4, False, False)
 
 
-@pytest.mark.parametrize("block", range(8))
+@pytest.mark.parametrize("block", slow_but(range(2), range(8)))
 def test_random_programs(block: int) -> None:
     for seed in range(10 * block, 10 * block + 10):
         f, n_flags = random_program(seed)

@@ -13,12 +13,11 @@ from agreement import agree, program, refused
 import tracebuf
 from tracebuf.testing.ladder import climb
 
+pytestmark = pytest.mark.slow
+
 DTYPES = ("bool", *(f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)), "float16", "float32", "float64")
 INTS = tuple(d for d in DTYPES if "int" in d)
 FLOATS = DTYPES[-3:]
-SOME = ("bool", "int8", "int32", "uint64", "float16")
-EACH = [d if d in SOME else pytest.param(d, marks=pytest.mark.slow) for d in DTYPES]
-"""All dtypes; those that add little to the others in the slow tests."""
 
 
 def values(dtype: str, seed: int = 0, count: int = 53) -> np.ndarray:
@@ -69,20 +68,20 @@ BINARY = (
 ).split()
 
 
-@pytest.mark.parametrize("dtype", EACH)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_n5_unary_ufuncs(dtype: str) -> None:
     """Loops, their result dtypes, and N4: negation and abs of the least int, floats of every kind."""
     agree(batch([f"np.{u}(a)" for u in UNARY if works(u, dtype)], "a"), values(dtype))
 
 
-@pytest.mark.parametrize("dtype", EACH)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_n4_binary_ufuncs(dtype: str) -> None:
     """N4: division by zero, the least int by -1, shifts past the width and by negative counts."""
     names = [u for u in BINARY if works(u, dtype, dtype)]
     agree(batch([f"np.{u}(a, b)" for u in names], "a, b"), values(dtype), values(dtype, 1))
 
 
-@pytest.mark.parametrize("dtype", EACH)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_n5_mixed_operands(dtype: str) -> None:
     """Promotion of each pair of dtypes, comparisons of int64 with uint64 among them."""
     others = ", ".join(f"b{k}" for k in range(len(DTYPES)))
@@ -186,7 +185,7 @@ def test_n1_ints_that_change_in_a_loop() -> None:
             agree(f, np.zeros(3, dtype), n)
 
 
-@pytest.mark.parametrize("dtype", EACH)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_in_place_operators(dtype: str) -> None:
     """What is cast is NumPy's, and so are the casting errors (rule C1)."""
     a = np.array([1, 2, 3, 1], dtype)
@@ -205,7 +204,7 @@ def test_in_place_operators(dtype: str) -> None:
             agree(program(f"def f(a, b):\n    a {op} b\n    return a"), a, b)
 
 
-@pytest.mark.parametrize("dtype", EACH)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_reductions(dtype: str) -> None:
     """Sums of integers in the 64 bits of their sign, halves by way of float32 (rules N5, C2)."""
     a = np.arange(24).reshape(4, 6).astype(dtype)
@@ -220,7 +219,7 @@ def test_reductions(dtype: str) -> None:
         agree(batch(["a.sum()", "a.mean()"], "a"), np.full(5000, 10, np.float16))  # the sum of halves would stand still
 
 
-@pytest.mark.parametrize("dtype", EACH)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_products(dtype: str) -> None:
     """Products of matrices and vectors, of integers modulo their width (rule C2)."""
     a, b = (np.resize(values(dtype, k) if dtype not in FLOATS else np.arange(9).astype(dtype), (4, 4)) for k in (0, 1))
@@ -249,7 +248,7 @@ def test_indices_and_bounds(dtype: str) -> None:
         agree(program("def f(a, i): return a[i], a[i:], a[:i]"), a, np.dtype(dtype).type(-3))
 
 
-@pytest.mark.parametrize("dtype", EACH)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_numbers_through_loops_and_branches(dtype: str) -> None:
     """NumPy scalars of each type carried, selected, returned and compared (rules C1, S10)."""
     f = program("""

@@ -12,6 +12,8 @@ from agreement import agree, refused
 from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
 
+pytestmark = pytest.mark.slow
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

@@ -6,6 +6,7 @@ import random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from params import slow_but
 
 from tracebuf.testing.fuzz import Report, attempt, drive
 from tracebuf.testing.minimise import minimise
@@ -17,7 +18,7 @@ def check(program: Program) -> None:
     assert report.kind != "failed", f"{report.rung}: {report.what}\n{report.text}"
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", slow_but(range(10), range(40)))
 def test_programs_climb_the_ladder(seed: int) -> None:
     """Rules C1 to C4 and S2 over the whole language."""
     check(generate(random.Random(seed)))

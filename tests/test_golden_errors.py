@@ -100,6 +100,7 @@ def test_a_refusal_says_where_and_why_and_what_to_write(path: Path) -> None:
     assert "\nInstead: " in golden.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_c1_the_rewrite_does_what_the_program_does(path: Path) -> None:
     golden = read(path)

@@ -115,6 +115,7 @@ def test_ufuncs_of_two_operands(a: str, b: str) -> None:
     judge([f"np.{n}(a, b)" for n in BINARY if computed(n, x, y)], "a, b", x, y)
 
 
+@pytest.mark.slow
 def test_n3_scalar_exponents_take_numpys_fast_path() -> None:
     f = bufferize(program("def f(a, e): return a ** e, np.power(a, e), (a + 1) ** e"))
     g = program(
@@ -153,6 +154,7 @@ def test_in_place_operators(kind: str) -> None:
             agree(f, OPERANDS[kind], y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ARRAYS)
 def test_stores_convert(kind: str) -> None:
     f = bufferize(program("def f(a, b):\n    a[1:3] = b\n    a[..., 4] = b"))
@@ -250,6 +252,7 @@ def test_products(dtypes: tuple[str, str]) -> None:
             judge(["a @ b", "np.dot(a, b)"], "a, b", LAYOUTS[layout](a), b, ulp=64)
 
 
+@pytest.mark.slow
 def test_products_with_numbers() -> None:
     for x in (2, 2.0, True, np.float32(2), np.int64(2), np.True_):
         for dtype in (np.float32, np.int64, np.bool_):

@@ -19,7 +19,7 @@ from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
 as_strided = np.lib.stride_tricks.as_strided
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
 
 MEMORY = np.ones(3)

@@ -107,6 +107,7 @@ def test_texts_and_measurements() -> None:
     assert m.native.allocations == 0 and m.eager.allocations >= 2 and not out.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", [
     "return x", "return x[::-1]", "return x.T", "return x.copy()", "return x + 1", "return x[0] + x",
     "return x * x[::-1]",

@@ -35,6 +35,7 @@ np.cumsum(a, axis=0, out=a)|np.sum(a, axis=0, out=a[1])|np.matmul(a[:, :4], b[:,
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [t for line in FORMS.split("\n") for t in line.split("|") if t])
 def test_c1_out_and_where(text: str) -> None:
     """Rules C1, S3, N5: what is stored where, that the very `out` is returned, NumPy's casting errors; an `out` that

@@ -12,6 +12,8 @@ from agreement import agree
 import tracebuf
 from tracebuf.testing.ladder import climb
 
+pytestmark = pytest.mark.slow
+
 Program = Callable[..., Any]
 
 

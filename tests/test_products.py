@@ -10,6 +10,8 @@ from tests.test_reductions import expression
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(3)
 VALUES = {
     "a": RNG.uniform(0.5, 1, (2, 3, 4)), "b": RNG.uniform(0.5, 1, (2, 4, 5)), "m": RNG.uniform(0.5, 1, (4, 6)),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from params import slow_but
 from programs import PROGRAMS, Program
 
 from tracebuf import UnsupportedError, bufferize
@@ -14,9 +15,12 @@ from tracebuf.options import Options
 from tracebuf.testing.ladder import climb
 
 STRATEGIES = (Options(verify=True), Options(strategy="copy-before-write"))
+COMPILED = [name for name, entry in PROGRAMS.items() if not entry.refused]
+FAMILIES = {PROGRAMS[name].function.__module__: name for name in reversed(COMPILED)}
+"""One program of each."""
 
 
-@pytest.mark.parametrize("name", [name for name, entry in PROGRAMS.items() if not entry.refused])
+@pytest.mark.parametrize("name", slow_but(FAMILIES.values(), COMPILED))
 def test_program(name: str) -> None:
     entry = PROGRAMS[name]
     first, *others = arguments_of(entry)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agreement import agree
+from params import slow_but
 
 import tracebuf
 
@@ -287,7 +288,7 @@ LAYOUTS_2: list[Callable[[np.ndarray], np.ndarray]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("layout", range(len(LAYOUTS_1)))
+@pytest.mark.parametrize("layout", slow_but((1,), range(len(LAYOUTS_1))))
 @pytest.mark.parametrize("f", ONE, ids=lambda f: f.__name__)
 def test_vectors(f: Program, layout: int) -> None:
     g = tracebuf.bufferize(verify=True)(f)
@@ -306,6 +307,7 @@ def test_matrices(f: Program, layout: int) -> None:
     assert len(g.specializations()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [f for f in ONE if "zero_d" not in f.__name__], ids=lambda f: f.__name__)
 def test_small_vectors(f: Program) -> None:
     g = tracebuf.bufferize(verify=True)(f)

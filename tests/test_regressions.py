@@ -12,6 +12,8 @@ from tracebuf import bufferize
 from tracebuf.errors import UnsupportedError
 from tracebuf.testing.ladder import climb
 
+pytestmark = pytest.mark.slow
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

@@ -11,6 +11,8 @@ from agreement import agree
 
 import tracebuf
 
+pytestmark = pytest.mark.slow
+
 Program = Callable[..., Any]
 
 

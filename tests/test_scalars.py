@@ -39,6 +39,7 @@ def data(text: str, **names: Any) -> Any:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ["x + y", "x - y", "x * y", "x // y", "x % y", "x & y", "x | y", "x ^ y", "x << (y & 63)", "x >> (y & 127)", "-x",
@@ -53,6 +54,7 @@ def test_n1_ints_known_at_run_time_are_exact_or_overflow(text: str) -> None:
         exact_or_overflow(f, np.array([x]), np.array([y]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", ["<", "<=", ">", ">=", "==", "!="])
 def test_n1_comparisons_of_ints_and_floats_are_exact(op: str) -> None:
     f = bufferize(
@@ -243,6 +245,7 @@ def test_c1_rounding() -> None:
         agree(h, n, np.array([2.5]))
 
 
+@pytest.mark.slow
 def test_c1_rounding_of_arrays() -> None:
     f = bufferize(
         program("def f(a): return np.round(a, 2), np.around(a), a.round(1), np.rint(a), np.round(a, -1), a.round()")
@@ -260,6 +263,7 @@ def test_c1_rounding_of_arrays() -> None:
     agree(bufferize(program("def f(x): return np.round(x), np.round(x, 1), x.round(2)")), np.float64(2.55))
 
 
+@pytest.mark.slow
 def test_c1_divmod_abs_min_max_sum() -> None:
     f = bufferize(program("def f(x, y): return divmod(x, y), abs(x)"))
     some = [
@@ -401,6 +405,7 @@ def expression(rng: random.Random, depth: int) -> str:
     return f"({expression(rng, inner)} if {expression(rng, inner)} else {expression(rng, inner)})"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_random_expressions_of_scalars(seed: int) -> None:
     """N1-N3, F3: right, refused, or OverflowError of what 64 bits do not hold; never another answer."""

@@ -10,6 +10,8 @@ import pytest
 from tests.agreement import agree, refused
 from tracebuf.testing.ladder import climb
 
+pytestmark = pytest.mark.slow
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

@@ -113,6 +113,7 @@ WORK = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", WORK.values(), ids=WORK)
 def test_x1_run_on_tracers_they_agree_with_eager(text: str) -> None:
     g = bufferize(verify=True)(body(text))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from agreement import agree, program, refused
 from mlir_oracle import MLIR_OPT, needs_mlir
+from params import slow_but
 
 import tracebuf
 from tracebuf.testing.ladder import climb
@@ -34,7 +35,13 @@ LAYOUTS = {
     "no rows": matrix()[:0],
     "padded by one": matrix(4, 6)[:, :5],
 }
-layouts = pytest.mark.parametrize("a", LAYOUTS.values(), ids=LAYOUTS)
+
+
+@pytest.fixture(params=slow_but(("turned part",), LAYOUTS))
+def a(request: pytest.FixtureRequest) -> np.ndarray:
+    """An array in each of the layouts."""
+    return LAYOUTS[request.param]
+
 
 RESHAPES = [
     "a.reshape(-1)",
@@ -59,7 +66,6 @@ RESHAPES = [
 ]
 
 
-@layouts
 @pytest.mark.parametrize("view", RESHAPES)
 def test_s5_reshape(view: str, a: np.ndarray) -> None:
     """A view exactly where NumPy's is one; a store through it reaches the array then."""
@@ -67,7 +73,6 @@ def test_s5_reshape(view: str, a: np.ndarray) -> None:
     agree(program(f"def f(a):\n b = {view}\n c = {view}\n b += 1\n return b, c, a"), a)
 
 
-@layouts
 @pytest.mark.parametrize("order", "CFAK")
 def test_s5_ravel_and_flatten(order: str, a: np.ndarray) -> None:
     if order != "K":
@@ -153,19 +158,16 @@ AXES = [
 ]
 
 
-@layouts
 @pytest.mark.parametrize("expression", AXES)
 def test_s5_axes(expression: str, a: np.ndarray) -> None:
     agree(program(f"def f(a): return {expression}"), a)
 
 
-@layouts
 @pytest.mark.parametrize("view", ["np.rot90(a)", "np.moveaxis(a, 0, 1)", "np.flip(a)", "np.expand_dims(a, 1)"])
 def test_s5_stores_through_axes(view: str, a: np.ndarray) -> None:
     agree(program(f"def f(a):\n b = {view}\n b[1:] = 7\n b *= 2\n return a"), a)
 
 
-@layouts
 def test_b2_read_only_views(a: np.ndarray) -> None:
     """Diagonals and broadcasts are read-only views; a store through them raises ValueError."""
     views = ["np.diagonal(a)", "a.diagonal(1)", "np.diag(a, -1)", "np.broadcast_to(a, (2, *a.shape))", "a.diagonal(9)"]
@@ -202,7 +204,6 @@ def test_shape_is_set_in_place() -> None:
     assert "argument" in str(refused(program("def f(a):\n a.shape = (2, -1)\n return a"), matrix()))
 
 
-@layouts
 def test_flat_is_read(a: np.ndarray) -> None:
     agree(program("def f(a): return a.flat[5], a.flat[-1], a.flat[1:4], a.T.flat[2], len(a.flat)"), a)
     agree(program("def f(a, i): return a.flat[i], a.flat[99]"), a, 3)
@@ -222,7 +223,6 @@ def test_x1_what_is_no_operand_is_refused(expression: str) -> None:
     refused(program(f"def f(a): return {expression}"), matrix())
 
 
-@layouts
 def test_flat_is_iterated(a: np.ndarray) -> None:
     agree(program("def f(a):\n s = 0.0\n for x in a.flat: s += x * s + 1\n return s"), a)
     text = "def f(a):\n b = np.zeros(a.size)\n for i, x in enumerate(a.T.flat): b[i] = x\n return b"

@@ -298,6 +298,7 @@ def test_any_number_and_order_is_forwarded() -> None:
     climb(m.done(*results), *(([array(3), k], [*eager(k), array(3), k]) for k in (0, 1, 2, 5)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [(0, 1), (1, 0), (0, 0), (1, 1)])
 @pytest.mark.parametrize("back", [(0, 1), (1, 0), (0, 0), (1, 1)])
 def test_arguments_are_forwarded_and_yielded_in_any_order(order: tuple[int, int], back: tuple[int, int]) -> None:
