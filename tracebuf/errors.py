@@ -23,6 +23,10 @@ class InternalError(TracebufError):
     """A broken invariant inside tracebuf (a bug of ours); the program and the stage are named."""
 
 
+class DecisionError(TracebufError):
+    """An analysis of the user's does not answer what it is asked, or decides what would change the results."""
+
+
 class UnsupportedError(TracebufError):
     """The function, or an argument, is outside the supported language.
 

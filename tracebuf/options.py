@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 Strategy = Literal["one-shot", "copy-before-write"]
 Heuristic = Literal["bottom-up", "top-down", "bottom-up-from-terminators", "fuzzer"]
@@ -13,13 +14,14 @@ Heuristic = Literal["bottom-up", "top-down", "bottom-up-from-terminators", "fuzz
 class Options:
     """What can be chosen.
 
-    `strategy`: One-Shot analysis, or a copy before every write (to compare with). `heuristic` and `seed`: the order in
+    `strategy`: One-Shot analysis, a copy before every write (to compare with), or an analysis of your own: called with
+    the tensor program, it returns an object that answers `is_in_place(use)`. `heuristic` and `seed`: the order in
     which One-Shot decides, MLIR's names. `max_specializations`: how many programs one function may be compiled to (rule
     F5); further calls run the original function, logged and listed. `verify`: run the verifier after every pass.
     `donate`: parameters whose buffers the function may overwrite as it likes (refused: not supported yet).
     """
 
-    strategy: Strategy = "one-shot"
+    strategy: Strategy | Callable[[Any], Any] = "one-shot"
     heuristic: Heuristic = "bottom-up"
     seed: int = 0
     max_specializations: int = 64
@@ -28,5 +30,5 @@ class Options:
 
     def __post_init__(self) -> None:
         for name, allowed in (("strategy", get_args(Strategy)), ("heuristic", get_args(Heuristic))):
-            if getattr(self, name) not in allowed:
+            if getattr(self, name) not in allowed and not (name == "strategy" and callable(self.strategy)):
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")

@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from tracebuf.analysis.base import Analysis
+from tracebuf.analysis.chosen import analysis_of
 from tracebuf.analysis.copy_before_write import copy_before_write
+from tracebuf.analysis.derived import Analysis
 from tracebuf.analysis.one_shot import one_shot
 from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.deallocate.lower import lower_deallocs
@@ -70,6 +71,8 @@ MEMREF_PASSES: tuple[tuple[str, Pass], ...] = (
 
 def analyze(func: Func, options: Options) -> Analysis:
     """Decides for every tensor operand whether it is used in place."""
+    if callable(options.strategy):
+        return analysis_of(func, options.strategy(func))
     if options.strategy == "copy-before-write":
         return copy_before_write(func)
     return one_shot(func, heuristic=options.heuristic, seed=options.seed)

@@ -1,4 +1,4 @@
-"""What an analysis answers (`Analysis`), and the reason for each operand that is not in place (`Conflict`).
+"""What is asked of an analysis (`Decisions`), and the reason for each operand that is not in place (`Conflict`).
 
 MLIR counterpart: AnalysisState, whose one question for the rewrite is `isInPlace`. A Conflict is what MLIR's
 `print-conflicts` shows in part: a read, the write that would come between it and its definition, and that definition.
@@ -19,7 +19,8 @@ class Conflict:
     """Why an operand is out of place.
 
     `rule` is "read after write" (then `read`, `write` and `definition` are set), "not writable" (`read_only` is the
-    value whose buffer must not be stored to) or "copy before write" (nobody looked).
+    value whose buffer must not be stored to), "copy before write" (nobody looked) or "chosen" (the user's own analysis
+    says so).
     """
 
     rule: str
@@ -38,6 +39,8 @@ class Conflict:
         if self.read_only is not None:
             name = self.read_only.name
             return f"{write} would store into {f'`{name}`' if name else 'a buffer'}, which is read-only"
+        if self.rule == "chosen":
+            return f"the chosen analysis does not let {write} use the operand in place"
         return f"{write} stores, and no analysis was asked for"
 
 
@@ -50,29 +53,9 @@ def describe(loc: Location) -> str:
     return f"`{text}` (line {loc.line})" if text else f"line {loc.line}"
 
 
-class Analysis(Protocol):
-    """What the rewrite asks. Any object that answers these takes part."""
+class Decisions(Protocol):
+    """What an analysis must answer; all else is derived from it (`derived.Analysis`)."""
 
     def is_in_place(self, use: Use) -> bool:
         """Whether the op may use the operand's own buffer."""
-        ...
-
-    def equivalent(self, a: Value, b: Value) -> bool:
-        """Whether both values certainly live in one buffer, at the same place."""
-        ...
-
-    def is_value_read(self, value: Value) -> bool:
-        """Whether some use of the value, followed through aliases, reads its contents."""
-        ...
-
-    def needs_contents(self, use: Use) -> bool:
-        """Whether a new buffer in place of the operand's must begin with its contents (MLIR: not canOmitTensorCopy)."""
-        ...
-
-    def hands_on(self, use: Use) -> bool:
-        """Whether what a loop passes to its next iteration may stay in its buffer, not being the carried one."""
-        ...
-
-    def conflict(self, use: Use) -> Conflict | None:
-        """Why the operand is not in place; None where it is."""
         ...

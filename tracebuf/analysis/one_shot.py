@@ -8,39 +8,39 @@ are added, which know more pairs that do not conflict. Not here: calls, parallel
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, permutations
 from typing import Literal, get_args
 
-from tracebuf.analysis.aliases import AliasSet, Classes, read_of
+from tracebuf.analysis.aliases import AliasSet, read_of
 from tracebuf.analysis.base import Conflict
 from tracebuf.analysis.dataflow import Dataflow
+from tracebuf.analysis.derived import Analysis
 from tracebuf.analysis.order import post_order
 from tracebuf.analysis.parts import Parts
 from tracebuf.analysis.rules import Rules
-from tracebuf.analysis.storages import Handing, Storages
+from tracebuf.analysis.storages import Storages
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Func, Op, Relation, Use, Value, happens_in
+from tracebuf.ir.core import Func, Op, Use, Value, happens_in
 from tracebuf.ops import scf
 
 Heuristic = Literal["bottom-up", "top-down", "bottom-up-from-terminators", "fuzzer"]
 HEURISTICS: tuple[str, ...] = get_args(Heuristic)
 
 
-class OneShot:
+class OneShot(Analysis):
     """The decisions for one function."""
 
-    __slots__ = ("_classes", "_conflicts", "_in_place", "_kept", "_rules", "_sets", "flow")
+    __slots__ = ("_conflicts", "_in_place", "_rules", "_sets")
 
     def __init__(self, flow: Dataflow, rules: Rules) -> None:
-        self.flow, self._rules = flow, rules
+        super().__init__(flow, rules.storages, rotates=rules.parts is not None)
+        self._rules = rules
         self._in_place: set[Use] = set()
         self._conflicts: dict[Use, Conflict] = {}
-        self._classes = Classes()
         self._sets: dict[Value, AliasSet] = {}
         for value in tensor_values(flow.func):
             self._sets[value] = self._singleton(value)
-        self._kept: set[Use] = set()
         if rules.parts is not None:
             self._expect_rotations()
 
@@ -48,20 +48,8 @@ class OneShot:
     def is_in_place(self, use: Use) -> bool:
         return use in self._in_place
 
-    def equivalent(self, a: Value, b: Value) -> bool:
-        return self._classes.find(a) is self._classes.find(b)
-
-    def is_value_read(self, value: Value) -> bool:
-        return self.flow.is_value_read(value)
-
-    def needs_contents(self, use: Use) -> bool:
-        return needs_contents(self.flow, use)
-
     def conflict(self, use: Use) -> Conflict | None:
         return self._conflicts.get(use)
-
-    def hands_on(self, use: Use) -> bool:
-        return use in self._kept
 
     def may_alias(self, a: Value, b: Value) -> bool:
         """Whether both values may share memory."""
@@ -87,16 +75,20 @@ class OneShot:
 
     def force(self, use: Use) -> None:
         """Marks an operand that must be in place; InternalError where that would change what the program computes."""
-        if (conflict := self._would_conflict(use)) is not None:
+        if (conflict := self.attempt(use)) is not None:
             raise InternalError(f"{use} must be in place, but {conflict}")
-        self._use_in_place(use)
 
     def decide(self, use: Use) -> None:
+        """Puts the operand in place, or keeps the reason why not."""
+        if (conflict := self.attempt(use)) is not None:
+            self._conflicts[use] = conflict
+
+    def attempt(self, use: Use) -> Conflict | None:
+        """Puts the operand in place if it may be; else the reason why not."""
         conflict = self._would_conflict(use)
         if conflict is None:
             self._use_in_place(use)
-        else:
-            self._conflicts[use] = conflict
+        return conflict
 
     def _joint(self, use: Use) -> list[AliasSet]:
         values = [use.value, *(a.value for a in self.flow.aliasing_values(use))]
@@ -151,32 +143,11 @@ class OneShot:
                 self._sets.update(dict.fromkeys(other.values, joint))
         return joint
 
-    # -- after deciding
-    def find_equivalences(self, ops: Iterable[Op]) -> None:
-        """Values that are one buffer, from inner ops to outer ones (MLIR behaviour 5)."""
-        for op in ops:
-            for result in op.results:
-                if result.is_tensor:
-                    self._relate(op, result)
-        rotates = self._rules.parts is not None
-        self._kept = Handing(self.flow, self.is_in_place, self.equivalent, self._rules.storages, rotates=rotates).kept()
 
-    def _relate(self, op: Op, result: Value) -> None:
-        sources = self.flow.aliasing_uses(result)
-        if isinstance(op, scf.Loop):
-            if sources and self.is_in_place(sources[0][0]) and op.keeps(result.index, self.equivalent):
-                self._classes.union(sources[0][0].value, result)
-            return
-        equal = [(use, definite) for use, relation, definite in sources if relation is Relation.EQUIVALENT]
-        kept = [(use, definite) for use, definite in equal if self.is_in_place(use)]
-        for use, definite in kept:
-            if definite:
-                self._classes.union(use.value, result)
-                return
-        if kept and len(kept) == len(sources) and not op.bufferizes_to_allocation(result):
-            first = kept[0][0].value
-            if all(self.equivalent(use.value, first) for use, _ in kept):
-                self._classes.union(first, result)
+def undecided(func: Func, compat: str | None = None) -> OneShot:
+    """One-Shot before its first decision: nothing is in place."""
+    flow = Dataflow(func)
+    return OneShot(flow, Rules(flow, None if compat == "mlir" else Parts(flow), Storages(flow)))
 
 
 def one_shot(func: Func, *, heuristic: str = "bottom-up", seed: int = 0, compat: str | None = None) -> OneShot:
@@ -186,8 +157,7 @@ def one_shot(func: Func, *, heuristic: str = "bottom-up", seed: int = 0, compat:
     MLIR 22. Raises ValueError for another heuristic; InternalError where an operand that must be in place (the
     destination of materialize_in_destination) cannot be.
     """
-    flow = Dataflow(func)
-    analysis = OneShot(flow, Rules(flow, None if compat == "mlir" else Parts(flow), Storages(flow)))
+    analysis = undecided(func, compat)
     ops = [op for op in post_order(func) if any(True for _ in op.tensor_uses())]
     for op in ops:
         for use in op.tensor_uses():
@@ -197,7 +167,6 @@ def one_shot(func: Func, *, heuristic: str = "bottom-up", seed: int = 0, compat:
         for use in op.tensor_uses():
             if not analysis.is_in_place(use):
                 analysis.decide(use)
-    analysis.find_equivalences(post_order(func))
     return analysis
 
 
@@ -243,14 +212,3 @@ def tensor_values(func: Func) -> Iterator[Value]:
         yield from (r for r in op.results if r.is_tensor)
         for region in op.regions:
             yield from (a for a in region.block.args if a.is_tensor)
-
-
-def needs_contents(flow: Dataflow, use: Use) -> bool:
-    """Whether a copy of the operand's buffer must hold its contents: they are defined, and read by the op or through
-    its result (MLIR behaviour 10).
-    """
-    if not flow.definitions(use.value):
-        return False
-    if flow.reads(use):
-        return True
-    return not flow.writes(use) and any(flow.is_value_read(a.value) for a in flow.aliasing_values(use))

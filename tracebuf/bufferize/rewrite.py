@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tracebuf.analysis import Analysis
+from tracebuf.analysis import Analysis, Decisions, analysis_of
 from tracebuf.bufferize.boundary import Order, argument_types, order_of_regrouped, order_of_type, order_of_view
 from tracebuf.errors import InternalError
 from tracebuf.ir.clone import clone_op
@@ -25,12 +25,13 @@ from tracebuf.ir.types import MemRefType, Type
 from tracebuf.ops import linalg, memref, scf, tensor
 
 
-def bufferize(func: Func, analysis: Analysis) -> Func:
-    """The memref program of a tensor program; `func` is left as it is.
+def bufferize(func: Func, analysis: Decisions) -> Func:
+    """The memref program of a tensor program; `func` is left as it is. The analysis answers `is_in_place`.
 
-    Allocations and copies that the analysis could not avoid carry `reason` (text) and `conflict` (why).
+    Allocations and copies that the analysis could not avoid carry `reason` (text) and `conflict` (why). Raises
+    DecisionError where the decisions would change the results.
     """
-    return _Rewrite(func, analysis).run()
+    return _Rewrite(func, analysis_of(func, analysis)).run()
 
 
 class _Rewrite:
@@ -105,11 +106,11 @@ class _Rewrite:
 
     # -- buffers
     def buffer(self, use: Use) -> Value:
-        found = self.buffers[use.value]
-        if self.analysis.is_in_place(use):
+        found, flow = self.buffers[use.value], self.analysis.flow
+        aliases, writes = flow.aliasing_values(use), flow.writes(use)
+        if self.analysis.is_in_place(use) or not (writes or aliases):
             return found
-        aliases = use.op.aliasing_values(use)
-        if not use.op.bufferizes_to_memory_write(use, _facts(self.analysis)) and len(aliases) == 1:
+        if not writes and len(aliases) == 1:
             result = aliases[0].value
             if len(result.owner.aliasing_uses(result) if isinstance(result.owner, Op) else ()) == 1:
                 self.copied_results[result] = use
@@ -310,20 +311,3 @@ def _undoes(op: Op, made: Op | None) -> bool:
         return False
     views = isinstance(op, tensor.Regrouping) and isinstance(made, memref.CollapseShape | memref.ExpandShape)
     return views and op.attrs["groups"] == made.attrs["groups"]
-
-
-def _facts(analysis: Analysis) -> _Facts:
-    return _Facts(analysis)
-
-
-class _Facts:
-    """`ir.core.Facts` of a finished analysis."""
-
-    def __init__(self, analysis: Analysis) -> None:
-        self._analysis = analysis
-
-    def is_value_read(self, value: Value) -> bool:
-        return self._analysis.is_value_read(value)
-
-    def are_equivalent(self, a: Value, b: Value) -> bool:
-        return self._analysis.equivalent(a, b)

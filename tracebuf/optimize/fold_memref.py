@@ -25,7 +25,7 @@ def fold_memref(func: Func) -> None:
         if changed:
             func.forget_lost_symbols()
         for block in list(flow_blocks(func)):
-            changed |= _fold_views(block)
+            changed |= _fold_views(func, block)
         changed |= _sweep(func)
         if not changed:
             return
@@ -133,9 +133,10 @@ def _discard(op: Op) -> None:
 
 
 # -- views and sizes
-def _fold_views(block: Block) -> bool:
+def _fold_views(func: Func, block: Block) -> bool:
     """Equal views of one buffer become one; sizes that are known somewhere else are read there."""
     seen: dict[tuple[object, ...], Value] = {}
+    gone: dict[Value, Value] = {}
     ops: list[Op] = []
     changed = False
     for op in block.ops:
@@ -154,11 +155,13 @@ def _fold_views(block: Block) -> bool:
             if value is not None:
                 op.result.replace_all_uses(value)
                 op.drop_uses()
+                gone[op.result] = value
                 changed = True
                 continue
         ops.append(op)
     if changed:
         block.replace_ops(ops)
+        func.symbols = {s: gone.get(v, v) for s, v in func.symbols.items()}
     return changed
 
 
