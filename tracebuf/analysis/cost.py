@@ -14,8 +14,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from tracebuf.analysis.base import Analysis
 from tracebuf.analysis.dataflow import Dataflow
+from tracebuf.analysis.derived import Analysis
 from tracebuf.ir.core import Block, Op, Relation, Use, Value
 from tracebuf.ir.dims import Sym, evaluate, symbols
 from tracebuf.ir.types import ShapedType
