@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 Strategy = Literal["one-shot", "copy-before-write"]
 Heuristic = Literal["bottom-up", "top-down", "bottom-up-from-terminators", "fuzzer"]
+Improvement = Literal[
+    "disjoint-slices",
+    "early-equivalence",
+    "rotation",
+    "dying-inputs",
+    "pay-only-empty-elimination",
+]
+IMPROVEMENTS: frozenset[Improvement] = frozenset(get_args(Improvement))
+"""Where fewer copies are made than MLIR makes, each by a name under which it can be left out.
+
+disjoint-slices: parts of one buffer that share no element do not conflict (analysis/parts.py). early-equivalence: which
+values are one buffer is known while deciding (analysis/parts.py). rotation: loops hand buffers on, which values may
+share one is known path by path (analysis/storages.py). dying-inputs: results take the buffers of operands that nobody
+needs any more (optimize/dying_inputs.py). pay-only-empty-elimination: what is stored into a slice is computed there,
+where that saves something (optimize/empty_tensors.py).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +34,7 @@ class Options:
     the tensor program, it returns an object that answers `is_in_place(use)`. `heuristic` and `seed`: the order in
     which One-Shot decides, MLIR's names. `max_specializations`: how many programs one function may be compiled to (rule
     F5); further calls run the original function, logged and listed. `verify`: run the verifier after every pass.
+    `compat`: "mlir" decides as MLIR 22 does, without improvements. `improvements`: those of IMPROVEMENTS that are made.
     `donate`: parameters whose buffers the function may overwrite as it likes (refused: not supported yet).
     """
 
@@ -27,8 +44,20 @@ class Options:
     max_specializations: int = 64
     verify: bool = False
     donate: tuple[str, ...] = ()
+    compat: Literal["mlir"] | None = None
+    improvements: Collection[Improvement] = IMPROVEMENTS
+
+    @property
+    def improved(self) -> frozenset[Improvement]:
+        """The improvements that are made: none where MLIR decides."""
+        return frozenset() if self.compat else frozenset(self.improvements)
 
     def __post_init__(self) -> None:
         for name, allowed in (("strategy", get_args(Strategy)), ("heuristic", get_args(Heuristic))):
             if getattr(self, name) not in allowed and not (name == "strategy" and callable(self.strategy)):
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
+        if self.compat not in (None, "mlir"):
+            raise ValueError(f"compat is 'mlir' or None, not {self.compat!r}")
+        if unknown := sorted(set(self.improvements) - IMPROVEMENTS):
+            raise ValueError(f"improvements are {', '.join(sorted(IMPROVEMENTS))}, not {', '.join(unknown)}")
+        object.__setattr__(self, "improvements", frozenset(self.improvements))

@@ -38,7 +38,7 @@ from tracebuf.optimize.layouts import keep_layouts
 from tracebuf.optimize.liveness import shorten_liveness
 from tracebuf.optimize.ordered_copies import order_copies
 from tracebuf.optimize.storage import assign_storage
-from tracebuf.options import Options
+from tracebuf.options import Improvement, Options
 
 Pass = Callable[[Func], None]
 Observer = Callable[[str, Func], None]
@@ -68,6 +68,12 @@ MEMREF_PASSES: tuple[tuple[str, Pass], ...] = (
     ("assign-storage", assign_storage),
 )
 
+SWITCHES: dict[str, Improvement] = {
+    "eliminate-empty-tensors": "pay-only-empty-elimination",
+    "reuse-dying-inputs": "dying-inputs",
+}
+"""Passes that are left out with an improvement."""
+
 
 def analyze(func: Func, options: Options) -> Analysis:
     """Decides for every tensor operand whether it is used in place."""
@@ -75,7 +81,9 @@ def analyze(func: Func, options: Options) -> Analysis:
         return analysis_of(func, options.strategy(func))
     if options.strategy == "copy-before-write":
         return copy_before_write(func)
-    return one_shot(func, heuristic=options.heuristic, seed=options.seed)
+    return one_shot(
+        func, heuristic=options.heuristic, seed=options.seed, compat=options.compat, improvements=options.improved
+    )
 
 
 def optimize_tensors(func: Func, options: Options, observe: Observer | None = None) -> None:
@@ -103,6 +111,8 @@ def _run(
     observe: Observer | None,
 ) -> None:
     for name, step in passes:
+        if name in SWITCHES and SWITCHES[name] not in options.improved:
+            continue
         step(func)
         if options.verify:
             verify(func, level)

@@ -23,6 +23,7 @@ from tracebuf.analysis.storages import Storages
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Func, Op, Use, Value, happens_in
 from tracebuf.ops import scf
+from tracebuf.options import IMPROVEMENTS, Improvement
 
 Heuristic = Literal["bottom-up", "top-down", "bottom-up-from-terminators", "fuzzer"]
 HEURISTICS: tuple[str, ...] = get_args(Heuristic)
@@ -34,14 +35,14 @@ class OneShot(Analysis):
     __slots__ = ("_conflicts", "_in_place", "_rules", "_sets")
 
     def __init__(self, flow: Dataflow, rules: Rules) -> None:
-        super().__init__(flow, rules.storages, rotates=rules.parts is not None)
+        super().__init__(flow, rules.storages, rotates="rotation" in rules.improved)
         self._rules = rules
         self._in_place: set[Use] = set()
         self._conflicts: dict[Use, Conflict] = {}
         self._sets: dict[Value, AliasSet] = {}
         for value in tensor_values(flow.func):
             self._sets[value] = self._singleton(value)
-        if rules.parts is not None:
+        if "rotation" in rules.improved:
             self._expect_rotations()
 
     # -- answers
@@ -107,7 +108,7 @@ class OneShot(Analysis):
     def _may_reach_read_only(self, write: Use) -> bool:
         """Whether a write in an alias set with a read-only buffer may be to such a one: a path may have put a buffer
         that is read and one that is written to under one name (rule S8). MLIR takes it that it is."""
-        if self._rules.parts is None:
+        if "rotation" not in self._rules.improved:
             return True
         return not all(self.flow.is_writable(root) for root in self._rules.storages.of(write.value))
 
@@ -144,20 +145,28 @@ class OneShot(Analysis):
         return joint
 
 
-def undecided(func: Func, compat: str | None = None) -> OneShot:
+def undecided(func: Func, compat: str | None = None, improvements: frozenset[Improvement] = IMPROVEMENTS) -> OneShot:
     """One-Shot before its first decision: nothing is in place."""
     flow = Dataflow(func)
-    return OneShot(flow, Rules(flow, None if compat == "mlir" else Parts(flow), Storages(flow)))
+    improved = improvements if compat is None else frozenset[Improvement]()
+    return OneShot(flow, Rules(flow, Parts(flow) if compat is None else None, Storages(flow), improved))
 
 
-def one_shot(func: Func, *, heuristic: str = "bottom-up", seed: int = 0, compat: str | None = None) -> OneShot:
+def one_shot(
+    func: Func,
+    *,
+    heuristic: str = "bottom-up",
+    seed: int = 0,
+    compat: str | None = None,
+    improvements: frozenset[Improvement] = IMPROVEMENTS,
+) -> OneShot:
     """Decides for every tensor operand of `func`.
 
     `heuristic`: the order of decisions, one of HEURISTICS; `seed` shuffles for "fuzzer". `compat="mlir"` decides as
-    MLIR 22. Raises ValueError for another heuristic; InternalError where an operand that must be in place (the
-    destination of materialize_in_destination) cannot be.
+    MLIR 22, by default with these improvements. Raises ValueError for another heuristic; InternalError where an operand
+    that must be in place (the destination of materialize_in_destination) cannot be.
     """
-    analysis = undecided(func, compat)
+    analysis = undecided(func, compat, improvements)
     ops = [op for op in post_order(func) if any(True for _ in op.tensor_uses())]
     for op in ops:
         for use in op.tensor_uses():

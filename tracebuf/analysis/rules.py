@@ -19,15 +19,17 @@ from tracebuf.analysis.storages import Storages
 from tracebuf.ir.core import Op, Use, Value, happens_in
 from tracebuf.ops import scf
 from tracebuf.ops.tensor import ExtractSlice, InsertSlice, SliceOp
+from tracebuf.options import Improvement
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules over one function. `parts` is None to decide as MLIR 22 does."""
+    """The rules over one function. `parts` is None to decide as MLIR 22 does; else `improved` says beyond what."""
 
     flow: Dataflow
     parts: Parts | None
     storages: Storages
+    improved: frozenset[Improvement]
 
     def conflict(self, read: Read, write: Use) -> Conflict | None:
         """The conflict between a read and a write of one buffer, or None."""
@@ -48,7 +50,7 @@ class Rules:
         elsewhere than where the definition is does not matter.
         Tests: test_rotating_storages_are_handed_on, test_branches_that_rotate."""
         op = write.op
-        if self.parts is not None:
+        if "rotation" in self.improved:
             at_once = definition.owner is op and isinstance(op, scf.Loop) and definition.index < len(op.inits)
             start = op.inits[definition.index].value if at_once and isinstance(op, scf.Loop) else definition
             if self.storages.apart(start, write.value):
@@ -57,7 +59,9 @@ class Rules:
 
     def same(self, a: Value, b: Value) -> bool:
         """Whether two values are one buffer, element for element, or do not overlap. In MLIR: one SSA value (6)."""
-        return a is b or (self.parts is not None and self.parts.same(a, b))
+        if a is b or self.parts is None or "early-equivalence" not in self.improved:
+            return a is b
+        return self.parts.same(a, b)
 
     def leads_to(self, use: Use, value: Value) -> bool:
         """Whether the operand's value, followed back through equal buffers, is `value`.
@@ -188,14 +192,14 @@ def disjoint_parts(rules: Rules, read: Use, write: Use) -> bool:
     Only where the order of ops counts: offsets that differ in one iteration may meet across iterations.
     Tests: test_disjoint_halves, test_cross_iteration_slice.
     """
-    return rules.parts is not None and rules.parts.apart(read, write)
+    return rules.parts is not None and "disjoint-slices" in rules.improved and rules.parts.apart(read, write)
 
 
 def by_way_of_another_branch(rules: Rules, read: Use, write: Use) -> bool:
     """No conflict if what is written over gets to the read only through branches that exclude the write (beyond MLIR
     22). Test: test_s9_a_swap_needs_no_copy.
     """
-    if rules.parts is None:
+    if "rotation" not in rules.improved:
         return False
     work, seen = [read.value], {read.value}
     while work:
