@@ -91,6 +91,11 @@ def optimize_tensors(func: Func, options: Options, observe: Observer | None = No
     _run(TENSOR_PASSES, func, "tensor", options, observe)
 
 
+def improve_tensors(func: Func, options: Options, observe: Observer | None = None) -> None:
+    """Only the tensor passes that are improvements over MLIR: for a program that is to stay as it was written."""
+    _run(tuple(p for p in TENSOR_PASSES if p[0] in SWITCHES), func, "tensor", options, observe)
+
+
 def to_memref(func: Func, options: Options, observe: Observer | None = None) -> Func:
     """From the optimised tensor program to the memref program that is compiled."""
     analysis = analyze(func, options)

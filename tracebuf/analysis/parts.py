@@ -41,6 +41,11 @@ def same_step(a: Step, b: Step) -> bool:
     return a.same_subset(b) if isinstance(a, Regrouped) else isinstance(b, SliceOp) and a.same_subset(b)
 
 
+def is_whole(op: ExtractSlice) -> bool:
+    """Whether the slice is all of its source, element for element."""
+    return op.slice.covers(op.source.tensor_type, op.result.tensor_type)
+
+
 def regrouped(path: tuple[Step, ...], op: Regrouping) -> tuple[Step, ...]:
     """The path with a change of shape added: two in a row are one, and none where the shape is the old one again."""
     before, after = op.source.tensor_type.shape, op.result.tensor_type.shape
@@ -104,7 +109,7 @@ class Parts:
             op = current.defining_op
             sources = self._flow.aliasing_uses(current)
             if isinstance(op, ExtractSlice | Regrouping):
-                steps.append((current, op))
+                steps.append((current, None if isinstance(op, ExtractSlice) and is_whole(op) else op))
                 current = op.source
             elif len(sources) == 1 and sources[0][1] is Relation.EQUIVALENT and sources[0][2]:
                 steps.append((current, None))

@@ -1,0 +1,171 @@
+"""Each improvement over MLIR on the smallest program that shows it: what it costs with the improvement, and without.
+
+Counted by running: allocations and copies that the memref interpreter meets (the program's own stores are no copies).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from ir_programs import Maker
+from random_programs import random_func
+
+from tracebuf import pipeline
+from tracebuf.bufferize import bufferize
+from tracebuf.interpret import memref as memref_interpreter
+from tracebuf.interpret import tensor as tensor_interpreter
+from tracebuf.interpret.memory import Memory
+from tracebuf.ir.core import Func, Value
+from tracebuf.ir.dims import Expr, sub
+from tracebuf.ops import arith, func
+from tracebuf.options import IMPROVEMENTS, Improvement, Options
+
+N = 8
+Cost = tuple[int, int]
+"""Allocations and copies."""
+
+
+@pytest.fixture(autouse=True)
+def leaky(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is freed at this stage."""
+    monkeypatch.setattr(Memory, "check_leaks", lambda self, refs: None)
+
+
+def maker(read_only: Collection[str] = (), **args: Any) -> Maker:
+    """A function as MLIR has them: arguments may be overwritten, unless they are named as read-only."""
+    m = Maker("f", **args)
+    for value, attrs in zip(m.args, m.func.arg_attrs, strict=True):
+        attrs.clear()
+        if value.name in read_only:
+            attrs["bufferization.writable"] = False
+    return m
+
+
+def finish(m: Maker, *results: Value) -> Func:
+    m.builder.add(func.Return.of(results, m.loc()))
+    return m.func
+
+
+def arguments(f: Func) -> list[Any]:
+    rng = np.random.default_rng(0)
+    found: list[Any] = []
+    for a in f.args:
+        if a.is_tensor:
+            shape = [n if isinstance(n, int) else N for n in a.tensor_type.shape]
+            found.append(rng.integers(1, 9, shape).astype(float))
+        else:
+            found.append({"f64": 2.5, "i1": True, "index": 3}[str(a.type)])
+    return found
+
+
+def executed(f: Func, options: Options) -> Cost:
+    """What it costs to run the program, which gives what the tensor program gives."""
+    args = arguments(f)
+    with np.errstate(all="ignore"):
+        expected: Sequence[Any] = tensor_interpreter.run(f, arguments(f)).results
+        pipeline.improve_tensors(f, options)
+        result = memref_interpreter.run(bufferize(f, pipeline.analyze(f, options)), args)
+    for got, wanted in zip(result.results, expected, strict=True):
+        np.testing.assert_array_equal(got, wanted)
+    return result.counts.allocations, result.counts.copies
+
+
+# -- the programs ----------------------------------------------------------------------------------------------------
+
+
+def disjoint_halves() -> Func:
+    """a[4:] = a[:4]"""
+    m = maker(a=(N,))
+    (a,) = m.args
+    return finish(m, m.store(m.view(a, (0, 4, 1)), a, (4, 4, 1)))
+
+
+def even_and_odd() -> Func:
+    """a[::2] = a[1::2]"""
+    m = maker(a=(N,))
+    (a,) = m.args
+    return finish(m, m.store(m.view(a, (1, 4, 2)), a, (0, 4, 2)))
+
+
+def the_row_before() -> Func:
+    """for i in range(1, n): a[i] = a[i - 1]"""
+    m = maker(a=(N, N))
+    (a,) = m.args
+
+    def body(i: Expr, a: Value) -> list[Value]:
+        row = m.view(a, (sub(i, 1), 1, 1), (0, N, 1), dims=(1,))
+        return [m.store(row, a, (i, 1, 1), (0, N, 1), dims=(1,))]
+
+    return finish(m, m.loop(1, N, [a], body)[0])
+
+
+def part_of_a_whole_slice() -> Func:
+    """a[:][2:6] += 1, stored into a"""
+    m = maker(a=(N,))
+    (a,) = m.args
+    whole = m.view(a, (0, N, 1))
+    part = m.view(whole, (2, 4, 1))
+    return finish(m, m.store(m.ew(arith.AddF, part, m.const(1.0), out=part), a, (2, 4, 1)))
+
+
+def swapped() -> Func:
+    """for i in range(n): a, b = b, a"""
+    m = maker(a=(N,), b=(N,))
+    return finish(m, *m.loop(0, 3, m.args, lambda i, x, y: [y, x]))
+
+
+def chain_of_new_arrays() -> Func:
+    """a * b + b, each result in an array of its own"""
+    m = maker(("a", "b"), a=(N,), b=(N,))
+    a, b = m.args
+    return finish(m, m.ew(arith.AddF, m.ew(arith.MulF, a, b), b))
+
+
+def concatenated() -> Func:
+    """concatenate([a + 1, b * 2])"""
+    m = maker(("a", "b"), a=(N,), b=(N,))
+    a, b = m.args
+    first, second = m.ew(arith.AddF, a, m.const(1.0)), m.ew(arith.MulF, b, m.const(2.0))
+    out = m.store(first, m.empty(2 * N), (0, N, 1))
+    return finish(m, m.store(second, out, (N, N, 1)))
+
+
+PROGRAMS: list[tuple[Improvement, Callable[[], Func], Cost, Cost]] = [
+    ("disjoint-slices", disjoint_halves, (1, 1), (0, 0)),
+    ("disjoint-slices", even_and_odd, (1, 1), (0, 0)),
+    ("disjoint-slices", the_row_before, (7, 7), (0, 0)),
+    ("early-equivalence", part_of_a_whole_slice, (1, 1), (0, 0)),
+    ("rotation", swapped, (6, 6), (0, 0)),
+    ("dying-inputs", chain_of_new_arrays, (2, 0), (1, 0)),
+    ("pay-only-empty-elimination", concatenated, (3, 0), (1, 0)),
+]
+
+
+@pytest.mark.parametrize(("name", "build", "without", "improved"), PROGRAMS, ids=lambda p: getattr(p, "__name__", ""))
+def test_what_an_improvement_saves(
+    name: Improvement, build: Callable[[], Func], without: Cost, improved: Cost
+) -> None:
+    assert executed(build(), Options(improvements=IMPROVEMENTS - {name})) == without
+    assert executed(build(), Options()) == improved
+    assert executed(build(), Options(improvements={name})) == improved
+    assert executed(build(), Options(compat="mlir")) == without
+
+
+def test_every_improvement_has_a_program() -> None:
+    assert {name for name, _, _, _ in PROGRAMS} == IMPROVEMENTS
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(ValueError, match="improvements are disjoint-slices, .*, not rotations"):
+        Options(improvements=["rotations"])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="compat is 'mlir' or None"):
+        Options(compat="MLIR")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_programs_give_the_same_without_improvements(seed: int) -> None:
+    for improvements in [(), *({name} for name in sorted(IMPROVEMENTS))]:
+        executed(random_func(seed, ops=6 + seed % 10, defined=True), Options(improvements=improvements))
