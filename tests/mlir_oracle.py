@@ -1,4 +1,4 @@
-"""Asks `mlir-opt-22` for its decisions on functions printed as MLIR text, many functions in one run."""
+"""Asks `mlir-opt-22` for its decisions: on programs as MLIR text (hundreds in one run), or on functions of ours."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import pytest
 
@@ -16,30 +18,151 @@ from tracebuf.ir.printer import print_module
 
 MLIR_OPT = shutil.which("mlir-opt-22")
 needs_mlir = pytest.mark.skipif(MLIR_OPT is None, reason="mlir-opt-22 is not installed (Debian: mlir-22-tools)")
+MARKER = "// -----"
+BOUNDARIES = "bufferize-function-boundaries allow-return-allocs-from-loops"
+HEURISTICS = ("bottom-up", "top-down", "bottom-up-from-terminators")
+
+
+# -- programs as text ---------------------------------------------------------------------------------------------
+@dataclass
+class Answer:
+    """What was decided about one function. Ops stand in the order of the text, an op before those inside it."""
+
+    ops: list[tuple[str, list[str]]] = field(default_factory=list)
+    """Each op with tensors, with "true", "false" or "none" for each operand."""
+    access: list[str | None] = field(default_factory=list)
+    """"none", "read", "write" or "read-write" for each argument; None where nothing is said."""
+    equivalent: list[list[int]] = field(default_factory=list)
+    """For each return the number of the argument that each result is equivalent to, or -1."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {k: _lists(v) for k, v in asdict(self).items() if v}
+
+
+def _lists(value: Any) -> Any:
+    return [_lists(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+
+Answers = dict[str, Answer]
+"""The functions of a module, by name, in its order."""
+
+_OP = re.compile(r'^\s*(?:%[^"]*= )?"(?P<name>[\w.$-]+)"\(')
+_IN_PLACE = re.compile(r"__inplace_operands_attr__ = \[([^\]]*)\]")
+_EQUIVALENT = re.compile(r"__equivalent_func_args__ = \[([^\]]*)\]")
+_ARGUMENTS = re.compile(r"arg_attrs = \[(.*?)\], function_type")
+_ACCESS = re.compile(r'bufferization\.access = "([\w-]+)"')
+
+
+def answers(text: str) -> Answers:
+    """Reads the attributes that test-analysis-only leaves, from a module printed in generic form."""
+    found: Answers = {}
+    opened: list[list[str]] = []
+    current = Answer()
+    for line in text.splitlines():
+        if match := _OP.match(line):
+            name, words = match["name"], list[str]()
+            if name == "func.func":
+                current = found[_symbol(line)] = Answer(access=_access(line))
+            elif name != "builtin.module":
+                current.ops.append((name, words))
+            if line.endswith("({"):
+                opened.append(words)
+                continue
+        elif line.lstrip().startswith("})") and opened:
+            words = opened.pop()
+        else:
+            continue
+        _take(current, words, line)
+    for answer in found.values():
+        answer.ops = [(name, words) for name, words in answer.ops if words and words != ["none"] * len(words)]
+    return found
+
+
+def _take(current: Answer, words: list[str], line: str) -> None:
+    """Reads the attributes of one op, which stand behind its regions."""
+    if match := _IN_PLACE.search(line):
+        words += _words(match[1])
+    if match := _EQUIVALENT.search(line):
+        current.equivalent.append([int(i) for i in _words(match[1])])
+
+
+def _symbol(line: str) -> str:
+    match = re.search(r'sym_name = "([^"]+)"', line)
+    assert match is not None, line
+    return match[1]
+
+
+def _access(line: str) -> list[str | None]:
+    if (match := _ARGUMENTS.search(line)) is None:
+        return []
+    each = [_ACCESS.search(attrs) for attrs in re.findall(r"\{[^{}]*\}", match[1])]
+    return [m[1] if m else None for m in each] if any(each) else []
+
+
+def _words(text: str) -> list[str]:
+    return [w.strip().strip('"') for w in text.split(",") if w.strip()]
+
+
+def analysis_option(heuristic: str = "bottom-up", *, seed: int = 0, extra: str = "") -> str:
+    """The flag that asks for decisions only."""
+    options = f"test-analysis-only {BOUNDARIES} analysis-heuristic={heuristic}"
+    if heuristic == "fuzzer":
+        options += f" analysis-fuzzer-seed={seed}"
+    return f"-one-shot-bufferize={options} {extra}".rstrip()
+
+
+def run_mlir(texts: Sequence[str], *flags: str) -> list[str | None]:
+    """Each module after the passes, in one run of the binary; None for one that it refuses or crashes on."""
+    assert MLIR_OPT is not None
+    command = [MLIR_OPT, "-", "-allow-unregistered-dialect", "-split-input-file", *flags]
+    text = f"\n{MARKER}\n".join(texts)
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    parts = done.stdout.split(f"{MARKER}\n")
+    if done.returncode not in (0, 1):  # a crash: find the module
+        half = len(texts) // 2
+        return [*run_mlir(texts[:half], *flags), *run_mlir(texts[half:], *flags)] if half else [None]
+    assert len(parts) == len(texts), done.stderr[-2000:]
+    return [part if part.strip() else None for part in parts]
+
+
+def refusal(text: str, *flags: str) -> str:
+    """What the binary says about a module that it refuses, without the place."""
+    assert MLIR_OPT is not None
+    command = [MLIR_OPT, "-", "-allow-unregistered-dialect", *flags]
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    assert done.returncode != 0, "accepted"
+    return next((line.partition("error: ")[2] for line in done.stderr.splitlines() if "error: " in line), "crash")
+
+
+def generic(texts: Sequence[str]) -> list[str | None]:
+    """The modules in generic form, without locations."""
+    return run_mlir(texts, "-mlir-print-op-generic")
+
+
+def ask(texts: Sequence[str], heuristic: str = "bottom-up", *, seed: int = 0, extra: str = "") -> list[Answers | None]:
+    """MLIR's decisions on each module; None where its analysis refuses."""
+    option = analysis_option(heuristic, seed=seed, extra=extra)
+    return [answers(t) if t is not None else None for t in run_mlir(texts, "-mlir-print-op-generic", option)]
+
+
+# -- functions of ours ---------------------------------------------------------------------------------------------
 _FUNC = re.compile(r"\bfunc\.func (?:private |public )?@([\w.$-]+)")
-_ATTR = re.compile(r"__inplace_operands_attr__ = \[([^\]]*)\]")
 Decisions = list[list[str]]
 """For each op with tensors, inner ops before outer ones: "true", "false" or "none" for each operand."""
 
 
 def mlir_decisions(funcs: Sequence[Func], heuristic: str = "bottom-up") -> dict[str, Decisions]:
     """By function name; the functions must not be more than MLIR knows (no materialize of a loop's result)."""
-    options = (
-        "test-analysis-only bufferize-function-boundaries allow-return-allocs-from-loops "
-        f"analysis-heuristic={heuristic}"
-    )
-    command = [str(MLIR_OPT), "-", "-allow-unregistered-dialect", f"-one-shot-bufferize={options}"]
-    done = subprocess.run(command, input=print_module(funcs), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[:2000]
+    (text,) = run_mlir([print_module(funcs)], analysis_option(heuristic))
+    assert text is not None
     found: dict[str, Decisions] = {}
-    current: Decisions = []
-    for line in done.stdout.splitlines():
+    for line in text.splitlines():
         if match := _FUNC.search(line):
-            current = found[match[1]] = []
-        for attr in _ATTR.findall(line):
-            decisions = [d.strip().strip('"') for d in attr.split(",")]
-            if decisions != ["none"] * len(decisions):
-                current.append(decisions)
+            found[match[1]] = []
+        for attr in _IN_PLACE.findall(line):
+            words = _words(attr)
+            if words != ["none"] * len(words):
+                found[list(found)[-1]].append(words)
     return found
 
 

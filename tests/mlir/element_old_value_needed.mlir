@@ -1,0 +1,6 @@
+// X[i] is set, then x[i] as it was is read.
+func.func @f(%x: tensor<?xf64>, %i: index, %v: f64) -> (tensor<?xf64>, f64) {
+  %w = tensor.insert %v into %x[%i] : tensor<?xf64>
+  %o = tensor.extract %x[%i] : tensor<?xf64>
+  return %w, %o : tensor<?xf64>, f64
+}

@@ -1,0 +1,11 @@
+// One side changes x, and the old x is read after the condition.
+func.func @f(%p: i1, %x: tensor<8xf64>, %v: f64, %i: index) -> (tensor<8xf64>, f64) {
+  %r = scf.if %p -> tensor<8xf64> {
+    %w = tensor.insert %v into %x[%i] : tensor<8xf64>
+    scf.yield %w : tensor<8xf64>
+  } else {
+    scf.yield %x : tensor<8xf64>
+  }
+  %o = tensor.extract %x[%i] : tensor<8xf64>
+  return %r, %o : tensor<8xf64>, f64
+}

@@ -1,0 +1,32 @@
+"""The programs of `tests/mlir`: the recorded answers are those of the installed `mlir-opt-22`."""
+
+from __future__ import annotations
+
+import pytest
+from mlir_expected import current, expected, programs
+from mlir_oracle import HEURISTICS, needs_mlir
+
+
+def test_every_program_is_recorded() -> None:
+    assert list(expected()) == list(programs()), "python tests/mlir_expected.py --write"
+    assert len(programs()) >= 100
+
+
+def test_every_program_says_what_it_shows() -> None:
+    for text in programs().values():
+        first = text.splitlines()[0]
+        assert first.startswith("// ") and first.endswith("."), first
+
+
+def test_each_function_has_answers_under_each_heuristic() -> None:
+    for name, known in expected().items():
+        for heuristic in HEURISTICS:
+            assert known[heuristic] and (
+                "error" in known[heuristic] or any("ops" in f for f in known[heuristic].values())
+            ), name
+
+
+@needs_mlir
+@pytest.mark.slow
+def test_the_recorded_answers_are_current() -> None:
+    assert current() == expected(), "python tests/mlir_expected.py --write"
