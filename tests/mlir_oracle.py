@@ -18,6 +18,7 @@ from tracebuf.ir.printer import print_module
 
 MLIR_OPT = shutil.which("mlir-opt-22")
 needs_mlir = pytest.mark.skipif(MLIR_OPT is None, reason="mlir-opt-22 is not installed (Debian: mlir-22-tools)")
+UNREGISTERED = "-allow-unregistered-dialect"
 MARKER = "// -----"
 BOUNDARIES = "bufferize-function-boundaries allow-return-allocs-from-loops"
 HEURISTICS = ("bottom-up", "top-down", "bottom-up-from-terminators")
@@ -114,7 +115,7 @@ def analysis_option(heuristic: str = "bottom-up", *, seed: int = 0, extra: str =
 def run_mlir(texts: Sequence[str], *flags: str) -> list[str | None]:
     """Each module after the passes, in one run of the binary; None for one that it refuses or crashes on."""
     assert MLIR_OPT is not None
-    command = [MLIR_OPT, "-", "-allow-unregistered-dialect", "-split-input-file", *flags]
+    command = [MLIR_OPT, "-", UNREGISTERED, "-split-input-file", *flags]
     text = f"\n{MARKER}\n".join(texts)
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     parts = done.stdout.split(f"{MARKER}\n")
@@ -125,10 +126,17 @@ def run_mlir(texts: Sequence[str], *flags: str) -> list[str | None]:
     return [part if part.strip() else None for part in parts]
 
 
+def mlir_opt(text: str, *flags: str) -> str:
+    """What the binary makes of a module; fails where it does not parse or verify."""
+    done = subprocess.run([str(MLIR_OPT), "-", *flags], input=text, capture_output=True, text=True)
+    assert done.returncode == 0, f"{done.stderr[-2000:]}\n{text}"
+    return done.stdout
+
+
 def refusal(text: str, *flags: str) -> str:
     """What the binary says about a module that it refuses, without the place."""
     assert MLIR_OPT is not None
-    command = [MLIR_OPT, "-", "-allow-unregistered-dialect", *flags]
+    command = [MLIR_OPT, "-", UNREGISTERED, *flags]
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     assert done.returncode != 0, "accepted"
     return next((line.partition("error: ")[2] for line in done.stderr.splitlines() if "error: " in line), "crash")

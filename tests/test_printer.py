@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from ir_programs import PROGRAMS, Maker, Program, by_name
+from mlir_oracle import UNREGISTERED, mlir_opt, needs_mlir
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Func, Op, Value
@@ -22,17 +21,10 @@ from tracebuf.ops import arith, bufferization, casts, func, integers, linalg, me
 from tracebuf.ops.libm import Libm
 
 LOC = Location("program.py", 7, 4, 9, "f")
-MLIR_OPT = shutil.which("mlir-opt-22")
-needs_mlir = pytest.mark.skipif(MLIR_OPT is None, reason="mlir-opt-22 is not installed")
 
 
 def accepts(text: str) -> str:
-    """What mlir-opt makes of the text; fails where it does not parse or verify."""
-    assert MLIR_OPT is not None
-    command = [MLIR_OPT, "-allow-unregistered-dialect"]
-    run = subprocess.run(command, input=text, capture_output=True, text=True)
-    assert run.returncode == 0, f"{run.stderr}\n{text}"
-    return run.stdout
+    return mlir_opt(text, UNREGISTERED)
 
 
 def memory_program() -> Func:
@@ -103,9 +95,7 @@ def test_mlir_opt_verifies_memory_programs() -> None:
 
 @needs_mlir
 def test_programs_of_mlirs_own_ops_need_no_unregistered_dialect() -> None:
-    assert MLIR_OPT is not None
-    text = print_module([by_name("nested").build()])
-    assert subprocess.run([MLIR_OPT], input=text, capture_output=True, text=True).returncode == 0
+    mlir_opt(print_module([by_name("nested").build()]))
 
 
 @needs_mlir
