@@ -74,7 +74,7 @@ class Loop(Op):
         if index < 0 or index >= len(self.results) or str(use.value.type) != str(self.results[index].type):
             return []
         same = self.keeps(index, lambda a, b: a is b)
-        return [Alias(self.results[index], Relation.EQUIVALENT if same else Relation.UNKNOWN)]
+        return [Alias(self.results[index], Relation.EQUIVALENT if same else Relation.UNKNOWN, definite=same)]
 
 
 class For(Loop):

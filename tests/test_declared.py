@@ -1,0 +1,289 @@
+"""check_op: the declared facts of every op on tensors hold on real memory, and wrong ones are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tracebuf.ir.core import Alias, Block, Builder, Facts, Op, Use, Value
+from tracebuf.ir.location import UNKNOWN
+from tracebuf.ir.slices import Slice
+from tracebuf.ir.types import F64, INDEX, TensorType
+from tracebuf.ops import arith, bufferization, linalg, scf, tensor
+from tracebuf.ops.linalg import AffineMap, identity_map
+from tracebuf.testing.declared import FactError, check_op
+
+Example = tuple[Any, ...]
+
+
+def vector(n: int, start: float = 1.0) -> np.ndarray:
+    return np.arange(start, start + n)
+
+
+def matrix(n: int, m: int, start: float = 1.0) -> np.ndarray:
+    return np.arange(start, start + n * m).reshape(n, m)
+
+
+# -- one builder for each op on tensors
+
+
+def sliced(offset: Any, size: int, stride: int = 1) -> Slice:
+    return Slice((offset,), (size,), (stride,), (0,))
+
+
+def extract(source: Value, *offset: Value) -> Op:
+    return tensor.ExtractSlice.of(source, sliced(*offset or (2,), 3), TensorType((3,), F64), UNKNOWN)
+
+
+def reverse(source: Value) -> Op:
+    n = source.tensor_type.shape[0]
+    assert isinstance(n, int)
+    return tensor.ExtractSlice.of(source, sliced(n - 1, n, -1), source.tensor_type, UNKNOWN)
+
+
+def insert(source: Value, dest: Value, *offset: Value) -> Op:
+    n = source.tensor_type.shape[0]
+    assert isinstance(n, int)
+    return tensor.InsertSlice.of(source, dest, sliced(*offset or (0,), n), UNKNOWN)
+
+
+def insert_backwards(source: Value, dest: Value) -> Op:
+    n = source.tensor_type.shape[0]
+    assert isinstance(n, int)
+    return tensor.InsertSlice.of(source, dest, sliced(n - 1, n, -1), UNKNOWN)
+
+
+def generic(
+    maps: Sequence[tuple[int, ...]], body: Callable[..., Any], iterators: str = "p"
+) -> Callable[[Value, Value], Op]:
+    """A generic of one input and one out: `body(element, out)` is an op class applied to some of them."""
+
+    def build(a: Value, out: Value) -> Op:
+        block = Block([F64, F64])
+        op = Builder(block).add(body(*block.args))
+        Builder(block).add(linalg.Yield.of([op.result], UNKNOWN))
+        names = ["parallel" if c == "p" else "reduction" for c in iterators]
+        return linalg.Generic.of([a], [out], [AffineMap(len(names), m) for m in maps], names, block, UNKNOWN)
+
+    return build
+
+
+def negate(element: Value, out: Value) -> Op:
+    return arith.NegF.of(element, UNKNOWN)
+
+
+def accumulate(element: Value, out: Value) -> Op:
+    return arith.AddF.of(out, element, UNKNOWN)
+
+
+def filled(block: Block, tensor_value: Value) -> Value:
+    """The whole value overwritten with 2."""
+    two = Builder(block).add(arith.Constant.of(2.0, F64, UNKNOWN))
+    return Builder(block).add(linalg.Fill.of(two.result, tensor_value, UNKNOWN)).result
+
+
+def negated(block: Block, tensor_value: Value) -> Value:
+    body = Block([F64, F64])
+    op = Builder(body).add(arith.NegF.of(body.args[0], UNKNOWN))
+    Builder(body).add(linalg.Yield.of([op.result], UNKNOWN))
+    maps = [identity_map(1)] * 2
+    made = linalg.Generic.of([tensor_value], [tensor_value], maps, ["parallel"], body, UNKNOWN)
+    return Builder(block).add(made).result
+
+
+def loop(run: Callable[[Block, Value], Value]) -> Callable[..., Op]:
+    def build(lower: Value, upper: Value, step: Value, init: Value) -> Op:
+        body = Block([INDEX, init.type])
+        Builder(body).add(scf.Yield.of([run(body, body.args[1])], UNKNOWN))
+        return scf.For.of([lower, upper, step], [init], body, UNKNOWN)
+
+    return build
+
+
+def swapping(lower: Value, upper: Value, step: Value, a: Value, b: Value) -> Op:
+    body = Block([INDEX, a.type, b.type])
+    Builder(body).add(scf.Yield.of([body.args[2], body.args[1]], UNKNOWN))
+    return scf.For.of([lower, upper, step], [a, b], body, UNKNOWN)
+
+
+def rounds(run: Callable[[Block, Value], Value]) -> Callable[..., Op]:
+    def build(count: Value, step: Value, end: Value, init: Value) -> Op:
+        before, after = Block([INDEX, init.type]), Block([INDEX, init.type])
+        start = Builder(before)
+        more = start.add(arith.CmpI.of("slt", before.args[0], end, UNKNOWN))
+        changed = run(before, before.args[1])
+        start.add(scf.Condition.of([more.result, before.args[0], changed], UNKNOWN))
+        moved = Builder(after).add(arith.AddI.of(after.args[0], step, UNKNOWN))
+        Builder(after).add(scf.Yield.of([moved.result, after.args[1]], UNKNOWN))
+        return scf.While.of([count, init], before, after, UNKNOWN)
+
+    return build
+
+
+def choose(condition: Value, a: Value, b: Value) -> Op:
+    then, orelse = Block(), Block()
+    Builder(then).add(scf.Yield.of([a], UNKNOWN))
+    Builder(orelse).add(scf.Yield.of([b], UNKNOWN))
+    return scf.If.of(condition, [a.type], then, orelse, UNKNOWN)
+
+
+def collapse(source: Value) -> Op:
+    return tensor.CollapseShape.of(source, [(0, 1)], TensorType((6,), F64), UNKNOWN)
+
+
+def expand(source: Value) -> Op:
+    return tensor.ExpandShape.of(source, [(0, 1)], [2, 3], TensorType((2, 3), F64), UNKNOWN)
+
+
+def contraction(negative: bool) -> Callable[..., Op]:
+    return lambda a, b, out: linalg.Contraction.of(a, b, out, UNKNOWN, negative)
+
+
+INTO_MATRIX = matrix(2, 3), matrix(3, 4), np.ones((2, 4))
+CASES: dict[str, tuple[Any, list[Example]]] = {
+    "tensor.empty": (lambda: tensor.Empty.of(TensorType((3,), F64), [3], UNKNOWN), [()]),
+    "tensor.extract_slice": (extract, [(vector(6),), (vector(7), 0), (vector(20)[::2], 1)]),
+    "tracebuf.extract_view": (reverse, [(vector(5),), (vector(10)[::2],)]),
+    "tensor.insert_slice": (insert, [(vector(3), vector(6)), (vector(4), vector(9), 2)]),
+    "tensor.insert_slice of all": (insert, [(vector(4), vector(4, 9.0))]),
+    "tracebuf.insert_view": (insert_backwards, [(vector(3), vector(6)), (vector(4), vector(8)[::2])]),
+    "tensor.cast": (lambda a: tensor.Cast.of(a, a.tensor_type, UNKNOWN), [(vector(4),), (matrix(2, 3).T,)]),
+    "tensor.collapse_shape": (collapse, [(matrix(2, 3),)]),
+    "tensor.expand_shape": (expand, [(vector(6),), (vector(12)[::2],)]),
+    "tracebuf.extract_diagonal": (lambda a: tensor.ExtractDiagonal.of(a, (0, 1), UNKNOWN), [(matrix(3, 3),)]),
+    "tensor.extract": (lambda a, i: tensor.Extract.of(a, [i], UNKNOWN), [(vector(4), 2)]),
+    "tensor.insert": (lambda x, a, i: tensor.Insert.of(x, a, [i], UNKNOWN), [(np.float64(7.0), vector(4), 2)]),
+    "tensor.dim": (lambda a: tensor.Dim.of(a, 1, UNKNOWN), [(matrix(2, 3),)]),
+    "linalg.generic": (generic([(0,), (0,)], negate), [(vector(5), vector(5)), (vector(10)[::2], vector(5)[::-1])]),
+    "linalg.generic transposed": (generic([(0, 1), (1, 0)], negate, "pp"), [(matrix(2, 3), matrix(3, 2))]),
+    "linalg.generic that reduces": (generic([(0, 1), (0,)], accumulate, "pr"), [(matrix(2, 3), vector(2))]),
+    "linalg.fill": (linalg.Fill, [(np.float64(3.0), vector(5)), (np.float64(3.0), matrix(4, 4)[::2, ::2])]),
+    "linalg.matmul": (contraction(False), [INTO_MATRIX]),
+    "linalg.matvec": (contraction(False), [(matrix(2, 3), vector(3), vector(2))]),
+    "linalg.vecmat": (contraction(False), [(vector(2), matrix(2, 3), vector(3))]),
+    "linalg.dot": (contraction(False), [(vector(3), vector(3), np.array(2.0))]),
+    "tracebuf.matmul_sub": (contraction(True), [INTO_MATRIX]),
+    "tracebuf.matvec_sub": (contraction(True), [(matrix(2, 3), vector(3), vector(2))]),
+    "tracebuf.vecmat_sub": (contraction(True), [(vector(2), matrix(2, 3), vector(3))]),
+    "scf.for": (loop(negated), [(0, 3, 1, vector(4)), (0, 0, 1, vector(4))]),
+    "scf.for over what it fills": (loop(filled), [(0, 2, 1, vector(4)), (0, 0, 1, vector(4))]),
+    "scf.for that swaps": (swapping, [(0, 3, 1, vector(4), vector(4, 9.0)), (0, 0, 1, vector(4), vector(4, 9.0))]),
+    "scf.while": (rounds(negated), [(0, 1, 3, vector(4)), (0, 1, 0, vector(4))]),
+    "scf.if": (choose, [(True, vector(3), vector(3, 7.0)), (False, vector(3), vector(3, 7.0))]),
+    "bufferization.materialize_in_destination": (
+        bufferization.MaterializeInDestination, [(vector(3), vector(3, 7.0)), (vector(6)[::2], vector(3))]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_declared_facts_hold(case: str) -> None:
+    build, examples = CASES[case]
+    report = check_op(build, examples)
+    assert report.op == case.split(" ")[0] and len(report.findings) >= 3
+
+
+# -- wrong facts are found
+
+
+class ForgetsItsDestination(linalg.Generic):
+    __slots__ = ()
+
+    def reads_out(self, use: Use) -> bool:
+        return False
+
+
+class ForgetsItsSource(tensor.InsertSlice):
+    __slots__ = ()
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return use.index == 1
+
+
+class HidesItsWrite(tensor.Insert):
+    __slots__ = ()
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+
+class HidesItsAlias(tensor.ExtractSlice):
+    __slots__ = ()
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return []
+
+
+class ClaimsTheWhole(tensor.ExtractSlice):
+    __slots__ = ()
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result)]
+
+
+class ClaimsToBeNew(tensor.Cast):
+    __slots__ = ()
+
+    def bufferizes_to_allocation(self, value: Value) -> bool:
+        return True
+
+
+class ClaimsToBeElementwise(linalg.Generic):
+    __slots__ = ()
+
+    def elementwise_access(self, a: Use, b: Use) -> bool:
+        return True
+
+
+class ClaimsContents(tensor.Empty):
+    __slots__ = ()
+
+    def defines_contents(self, value: Value) -> bool:
+        return True
+
+
+def as_class(kind: type[Op], build: Callable[..., Op]) -> Callable[..., Op]:
+    """The op that `build` makes, as one of another class."""
+
+    def made(*values: Value) -> Op:
+        op = build(*values)
+        return kind.rebuilt(op.operands, [r.type for r in op.results], op.loc, op.attrs, op.regions)
+
+    return made
+
+
+LIES: list[tuple[type[Op], Any, Example, str]] = [
+    (ForgetsItsDestination, generic([(0, 1), (0,)], accumulate, "pr"), (matrix(2, 3), vector(2)),
+     "does not read operand 1"),
+    (ForgetsItsSource, insert, (vector(3), vector(6)), "does not read operand 0"),
+    (HidesItsWrite, CASES["tensor.insert"][0], (np.float64(7.0), vector(4), 2), "does not write operand 1"),
+    (HidesItsAlias, extract, (vector(6),), "result 0 does not alias operand 0"),
+    (ClaimsTheWhole, extract, (vector(6),), "result 0 is the buffer of operand 0"),
+    (ClaimsToBeNew, CASES["tensor.cast"][0], (vector(4),), "result 0 is new"),
+    (ClaimsToBeElementwise, generic([(1, 0), (0, 1)], negate, "pp"), (matrix(3, 3), matrix(3, 3)),
+     "operands 0 and 1 may be one buffer, element by element"),
+    (ClaimsContents, CASES["tensor.empty"][0], (), "defines the contents of result 0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "build", "example", "fact"), LIES, ids=lambda x: getattr(x, "__name__", ""))
+def test_wrong_facts_are_refuted(kind: type[Op], build: Any, example: Example, fact: str) -> None:
+    with pytest.raises(FactError) as error:
+        check_op(as_class(kind, build), [example], native=False)
+    report = error.value.report
+    assert report.verdict(fact) == "refuted", report
+    assert fact in str(error.value) and "example 0, interpreter" in str(error.value)
+
+
+def test_an_op_stands_for_its_class() -> None:
+    (a, out) = Block([TensorType((4,), F64)] * 2).args
+    assert not check_op(generic([(0,), (0,)], negate)(a, out), [(vector(4), vector(4))]).refuted
+
+
+def test_facts_for_caution_are_not_seen() -> None:
+    report = check_op(swapping, [(0, 0, 1, vector(4), vector(4, 9.0))])
+    assert report.verdict("writes operand 3") == "not seen" and not report.refuted
+    assert "writes operand 3: not seen" in str(report)
