@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 Strategy = Literal["one-shot", "copy-before-write"]
-Heuristic = Literal["bottom-up", "top-down", "bottom-up-from-terminators", "fuzzer"]
+Heuristic = Literal[
+    "auto", "bottom-up", "top-down", "bottom-up-from-terminators", "insert-slice-first", "fuzzer",
+]  # fmt: skip
 Improvement = Literal[
     "disjoint-slices",
     "early-equivalence",
     "rotation",
     "dying-inputs",
     "pay-only-empty-elimination",
+    "several-orders",
 ]
 IMPROVEMENTS: frozenset[Improvement] = frozenset(get_args(Improvement))
 """Where fewer copies are made than MLIR makes, each by a name under which it can be left out.
@@ -22,7 +25,8 @@ disjoint-slices: parts of one buffer that share no element do not conflict (anal
 values are one buffer is known while deciding (analysis/parts.py). rotation: loops hand buffers on, which values may
 share one is known path by path (analysis/storages.py). dying-inputs: results take the buffers of operands that nobody
 needs any more (optimize/dying_inputs.py). pay-only-empty-elimination: what is stored into a slice is computed there,
-where that saves something (optimize/empty_tensors.py).
+where that saves something (optimize/empty_tensors.py). several-orders: the cheapest of some orders of decisions is
+taken (analysis/several_orders.py).
 """
 
 
@@ -32,14 +36,15 @@ class Options:
 
     `strategy`: One-Shot analysis, a copy before every write (to compare with), or an analysis of your own: called with
     the tensor program, it returns an object that answers `is_in_place(use)`. `heuristic` and `seed`: the order in
-    which One-Shot decides, MLIR's names. `max_specializations`: how many programs one function may be compiled to (rule
-    F5); further calls run the original function, logged and listed. `verify`: run the verifier after every pass.
+    which One-Shot decides, MLIR's names; "auto" tries several and keeps the cheapest (under `compat`, bottom-up).
+    `max_specializations`: how many programs one function may be compiled to (rule F5); further calls run the original
+    function, logged and listed. `verify`: run the verifier after every pass.
     `compat`: "mlir" decides as MLIR 22 does, without improvements. `improvements`: those of IMPROVEMENTS that are made.
     `donate`: parameters whose buffers the function may overwrite as it likes (refused: not supported yet).
     """
 
     strategy: Strategy | Callable[[Any], Any] = "one-shot"
-    heuristic: Heuristic = "bottom-up"
+    heuristic: Heuristic = "auto"
     seed: int = 0
     max_specializations: int = 64
     verify: bool = False

@@ -20,6 +20,7 @@ from tracebuf.analysis.chosen import analysis_of
 from tracebuf.analysis.copy_before_write import copy_before_write
 from tracebuf.analysis.derived import Analysis
 from tracebuf.analysis.one_shot import one_shot
+from tracebuf.analysis.several_orders import several_orders
 from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
@@ -81,8 +82,11 @@ def analyze(func: Func, options: Options) -> Analysis:
         return analysis_of(func, options.strategy(func))
     if options.strategy == "copy-before-write":
         return copy_before_write(func)
+    if options.heuristic == "auto" and "several-orders" in options.improved:
+        return several_orders(func, options.improved)
+    heuristic = "bottom-up" if options.heuristic == "auto" else options.heuristic
     return one_shot(
-        func, heuristic=options.heuristic, seed=options.seed, compat=options.compat, improvements=options.improved
+        func, heuristic=heuristic, seed=options.seed, compat=options.compat, improvements=options.improved
     )
 
 

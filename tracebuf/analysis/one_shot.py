@@ -22,10 +22,10 @@ from tracebuf.analysis.rules import Rules
 from tracebuf.analysis.storages import Storages
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Func, Op, Use, Value, happens_in
-from tracebuf.ops import scf
+from tracebuf.ops import scf, tensor
 from tracebuf.options import IMPROVEMENTS, Improvement
 
-Heuristic = Literal["bottom-up", "top-down", "bottom-up-from-terminators", "fuzzer"]
+Heuristic = Literal["bottom-up", "top-down", "bottom-up-from-terminators", "insert-slice-first", "fuzzer"]
 HEURISTICS: tuple[str, ...] = get_args(Heuristic)
 
 
@@ -84,9 +84,34 @@ class OneShot(Analysis):
         if (conflict := self.attempt(use)) is not None:
             self._conflicts[use] = conflict
 
+    def leave(self, use: Use, conflict: Conflict) -> None:
+        """Does not put the operand in place, for a reason that somebody else gives."""
+        self._conflicts[use] = conflict
+
+    def again(self) -> OneShot:
+        """One-Shot over the same function by the same rules, before its first decision."""
+        return OneShot(self.flow, self._rules)
+
+    def run(self, heuristic: str, seed: int = 0) -> OneShot:
+        """Decides all in one order; what must be in place comes first."""
+        self.force_all()
+        for op in ordered(self.flow.func, heuristic, seed):
+            for use in op.tensor_uses():
+                if not self.is_in_place(use):
+                    self.decide(use)
+        return self
+
+    def force_all(self) -> OneShot:
+        """Puts in place what must be."""
+        for op in post_order(self.flow.func):
+            for use in op.tensor_uses():
+                if op.must_bufferize_in_place(use):
+                    self.force(use)
+        return self
+
     def attempt(self, use: Use) -> Conflict | None:
         """Puts the operand in place if it may be; else the reason why not."""
-        conflict = self._would_conflict(use)
+        conflict = self.would_conflict(use)
         if conflict is None:
             self._use_in_place(use)
         return conflict
@@ -95,7 +120,8 @@ class OneShot(Analysis):
         values = [use.value, *(a.value for a in self.flow.aliasing_values(use))]
         return list({id(s): s for s in (self._sets[v] for v in values)}.values())
 
-    def _would_conflict(self, use: Use) -> Conflict | None:
+    def would_conflict(self, use: Use) -> Conflict | None:
+        """Why the operand may not be in place, given what is; None if it may."""
         sets, writes = self._joint(use), self.flow.writes(use)
         read_only = next((s.read_only for s in sets if s.read_only is not None), None)
         if read_only is not None:
@@ -166,21 +192,12 @@ def one_shot(
     MLIR 22, by default with these improvements. Raises ValueError for another heuristic; InternalError where an operand
     that must be in place (the destination of materialize_in_destination) cannot be.
     """
-    analysis = undecided(func, compat, improvements)
+    return undecided(func, compat, improvements).run(heuristic, seed)
+
+
+def ordered(func: Func, heuristic: str, seed: int = 0) -> list[Op]:
+    """The ops with tensor operands in the order in which they are decided (MLIR behaviour 1)."""
     ops = [op for op in post_order(func) if any(True for _ in op.tensor_uses())]
-    for op in ops:
-        for use in op.tensor_uses():
-            if op.must_bufferize_in_place(use):
-                analysis.force(use)
-    for op in ordered(func, ops, heuristic, seed):
-        for use in op.tensor_uses():
-            if not analysis.is_in_place(use):
-                analysis.decide(use)
-    return analysis
-
-
-def ordered(func: Func, ops: list[Op], heuristic: str, seed: int) -> list[Op]:
-    """The order in which ops are decided (MLIR behaviour 1)."""
     if heuristic == "bottom-up":
         return ops[::-1]
     if heuristic == "top-down":
@@ -189,9 +206,12 @@ def ordered(func: Func, ops: list[Op], heuristic: str, seed: int) -> list[Op]:
         shuffled = list(ops)
         random.Random(seed).shuffle(shuffled)
         return shuffled
-    if heuristic != "bottom-up-from-terminators":
+    if heuristic == "insert-slice-first":
+        first: dict[Op, None] = {op: None for op in ops[::-1] if isinstance(op, tensor.InsertSlice)}
+    elif heuristic == "bottom-up-from-terminators":
+        first = from_terminators(func)
+    else:
         raise ValueError(f"heuristic is one of {', '.join(HEURISTICS)}, not {heuristic!r}")
-    first = from_terminators(func)
     return [*first, *(op for op in ops[::-1] if op not in first)]
 
 

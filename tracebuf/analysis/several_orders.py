@@ -1,0 +1,70 @@
+"""Several orders of decisions tried, and the cheapest kept: One-Shot is greedy, so what it decides first is in place.
+
+MLIR's own decisions are among the candidates, as far as they are right; and no candidate is taken that would run more
+allocations and copies than MLIR's on some way through the program. Where the first order leaves nothing to be saved no
+other is tried. MLIR takes one order, its user's choice.
+"""
+
+from __future__ import annotations
+
+from tracebuf.analysis.cost import Cost, CostModel
+from tracebuf.analysis.one_shot import OneShot, ordered, undecided
+from tracebuf.errors import InternalError
+from tracebuf.ir.core import Func
+from tracebuf.options import IMPROVEMENTS, Improvement
+
+ORDERS = ("bottom-up", "top-down", "bottom-up-from-terminators", "insert-slice-first")
+
+
+def several_orders(func: Func, improvements: frozenset[Improvement] = IMPROVEMENTS) -> OneShot:
+    """The cheapest of the candidates under the cost model; of equal ones the first, bottom-up before all others."""
+    first = undecided(func, improvements=improvements).run(ORDERS[0])
+    model = CostModel(first.flow)
+    found = [(model.cost(first), first)]
+    if not may_save(first, found[0][0]):
+        return first
+    candidates = [first.again().run(order) for order in ORDERS[1:]]
+    theirs = as_mlir(func)
+    if theirs is not None:
+        candidates += followed(first, theirs)
+    found += [(model.cost(candidate), candidate) for candidate in candidates]
+    if theirs is not None:
+        limit = model.cost(theirs)
+        found = [(cost, candidate) for cost, candidate in found if not model.exceeds(cost, limit)] or found
+    return min(found, key=lambda pair: pair[0])[1]
+
+
+def as_mlir(func: Func) -> OneShot | None:
+    """MLIR's decisions; None for a program that it refuses."""
+    try:
+        return undecided(func, compat="mlir").run(ORDERS[0])
+    except InternalError:
+        return None
+
+
+def may_save(analysis: OneShot, cost: Cost) -> bool:
+    """Whether other decisions may cost less: an operand is out of place that could be in place alone, or a loop copies
+    what it passes on."""
+    because = dict.fromkeys(item.because for item in cost.items if item.because is not None)
+    if any(use.op.terminator and analysis.is_in_place(use) for use in because):
+        return True
+    out = [use for use in because if not analysis.is_in_place(use)]
+    alone = analysis.again().force_all() if out else analysis
+    return any(alone.would_conflict(use) is None for use in out)
+
+
+def followed(ours: OneShot, theirs: OneShot) -> list[OneShot]:
+    """Others' decisions by our rules: as they are, and with what may be in place besides."""
+    exact, more = ours.again().force_all(), ours.again().force_all()
+    uses = [use for op in ordered(ours.flow.func, ORDERS[0]) for use in op.tensor_uses()]
+    uses = [use for use in uses if not exact.is_in_place(use)]
+    for use in uses:
+        if theirs.is_in_place(use):
+            exact.decide(use)
+            more.decide(use)
+        elif (conflict := theirs.conflict(use)) is not None:
+            exact.leave(use, conflict)
+    for use in uses:
+        if not theirs.is_in_place(use):
+            more.decide(use)
+    return [exact, more]
