@@ -127,7 +127,7 @@ class Op:
     """No effects: may be removed when unused, and moved (what may be merged is `optimize.cse`'s to say, rule S3)."""
     terminator: ClassVar[bool] = False
     repetitive: ClassVar[bool] = False
-    """The regions run any number of times (MLIR: RepetitiveRegionOpInterface)."""
+    """The regions may run many times."""
 
     def __init_subclass__(cls) -> None:
         if cls.__dict__.get("name"):
@@ -239,6 +239,16 @@ class Op:
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         """The NumPy reference: result values from operand values (arrays, NumPy scalars, Python ints for index)."""
         raise NotImplementedError(f"{self.name} has no reference")
+
+    @property
+    def is_repetitive(self) -> bool:
+        """Whether the regions may run many times (MLIR: isRepetitiveRegion)."""
+        return self.repetitive
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether the runs of the regions may be at the same time (MLIR: isParallelRegion)."""
+        return False
 
     # -- bufferization facts (MLIR: BufferizableOpInterface), with its conservative defaults
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:

@@ -22,6 +22,10 @@ class Interpreter(Protocol):
         """Runs the block with these argument values; the operand values of its terminator."""
         ...
 
+    def operands(self, op: Op) -> list[Any]:
+        """The values that an op's operands have now."""
+        ...
+
 
 class Rewriter(Protocol):
     """From the tensor program to the memref program. Asks the analysis only whether an operand is in place."""

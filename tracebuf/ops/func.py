@@ -1,13 +1,18 @@
-"""func.return, and what terminators share. MLIR counterpart: the func dialect."""
+"""func.return and func.call, and what terminators share. MLIR counterpart: the func dialect and
+Bufferization/FuncBufferizableOpInterfaceImpl.cpp."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Self
 
-from tracebuf.ir.core import Alias, Facts, Op, Use, Value
+from tracebuf.ir.attributes import inherent
+from tracebuf.ir.core import Alias, Facts, Op, Relation, Use, Value
+from tracebuf.ir.form import Form
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Rewriter
+from tracebuf.ir.types import Type
 
 
 class Terminator(Op):
@@ -39,3 +44,65 @@ class Return(Terminator):
     def bufferize(self, rewriter: Rewriter) -> None:
         values = [rewriter.buffer(u) if u.value.is_tensor else rewriter.value(u.value) for u in self.uses]
         rewriter.add(Return.of(values, self.loc))
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What callers must know of an analysed function, by the numbers of its arguments and results (MLIR:
+    FuncAnalysisState)."""
+
+    reads: frozenset[int]
+    writes: frozenset[int]
+    aliases: Mapping[int, tuple[int, ...]]
+    """The results that may share an argument's buffer."""
+    equivalent: Mapping[int, int]
+    """The argument that a result's buffer certainly is."""
+
+
+class Call(Op):
+    """`func.call`: attr `callee` is the function's name. The module's analysis puts its `summary` here before the
+    caller is analysed; without one, as in recursion, the callee may do anything (behaviours 41, 43).
+    """
+
+    __slots__ = ()
+    name = "func.call"
+
+    @classmethod
+    def of(cls, callee: str, args: Sequence[Value], results: Sequence[Type], loc: Location) -> Call:
+        return cls(args, results, loc, {"callee": callee})
+
+    @property
+    def callee(self) -> str:
+        name: str = self.attrs["callee"]
+        return name
+
+    @property
+    def summary(self) -> Summary | None:
+        found: Summary | None = self.attrs.get("summary")
+        return found
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        callee = form.take("callee").removeprefix("@")
+        made = super().from_form(form)
+        made.attrs["callee"] = callee
+        return made
+
+    def to_form(self) -> Form:
+        form = super().to_form()
+        form.attrs["callee"] = inherent(f"@{self.callee}")
+        return form
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return self.summary is None or use.index in self.summary.reads
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return self.summary is None or use.index in self.summary.writes
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        if self.summary is None:
+            return super().aliasing_values(use)
+        near = self.summary.aliases.get(use.index, ())
+        same = len(near) == 1 and self.summary.equivalent.get(near[0]) == use.index
+        relation = Relation.EQUIVALENT if same else Relation.UNKNOWN
+        return [Alias(self.results[k], relation, definite=same) for k in near]

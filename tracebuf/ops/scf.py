@@ -25,7 +25,9 @@ class Yield(Terminator):
 
     def aliasing_values(self, use: Use) -> list[Alias]:
         parent = self.parent_op
-        return [Alias(parent.results[use.index], definite=False)] if isinstance(parent, If) else []
+        if isinstance(parent, If | ExecuteRegion):
+            return [Alias(parent.results[use.index], definite=isinstance(parent, ExecuteRegion))]
+        return []
 
 
 class Condition(Terminator):
@@ -387,6 +389,25 @@ class If(Op):
 
     def bufferize(self, rewriter: Rewriter) -> None:
         rewriter.branches(self)
+
+
+class ExecuteRegion(Op):
+    """`scf.execute_region`: a region of blocks, run once where it stands; what it yields are the results (MLIR
+    behaviour 38)."""
+
+    __slots__ = ()
+    name = "scf.execute_region"
+
+    @property
+    def yielded(self) -> list[Use]:
+        """The operands of its scf.yield, of which it has one (InternalError else)."""
+        ends = [b.ops[-1] for b in self.regions[0].blocks if isinstance(b.ops[-1], Yield)]
+        if len(ends) != 1:
+            raise InternalError("scf.execute_region: one scf.yield is supported")
+        return ends[0].uses
+
+    def aliasing_uses(self, value: Value) -> list[tuple[Use, Relation, bool]]:
+        return [(self.yielded[value.index], Relation.EQUIVALENT, True)] if value.owner is self else []
 
 
 def _drop_operand(op: Op, index: int) -> None:
