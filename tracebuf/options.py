@@ -66,3 +66,35 @@ class Options:
         if unknown := sorted(set(self.improvements) - IMPROVEMENTS):
             raise ValueError(f"improvements are {', '.join(sorted(IMPROVEMENTS))}, not {', '.join(unknown)}")
         object.__setattr__(self, "improvements", frozenset(self.improvements))
+
+
+Layout = Literal["infer-layout-map", "identity-layout-map", "fully-dynamic-layout-map"]
+
+
+@dataclass(frozen=True, slots=True)
+class OneShotOptions:
+    """MLIR's options of -one-shot-bufferize, by MLIR's names (see `mlir-opt --help`), for whole modules.
+
+    `compat`: "mlir" decides as MLIR 22 does; None makes the improvements. What is not here is not supported.
+    """
+
+    analysis_heuristic: str = "bottom-up"
+    analysis_fuzzer_seed: int = 0
+    bufferize_function_boundaries: bool = False
+    allow_return_allocs_from_loops: bool = False
+    allow_unknown_ops: bool = False
+    dialect_filter: tuple[str, ...] = ()
+    copy_before_write: bool = False
+    no_analysis_func_filter: tuple[str, ...] = ()
+    unknown_type_conversion: Layout = "fully-dynamic-layout-map"
+    function_boundary_type_conversion: Layout = "infer-layout-map"
+    check_parallel_regions: bool = True
+    test_analysis_only: bool = False
+    print_conflicts: bool = False
+    buffer_alignment: int = 64
+    compat: Literal["mlir"] | None = "mlir"
+    improvements: frozenset[Improvement] = IMPROVEMENTS
+
+    def allows(self, name: str) -> bool:
+        """Whether ops of that name are looked at: their dialect is in the filter, if there is one."""
+        return not self.dialect_filter or name.split(".")[0] in self.dialect_filter

@@ -48,8 +48,10 @@ def read_of(flow: Dataflow, use: Use) -> Read | None:
         if region is not None and region.op is not None:
             last = max(last, order.end[region.op])
     around = use.op.parent_op
+    if len(flow.func.body.blocks) > 1:
+        return Read(use, definitions, 0, len(order.place))
     while around is not None:
-        if len(around.regions) > 1 and not isinstance(around, scf.If):
+        if (len(around.regions) > 1 and not isinstance(around, scf.If)) or len(around.regions[0].blocks) > 1:
             first, last = min(first, order.place[around]), max(last, order.end[around])
         around = around.parent_op
     return Read(use, definitions, first, last)
@@ -67,11 +69,13 @@ def loop_between(flow: Dataflow, op: Op, definition: Value) -> Region | None:
 class AliasSet:
     """Values that may share a buffer, with the reads and the in-place writes of all of them."""
 
-    __slots__ = ("_buckets", "_writes", "around", "read_only", "reads", "values")
+    __slots__ = ("_buckets", "_writes", "around", "is_read", "read_only", "reads", "values")
 
     def __init__(self, value: Value) -> None:
         self.values = [value]
         self.reads: list[Read] = []
+        self.is_read = False
+        """Whether anything reads it, be its contents defined or not."""
         self.read_only: Value | None = None
         self.around: list[tuple[int, int, Use]] = []
         """Writes by ops with regions: first and last number inside, operand."""
@@ -125,7 +129,7 @@ class AliasSet:
         for item in other._writes:
             insort(self._writes, item)
         self.around += other.around
-        self.read_only = self.read_only or other.read_only
+        self.read_only, self.is_read = self.read_only or other.read_only, self.is_read or other.is_read
 
 
 class Classes:

@@ -9,37 +9,57 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tracebuf.analysis.order import Order
-from tracebuf.ir.core import Alias, Block, Func, Op, Relation, Use, Value
+from tracebuf.ir.attributes import Attr
+from tracebuf.ir.core import Alias, Block, Func, Op, Relation, UnknownOp, Use, Value
 from tracebuf.ops import tensor
 
 
+def every_op(op: Op) -> bool:
+    return True
+
+
 class Dataflow:
-    """The facts of one function's tensor operands and values."""
+    """The facts of one function's tensor operands and values.
 
-    __slots__ = ("_aliases", "_definitions", "_reads", "_read_values", "_writes", "func", "order")
+    Ops that are not `allowed` (MLIR: dialect-filter) are taken as unknown. `owns_arguments`: the arguments' buffers may
+    be stored to unless marked otherwise (behaviour 19).
+    """
 
-    def __init__(self, func: Func) -> None:
+    __slots__ = (
+        "_aliases", "_allowed", "_definitions", "_owns_arguments", "_reads", "_read_values", "_writes", "func", "order",
+    )  # fmt: skip
+
+    def __init__(self, func: Func, allowed: Callable[[Op], bool] = every_op, *, owns_arguments: bool = True) -> None:
         self.func, self.order = func, Order(func)
+        self._allowed, self._owns_arguments = allowed, owns_arguments
         self._reads: dict[Use, bool] = {}
         self._writes: dict[Use, bool] = {}
         self._aliases: dict[Use, list[Alias]] = {}
         self._read_values: dict[Value, bool] = {}
         self._definitions: dict[Value, tuple[Value, ...]] = {}
 
+    def is_known(self, op: Op) -> bool:
+        """Whether the op states facts of its own (MLIR: dynCastBufferizableOp)."""
+        return not isinstance(op, UnknownOp) and self._allowed(op)
+
     # -- facts of operands
     def reads(self, use: Use) -> bool:
         if (known := self._reads.get(use)) is None:
-            known = self._reads[use] = use.op.bufferizes_to_memory_read(use, self)
+            op = use.op
+            known = self._reads[use] = not self.is_known(op) or op.bufferizes_to_memory_read(use, self)
         return known
 
     def writes(self, use: Use) -> bool:
         if (known := self._writes.get(use)) is None:
-            known = self._writes[use] = use.op.bufferizes_to_memory_write(use, self)
+            op = use.op
+            known = self._writes[use] = not self.is_known(op) or op.bufferizes_to_memory_write(use, self)
         return known
 
     def aliasing_values(self, use: Use) -> list[Alias]:
         if (known := self._aliases.get(use)) is None:
-            known = self._aliases[use] = use.op.aliasing_values(use)
+            op = use.op
+            known = op.aliasing_values(use) if self.is_known(op) else Op.aliasing_values(op, use)
+            self._aliases[use] = known
         return known
 
     def passes_read(self, use: Use) -> bool:
@@ -78,24 +98,32 @@ class Dataflow:
         return False
 
     def aliasing_uses(self, value: Value) -> list[tuple[Use, Relation, bool]]:
-        """The operands whose buffer the value may share; a block's argument starts a buffer of its own."""
-        op = value.defining_op
-        return [] if op is None else op.aliasing_uses(value)
+        """The operands whose buffer the value may share. None where the op is unknown; a block's argument starts a
+        buffer of its own, unless branches go to the block."""
+        op = value.owner
+        if isinstance(op, Block):
+            return [
+                (use, alias.relation, alias.definite)
+                for branch in self.order.branches.get(op, ()) for use in branch.tensor_uses()
+                for alias in self.aliasing_values(use) if alias.value is value
+            ]  # fmt: skip
+        return op.aliasing_uses(value) if self.is_known(op) else []
 
     def is_writable(self, value: Value) -> bool:
         """False for arguments marked so, and where the op says so."""
         owner = value.owner
-        if isinstance(owner, Op):
-            return owner.is_writable(value)
         if owner is self.func.block:
-            return bool(self.func.arg_attrs[value.index].get("bufferization.writable", True))
-        parent = owner.parent_op
-        return parent is None or parent.is_writable(value)
+            marked = self.func.arg_attrs[value.index].get("bufferization.writable", True)
+            return self._owns_arguments and bool(marked.value if isinstance(marked, Attr) else marked)
+        op = owner if isinstance(owner, Op) else owner.parent_op
+        return op is None or (self.is_known(op) and op.is_writable(value))
 
     def defines(self, value: Value) -> bool:
         """Whether the value's contents come into being here: a write, a block's argument, a result without a source."""
         owner = value.owner
         if isinstance(owner, Block):
+            return True
+        if not self.is_known(owner):
             return True
         sources = owner.aliasing_uses(value)
         if not sources:

@@ -2,7 +2,7 @@
 see a later write. Greedy, one operand after the other, never revisited.
 
 MLIR counterpart: OneShotAnalysis.cpp. With `compat="mlir"` the decisions are MLIR 22's; by default the rules of `parts`
-are added, which know more pairs that do not conflict. Not here: calls, parallel loops.
+are added, which know more pairs that do not conflict. Functions that call one another: `module`.
 """
 
 from __future__ import annotations
@@ -32,11 +32,13 @@ HEURISTICS: tuple[str, ...] = get_args(Heuristic)
 class OneShot(Analysis):
     """The decisions for one function."""
 
-    __slots__ = ("_conflicts", "_in_place", "_rules", "_sets")
+    __slots__ = ("_conflicts", "_in_place", "_parallel", "_rules", "_sets")
 
-    def __init__(self, flow: Dataflow, rules: Rules) -> None:
+    def __init__(self, flow: Dataflow, rules: Rules, *, check_parallel: bool = True) -> None:
+        """`check_parallel`: no iteration of a parallel loop stores to what another may store to as well."""
         super().__init__(flow, rules.storages, rotates="rotation" in rules.improved)
         self._rules = rules
+        self._parallel = check_parallel and any(flow.order.parallel.values())
         self._in_place: set[Use] = set()
         self._conflicts: dict[Use, Conflict] = {}
         self._sets: dict[Value, AliasSet] = {}
@@ -62,8 +64,10 @@ class OneShot(Analysis):
         if not self.flow.is_writable(value):
             found.read_only = value
         for use in value.uses:
-            if self.flow.passes_read(use) and (read := read_of(self.flow, use)) is not None:
-                found.add_read(read)
+            if self.flow.passes_read(use):
+                found.is_read = True
+                if (read := read_of(self.flow, use)) is not None:
+                    found.add_read(read)
         return found
 
     def _expect_rotations(self) -> None:
@@ -75,8 +79,11 @@ class OneShot(Analysis):
                         self._union(list({id(s): s for s in (self._sets[op.results[k]] for k in near)}.values()))
 
     def force(self, use: Use) -> None:
-        """Marks an operand that must be in place; InternalError where that would change what the program computes."""
-        if (conflict := self.attempt(use)) is not None:
+        """Marks an operand that must be in place; InternalError where that would change what the program computes (MLIR
+        does not look)."""
+        if self._rules.parts is None:
+            self._use_in_place(use)
+        elif (conflict := self.attempt(use)) is not None:
             raise InternalError(f"{use} must be in place, but {conflict}")
 
     def decide(self, use: Use) -> None:
@@ -105,7 +112,7 @@ class OneShot(Analysis):
         """Puts in place what must be."""
         for op in post_order(self.flow.func):
             for use in op.tensor_uses():
-                if op.must_bufferize_in_place(use):
+                if self.flow.is_known(op) and op.must_bufferize_in_place(use):
                     self.force(use)
         return self
 
@@ -129,7 +136,21 @@ class OneShot(Analysis):
             write = next((w for w in all_writes if self._may_reach_read_only(w)), None)
             if write is not None:
                 return Conflict("not writable", write, read_only=read_only)
+        if self._parallel and (shared := self._shared_write(use if writes else None, sets)) is not None:
+            return shared
         return next(self._conflicts_of(use if writes else None, sets), None)
+
+    def _shared_write(self, write: Use | None, sets: list[AliasSet]) -> Conflict | None:
+        """A write in a parallel region to a buffer from outside of it, unless nobody reads (MLIR behaviour 32). Test:
+        test_parallel_iterations_have_buffers_of_their_own."""
+        if not any(s.is_read for s in sets):
+            return None
+        region = self.flow.order.parallel_region
+        for w in chain([] if write is None else [write], (w for s in sets for w in s.writes())):
+            for source in self.flow.chain(w, self.flow.defines, leaves=True):
+                if region(source) is not region(w.op):
+                    return Conflict("parallel", w, definition=source)
+        return None
 
     def _may_reach_read_only(self, write: Use) -> bool:
         """Whether a write in an alias set with a read-only buffer may be to such a one: a path may have put a buffer
@@ -171,11 +192,19 @@ class OneShot(Analysis):
         return joint
 
 
-def undecided(func: Func, compat: str | None = None, improvements: frozenset[Improvement] = IMPROVEMENTS) -> OneShot:
+def undecided(
+    func: Func,
+    compat: str | None = None,
+    improvements: frozenset[Improvement] = IMPROVEMENTS,
+    *,
+    flow: Dataflow | None = None,
+    check_parallel: bool = True,
+) -> OneShot:
     """One-Shot before its first decision: nothing is in place."""
-    flow = Dataflow(func)
+    flow = Dataflow(func) if flow is None else flow
     improved = improvements if compat is None else frozenset[Improvement]()
-    return OneShot(flow, Rules(flow, Parts(flow) if compat is None else None, Storages(flow), improved))
+    rules = Rules(flow, Parts(flow) if compat is None else None, Storages(flow), improved)
+    return OneShot(flow, rules, check_parallel=check_parallel)
 
 
 def one_shot(
@@ -185,14 +214,16 @@ def one_shot(
     seed: int = 0,
     compat: str | None = None,
     improvements: frozenset[Improvement] = IMPROVEMENTS,
+    flow: Dataflow | None = None,
+    check_parallel: bool = True,
 ) -> OneShot:
-    """Decides for every tensor operand of `func`.
+    """Decides for every tensor operand of `func`, with the facts of `flow` if given.
 
     `heuristic`: the order of decisions, one of HEURISTICS; `seed` shuffles for "fuzzer". `compat="mlir"` decides as
     MLIR 22, by default with these improvements. Raises ValueError for another heuristic; InternalError where an operand
     that must be in place (the destination of materialize_in_destination) cannot be.
     """
-    return undecided(func, compat, improvements).run(heuristic, seed)
+    return undecided(func, compat, improvements, flow=flow, check_parallel=check_parallel).run(heuristic, seed)
 
 
 def ordered(func: Func, heuristic: str, seed: int = 0) -> list[Op]:
@@ -203,9 +234,7 @@ def ordered(func: Func, heuristic: str, seed: int = 0) -> list[Op]:
     if heuristic == "top-down":
         return ops
     if heuristic == "fuzzer":
-        shuffled = list(ops)
-        random.Random(seed).shuffle(shuffled)
-        return shuffled
+        return shuffled(ops, seed)
     if heuristic == "insert-slice-first":
         first: dict[Op, None] = {op: None for op in ops[::-1] if isinstance(op, tensor.InsertSlice)}
     elif heuristic == "bottom-up-from-terminators":
@@ -213,6 +242,20 @@ def ordered(func: Func, heuristic: str, seed: int = 0) -> list[Op]:
     else:
         raise ValueError(f"heuristic is one of {', '.join(HEURISTICS)}, not {heuristic!r}")
     return [*first, *(op for op in ops[::-1] if op not in first)]
+
+
+def shuffled(ops: list[Op], seed: int) -> list[Op]:
+    """As MLIR's fuzzer shuffles them: each place in turn is swapped with one of the rest, by std::mt19937."""
+    words, index = [seed & 0xFFFFFFFF], 624
+    for i in range(1, index):
+        words.append((1812433253 * (words[-1] ^ (words[-1] >> 30)) + i) & 0xFFFFFFFF)
+    generator = random.Random()
+    generator.setstate((3, (*words, index), None))
+    found = list(ops)
+    for i in range(len(found) - 1):
+        j = i + generator.getrandbits(32) % (len(found) - i)
+        found[i], found[j] = found[j], found[i]
+    return found
 
 
 def from_terminators(func: Func) -> dict[Op, None]:
@@ -236,8 +279,8 @@ def from_terminators(func: Func) -> dict[Op, None]:
 
 def tensor_values(func: Func) -> Iterator[Value]:
     """Every tensor of the function."""
-    yield from (a for a in func.args if a.is_tensor)
+    yield from (a for block in func.body.blocks for a in block.args if a.is_tensor)
     for op in func.walk():
         yield from (r for r in op.results if r.is_tensor)
         for region in op.regions:
-            yield from (a for a in region.block.args if a.is_tensor)
+            yield from (a for block in region.blocks for a in block.args if a.is_tensor)

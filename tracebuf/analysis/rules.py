@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from tracebuf.analysis.aliases import Read, loop_between
 from tracebuf.analysis.base import Conflict
 from tracebuf.analysis.dataflow import Dataflow
+from tracebuf.analysis.order import within
 from tracebuf.analysis.parts import Parts
 from tracebuf.analysis.storages import Storages
 from tracebuf.ir.core import Op, Use, Value, happens_in
@@ -55,7 +56,7 @@ class Rules:
             start = op.inits[definition.index].value if at_once and isinstance(op, scf.Loop) else definition
             if self.storages.apart(start, write.value):
                 return True
-        return write_is_outside_definition(self.flow, write, definition)
+        return write_is_outside_definition(self.flow, write, definition, compat=self.parts is None)
 
     def same(self, a: Value, b: Value) -> bool:
         """Whether two values are one buffer, element for element, or do not overlap. In MLIR: one SSA value (6)."""
@@ -86,12 +87,13 @@ class Rules:
         return all(matches(v) for v in self.flow.chain(use, matches, leaves=True))
 
 
-def write_is_outside_definition(flow: Dataflow, write: Use, definition: Value) -> bool:
+def write_is_outside_definition(flow: Dataflow, write: Use, definition: Value, *, compat: bool) -> bool:
     """No conflict if the write happens before the definition, or makes it (31).
 
     The definition overrides whatever was written before. A write inside the defining op is part of the definition. A
-    block's argument is defined anew when the block is entered, so a write outside of the block does not matter. And a
-    write whose only result is the definition is the definition. Tests: test_raw_old_version_is_copied,
+    block's argument is defined anew when the block is entered, so a write outside of the block does not matter (beyond
+    MLIR 22: nor if it stands in another block of the same region, which branches may have led to). And a write whose
+    only result is the definition is the definition. Tests: test_raw_old_version_is_copied,
     test_loop_insert.
     """
     owner = definition.owner
@@ -100,7 +102,7 @@ def write_is_outside_definition(flow: Dataflow, write: Use, definition: Value) -
             return True
         if owner is not write.op and flow.order.contains(owner, write.op):
             return True
-    elif happens_in(write.op, owner) is None:
+    elif (happens_in(write.op, owner) if compat else within(write.op, owner.region)) is None:
         return True
     made = flow.aliasing_values(write)
     return len(made) == 1 and made[0].value is definition
@@ -116,7 +118,21 @@ def order_counts(flow: Dataflow, read: Read, write: Use) -> bool:
         region = loop_between(flow, read.use.op, definition)
         if region is not None and region.op is not None and flow.order.contains(region.op, write.op):
             return False
+        if blocks_form_a_loop(flow, read.use.op, write.op, definition):
+            return False
     return True
+
+
+def blocks_form_a_loop(flow: Dataflow, read: Op, write: Op, definition: Value) -> bool:
+    """Whether branches lead from the read to the write and back without passing the definition's block (28).
+    Test: test_branches_that_loop."""
+    home = definition.block
+    reader, writer = (within(op, home.region) for op in (read, write))
+    if len(home.region.blocks) == 1 or reader is None or writer is None:
+        return False
+    assert reader.block is not None and writer.block is not None
+    there = flow.order.reaches(reader.block, writer.block, home)
+    return there and flow.order.reaches(writer.block, reader.block, home)
 
 
 def read_happens_before(rules: Rules, read: Use, write: Use) -> bool:

@@ -328,6 +328,9 @@ class _NoInterpreter:
     def run_block(self, block: Block, args: Sequence[Any]) -> list[Any]:
         raise NotImplementedError
 
+    def operands(self, op: Op) -> list[Any]:
+        raise NotImplementedError
+
 
 _NO_INTERPRETER = _NoInterpreter()
 _Rule = Callable[[_Folder, Op], Sequence[Value] | None]

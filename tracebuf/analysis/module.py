@@ -1,0 +1,260 @@
+"""One-Shot analysis of a module: callees before callers, each function's summary at the calls of it.
+
+What a caller must know of a function (which arguments it reads and writes, which results share or are an argument's
+buffer) follows from the function's own decisions. A declared function may do anything; functions that call one another
+in a circle are analysed last, without summaries. MLIR counterpart: OneShotModuleBufferize.cpp (behaviours 40 to 44).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tracebuf.analysis.copy_before_write import copy_before_write
+from tracebuf.analysis.dataflow import Dataflow
+from tracebuf.analysis.derived import Analysis
+from tracebuf.analysis.one_shot import one_shot
+from tracebuf.errors import TracebufError
+from tracebuf.ir.attributes import Attr
+from tracebuf.ir.core import Func, Module, Op, Use, Value
+from tracebuf.ir.location import Location
+from tracebuf.ops import func as func_ops
+from tracebuf.ops import scf
+from tracebuf.ops.func import Call, Return, Summary
+from tracebuf.options import OneShotOptions
+
+ACCESS = {(False, False): "none", (True, False): "read", (False, True): "write", (True, True): "read-write"}
+
+
+class AnalysisError(TracebufError):
+    """A program that One-Shot refuses under the given options."""
+
+    def __init__(self, reason: str, location: Location) -> None:
+        self.reason, self.location = reason, location
+        place = f"{location.file}:{location.line}:{location.column + 1}: " if location.line else ""
+        super().__init__(place + reason)
+
+
+@dataclass
+class ModuleAnalysis:
+    """The decisions for each function, by name, and what they mean at its boundary.
+
+    `access` has a word for each tensor argument ("none", "read", "write", "read-write"; None for other arguments);
+    `equivalent` has, for each operand of a func.return, the argument that it certainly is, or -1.
+    """
+
+    funcs: dict[str, Analysis] = field(default_factory=dict)
+    access: dict[str, list[str | None]] = field(default_factory=dict)
+    equivalent: dict[Op, list[int]] = field(default_factory=dict)
+
+
+def analyze_module(module: Module, options: OneShotOptions) -> ModuleAnalysis:
+    """Decides for every function of the module. Raises AnalysisError where a loop passes on what is not its own buffer
+    and `allow_return_allocs_from_loops` is off, and ValueError for an unknown heuristic."""
+    found = ModuleAnalysis()
+    ordered, circular = order_by_calls(module)
+    for f in (*ordered, *circular):
+        boundary = options.bufferize_function_boundaries
+        if f.external:
+            if boundary:
+                found.access[f.name] = _access(f, *_declared(f))
+                _tell_callers(module, f, _summary_of_declaration(f))
+            continue
+        analysis = found.funcs[f.name] = _analyze(f, options)
+        if not options.allow_return_allocs_from_loops:
+            refuse_returned_allocs(f, analysis)
+        if boundary and f in circular:
+            continue
+        if boundary:
+            _annotate_equivalent(f, analysis, found)
+            reads, writes = _reads_and_writes(f, analysis)
+            found.access[f.name] = _access(f, reads, writes)
+            if not _is_skipped(f, options):
+                _tell_callers(module, f, _summary(f, analysis, reads, writes, found))
+    return found
+
+
+def _is_skipped(f: Func, options: OneShotOptions) -> bool:
+    return options.copy_before_write or f.name in options.no_analysis_func_filter
+
+
+def _analyze(f: Func, options: OneShotOptions) -> Analysis:
+    boundary = options.bufferize_function_boundaries
+    if _is_skipped(f, options):
+        return copy_before_write(f)
+    flow = Dataflow(f, _filter(options), owns_arguments=boundary)
+    return one_shot(
+        f,
+        heuristic=options.analysis_heuristic,
+        seed=options.analysis_fuzzer_seed,
+        compat=options.compat,
+        improvements=options.improvements,
+        flow=flow,
+        check_parallel=options.check_parallel_regions,
+    )
+
+
+def _filter(options: OneShotOptions) -> Callable[[Op], bool]:
+    """Ops whose facts count: the dialects of the filter; those of `func` only with function boundaries."""
+    boundary = options.bufferize_function_boundaries
+
+    def allowed(op: Op) -> bool:
+        return (boundary or not isinstance(op, Call | Return)) and options.allows(op.name)
+
+    return allowed
+
+
+# -- the order of functions
+
+
+def order_by_calls(module: Module) -> tuple[list[Func], list[Func]]:
+    """(functions, each after those it calls; those that are part of a circle or call one)."""
+    by_name = {f.name: f for f in module.funcs}
+    callees = {
+        f: {by_name[op.callee] for op in f.walk() if isinstance(op, Call) and op.callee in by_name}
+        for f in module.funcs
+    }
+    for f in module.funcs:
+        for op in f.walk():
+            if isinstance(op, Call):
+                op.attrs.pop("summary", None)
+    ordered: dict[Func, None] = {}
+    while ready := [f for f in module.funcs if f not in ordered and callees[f] <= ordered.keys()]:
+        ordered.update(dict.fromkeys(ready))
+    return list(ordered), [f for f in module.funcs if f not in ordered]
+
+
+def _tell_callers(module: Module, f: Func, summary: Summary) -> None:
+    for g in module.funcs:
+        for op in g.walk():
+            if isinstance(op, Call) and op.callee == f.name:
+                op.attrs["summary"] = summary
+
+
+# -- what the decisions mean at the boundary
+
+
+def returns(f: Func) -> list[Return]:
+    """Every func.return of a function."""
+    return [op for block in f.body.blocks for op in block.ops if isinstance(op, func_ops.Return)]
+
+
+def _marked_access(f: Func, index: int) -> str | None:
+    """`bufferization.access` that the program itself gives."""
+    attrs = f.arg_attrs[index] if index < len(f.arg_attrs) else {}
+    marked = attrs.get("bufferization.access")
+    return marked.value if isinstance(marked, Attr) else marked
+
+
+def _reads_and_writes(f: Func, analysis: Analysis) -> tuple[set[int], set[int]]:
+    """The tensor arguments that are read, and those into whose buffer something is written."""
+    reads, writes = _declared(f, known=False)
+    aliases = _Aliases(f, analysis)
+    for k, arg in enumerate(f.args):
+        if arg.is_tensor and _marked_access(f, k) is None:
+            if analysis.flow.is_value_read(arg):
+                reads.add(k)
+            if any(analysis.is_in_place(u) and analysis.flow.writes(u) for v in aliases.of(arg) for u in v.uses):
+                writes.add(k)
+    return reads, writes
+
+
+def _declared(f: Func, *, known: bool = True) -> tuple[set[int], set[int]]:
+    """The same from the marks alone; an argument without a mark is read and written, if that is `known`."""
+    reads, writes = set(), set()
+    for k, arg in enumerate(f.args):
+        word = _marked_access(f, k)
+        if arg.is_tensor and (word is not None or known):
+            if word in (None, "read", "read-write"):
+                reads.add(k)
+            if word in (None, "write", "read-write"):
+                writes.add(k)
+    return reads, writes
+
+
+def _access(f: Func, reads: set[int], writes: set[int]) -> list[str | None]:
+    return [ACCESS[k in reads, k in writes] if arg.is_tensor else None for k, arg in enumerate(f.args)]
+
+
+class _Aliases:
+    """Values that may share memory, as the decisions say (MLIR: applyOnAliases)."""
+
+    def __init__(self, f: Func, analysis: Analysis) -> None:
+        self._parents: dict[Value, Value] = {}
+        self._members: dict[Value, list[Value]] | None = None
+        for op in f.walk():
+            for use in op.tensor_uses():
+                if analysis.is_in_place(use):
+                    for alias in analysis.flow.aliasing_values(use):
+                        self._parents[self.find(alias.value)] = self.find(use.value)
+
+    def find(self, value: Value) -> Value:
+        while (parent := self._parents.setdefault(value, value)) is not value:
+            value = parent
+        return value
+
+    def of(self, value: Value) -> list[Value]:
+        if self._members is None:
+            self._members = {}
+            for v in list(self._parents):
+                self._members.setdefault(self.find(v), []).append(v)
+        return self._members.get(self.find(value), [value])
+
+
+def _annotate_equivalent(f: Func, analysis: Analysis, found: ModuleAnalysis) -> None:
+    for op in returns(f):
+        found.equivalent[op] = [
+            next((k for k, a in enumerate(f.args) if a.is_tensor and v.is_tensor and analysis.equivalent(v, a)), -1)
+            for v in op.operands
+        ]
+
+
+def _summary(
+    f: Func, analysis: Analysis, reads: set[int], writes: set[int], found: ModuleAnalysis
+) -> Summary:
+    aliases, ends = _Aliases(f, analysis), returns(f)
+    near = {
+        k: tuple(sorted({
+            u.index for op in ends for u in op.tensor_uses() if aliases.find(u.value) is aliases.find(arg)
+        }))
+        for k, arg in enumerate(f.args) if arg.is_tensor
+    }  # fmt: skip
+    tables = [found.equivalent[op] for op in ends]
+    same = {
+        k: arg for k, arg in enumerate(tables[0] if tables else [])
+        if arg >= 0 and all(table[k] == arg for table in tables)
+    }  # fmt: skip
+    return Summary(frozenset(reads), frozenset(writes), near, same)
+
+
+def _summary_of_declaration(f: Func) -> Summary:
+    """Every result may be a part of every argument (behaviour 42)."""
+    reads, writes = _declared(f)
+    results = tuple(k for k, t in enumerate(f.result_types) if str(t).startswith("tensor<"))
+    return Summary(
+        frozenset(reads), frozenset(writes), {k: results for k, a in enumerate(f.args) if a.is_tensor}, {}
+    )
+
+
+# -- what One-Shot asks of a program
+
+
+def refuse_returned_allocs(f: Func, analysis: Analysis) -> None:
+    """AnalysisError where a loop passes on a tensor that is not the buffer it carries (behaviours 36, 37)."""
+    for op in f.walk():
+        if isinstance(op, scf.For):
+            _refuse_moved("Yield", op.passed, op.args, analysis)
+        elif isinstance(op, scf.While):
+            _refuse_moved("Condition", op.passed, op.args, analysis)
+            _refuse_moved("Yield", op.yielded, op.after.args, analysis)
+
+
+def _refuse_moved(what: str, passed: list[Use], args: list[Value], analysis: Analysis) -> None:
+    for k, (use, arg) in enumerate(zip(passed, args, strict=False)):
+        if use.value.is_tensor and not analysis.equivalent(use.value, arg):
+            words = "operand" if what == "Yield" else "arg"
+            raise AnalysisError(
+                f"{what} {words} #{k} is not equivalent to the corresponding iter bbArg "
+                "(allow-return-allocs-from-loops lets it be copied)",
+                use.op.loc,
+            )
