@@ -20,6 +20,7 @@ from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.interpret.memory import Memory
 from tracebuf.ir.core import Func, Value
 from tracebuf.ir.dims import Expr, sub
+from tracebuf.ir.types import F64, I1
 from tracebuf.ops import arith, func
 from tracebuf.options import IMPROVEMENTS, Improvement, Options
 
@@ -141,6 +142,23 @@ def part_beside_the_whole() -> Func:
     return finish(m, a, m.ew(arith.AddF, part, m.const(1.0), out=part))
 
 
+def read_after_write() -> Func:
+    """b = a.copy(); b[0] = x; return b, a[1], a.sum()"""
+    m = maker(a=(N,), x=F64)
+    a, x = m.args
+    new = m.insert(x, a, 0)
+    return finish(m, new, m.extract(a, 1), m.reduce(arith.AddF, m.view(a, (0, 4, 1)), [0], 0.0))
+
+
+def read_in_a_loop_after_a_branch() -> Func:
+    """b = a.copy(); if p: b[0] = x; s = sum of a, in a loop; return b, s"""
+    m = maker(a=(N,), x=F64, p=I1)
+    a, x, p = m.args
+    (new,) = m.branch(p, lambda: [m.insert(x, a, 0)], lambda: [a], [a.type])
+    (total,) = m.loop(0, N, [x], lambda i, s: [m.add(arith.AddF.of(s, m.extract(a, i), m.loc()))])
+    return finish(m, new, total)
+
+
 PROGRAMS: list[tuple[Improvement, Callable[[], Func], Cost, Cost]] = [
     ("disjoint-slices", disjoint_halves, (1, 1), (0, 0)),
     ("disjoint-slices", even_and_odd, (1, 1), (0, 0)),
@@ -150,6 +168,8 @@ PROGRAMS: list[tuple[Improvement, Callable[[], Func], Cost, Cost]] = [
     ("dying-inputs", chain_of_new_arrays, (2, 0), (1, 0)),
     ("pay-only-empty-elimination", concatenated, (3, 0), (1, 0)),
     ("several-orders", part_beside_the_whole, (1, 1), (1, 0)),
+    ("early-reads", read_after_write, (2, 1), (1, 0)),
+    ("early-reads", read_in_a_loop_after_a_branch, (1, 1), (0, 0)),
 ]
 
 

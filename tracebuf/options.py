@@ -16,6 +16,7 @@ Improvement = Literal[
     "rotation",
     "dying-inputs",
     "pay-only-empty-elimination",
+    "early-reads",
     "several-orders",
 ]
 IMPROVEMENTS: frozenset[Improvement] = frozenset(get_args(Improvement))
@@ -25,8 +26,9 @@ disjoint-slices: parts of one buffer that share no element do not conflict (anal
 values are one buffer is known while deciding (analysis/parts.py). rotation: loops hand buffers on, which values may
 share one is known path by path (analysis/storages.py). dying-inputs: results take the buffers of operands that nobody
 needs any more (optimize/dying_inputs.py). pay-only-empty-elimination: what is stored into a slice is computed there,
-where that saves something (optimize/empty_tensors.py). several-orders: the cheapest of some orders of decisions is
-taken (analysis/several_orders.py).
+where that saves something (optimize/empty_tensors.py). early-reads: a read moves before the write that would cost a
+copy (optimize/early_reads.py). several-orders: the cheapest of some orders of decisions is taken
+(analysis/several_orders.py).
 """
 
 

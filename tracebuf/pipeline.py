@@ -32,6 +32,7 @@ from tracebuf.optimize.apart import write_directly
 from tracebuf.optimize.canonicalize import canonicalize
 from tracebuf.optimize.cse import cse
 from tracebuf.optimize.dying_inputs import reuse_dying_inputs
+from tracebuf.optimize.early_reads import move_reads_early
 from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
 from tracebuf.optimize.fold_memref import fold_memref
 from tracebuf.optimize.fusion import fuse
@@ -52,6 +53,7 @@ TENSOR_PASSES: tuple[tuple[str, Pass], ...] = (
     ("canonicalize-fused", canonicalize),
     ("eliminate-empty-tensors", eliminate_empty_tensors),
     ("reuse-dying-inputs", reuse_dying_inputs),
+    ("move-reads-early", move_reads_early),
     ("cse-again", cse),
     ("canonicalize-again", canonicalize),
 )
@@ -72,6 +74,7 @@ MEMREF_PASSES: tuple[tuple[str, Pass], ...] = (
 SWITCHES: dict[str, Improvement] = {
     "eliminate-empty-tensors": "pay-only-empty-elimination",
     "reuse-dying-inputs": "dying-inputs",
+    "move-reads-early": "early-reads",
 }
 """Passes that are left out with an improvement."""
 
