@@ -20,8 +20,10 @@ from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.interpret.memory import Memory
 from tracebuf.ir.core import Func, Value
 from tracebuf.ir.dims import Expr, sub
-from tracebuf.ir.types import F64, I1
-from tracebuf.ops import arith, func
+from tracebuf.ir.types import F64, I1, I64, INDEX
+from tracebuf.ir.verifier import verify
+from tracebuf.ops import arith, casts, func
+from tracebuf.optimize.early_reads import move_reads_early
 from tracebuf.options import IMPROVEMENTS, Improvement, Options
 
 N = 8
@@ -198,3 +200,49 @@ def test_unknown_names_are_refused() -> None:
 def test_random_programs_give_the_same_without_improvements(seed: int) -> None:
     for improvements in [(), *({name} for name in sorted(IMPROVEMENTS))]:
         executed(random_func(seed, ops=6 + seed % 10, defined=True), Options(improvements=improvements))
+
+
+# -- reads that stay where they are ----------------------------------------------------------------------------------
+
+
+def order_after_early_reads(f: Func) -> list[str]:
+    move_reads_early(f)
+    verify(f, "tensor")
+    return [op.name.split(".")[1] for op in f.block.ops if op.name.startswith("tensor.")]
+
+
+def test_a_read_that_needs_the_written_array_stays() -> None:
+    m = maker(a=(N,), x=F64)
+    a, x = m.args
+    new = m.insert(x, a, 0)
+    number = m.add(casts.FPToSI.of(m.extract(new, 0), I64, m.loc()))
+    place = m.add(arith.IndexCast.of(number, INDEX, m.loc()))
+    assert order_after_early_reads(finish(m, new, m.extract(a, place))) == ["insert", "extract", "extract"]
+
+
+def test_a_read_that_may_fail_stays_behind_a_check() -> None:
+    for index, expected in ((1, ["extract", "insert"]), ("i", ["insert", "extract"])):
+        m = maker(a=(N,), x=F64, p=I1, i=INDEX)
+        a, x, p, i = m.args
+        new = m.insert(x, a, 0)
+        m.builder.add(arith.Check.of(p, IndexError, "i is out of bounds", [], m.loc()))
+        at = i if index == "i" else index
+        assert order_after_early_reads(finish(m, new, m.extract(a, at))) == expected
+
+
+def test_what_writes_to_a_buffer_that_others_see_stays() -> None:
+    m = maker(a=(N,), b=(N,), x=F64)
+    a, b, x = m.args
+    new = m.insert(x, a, 0)
+    seen = m.extract(b, 0)
+    copied = m.ew(arith.AddF, a, m.const(1.0), out=b)
+    f = finish(m, new, copied, seen)
+    before = list(f.block.ops)
+    move_reads_early(f)
+    assert f.block.ops == before
+
+
+def test_a_read_that_saves_nothing_early_stays() -> None:
+    m = maker(("a",), a=(N,), x=F64)
+    a, x = m.args
+    assert order_after_early_reads(finish(m, m.insert(x, a, 0), m.extract(a, 1))) == ["insert", "extract"]

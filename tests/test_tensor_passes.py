@@ -24,11 +24,14 @@ from tracebuf.ops import arith
 from tracebuf.optimize.canonicalize import canonicalize
 from tracebuf.optimize.cse import cse
 from tracebuf.optimize.dying_inputs import reuse_dying_inputs
+from tracebuf.optimize.early_reads import move_reads_early
 from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
 from tracebuf.optimize.fusion import fuse
 
 ADD, MUL = arith.AddF, arith.MulF
-PASSES: list[Callable[[Func], None]] = [canonicalize, cse, fuse, eliminate_empty_tensors, reuse_dying_inputs]
+PASSES: list[Callable[[Func], None]] = [
+    canonicalize, cse, fuse, eliminate_empty_tensors, reuse_dying_inputs, move_reads_early,
+]  # fmt: skip
 Names = dict[str, Value]
 
 
