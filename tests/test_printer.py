@@ -56,7 +56,7 @@ def memory_program() -> Func:
     add(memref.Copy.of(a, fresh, "a copy", LOC))
     add(memref.Store.of(add(memref.Load.of(a, [one, two], LOC)), b, [one, one], LOC))
     add(linalg.Contraction.of(b, b, b, LOC))
-    cast = add(memref.Cast.of(fresh, scf.forget_layout(fresh.type), LOC))
+    cast = add(memref.Cast.of(fresh, memref.forget_layout(fresh.type), LOC))
     body = Block([INDEX, cast.type])
     body.append(scf.Yield.of([body.args[1]], LOC))
     (kept,) = add_all(f, scf.For.of([one, two, one], [cast], body, LOC))

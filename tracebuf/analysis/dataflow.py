@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from tracebuf.analysis.order import Order
 from tracebuf.ir.attributes import Attr
-from tracebuf.ir.core import Alias, Block, Func, Op, Relation, UnknownOp, Use, Value
+from tracebuf.ir.core import Alias, Block, Func, Op, Relation, Use, Value
 from tracebuf.ops import tensor
 
 
@@ -22,15 +22,23 @@ class Dataflow:
     """The facts of one function's tensor operands and values.
 
     Ops that are not `allowed` (MLIR: dialect-filter) are taken as unknown. `owns_arguments`: the arguments' buffers may
-    be stored to unless marked otherwise (behaviour 19).
+    be stored to unless marked otherwise (behaviour 19). `as_mlir`: ops state their facts as MLIR 22 does.
     """
 
     __slots__ = (
-        "_aliases", "_allowed", "_definitions", "_owns_arguments", "_reads", "_read_values", "_writes", "func", "order",
+        "_aliases", "_allowed", "_definitions", "_owns_arguments", "_reads", "_read_values", "_writes", "as_mlir",
+        "func", "order",
     )  # fmt: skip
 
-    def __init__(self, func: Func, allowed: Callable[[Op], bool] = every_op, *, owns_arguments: bool = True) -> None:
-        self.func, self.order = func, Order(func)
+    def __init__(
+        self,
+        func: Func,
+        allowed: Callable[[Op], bool] = every_op,
+        *,
+        owns_arguments: bool = True,
+        as_mlir: bool = False,
+    ) -> None:
+        self.func, self.order, self.as_mlir = func, Order(func), as_mlir
         self._allowed, self._owns_arguments = allowed, owns_arguments
         self._reads: dict[Use, bool] = {}
         self._writes: dict[Use, bool] = {}
@@ -40,7 +48,7 @@ class Dataflow:
 
     def is_known(self, op: Op) -> bool:
         """Whether the op states facts of its own (MLIR: dynCastBufferizableOp)."""
-        return not isinstance(op, UnknownOp) and self._allowed(op)
+        return op.bufferizable and self._allowed(op)
 
     # -- facts of operands
     def reads(self, use: Use) -> bool:

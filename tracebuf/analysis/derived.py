@@ -48,6 +48,10 @@ class Analysis:
 
     are_equivalent = equivalent
 
+    @property
+    def as_mlir(self) -> bool:
+        return self.flow.as_mlir
+
     def is_value_read(self, value: Value) -> bool:
         """Whether some use of the value, followed through aliases, reads its contents."""
         return self.flow.is_value_read(value)

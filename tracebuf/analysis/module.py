@@ -82,7 +82,7 @@ def _analyze(f: Func, options: OneShotOptions) -> Analysis:
     boundary = options.bufferize_function_boundaries
     if _is_skipped(f, options):
         return copy_before_write(f)
-    flow = Dataflow(f, _filter(options), owns_arguments=boundary)
+    flow = Dataflow(f, _filter(options), owns_arguments=boundary, as_mlir=options.compat is not None)
     return one_shot(
         f,
         heuristic=options.analysis_heuristic,

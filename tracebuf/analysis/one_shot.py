@@ -201,7 +201,7 @@ def undecided(
     check_parallel: bool = True,
 ) -> OneShot:
     """One-Shot before its first decision: nothing is in place."""
-    flow = Dataflow(func) if flow is None else flow
+    flow = Dataflow(func, as_mlir=compat is not None) if flow is None else flow
     improved = improvements if compat is None else frozenset[Improvement]()
     rules = Rules(flow, Parts(flow) if compat is None else None, Storages(flow), improved)
     return OneShot(flow, rules, check_parallel=check_parallel)

@@ -271,7 +271,7 @@ class _Rewrite:
 
     def _cast(self, buffer: Value, use: Use) -> Value:
         """The buffer of what control flow passes on, as a type without a layout."""
-        type_ = scf.forget_layout(use.value.tensor_type)
+        type_ = memref.forget_layout(use.value.tensor_type)
         if buffer.type == type_:
             return buffer
         return self.add(memref.Cast.of(buffer, type_, use.op.loc)).result

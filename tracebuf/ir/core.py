@@ -116,6 +116,11 @@ class Facts(Protocol):
         """Whether both are known to be the same buffer."""
         ...
 
+    @property
+    def as_mlir(self) -> bool:
+        """Whether the facts are asked for as MLIR 22 states them, where it is more cautious than need be, or less."""
+        ...
+
 
 class Op:
     """An operation. Subclasses set `name` and state facts; `registry` maps names to classes."""
@@ -126,6 +131,8 @@ class Op:
     pure: ClassVar[bool] = False
     """No effects: may be removed when unused, and moved (what may be merged is `optimize.cse`'s to say, rule S3)."""
     terminator: ClassVar[bool] = False
+    bufferizable: ClassVar[bool] = True
+    """Whether it states facts of its own (MLIR: has a BufferizableOpInterface); nothing is known of tensors else."""
     repetitive: ClassVar[bool] = False
     """The regions may run many times."""
 
@@ -220,6 +227,12 @@ class Op:
         if self.block is not None:
             self.block.remove(self)
 
+    def forget(self) -> None:
+        """Drops the uses of an op that never became part of a function, and of those in its regions."""
+        for op in self.walk():
+            op.drop_uses()
+        self.drop_uses()
+
     @property
     def parent_op(self) -> Op | None:
         return self.block.region.op if self.block is not None else None
@@ -313,6 +326,7 @@ class UnknownOp(Op):
     """An op without a class of its own (MLIR: an unregistered op)."""
 
     __slots__ = ()
+    bufferizable = False
 
     def is_writable(self, value: Value) -> bool:
         return False

@@ -7,23 +7,28 @@ counterpart: the arith and math dialects. No fast-math flags and no contraction:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy._core import umath
 
 from tracebuf.errors import note_location
-from tracebuf.ir.core import Op, Value
+from tracebuf.ir.core import Alias, Facts, Op, Use, Value
+from tracebuf.ir.dense import dense_array
 from tracebuf.ir.location import Location
-from tracebuf.ir.protocols import Emitter, Interpreter, llvm_type
-from tracebuf.ir.types import F16, I1, INDEX, ScalarType
+from tracebuf.ir.protocols import Emitter, Interpreter, Rewriter, llvm_type
+from tracebuf.ir.types import F16, I1, INDEX, ScalarType, TensorType, same_type
+from tracebuf.ops.memref import Cast, GetGlobal, forget_layout
 
 
 class ScalarOp(Op):
-    """A pure function of scalars. Inside `linalg.generic` the reference is applied to whole arrays."""
+    """A pure function of scalars. Inside `linalg.generic` the reference is applied to whole arrays. MLIR text may apply
+    it to tensors, of which One-Shot knows nothing: they are then an unknown op's."""
 
     __slots__ = ()
     pure = True
+    bufferizable = False
     reference: ClassVar[Callable[..., Any]]
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
@@ -59,20 +64,34 @@ def convert(value: Any, element: ScalarType) -> Any:
 
 
 class Constant(ScalarOp):
-    """`arith.constant`: attr `value` (Python bool, int or float)."""
+    """`arith.constant`: attr `value` (Python bool, int or float; for tensors and vectors MLIR's text, an Attr). A
+    constant tensor is a global buffer that nobody stores to (behaviour 18)."""
 
     __slots__ = ()
     name = "arith.constant"
+    bufferizable = True
 
     @classmethod
     def of(cls, value: bool | int | float, element: ScalarType, loc: Location) -> Constant:
         return cls([], [element], loc, {"value": value})
 
     def compute(self, args: Sequence[Any]) -> Any:
-        return convert(self.attrs["value"], self.element)
+        type_, value = self.result.type, self.attrs["value"]
+        if isinstance(type_, TensorType):
+            return dense_array(value.text, [int(n) for n in type_.shape], type_.element.dtype)  # type: ignore[arg-type]
+        return convert(value, self.element)
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         return e.literal(self.element, self.attrs["value"])
+
+    def is_writable(self, value: Value) -> bool:
+        return False
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        if not self.result.is_tensor:
+            return rewriter.clone(self)
+        made = rewriter.add(GetGlobal.constant(self.attrs["value"].text, self.result.tensor_type, self.loc))
+        rewriter.replace(self.result, made.result)
 
 
 class BinaryOp(ScalarOp):
@@ -313,16 +332,36 @@ class CmpI(_Compare):
 
 
 class Select(ScalarOp):
-    """`arith.select` on scalars; np.where inside `linalg.generic`."""
+    """`arith.select` on scalars; np.where inside `linalg.generic`. On tensors one of two buffers, untouched (13)."""
 
     __slots__ = ()
-    name, reference = "arith.select", np.where
+    name, reference, bufferizable = "arith.select", np.where, True
 
     @classmethod
     def of(cls, condition: Value, a: Value, b: Value, loc: Location) -> Select:
         return cls([condition, a, b], [a.type], loc)
 
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    bufferizes_to_memory_write = bufferizes_to_memory_read
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result, definite=False)]
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        if not self.result.is_tensor:
+            return rewriter.clone(self)
+        a, b = (rewriter.buffer(use) for use in self.uses[1:])
+        if not same_type(a.type, b.type):
+            type_ = forget_layout(self.result.tensor_type)
+            a, b = (rewriter.add(Cast.of(v, type_, self.loc)).result for v in (a, b))
+        made = rewriter.add(Select([rewriter.value(self.operand(0)), a, b], [a.type], self.loc))
+        rewriter.replace(self.result, made.result)
+
     def compute(self, args: Sequence[Any]) -> Any:
+        if not isinstance(self.result.type, ScalarType):
+            return args[1] if args[0] else args[2]
         found = np.where(*args)
         return convert(found if any(isinstance(a, np.ndarray) for a in args) else found[()], self.element)
 
@@ -351,10 +390,26 @@ class CastOp(ScalarOp):
 
 
 class IndexCast(CastOp):
-    """`arith.index_cast` between index and i64 (no code)."""
+    """`arith.index_cast` between index and i64 (no code). On tensors a view of the same buffer."""
 
     __slots__ = ()
     name = "arith.index_cast"
+    bufferizable = True
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    bufferizes_to_memory_write = bufferizes_to_memory_read
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result)]
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        if not self.result.is_tensor:
+            return rewriter.clone(self)
+        buffer, element = rewriter.buffer(self.uses[0]), self.result.tensor_type.element
+        made = rewriter.add(IndexCast([buffer], [replace(buffer.memref_type, element=element)], self.loc))
+        rewriter.replace(self.result, made.result)
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         return args[0]

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tracebuf.ir.attributes import inherent, string
 from tracebuf.ir.core import Mixed, Op, Value, join_mixed, split_mixed
 from tracebuf.ir.dims import Dim as Size
 from tracebuf.ir.dims import add, mul
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice, pack_slice, unpack_slice
-from tracebuf.ir.types import INDEX, MemRefType, ScalarType, row_major, strides_in_order
+from tracebuf.ir.types import INDEX, MemRefType, ScalarType, ShapedType, TensorType, row_major, strides_in_order
 
 
 class Alloc(Op):
@@ -212,6 +213,46 @@ class Diagonal(Op):
         rest = [s for axis, s in enumerate(base.strides) if axis not in axes]
         step = None if a is None or b is None else add(a, b)
         return cls([source], [MemRefType(shape, base.element, (*rest, step), base.offset)], loc, {"axes": axes})
+
+
+class Global(Op):
+    """`memref.global`: a buffer of the module; its attributes are MLIR's."""
+
+    __slots__ = ()
+    name = "memref.global"
+
+    @classmethod
+    def of(cls, symbol: str, type: MemRefType, value: str, loc: Location) -> Global:
+        """A constant that only the module sees."""
+        attrs = {
+            "sym_name": string(symbol, inherent=True), "sym_visibility": string("private", inherent=True),
+            "type": inherent(str(type)), "initial_value": inherent(f"{value} : {TensorType(type.shape, type.element)}"),
+            "constant": inherent("unit"), "alignment": inherent("64 : i64", 64),
+        }  # fmt: skip
+        return cls([], [], loc, attrs)
+
+
+class GetGlobal(Op):
+    """`memref.get_global`: the buffer of a module's `memref.global`, never freed. Attr `name`, MLIR's; `dense`: the
+    constant's elements as text where a constant tensor made the op, which then needs no module to run."""
+
+    __slots__ = ()
+    name = "memref.get_global"
+    pure = True
+
+    @classmethod
+    def constant(cls, value: str, type: TensorType, loc: Location) -> GetGlobal:
+        """MLIR's name for it, which `bufferize.globals` makes unique."""
+        symbol = f"__constant_{'x'.join(map(str, (*type.shape, type.element)))}"
+        if not type.shape:
+            symbol = f"__constant_x{type.element}"
+        found = MemRefType(type.shape, type.element, row_major(type.shape))
+        return cls([], [found], loc, {"name": inherent(f"@{symbol}", symbol), "dense": value.partition("> : ")[0]})
+
+
+def forget_layout(type_: ShapedType) -> MemRefType:
+    """A buffer of these sizes with strides and offset that only the run time knows."""
+    return MemRefType(type_.shape, type_.element, (None,) * type_.rank, None)
 
 
 VIEW_OPS = (Subview, Cast, CollapseShape, ExpandShape, Diagonal)

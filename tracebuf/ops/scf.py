@@ -10,7 +10,7 @@ from tracebuf.errors import InternalError
 from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Relation, Use, Value
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
-from tracebuf.ir.types import INDEX, MemRefType, ShapedType, TensorType, Type
+from tracebuf.ir.types import INDEX, TensorType, Type
 from tracebuf.ops import arith, memref
 from tracebuf.ops.func import Terminator
 
@@ -346,7 +346,7 @@ def _enter(loop: Loop, fixed: dict[int, Value], rewriter: Rewriter) -> list[Valu
         if k in fixed:
             rewriter.replace(loop.args[k], fixed[k])
         elif use.value.is_tensor:
-            type_ = forget_layout(use.value.tensor_type)
+            type_ = memref.forget_layout(use.value.tensor_type)
             inits.append(rewriter.add(memref.Cast.of(rewriter.buffer(use), type_, loop.loc)).result)
         else:
             inits.append(rewriter.value(use.value))
@@ -424,11 +424,6 @@ def _drop_result(op: Op, index: int) -> None:
         r.index = i
 
 
-def forget_layout(type_: ShapedType) -> MemRefType:
-    """A buffer of these sizes with strides and offset that only the run time knows."""
-    return MemRefType(type_.shape, type_.element, (None,) * type_.rank, None)
-
-
 def carried_type(value: Value) -> Type:
     """The type that stands for a value that control flow passes on: a tensor's buffer has any layout."""
-    return forget_layout(value.type) if isinstance(value.type, TensorType) else value.type
+    return memref.forget_layout(value.type) if isinstance(value.type, TensorType) else value.type

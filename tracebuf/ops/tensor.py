@@ -255,10 +255,14 @@ class Regrouping(Op):
 
 
 class CollapseShape(Regrouping):
-    """`tensor.collapse_shape`: neighbouring axes become one, a.reshape(-1)."""
+    """`tensor.collapse_shape`: neighbouring axes become one, a.reshape(-1). To MLIR it reads: where the strides do not
+    allow it, it becomes a copy, whose elements nobody reads that does not read the result (behaviour 12)."""
 
     __slots__ = ()
     name = "tensor.collapse_shape"
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return facts.as_mlir
 
     @classmethod
     def of(cls, source: Value, groups: Sequence[tuple[int, ...]], type: TensorType, loc: Location) -> CollapseShape:

@@ -20,6 +20,8 @@ from tracebuf.ops import scf
 class _NothingKnown:
     """Facts for asking ops before any analysis has run."""
 
+    as_mlir = False
+
     def is_value_read(self, value: Value) -> bool:
         return True
 
