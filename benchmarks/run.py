@@ -66,75 +66,49 @@ class Job:
                     np.testing.assert_allclose(x, y, rtol=self.rtol, err_msg=f"{self.name}: {k}")
 
 
+def contestants(name: str, *, out: bool = True, fast: bool = False) -> Functions:
+    """A kernel bufferized and plain, its form with `out=` by hand if it has one, and its loops for Numba."""
+    plain, loops = getattr(kernels, name), getattr(kernels, f"{name}_loops")
+    by_hand = {"numpy out=": getattr(kernels, f"{name}_out")} if out else {}
+    jitted = kernels.numba_jit(loops, fast=fast)
+    return {OURS: tracebuf.bufferize(plain), "numpy": plain, **by_hand, "numba loops": jitted}
+
+
 def wave_job(n: int) -> Job:
     u, v = np.random.default_rng(0).random((2, n, n))
-    functions: Functions = {
-        OURS: tracebuf.bufferize(kernels.wave),
-        "numpy": kernels.wave,
-        "numpy out=": kernels.wave_out,
-        "numba loops": kernels.numba_jit(kernels.wave_loops),
-    }
     rooms = {"numpy out=": tuple(np.empty((2, n - 2, n - 2)))}
     floors = {"same traffic": partial(kernels.wave_traffic, np.zeros_like(u), np.zeros_like(v))}
-    return Job(f"wave step, {n} x {n}", functions, (u, v, 0.1), rooms, floors, rtol=1e-9)
+    return Job(f"wave step, {n} x {n}", contestants("wave"), (u, v, 0.1), rooms, floors, rtol=1e-9)
 
 
 def chain_job(n: int) -> Job:
-    functions: Functions = {
-        OURS: tracebuf.bufferize(kernels.chain),
-        "numpy": kernels.chain,
-        "numpy out=": kernels.chain_out,
-        "numba loops": kernels.numba_jit(kernels.chain_loops),
-    }
     args = tuple(np.random.default_rng(0).random((4, n)))
-    return Job(f"chain of 6 operations, {n:,}", functions, args, {"numpy out=": (np.empty(n),)})
+    return Job(f"chain of 6 operations, {n:,}", contestants("chain"), args, {"numpy out=": (np.empty(n),)})
 
 
 def bell_job(n: int) -> Job:
-    functions: Functions = {
-        OURS: tracebuf.bufferize(kernels.bell),
-        "numpy": kernels.bell,
-        "numpy out=": kernels.bell_out,
-        "numba loops": kernels.numba_jit(kernels.bell_loops),
-    }
-    return Job(f"exp chain, {n:,}", functions, tuple(np.random.default_rng(0).random((3, n))), rtol=1e-13)
+    return Job(f"exp chain, {n:,}", contestants("bell"), tuple(np.random.default_rng(0).random((3, n))), rtol=1e-13)
 
 
 def sum_jobs(n: int) -> Iterator[Job]:
     a, b = np.random.default_rng(0).random((2, n, n))
-    jobs: tuple[tuple[str, Any, Any, tuple[Any, ...]], ...] = (
-        ("sum", kernels.total, kernels.total_loops, (a,)),
-        ("distance", kernels.distance, kernels.distance_loops, (a, b)),
-        ("sum over axis 0", kernels.columns, kernels.columns_loops, (a, b[0])),
-    )
-    for name, plain, loops, args in jobs:
-        functions: Functions = {
-            OURS: tracebuf.bufferize(plain),
-            "numpy": plain,
-            "numba loops": kernels.numba_jit(loops, fast=True),
-        }
-        yield Job(f"{name}, {n} x {n}", functions, args, rtol=1e-9)
+    jobs: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
+        ("sum", "total", (a,)), ("distance", "distance", (a, b)), ("sum over axis 0", "columns", (a, b[0])),
+    )  # fmt: skip
+    for title, name, args in jobs:
+        yield Job(f"{title}, {n} x {n}", contestants(name, out=False, fast=True), args, rtol=1e-9)
 
 
 def fresh_job(n: int) -> Job:
     """The result takes new memory at each call; it should cost what NumPy's own costs."""
-    functions: Functions = {
-        OURS: tracebuf.bufferize(kernels.fresh),
-        "numpy": kernels.fresh,
-        "numpy out=": kernels.fresh_out,
-        "numba loops": kernels.numba_jit(kernels.fresh_loops),
-    }
-    return Job(f"fresh result, {n:,}", functions, (np.random.default_rng(0).random(n),), {"numpy out=": (np.empty(n),)})
+    args = (np.random.default_rng(0).random(n),)
+    return Job(f"fresh result, {n:,}", contestants("fresh"), args, {"numpy out=": (np.empty(n),)})
 
 
 def call_job() -> Job:
     a, b, c, d = np.random.default_rng(0).random((4, 4))
-    functions: Functions = {
-        OURS: tracebuf.bufferize(kernels.small),
-        "numpy": kernels.small,
-        "numba loops": kernels.numba_jit(kernels.small_loops),
-    }
-    return Job("call with 4 arrays of 4", functions, (a, b, c, d), floors={"np.add alone": partial(np.add, a, b)})
+    floors = {"np.add alone": partial(np.add, a, b)}
+    return Job("call with 4 arrays of 4", contestants("small", out=False), (a, b, c, d), floors=floors)
 
 
 def cpu_seconds(call: Call, times: int) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agreement import agree, program, refused
+from threads import at_once
 
 import tracebuf
 from tracebuf import bufferize
@@ -351,25 +352,17 @@ def test_b6_threads_call_at_once() -> None:
     def f(a, n):
         for i in range(n):
             t = a * a
-            a += t.sum() * 1e-6 + i
+            a += t.sum() * 1e-9 + i
         return a + a[::-1].copy()
 
     g = bufferize(f)
     wanted = [f(np.arange(2000.0) + k, 20) for k in range(8)]
-    wrong: list[Any] = []
 
     def work(k: int) -> None:
         for _ in range(20):
-            got = g(np.arange(2000.0) + k, 20)
-            if not np.allclose(got, wanted[k], rtol=1e-12):
-                wrong.append(k)
+            np.testing.assert_allclose(g(np.arange(2000.0) + k, 20), wanted[k], rtol=1e-12)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert not wrong
+    at_once(work, 8)
     assert len(g.specializations()) == 1
 
 

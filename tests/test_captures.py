@@ -4,13 +4,13 @@ by identity. With B2, B4 and C1 for captured arrays, as for passed ones."""
 from __future__ import annotations
 
 import logging
-import threading
 import types
 from typing import Any
 
 import numpy as np
 import pytest
 from agreement import program, refused
+from threads import at_once
 
 import tracebuf
 from tracebuf import bufferize
@@ -304,19 +304,14 @@ def test_texts_name_captured_arrays_and_leave_them_as_they_are() -> None:
 
 def test_b5_threads_meet_captured_arrays_at_once() -> None:
     f = program("def f(x):\n    return x + A + B[0] + C.sum()", A=line(), B=line(), C=line())
-    g, wrong = bufferize(f), []
+    g = bufferize(f)
 
-    def work() -> None:
+    def work(k: int) -> None:
         for _ in range(20):
-            if not (g(line()) == f(line())).all():
-                wrong.append(1)
+            np.testing.assert_array_equal(g(line()), f(line()))
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert not wrong and len(g.specializations()) == 1
+    at_once(work, 4)
+    assert len(g.specializations()) == 1
 
 
 def test_donation_is_refused_by_name() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import threading
 
 import numpy as np
 import pytest
+from threads import at_once
 
 from tracebuf.backend.llvm import jit
 
@@ -114,16 +114,12 @@ def test_a_missing_symbol_is_named() -> None:
 def test_unloading_leaves_others_whole_and_threads_may_compile() -> None:
     kept: list[jit.Library] = []
 
-    def work() -> None:
+    def work(k: int) -> None:
         for _ in range(3):
             jit.compile_module(SQUARE, "square", {}, speed_level=2)
         kept.append(jit.compile_module(SQUARE, "square", {}, speed_level=2).pin())
 
-    threads = [threading.Thread(target=work) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(work, 3)
     gc.collect()
     a, b = np.arange(5.0), np.zeros(5)
     for library in kept:

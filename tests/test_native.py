@@ -4,13 +4,13 @@ how.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from random_programs import random_func
+from threads import at_once
 
 from tracebuf import pipeline
 from tracebuf.backend.runtime.kernel import Kernel
@@ -459,18 +459,13 @@ def test_the_arena_is_reused_grows_and_is_not_shared_by_threads() -> None:
         np.testing.assert_array_equal(result, x * 3 + 3 - x)
         counted = (counters.allocations, counters.peak_bytes, counters.live_bytes)
         assert counted == (3 if n else 0, 3 * x.nbytes, x.nbytes)
-    wrong: list[int] = []
 
     def work(k: int) -> None:
         x = np.arange(50_000.0) + k
-        wrong.extend(k for _ in range(30) if not np.array_equal(kernel.run([x, float(k)])[0], x * k + k - x))
+        for _ in range(30):
+            np.testing.assert_array_equal(kernel.run([x, float(k)])[0], x * k + k - x)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    at_once(work, 3)
 
 
 class OwnError(Exception):

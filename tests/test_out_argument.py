@@ -3,13 +3,13 @@ B2, B4): the buffers are returned, nothing is allocated for what goes there, and
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from agreement import program, same
+from threads import at_once
 
 import tracebuf
 from tracebuf import bufferize
@@ -220,17 +220,11 @@ def test_bufferized_functions_call_each_other_with_out() -> None:
 
 
 def test_b6_threads_have_buffers_of_their_own() -> None:
-    g, wrong = bufferize(linear), []
+    g = bufferize(linear)
 
     def work(k: int) -> None:
         out = np.empty(1000)
         for _ in range(50):
-            if g(np.full(1000, float(k)), out=out) is not out or not (out == 2 * k + 1).all():
-                wrong.append(k)
+            assert g(np.full(1000, float(k)), out=out) is out and (out == 2 * k + 1).all()
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert not wrong
+    at_once(work, 4)

@@ -181,17 +181,7 @@ def s3_one_object_on_one_path(a, c, n):
     else:
         t = a * 2
         b = c
-    return t, b
-
-
-def s3_one_object_on_one_path_first(a, c, n):
-    if c.sum() > 0:
-        t = a * 1
-        b = t
-    else:
-        t = a * 2
-        b = c
-    return b, t
+    return b, t, b
 
 
 def s3_an_array_changes_places_with_a_view_of_all_of_it(a, c, n):

@@ -229,62 +229,50 @@ class MinUI(_ExtremeI):
     name, instruction, reference = "arith.minui", "llvm.umin", np.minimum
 
 
-class _NanPropagating(BinaryOp):
-    """`a if a OP b or a is NaN else b`, NumPy's rule: NaN propagates, of equal zeros the second is taken (of halves the
-    first, whose loops compare otherwise)."""
+class _ExtremeF(BinaryOp):
+    """`a if a OP b or x is NaN else b`. With a for x, NaN propagates, as NumPy has it; with b, it is the result where
+    both are. A strict OP takes the second of equal zeros (of halves the first, whose loops compare otherwise)."""
 
     __slots__ = ()
     predicate: ClassVar[str]
+    nan: ClassVar[int]
+    """Which operand x is."""
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         a, b = args
         predicate = self.predicate.replace("t", "e") if self.element is F16 else self.predicate
         wins = e.inst(f"fcmp {predicate} {self.llvm} {a}, {b}")
-        nan = e.inst(f"fcmp uno {self.llvm} {a}, {a}")
+        nan = e.inst(f"fcmp uno {self.llvm} {args[self.nan]}, {args[self.nan]}")
         take = e.inst(f"or i1 {wins}, {nan}")
         return e.inst(f"select i1 {take}, {self.llvm} {a}, {self.llvm} {b}")
 
 
-class MaximumF(_NanPropagating):
+class MaximumF(_ExtremeF):
     """np.maximum on floats."""
 
     __slots__ = ()
-    name, predicate, reference = "arith.maximumf", "ogt", np.maximum
+    name, predicate, nan, reference = "arith.maximumf", "ogt", 0, np.maximum
 
 
-class MinimumF(_NanPropagating):
+class MinimumF(_ExtremeF):
     """np.minimum on floats."""
 
     __slots__ = ()
-    name, predicate, reference = "arith.minimumf", "olt", np.minimum
+    name, predicate, nan, reference = "arith.minimumf", "olt", 0, np.minimum
 
 
-class _NanSkipping(BinaryOp):
-    """`a if a OP b or b is NaN else b`: NaN only where both are. Which of equal zeros is taken is open."""
-
-    __slots__ = ()
-    predicate: ClassVar[str]
-
-    def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        a, b = args
-        wins = e.inst(f"fcmp {self.predicate} {self.llvm} {a}, {b}")
-        nan = e.inst(f"fcmp uno {self.llvm} {b}, {b}")
-        take = e.inst(f"or i1 {wins}, {nan}")
-        return e.inst(f"select i1 {take}, {self.llvm} {a}, {self.llvm} {b}")
-
-
-class MaxNumF(_NanSkipping):
-    """np.fmax on floats."""
+class MaxNumF(_ExtremeF):
+    """np.fmax on floats. Which of equal zeros is taken is open."""
 
     __slots__ = ()
-    name, predicate, reference = "arith.maxnumf", "oge", np.fmax
+    name, predicate, nan, reference = "arith.maxnumf", "oge", 1, np.fmax
 
 
-class MinNumF(_NanSkipping):
-    """np.fmin on floats."""
+class MinNumF(_ExtremeF):
+    """np.fmin on floats. Which of equal zeros is taken is open."""
 
     __slots__ = ()
-    name, predicate, reference = "arith.minnumf", "ole", np.fmin
+    name, predicate, nan, reference = "arith.minnumf", "ole", 1, np.fmin
 
 
 _COMPARE: dict[str, Callable[..., Any]] = {
