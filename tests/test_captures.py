@@ -312,15 +312,3 @@ def test_b5_threads_meet_captured_arrays_at_once() -> None:
 
     at_once(work, 4)
     assert len(g.specializations()) == 1
-
-
-def test_donation_is_refused_by_name() -> None:
-    def f(x, y):
-        return x + y
-
-    with pytest.raises(tracebuf.UnsupportedError, match="donating `x` is not supported") as caught:
-        bufferize(donate=("x",))(f)
-    assert caught.value.instead and caught.value.location is not None
-    with pytest.raises(ValueError, match="'z'"):
-        bufferize(donate=("x", "z"))(f)
-    bufferize(donate=())(f)

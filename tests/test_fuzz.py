@@ -48,7 +48,7 @@ def test_the_minimiser_keeps_what_fails() -> None:
 
 def test_a_wrong_program_is_reported() -> None:
     program = "def program(a):\n    print(a)\n"
-    text = f"TOLERANCE = 0.0\n{program}def arguments():\n    return (1,)\narguments_again = arguments\n"
+    text = f"TOLERANCE = 0.0\nDONATED = ()\n{program}def arguments():\n    return (1,)\narguments_again = arguments\n"
     assert attempt(Program(text)).kind in ("refused", "failed")
 
 

@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 from agreement import outcome, same, same_memory
 
-from tracebuf import UnsupportedError, bufferize
+from tracebuf import DonationError, UnsupportedError, bufferize
 from tracebuf.frontends.numpy import rewrites
 
 FOLDER = Path(__file__).parent / "golden" / "errors"
@@ -77,7 +77,7 @@ def message_of(golden: Golden) -> str:
     """What the program is refused with."""
     try:
         result, _ = run(golden.program + "\n", f"{golden.name}.py", golden.call, bufferize)
-    except UnsupportedError as error:
+    except (UnsupportedError, DonationError) as error:
         return str(error)
     raise AssertionError(f"{golden.name} is not refused: gave {result!r}")
 

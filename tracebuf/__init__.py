@@ -6,13 +6,14 @@
 
 from tracebuf import bufferize as _package  # noqa: F401  the package of that name is loaded first, then hidden by the decorator
 from tracebuf.api import BufferizedFunction, bufferize
-from tracebuf.errors import InternalError, TracebufError, UnsupportedError
+from tracebuf.errors import DonationError, InternalError, TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.structured import cond, fori_loop, while_loop
 from tracebuf.measure import Measurement, measure
 from tracebuf.options import Options
 
 __all__ = [
     "BufferizedFunction",
+    "DonationError",
     "InternalError",
     "Measurement",
     "Options",

@@ -24,6 +24,7 @@ from tracebuf.explain.report import Explanation, explain
 from tracebuf.frontends.numpy.arguments import (
     ArrayKey,
     Key,
+    Relations,
     RunOriginal,
     ScalarKey,
     StaticKey,
@@ -34,6 +35,7 @@ from tracebuf.frontends.numpy.arguments import (
     signature,
 )
 from tracebuf.frontends.numpy.captures import Hidden, NewCapture
+from tracebuf.frontends.numpy.donations import check_names, donated
 from tracebuf.frontends.numpy.outputs import Form, copy_results, destinations, labels
 from tracebuf.frontends.numpy.source import heading
 from tracebuf.frontends.numpy.trace import Call, Leaf, Pick
@@ -134,7 +136,7 @@ def brief(x: Any) -> str:
 def show_keys(call: Call) -> str:
     """The keys of a call, readable: parameters, buffers of `out=`, captured arrays."""
     parameters = len(call.keys) - len(call.hidden) - len(labels(call.out))
-    shown = [show_key(k) for k in call.keys[:parameters]]
+    shown = [show_key(k) + (", donated" if i in call.donated else "") for i, k in enumerate(call.keys[:parameters])]
     first = len(call.keys) - len(call.hidden)
     for i, (name, key) in enumerate(zip(call.names, call.keys)):
         if i >= parameters and not isinstance(key, StaticKey):
@@ -269,8 +271,9 @@ class BufferizedFunction:
         buffers = labels(out)
         extra = len(values) - len(self._names) - len(buffers) - len(hidden)
         names = (*self._names, *(f"{self._star}[{i}]" for i in range(extra)), *buffers, *(h.label for h in hidden))
-        keys = tuple(key_of(n, v) for n, v in zip(names, values, strict=True))
-        return Call(names, values, keys, relations(values), extra, out, hidden)
+        keys, related = tuple(key_of(n, v) for n, v in zip(names, values, strict=True)), relations(values)
+        given = donated(self.__wrapped__, self.options, names, keys, related)
+        return Call(names, values, keys, related, extra, out, hidden, given)
 
     def _complete(self, args: tuple[Any, ...], kwargs: dict[str, Any], use: Callable[[Call], T]) -> T:
         """What `use` makes of the call; each captured array that its tracing meets joins the call, which then begins
@@ -324,14 +327,16 @@ class BufferizedFunction:
         """Notes which programs serve arguments of this signature when they lie apart, so that their keys need not be
         made again."""
         distinct = tuple(range(len(call.values)))
+        apart = Relations(distinct, distinct, ())
+        free = donated(self.__wrapped__, self.options, call.names, call.keys, apart)
+        group = replace(call, related=apart, donated=free).group
         extents = tuple(extent(x) if isinstance(x, np.ndarray) else None for x in call.values)
         with self._lock:
             if call.hidden is not self._hidden:
                 return
             if len(self._recent) >= 256:
                 self._recent.clear()
-            group = self._compiled.setdefault((call.keys, distinct, distinct, call.out), [])
-            self._recent[given, call.out] = _Recent(group, extents)
+            self._recent[given, call.out] = _Recent(self._compiled.setdefault(group, []), extents)
 
     def _find(self, call: Call) -> Specialization:
         for spec in self._compiled.get(call.group, ()):
@@ -451,20 +456,7 @@ def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> 
             f = f.__wrapped__
         if not isinstance(f, FunctionType):
             raise TypeError(f"bufferize takes a Python function, not a {type(f).__name__}")
-        check_donated(f, chosen.donate)
+        check_names(f, chosen)
         return BufferizedFunction(f, chosen)
 
     return decorate if function is None else decorate(function)
-
-
-def check_donated(function: FunctionType, names: Sequence[str]) -> None:
-    """ValueError for a name that is no parameter; donation itself is refused."""
-    names = (names,) if isinstance(names, str) else tuple(names)
-    parameters = inspect.signature(function, follow_wrapped=False).parameters
-    for name in names:
-        if name not in parameters:
-            raise ValueError(f"donate names {name!r}, which is no parameter of {function.__name__}")
-    if names:
-        where, shown = heading(function), ", ".join(f"`{n}`" for n in names)
-        reason = f"donating {shown} is not supported yet: it will let the function overwrite that argument's buffer"
-        raise UnsupportedError(reason, location=where, instead="store into the argument, or pass out=")

@@ -39,6 +39,19 @@ class UnsupportedError(TracebufError):
         super().__init__(render(reason, instead, location))
 
 
+class DonationError(TracebufError):
+    """A parameter that `donate` names could not be overwritten.
+
+    Attributes: `parameter`, `reason`, `location` (of what stood against it; of the function where that is its
+    arguments).
+    """
+
+    def __init__(self, parameter: str, reason: str, location: Location | None, instead: str = "") -> None:
+        self.parameter, self.reason, self.location = parameter, reason, location
+        instead += f'take "{parameter}" out of donate=, or name it in donate_optional='
+        super().__init__(render(f"`{parameter}` is donated to no use: {reason}", instead, location))
+
+
 def excerpt(location: Location) -> str:
     """The user's line with carets under the expression; the line alone where the columns are unknown."""
     line = linecache.getline(location.file, location.line).rstrip("\n")

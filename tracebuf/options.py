@@ -42,7 +42,9 @@ class Options:
     `max_specializations`: how many programs one function may be compiled to (rule F5); further calls run the original
     function, logged and listed. `verify`: run the verifier after every pass.
     `compat`: "mlir" decides as MLIR 22 does, without improvements. `improvements`: those of IMPROVEMENTS that are made.
-    `donate`: parameters whose buffers the function may overwrite as it likes (refused: not supported yet).
+    `donate`: array parameters (a name, or several) whose contents nobody needs after the call: results may be computed
+    in their memory, and what they hold afterwards is unspecified. One that cannot be used so is a DonationError;
+    `donate_optional` names those for which it is none.
     """
 
     strategy: Strategy | Callable[[Any], Any] = "one-shot"
@@ -51,6 +53,7 @@ class Options:
     max_specializations: int = 64
     verify: bool = False
     donate: tuple[str, ...] = ()
+    donate_optional: tuple[str, ...] = ()
     compat: Literal["mlir"] | None = None
     improvements: Collection[Improvement] = IMPROVEMENTS
 
@@ -60,6 +63,11 @@ class Options:
         return frozenset() if self.compat else frozenset(self.improvements)
 
     def __post_init__(self) -> None:
+        for field in ("donate", "donate_optional"):
+            names = getattr(self, field)
+            object.__setattr__(self, field, (names,) if isinstance(names, str) else tuple(names))
+        if both := set(self.donate) & set(self.donate_optional):
+            raise ValueError(f"donate and donate_optional both name {', '.join(sorted(both))}")
         for name, allowed in (("strategy", get_args(Strategy)), ("heuristic", get_args(Heuristic))):
             if getattr(self, name) not in allowed and not (name == "strategy" and callable(self.strategy)):
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")

@@ -31,6 +31,7 @@ from tracebuf.optimize.accumulate import accumulate_products
 from tracebuf.optimize.apart import write_directly
 from tracebuf.optimize.canonicalize import canonicalize
 from tracebuf.optimize.cse import cse
+from tracebuf.optimize.donation import check_donations, reuse_donated_arguments
 from tracebuf.optimize.dying_inputs import reuse_dying_inputs
 from tracebuf.optimize.early_reads import move_reads_early
 from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
@@ -54,6 +55,7 @@ TENSOR_PASSES: tuple[tuple[str, Pass], ...] = (
     ("eliminate-empty-tensors", eliminate_empty_tensors),
     ("reuse-dying-inputs", reuse_dying_inputs),
     ("move-reads-early", move_reads_early),
+    ("reuse-donated-arguments", reuse_donated_arguments),
     ("cse-again", cse),
     ("canonicalize-again", canonicalize),
 )
@@ -104,8 +106,11 @@ def improve_tensors(func: Func, options: Options, observe: Observer | None = Non
 
 
 def to_memref(func: Func, options: Options, observe: Observer | None = None) -> Func:
-    """From the optimised tensor program to the memref program that is compiled."""
+    """From the optimised tensor program to the memref program that is compiled; DonationError where an argument that
+    `options.donate` names is of no use."""
     analysis = analyze(func, options)
+    if options.donate:
+        check_donations(func, analysis, options.donate)
     program = bufferize(func, analysis)
     if options.verify:
         verify(program, "memref")

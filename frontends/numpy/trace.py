@@ -24,7 +24,7 @@ from tracebuf.frontends.numpy.outputs import Form, arranged, check_one_type, sto
 from tracebuf.frontends.numpy.recorder import DeadEnd, Guard, Recorder
 from tracebuf.frontends.numpy.source import heading
 from tracebuf.frontends.numpy.values import EITHER, ArrayRef, GuardedRef, NpScalar, PyBool, PyFloat, PyInt, Scalar
-from tracebuf.ir.core import Func, Op, Value
+from tracebuf.ir.core import Donation, Func, Op, Value
 from tracebuf.ir.dims import Expr, Sym, sym, symbols, to_python
 from tracebuf.ir.types import TensorType
 from tracebuf.ops import bufferization, func
@@ -100,7 +100,7 @@ def same_capture(now: Any, then: Any) -> bool:
 class Call:
     """The arguments of one call: the bound parameters in order, the `extra` arguments of `*args`, the buffers of
     `out=`, the captured arrays. `keys` are their parts of the specialisation's key, `related` how they lie to each
-    other."""
+    other, `donated` those that the program may overwrite as it likes."""
 
     names: tuple[str, ...]
     values: tuple[Any, ...]
@@ -109,11 +109,12 @@ class Call:
     extra: int
     out: Form
     hidden: tuple[Hidden, ...]
+    donated: tuple[int, ...]
 
     @property
     def group(self) -> tuple[Any, ...]:
         """What all specialisations that may serve the call have in common."""
-        return self.keys, self.related.same, self.related.objects, self.out
+        return self.keys, self.related.same, self.related.objects, self.out, self.donated
 
 
 def trace(function: types.FunctionType, call: Call) -> Traced:
@@ -148,24 +149,29 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
     if r.doubts:
         raise r.doubts[0]
     r.loc = interpreter.returned_at
-    return finish(entry, r, interpreter, given, result)
+    return finish(entry, r, interpreter, given, result, call.donated)
 
 
-def finish(entry: Entry, r: Recorder, interpreter: Interpreter, given: Sequence[Any], result: Any) -> Traced:
+def finish(
+    entry: Entry, r: Recorder, interpreter: Interpreter, given: Sequence[Any], result: Any, donated: Sequence[int]
+) -> Traced:
     """Materialises stored arguments, returns the results, and forgets discarded regions."""
-    stored = []
-    for index, storage in entry.storages:
-        if not storage.stored:
-            continue
-        argument = next(a for a, i in zip(entry.func.args, entry.arguments) if i == index)
-        stored.append(index)
-        entry.func.arg_attrs[entry.func.args.index(argument)]["bufferization.writable"] = True
-        final = r.value(storage)
-        if final is not argument:
-            r.frame.values[storage] = r.add(bufferization.MaterializeInDestination.of(final, argument, r.loc)).result
     results = Results(r, given)
     arrays = {id(x): x for leaf in leaves(result) if isinstance(leaf, ArrayRef) for x in arms_of(leaf)}
     results.held.update(i for x in arrays.values() for i in {id(o) for o in objects(identity(x))})
+    returned = {id(g.storage) for g, _ in results.given if results.held[id(g)]}
+    stored = []
+    for index, storage in entry.storages:
+        argument = next(a for a, i in zip(entry.func.args, entry.arguments) if i == index)
+        attrs, kept = entry.func.arg_attrs[argument.index], index not in donated or id(storage) in returned
+        if index in donated:
+            attrs["tracebuf.donated"] = Donation.of(returned=kept, stored=storage.stored)
+        if storage.stored:
+            stored.append(index)
+        attrs["bufferization.writable"] = storage.stored or not kept
+        final = r.value(storage)
+        if storage.stored and kept and final is not argument:
+            r.frame.values[storage] = r.add(bufferization.MaterializeInDestination.of(final, argument, r.loc)).result
     plan = results.leaf(result)
     r.add(func.Return.of(results.values, r.loc))
     spell_equal_sizes_alike(entry.func, r)

@@ -415,11 +415,27 @@ class Region:
                     yield from op.walk()
 
 
+class Donation(Enum):
+    """What becomes of an argument that the caller has no more use for."""
+
+    FREE = "nobody sees what it holds in the end"
+    SPARED = "the same, and stores to it need not reach the caller"
+    STORED = "it is stored to and returned"
+    RETURNED = "it is returned as it is"
+
+    @staticmethod
+    def of(*, returned: bool, stored: bool) -> Donation:
+        if returned:
+            return Donation.STORED if stored else Donation.RETURNED
+        return Donation.SPARED if stored else Donation.FREE
+
+
 class Func:
     """A function: `func.func`. `symbols` names the SSA value (index) that holds each size symbol.
 
-    `arg_attrs[i]["bufferization.writable"]` is False for an argument that must not be stored to. `results` are the
-    declared result types (None: what `func.return` returns); an `external` function has an empty block.
+    `arg_attrs[i]["bufferization.writable"]` is False for an argument that must not be stored to; `["tracebuf.donated"]`
+    is a Donation. `results` are the declared result types (None: what `func.return` returns); an `external` function
+    has an empty block.
     """
 
     __slots__ = ("arg_attrs", "attrs", "body", "loc", "name", "result_attrs", "results", "symbols")

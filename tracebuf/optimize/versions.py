@@ -116,6 +116,10 @@ class Versions:
         """Whether an op of `block` strictly between the two places has a value of the storage as an operand."""
         return self._between(self._uses, value, block, first, last)
 
+    def last_use(self, value: Value, block: Block) -> int:
+        """The place of the last op of `block` that has a value of the storage as an operand; -1 where none has."""
+        return max(self._uses.get(self.storage(value), {}).get(block, ()), default=-1)
+
     def also_used_at(self, value: Value, block: Block, place: int) -> None:
         """Says that an op with this operand has moved to another place."""
         insort(self._uses.setdefault(self.storage(value), {}).setdefault(block, []), place)

@@ -69,7 +69,10 @@ def attempt(program: Program) -> Report:
             args = module.arguments()
             one = STRATEGIES[1 + zlib.crc32(program.text.encode()) % (len(STRATEGIES) - 2)]
             tried = (STRATEGIES[0], one, STRATEGIES[-1])
-            climb(module.program, args, again=[module.arguments_again()], strategies=tried, tolerance=module.TOLERANCE)
+            climb(
+                module.program, args, again=[module.arguments_again()], strategies=tried, tolerance=module.TOLERANCE,
+                donate=module.DONATED,
+            )  # fmt: skip
             return Report("ok" if call(module.program, args).error is None else "raised")
     except UnsupportedError as error:
         return Report("refused", program.text, what=error.reason)

@@ -22,7 +22,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,8 @@ class Rules:
     """Arguments that may be stored to, unspecified after a raise (rule C3); None: not known, so all may be."""
     spare: int = 0
     """Allocations beyond eager's that rule S2 is to allow."""
+    donated: frozenset[int] = frozenset()
+    """Arguments whose contents afterwards, and what shares their memory, are nobody's business."""
 
 
 def climb(
@@ -87,9 +89,11 @@ def climb(
     again: Sequence[Sequence[Any]] = (),
     strategies: Sequence[Options] = STRATEGIES,
     tolerance: float = 0.0,
+    donate: Sequence[str] = (),
 ) -> BufferizedFunction:
     """Runs `function` on every rung with clones of `args`, then natively with each further tuple of arguments in
-    `again`. Returns it bufferized, so that what was compiled can be looked at.
+    `again`. Returns it bufferized, so that what was compiled can be looked at. `donate` names parameters that may be
+    overwritten.
 
     `strategies` are the ways to bufferize that the memref interpreter tries. `tolerance` 0 wants the same bits (NaN is
     NaN); else the largest difference relative to the largest magnitude, for programs in float64 alone (those with
@@ -101,7 +105,7 @@ def climb(
     assert isinstance(function, types.FunctionType)
     source = source_of(function)
     args, again = with_defaults(function, args), [with_defaults(function, values) for values in again]
-    f = bufferize(function)
+    f = bufferize(donate_optional=donate)(function)
     assert isinstance(f, BufferizedFunction)
     traced = traced_call(f, args, source)
     captured = captured_arrays(f)
@@ -111,12 +115,13 @@ def climb(
         tolerance *= 10_000
     eager = call(reference, args)
     spare = 0 if isinstance(traced, Exception) else choices(traced[1].plan) + placeholders(traced[1].func)
-    stored = interpreters(traced, args, eager, strategies, tolerance, source)
+    base = Rules(tolerance, spare=spare, donated=frozenset(f._names.index(name) for name in donate))
+    stored = interpreters(traced, args, eager, strategies, base, source)
     for values in (args, *again):
         expected = eager if values is args else call(reference, values)
         with rung("native" if values is args else "native, again", source) as name:
             # another call may run another specialisation, which may store to other arguments
-            rules = Rules(tolerance, stored=stored if values is args else None, spare=spare)
+            rules = replace(base, stored=stored if values is args else None)
             native(f, values, len(captured), expected, rules, name, source)
     return f
 
@@ -188,7 +193,7 @@ def interpreters(
     args: Sequence[Any],
     eager: Outcome,
     strategies: Sequence[Options],
-    tolerance: float,
+    rules: Rules,
     source: str,
 ) -> frozenset[int] | None:
     """The rungs between eager and native; the arguments that the program may store to (None where that is not
@@ -199,13 +204,13 @@ def interpreters(
         if isinstance(traced_call, RunOriginal):
             return None
         if isinstance(traced_call, Exception):
-            compare(eager, Outcome(args, error=traced_call), Rules(tolerance), "trace", source)
+            compare(eager, Outcome(args, error=traced_call), rules, "trace", source)
             return None
         traced, related = traced_call[1], traced_call[0].related
         if {i for pair in related.shared for i in pair} & {related.same[i] for i in traced.stored}:
             return None  # overlapping arguments that are stored to run the original function
     stored = frozenset(i for i in range(len(args)) if related.same[i] in traced.stored)
-    rules = Rules(tolerance, stored=stored)
+    rules = replace(rules, stored=stored)
 
     def on_values(func: Func) -> Outcome:
         values, _ = clone_arguments(tuple(args), {})
@@ -236,10 +241,10 @@ def interpreters(
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with rung("tensor, raw", source) as name:
-            tried(on_values, traced.func, name, Rules(tolerance, False, stored))
+            tried(on_values, traced.func, name, replace(rules, sharing=False))
         with rung("tensor, optimised", source) as name:
             pipeline.optimize_tensors(traced.func, Options(verify=True))
-            tried(on_values, traced.func, name, Rules(tolerance, False, stored))
+            tried(on_values, traced.func, name, replace(rules, sharing=False))
         for options in strategies:
             with rung(f"memref, {options.strategy}, {options.heuristic}, seed {options.seed}", source) as name:
                 program = pipeline.to_memref(clone_func(traced.func)[0], options)
@@ -317,7 +322,8 @@ def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str
         text = f"eager {outcome_text(eager)}, this rung {outcome_text(other)}"
         raise Mismatch(name, text, source) from error
     for i, (x, y) in enumerate(zip(eager.args, other.args)):
-        if isinstance(x, np.ndarray) and not (eager.error is not None and (rules.stored is None or i in rules.stored)):
+        unspecified = eager.error is not None and (rules.stored is None or i in rules.stored)
+        if isinstance(x, np.ndarray) and i not in rules.donated and not unspecified:
             if wrong := different(x, y, rules.tolerance):
                 differ(f"argument {i} afterwards: {wrong}")
     if eager.error is not None:
@@ -328,7 +334,7 @@ def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str
     for (path, x), (_, y) in zip(theirs, ours):
         if wrong := different(x, y, rules.tolerance) or (different_layout(x, y) if rules.sharing else ""):
             differ(f"result{path}: {wrong}")
-    if rules.sharing and (wrong := different_sharing(eager, other)):
+    if rules.sharing and (wrong := different_sharing(eager, other, rules.donated)):
         differ(wrong)
 
 
@@ -392,8 +398,8 @@ def axes(x: Array) -> list[tuple[int, bool]]:
     return [(a, x.strides[a] < 0) for a in order]
 
 
-def different_sharing(eager: Outcome, other: Outcome) -> str:
-    """Where identity or shared memory among results and arguments differs."""
+def different_sharing(eager: Outcome, other: Outcome, donated: frozenset[int]) -> str:
+    """Where identity or shared memory among results and arguments differs; what is donated may be anybody's memory."""
     theirs = [*enumerate(eager.args), *leaves(eager.result)]
     ours = [*enumerate(other.args), *leaves(other.result)]
     arguments = len(eager.args)
@@ -403,7 +409,7 @@ def different_sharing(eager: Outcome, other: Outcome) -> str:
             names = f"{place(q)} and {place(p)}"
             if (x is v) != (y is w):
                 return f"{names}: {'one object' if x is v else 'two objects'} in eager only"
-            if not x.size or not v.size:
+            if not x.size or not v.size or any(isinstance(k, int) and k in donated for k in (p, q)):
                 continue
             shared = np.shares_memory(x, v)
             if shared != np.shares_memory(y, w):

@@ -42,13 +42,14 @@ FOOTER = """
 if __name__ == "__main__":
     from tracebuf.testing.ladder import climb
 
-    climb(program, arguments(), again=[arguments_again()], tolerance=TOLERANCE)
+    climb(program, arguments(), again=[arguments_again()], tolerance=TOLERANCE, donate=DONATED)
 """
 
 
 @dataclass(frozen=True)
 class Program:
-    """The text of a module (see above). `tolerance` is in the text too, as TOLERANCE."""
+    """The text of a module (see above). `tolerance` is in the text too, as TOLERANCE, and the
+    parameters that are donated, as DONATED."""
 
     text: str
 
@@ -106,6 +107,7 @@ class _Programs(Paths):
         super().__init__(draw, mode, 2)
         self.made: tuple[list[str], list[str]] = ([], [])
         self.captured = ""
+        self.donated: tuple[str, ...] = ()
 
     def program(self) -> Program:
         self.arguments()
@@ -116,6 +118,8 @@ class _Programs(Paths):
             self.statement()
         if not self.broken:
             self.ending()
+        if self.chance(35):
+            self.donated = tuple(v.name for v in self.parameters if v.name in "abcd" and self.chance(60))
         return Program(self.text(self.lines or ["    pass"]) + "\n" + FOOTER)
 
     def ending(self) -> None:
@@ -149,7 +153,7 @@ class _Programs(Paths):
         """The module with this body, all but what runs it."""
         names = ", ".join(v.name for v in self.parameters)
         parts = [HEADER, *([self.captured] if self.captured else [])]
-        parts.append(f"TOLERANCE = {0.0 if self.mode == 'bits' else 1e-9}\n")
+        parts.append(f"TOLERANCE = {0.0 if self.mode == 'bits' else 1e-9}\nDONATED = {self.donated}\n")
         parts += [f"\n{HELPERS[h]}\n" for h in sorted(self.helpers)]
         parts.append("\n" + "\n".join([f"def program({names}):", *body]) + "\n")
         for name, lines in zip(("arguments", "arguments_again"), self.made):
