@@ -38,6 +38,7 @@ IN_ITS_MEMORY = [
     "def f(x):\n    s = x.sum()\n    y = np.zeros(len(x))\n    y[0] = s\n    return y",
     "def f(x):\n    x[1:] += x[:-1].sum()\n    return x * 2",
     "def f(x):\n    x *= 2\n    return x",
+    "def f(x):\n    y = x * 2\n    return y + x[::-1].max() * x[0]",
     "def f(x, n=3):\n    for i in range(n):\n        x = x * 0.5 + i\n    return x + 0",
 ]
 
@@ -81,6 +82,12 @@ def test_results_come_before_temporaries() -> None:
     assert np.shares_memory(result, x) and made == 0, f.lower(x).as_text()
 
 
+def test_reads_move_before_what_overwrites_them() -> None:
+    x = numbers(9)
+    _, (result, largest), made = donated("def f(x):\n    y = x * 2\n    return y, x.max()", x)
+    assert made == 0 and np.shares_memory(result, x) and largest == numbers(9).max()
+
+
 def test_two_donated_arguments_hold_two_results() -> None:
     x, y = numbers(5), numbers(5) + 1
     _, result, made = donated("def f(x, y):\n    y = y * x.sum()\n    return x + 1, y", x, y, donate=("x", "y"))
@@ -95,7 +102,7 @@ def test_fortran_order() -> None:
 
 NOT_USED = [
     ("def f(x):\n    return x.sum()", "makes no array|no array that the function makes", 1),
-    ("def f(x):\n    y = x * 2\n    return y, x.max()", "`x.max()` (line 3) reads it after `x * 2` (line 2)", 3),
+    ("def f(x):\n    y = x * 2\n    return y, (x * y[0]).max()", "`(x * y[0]).max()` (line 3) reads it after", 3),
     ("def f(x):\n    return x, x + 1", "it is returned as it is", 2),
     ("def f(x):\n    return x[1:], x + 1", "its memory is returned, beside that of `x + 1` (line 2)", 2),
     ("def f(x):\n    return x[::-1] * 2", "reads it at other elements than it is about to write", 2),

@@ -1,11 +1,11 @@
 """New arrays are computed in the memory of arguments that are donated, instead of in new memory.
 
 What: a `tensor.empty` of an argument's type and axis order becomes that argument, if nothing uses the argument
-afterwards (it is read before, or element by element by the very op that writes). Results come first, which live
-longest; then others, one after the other, as long as their lives do not meet. A plain copy of such an argument is the
-argument, and an argument that a new array overwrites entirely is that array from then on. What not: arrays that are
-made inside a loop or a branch, and arguments that are returned themselves (whose stores are in place already). So it
-never costs a copy. No MLIR counterpart; JAX: donate_argnames.
+afterwards: it is read before (reads are moved for that), or element by element by the very op that writes. Results
+come first, which live longest; then others, one after the other, as long as their lives do not meet. A plain copy of
+such an argument is the argument, and an argument that a new array overwrites entirely is that array from then on. What
+not: arrays that are made inside a loop or a branch, and arguments that are returned themselves (whose stores are in
+place already). So it never costs a copy. No MLIR counterpart; JAX: donate_argnames.
 
 It runs after reuse-dying-inputs, so that a chain of temporaries asks for one buffer.
 """
@@ -19,13 +19,14 @@ from tracebuf.analysis.base import Decisions, describe
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.storages import Storages
 from tracebuf.errors import DonationError
-from tracebuf.ir.core import Donation, Func, Use, Value
+from tracebuf.ir.core import Donation, Func, Op, Use, Value
 from tracebuf.ir.location import Location
 from tracebuf.ir.types import TensorType, strides_in_order
 from tracebuf.ops.func import Return
 from tracebuf.ops.linalg import Generic
 from tracebuf.ops.tensor import Empty, InsertSlice
 from tracebuf.optimize.dying_inputs import beginning, is_read_where_it_is_written
+from tracebuf.optimize.early_reads import moved_before
 from tracebuf.optimize.versions import Versions, destinations
 
 
@@ -44,12 +45,11 @@ def reuse_donated_arguments(func: Func) -> None:
     """Rewrites every such array."""
     for argument in donated_arguments(func):
         replace_overwritten(func, argument)
+        read_first(func, argument)
         own, taken = Versions(func), list[Fresh]()
-        for fresh in sorted(fresh_arrays(func, own), key=lambda f: not f.returned):
+        for fresh in candidates(func, argument, own):
             start = destination(argument, fresh, own)
-            if start is None or not is_alike(func, argument, fresh.empty):
-                continue
-            if all(fresh.last < other.first or other.last < fresh.first for other in taken):
+            if start is not None and all(fresh.last < other.first or other.last < fresh.first for other in taken):
                 taken.append(fresh)
                 begin_in(start, fresh)
 
@@ -68,6 +68,35 @@ def replace_overwritten(func: Func, argument: Value) -> None:
             if isinstance(made, Empty) and len(op.source.uses) == 1 and is_alike(func, argument, made):
                 op.result.replace_all_uses(op.source)
                 op.erase()
+
+
+def read_first(func: Func, argument: Value) -> None:
+    """Where every new array is begun before the last read of the argument, the reads after one of them move, if they
+    can."""
+    versions, block = Versions(func), func.block
+    found = candidates(func, argument, versions)
+    if any(destination(argument, fresh, versions) for fresh in found):
+        return
+    order = list(block.ops)
+    for fresh in found:
+        later = [op for op in order[fresh.first + 1 :] if uses_storage(op, argument, versions)]
+        moved = moved_before(block, fresh.out.op, later) if later else None
+        if moved is not None:
+            block.replace_ops(moved)
+            now = Versions(func)
+            if any(destination(argument, f, now) for f in candidates(func, argument, now)):
+                return
+            block.replace_ops(order)
+
+
+def uses_storage(op: Op, value: Value, versions: Versions) -> bool:
+    return any(versions.same_storage(u.value, value) for o in (op, *op.walk()) for u in o.tensor_uses())
+
+
+def candidates(func: Func, argument: Value, versions: Versions) -> list[Fresh]:
+    """The new arrays like the argument, those that are returned first."""
+    found = (f for f in fresh_arrays(func, versions) if is_alike(func, argument, f.empty))
+    return sorted(found, key=lambda f: not f.returned)
 
 
 def fresh_arrays(func: Func, versions: Versions) -> Iterator[Fresh]:
@@ -123,7 +152,7 @@ def destination(argument: Value, fresh: Fresh, versions: Versions) -> Value | No
         return None
     for use in op.tensor_uses():
         if use.value.type == argument.type and beginning(use.value) is argument and use is not fresh.out:
-            inside = any(versions.same_storage(u.value, argument) for o in op.walk() for u in o.tensor_uses())
+            inside = any(uses_storage(o, argument, versions) for o in op.walk())
             if not inside and is_read_where_it_is_written(use, fresh.out, versions):
                 return use.value
     return None
@@ -155,7 +184,7 @@ def why_unused(func: Func, argument: Value) -> tuple[str, Location, str]:
     if not alike:
         return _nothing_alike(argument, empties), func.loc, ""
     versions = Versions(func)
-    fresh = next((f for f in fresh_arrays(func, versions) if f.empty in alike), None)
+    fresh = next(iter(candidates(func, argument, versions)), None)
     if fresh is None:
         return f"{describe(alike[0].loc)} is made anew inside a loop or a branch", alike[0].loc, ""
     made = describe(fresh.out.op.loc)
@@ -165,7 +194,7 @@ def why_unused(func: Func, argument: Value) -> tuple[str, Location, str]:
     user = func.block.ops[later]
     if isinstance(user, Return):
         return f"its memory is returned, beside that of {made}", end.loc, ""
-    return f"{describe(user.loc)} reads it after {made}", user.loc, "read it first; or "
+    return f"{describe(user.loc)} reads it after {made}", user.loc, "copy what is still needed of it; or "
 
 
 def _nothing_alike(argument: Value, empties: list[Empty]) -> str:

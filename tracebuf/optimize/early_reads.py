@@ -10,7 +10,7 @@ may fail moves before an op that may stop the program. MLIR has no counterpart: 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tracebuf.analysis.cost import CostModel
 from tracebuf.analysis.derived import Analysis
@@ -127,6 +127,18 @@ def _group(block: Block, write: Op, read: Op, others: list[Op]) -> list[Op]:
             group |= needed(block, write, anchor) or {}
     ordered = sorted(group, key=block.op_index)
     return ordered if may_move(block, write, ordered) else []
+
+
+def moved_before(block: Block, write: Op, readers: Sequence[Op]) -> list[Op] | None:
+    """The block's ops with the readers, and what they are computed from, before `write`; None where one must stay."""
+    group: dict[Op, None] = {}
+    for op in readers:
+        more = needed(block, write, op)
+        if more is None:
+            return None
+        group |= more
+    ordered = sorted(group, key=block.op_index)
+    return before(block, write, ordered) if may_move(block, write, ordered) else None
 
 
 def needed(block: Block, write: Op, op: Op) -> dict[Op, None] | None:
