@@ -120,6 +120,42 @@ def swapped() -> Func:
     return finish(m, *m.loop(0, 3, m.args, lambda i, x, y: [y, x]))
 
 
+def summed_in_a_loop() -> Func:
+    """for i in range(n): s += a[i], where the loop carries a"""
+    m = maker(("a",), a=(N,), x=F64)
+    a, x = m.args
+
+    def body(i: Expr, a: Value, s: Value) -> list[Value]:
+        return [a, m.add(arith.AddF.of(s, m.extract(a, i), m.loc()))]
+
+    return finish(m, m.loop(0, N, [a, x], body)[1])
+
+
+def read_in_turn() -> Func:
+    """for i in range(n): s, a, b = s + a[i], b, a"""
+    m = maker(("a", "b"), a=(N,), b=(N,), x=F64)
+    a, b, x = m.args
+
+    def body(i: Expr, a: Value, b: Value, s: Value) -> list[Value]:
+        return [b, a, m.add(arith.AddF.of(s, m.extract(a, i), m.loc()))]
+
+    return finish(m, m.loop(0, 3, [a, b, x], body)[2])
+
+
+def read_while() -> Func:
+    """while s < 20: s += a[0], where the loop carries a"""
+    m = maker(("a",), a=(N,), x=F64)
+    a, x = m.args
+
+    def before(a: Value, s: Value) -> list[Value]:
+        return [m.add(arith.CmpF.of("olt", s, m.const(20.0), m.loc())), a, s]
+
+    def after(a: Value, s: Value) -> list[Value]:
+        return [a, m.add(arith.AddF.of(s, m.extract(a, 0), m.loc()))]
+
+    return finish(m, m.rounds([a, x], before, after)[1])
+
+
 def chain_of_new_arrays() -> Func:
     """a * b + b, each result in an array of its own"""
     m = maker(("a", "b"), a=(N,), b=(N,))
@@ -167,6 +203,8 @@ PROGRAMS: list[tuple[Improvement, Callable[[], Func], Cost, Cost]] = [
     ("disjoint-slices", the_row_before, (7, 7), (0, 0)),
     ("early-equivalence", part_of_a_whole_slice, (1, 0), (0, 0)),
     ("rotation", swapped, (6, 6), (0, 0)),
+    ("read-only-loops", summed_in_a_loop, (1, 1), (0, 0)),
+    ("read-only-loops", read_while, (1, 1), (0, 0)),
     ("dying-inputs", chain_of_new_arrays, (2, 0), (1, 0)),
     ("pay-only-empty-elimination", concatenated, (3, 0), (1, 0)),
     ("several-orders", part_beside_the_whole, (1, 1), (1, 0)),
@@ -183,6 +221,11 @@ def test_what_an_improvement_saves(
     assert executed(build(), Options()) == improved
     assert executed(build(), Options(improvements={name})) == improved
     assert executed(build(), Options(compat="mlir")) == without
+
+
+def test_loops_hand_on_what_is_read_only() -> None:
+    assert executed(read_in_turn(), Options(improvements={"read-only-loops", "rotation"})) == (0, 0)
+    assert executed(read_in_turn(), Options(improvements={"rotation"})) == (2, 2)
 
 
 def test_every_improvement_has_a_program() -> None:

@@ -14,6 +14,7 @@ Improvement = Literal[
     "disjoint-slices",
     "early-equivalence",
     "rotation",
+    "read-only-loops",
     "dying-inputs",
     "pay-only-empty-elimination",
     "early-reads",
@@ -24,10 +25,11 @@ IMPROVEMENTS: frozenset[Improvement] = frozenset(get_args(Improvement))
 
 disjoint-slices: parts of one buffer that share no element do not conflict (analysis/parts.py). early-equivalence: which
 values are one buffer is known while deciding (analysis/parts.py). rotation: loops hand buffers on, which values may
-share one is known path by path (analysis/storages.py). dying-inputs: results take the buffers of operands that nobody
-needs any more (optimize/dying_inputs.py). pay-only-empty-elimination: what is stored into a slice is computed there,
-where that saves something (optimize/empty_tensors.py). early-reads: a read moves before the write that would cost a
-copy (optimize/early_reads.py). several-orders: the cheapest of some orders of decisions is taken
+share one is known path by path (analysis/storages.py). read-only-loops: what a loop only reads it does not write
+(analysis/read_only_loops.py). dying-inputs: results take the buffers of operands that nobody needs any more
+(optimize/dying_inputs.py). pay-only-empty-elimination: what is stored into a slice is computed there, where that saves
+something (optimize/empty_tensors.py). early-reads: a read moves before the write that would cost a copy
+(optimize/early_reads.py). several-orders: the cheapest of some orders of decisions is taken
 (analysis/several_orders.py).
 """
 

@@ -35,6 +35,10 @@ class Analysis:
         """Whether the op may use the operand's own buffer."""
         raise NotImplementedError
 
+    def writes(self, use: Use) -> bool:
+        """Whether the op may store to the operand's buffer, where that is in place."""
+        return self.flow.writes(use)
+
     def conflict(self, use: Use) -> Conflict | None:
         """Why the operand is not in place; None where it is."""
         return None if self.is_in_place(use) else Conflict("chosen", use)

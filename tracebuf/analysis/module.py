@@ -154,7 +154,7 @@ def _reads_and_writes(f: Func, analysis: Analysis) -> tuple[set[int], set[int]]:
         if arg.is_tensor and _marked_access(f, k) is None:
             if analysis.flow.is_value_read(arg):
                 reads.add(k)
-            if any(analysis.is_in_place(u) and analysis.flow.writes(u) for v in aliases.of(arg) for u in v.uses):
+            if any(analysis.is_in_place(u) and analysis.writes(u) for v in aliases.of(arg) for u in v.uses):
                 writes.add(k)
     return reads, writes
 

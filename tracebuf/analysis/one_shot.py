@@ -18,6 +18,7 @@ from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.derived import Analysis
 from tracebuf.analysis.order import post_order
 from tracebuf.analysis.parts import Parts
+from tracebuf.analysis.read_only_loops import only_read
 from tracebuf.analysis.rules import Rules
 from tracebuf.analysis.storages import Storages
 from tracebuf.errors import InternalError
@@ -53,6 +54,12 @@ class OneShot(Analysis):
 
     def conflict(self, use: Use) -> Conflict | None:
         return self._conflicts.get(use)
+
+    def writes(self, use: Use) -> bool:
+        """Beyond MLIR 22, loops that only read what they carry do not write it."""
+        if not self.flow.writes(use):
+            return False
+        return "read-only-loops" not in self._rules.improved or not only_read(self.flow, use)
 
     def may_alias(self, a: Value, b: Value) -> bool:
         """Whether both values may share memory."""
@@ -129,7 +136,7 @@ class OneShot(Analysis):
 
     def would_conflict(self, use: Use) -> Conflict | None:
         """Why the operand may not be in place, given what is; None if it may."""
-        sets, writes = self._joint(use), self.flow.writes(use)
+        sets, writes = self._joint(use), self.writes(use)
         read_only = next((s.read_only for s in sets if s.read_only is not None), None)
         if read_only is not None:
             all_writes = chain([use] if writes else [], (w for s in sets for w in s.writes()))
@@ -180,7 +187,7 @@ class OneShot(Analysis):
     def _use_in_place(self, use: Use) -> None:
         self._in_place.add(use)
         joint = self._union(self._joint(use))
-        if self.flow.writes(use):
+        if self.writes(use):
             joint.add_write(self.flow, use)
 
     def _union(self, sets: list[AliasSet]) -> AliasSet:
