@@ -201,7 +201,7 @@ PROGRAMS: list[tuple[Improvement, Callable[[], Func], Cost, Cost]] = [
     ("disjoint-slices", disjoint_halves, (1, 1), (0, 0)),
     ("disjoint-slices", even_and_odd, (1, 1), (0, 0)),
     ("disjoint-slices", the_row_before, (7, 7), (0, 0)),
-    ("early-equivalence", part_of_a_whole_slice, (1, 0), (0, 0)),
+    ("early-equivalence", part_of_a_whole_slice, (1, 1), (0, 0)),
     ("rotation", swapped, (6, 6), (0, 0)),
     ("read-only-loops", summed_in_a_loop, (1, 1), (0, 0)),
     ("read-only-loops", read_while, (1, 1), (0, 0)),
@@ -217,7 +217,7 @@ PROGRAMS: list[tuple[Improvement, Callable[[], Func], Cost, Cost]] = [
 def test_what_an_improvement_saves(
     name: Improvement, build: Callable[[], Func], without: Cost, improved: Cost
 ) -> None:
-    assert executed(build(), Options(improvements=IMPROVEMENTS - {name})) == without
+    assert executed(build(), Options(improvements=IMPROVEMENTS - {name, "several-orders"})) == without
     assert executed(build(), Options()) == improved
     assert executed(build(), Options(improvements={name})) == improved
     assert executed(build(), Options(compat="mlir")) == without
