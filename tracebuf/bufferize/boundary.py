@@ -11,8 +11,17 @@ from itertools import permutations
 from tracebuf.ir.core import Func, Op
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.slices import Slice
-from tracebuf.ir.types import MemRefType, TensorType, Type, strides_in_order
+from tracebuf.ir.types import (
+    MemRefType,
+    TensorType,
+    Type,
+    UnrankedMemRefType,
+    UnrankedTensorType,
+    row_major,
+    strides_in_order,
+)
 from tracebuf.ops import memref
+from tracebuf.options import Layout
 
 Order = tuple[int, ...]
 """Axes of a buffer, outermost first."""
@@ -29,6 +38,17 @@ def argument_types(func: Func) -> list[Type]:
 def argument_type(type: TensorType, strides: tuple[Dim | None, ...] | None) -> MemRefType:
     """The buffer of an argument; strides that nobody knows are None."""
     return MemRefType(type.shape, type.element, (None,) * type.rank if strides is None else strides, 0)
+
+
+def unknown_type(type_: Type, layout: Layout) -> Type:
+    """The type of a tensor's buffer that comes from outside, or crosses a function's boundary."""
+    if isinstance(type_, UnrankedTensorType):
+        return UnrankedMemRefType(type_.element)
+    if not isinstance(type_, TensorType):
+        return type_
+    if layout == "identity-layout-map":
+        return MemRefType(type_.shape, type_.element, row_major(type_.shape), 0)
+    return MemRefType(type_.shape, type_.element, (None,) * type_.rank, None if type_.rank else 0)
 
 
 def order_of_type(type: MemRefType) -> Order:

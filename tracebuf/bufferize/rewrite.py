@@ -14,7 +14,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from tracebuf.analysis import Analysis, Decisions, analysis_of
-from tracebuf.bufferize.boundary import Order, argument_types, order_of_regrouped, order_of_type, order_of_view
+from tracebuf.bufferize.boundary import (
+    Order,
+    argument_types,
+    order_of_regrouped,
+    order_of_type,
+    order_of_view,
+    unknown_type,
+)
 from tracebuf.errors import InternalError
 from tracebuf.ir.clone import clone_op
 from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Region, Use, Value
@@ -22,7 +29,8 @@ from tracebuf.ir.dims import Expr, symbols
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import MemRefType, Type
-from tracebuf.ops import linalg, memref, scf, tensor
+from tracebuf.ops import bufferization, linalg, memref, scf, tensor
+from tracebuf.options import Layout
 
 
 def bufferize(func: Func, analysis: Decisions) -> Func:
@@ -31,40 +39,45 @@ def bufferize(func: Func, analysis: Decisions) -> Func:
     Allocations and copies that the analysis could not avoid carry `reason` (text) and `conflict` (why). Raises
     DecisionError where the decisions would change the results.
     """
-    return _Rewrite(func, analysis_of(func, analysis)).run()
+    found = analysis_of(func, analysis)
+    return Rewrite(func, found, argument_types(func)).run()
 
 
-class _Rewrite:
-    """Implements `ir.protocols.Rewriter`."""
+class Rewrite:
+    """Implements `ir.protocols.Rewriter` for one function, whose arguments get these types."""
 
-    def __init__(self, func: Func, analysis: Analysis) -> None:
+    def __init__(self, func: Func, analysis: Analysis, arg_types: Sequence[Type]) -> None:
         self.func, self.analysis = func, analysis
-        self.new = Func(func.name, argument_types(func), func.loc)
+        self.new = Func(func.name, arg_types, func.loc)
         self.target = self.new.block
+        self.placed: dict[Block, Block] = {func.block: self.new.block}
         self.values: dict[Value, Value] = {}
         self.buffers: dict[Value, Value] = {}
         self.orders: dict[Value, Order] = {}
         self.copied_results: dict[Value, Use] = {}
         self.scopes: list[dict[Any, Value]] = [{}]
+        self.unknown_layout: Layout = "fully-dynamic-layout-map"
 
     def run(self) -> Func:
         new = self.new
         new.arg_attrs, new.attrs = [dict(a) for a in self.func.arg_attrs], dict(self.func.attrs)
         for old, arg in zip(self.func.args, new.args, strict=True):
-            self._bind(old, arg)
+            self.bind(old, arg)
             if isinstance(arg.type, MemRefType):
                 self.orders[arg] = order_of_type(arg.type)
         for op in self.func.block.ops:
-            op.bufferize(self)
+            self.op(op)
+        self.blocks(self.func.body, new.body)
         new.symbols = {s: self.values[v] for s, v in self.func.symbols.items() if v in self.values}
         return new
 
-    def _bind(self, old: Value, new: Value) -> None:
+    def bind(self, old: Value, new: Value) -> None:
+        """`new` stands for `old` from now on: a buffer or a scalar, or a tensor that an unknown op made."""
         new.name = new.name or old.name
-        (self.buffers if old.is_tensor else self.values)[old] = new
+        (self.buffers if old.is_tensor and not new.is_tensor else self.values)[old] = new
 
     @contextmanager
-    def _inside(self, block: Block) -> Iterator[None]:
+    def inside(self, block: Block) -> Iterator[None]:
         """Appends to another block; what is found equal there is not known outside."""
         outer, self.target = self.target, block
         self.scopes.append({})
@@ -91,7 +104,7 @@ class _Rewrite:
         return self.values[value]
 
     def set_value(self, result: Value, value: Value) -> None:
-        self._bind(result, value)
+        self.bind(result, value)
 
     def _mixed(self, sizes: Sequence[Mixed]) -> tuple[Mixed, ...]:
         return tuple(s if isinstance(s, int) else self.values[s] for s in sizes)
@@ -106,7 +119,7 @@ class _Rewrite:
 
     # -- buffers
     def buffer(self, use: Use) -> Value:
-        found, flow = self.buffers[use.value], self.analysis.flow
+        found, flow = self._buffer_of(use.value, use.op.loc), self.analysis.flow
         aliases, writes = flow.aliasing_values(use), flow.writes(use)
         if self.analysis.is_in_place(use) or not (writes or aliases):
             return found
@@ -124,7 +137,7 @@ class _Rewrite:
             known = [u.value for u in (loop.passed[buffer.index], *loop.inits[buffer.index :][:1])]
             if (order := next((self.orders[v] for v in known if v in self.orders), None)) is not None:
                 self.orders[buffer] = order
-        self._bind(result, buffer if use is None else self._private(buffer, use))
+        self.bind(result, buffer if use is None else self._private(buffer, use))
 
     def _private(self, buffer: Value, use: Use) -> Value:
         """A new buffer like `buffer`, because `use` is out of place."""
@@ -223,6 +236,110 @@ class _Rewrite:
     def equivalent(self, a: Value, b: Value) -> bool:
         return self.analysis.equivalent(a, b)
 
+    def _buffer_of(self, value: Value, loc: Location) -> Value:
+        """The buffer of a value; that of a tensor that an unknown op made is asked for where it is needed."""
+        if (found := self.buffers.get(value)) is not None:
+            return found
+        made = self.values[value]
+        type_ = unknown_type(made.type, self.unknown_layout)
+        return self._numbered(("to_buffer", made), lambda: bufferization.ToBuffer.of(made, type_, loc))
+
+    def tensor(self, use: Use) -> Value:
+        """The operand as a tensor, for an op that takes nothing else."""
+        if use.value not in self.buffers:
+            return self.values[use.value]
+        return self.add(bufferization.ToTensor.of(self.buffer(use), use.value.type, use.op.loc)).result
+
+    def unknown(self, op: Op) -> None:
+        """An op that nobody can rewrite stays as it is, its tensors made of buffers and buffers of its tensors."""
+        operands = [self.tensor(u) if u.value.is_tensor else self.values[u.value] for u in op.uses]
+        regions = [Region(*(Block([a.type for a in b.args]) for b in region.blocks)) for region in op.regions]
+        for old, new in zip(op.regions, regions, strict=True):
+            for block, copy in zip(old.blocks, new.blocks, strict=True):
+                self.placed[block] = copy
+                for a, b in zip(block.args, copy.args, strict=True):
+                    self.bind(a, b)
+            for block, copy in zip(old.blocks, new.blocks, strict=True):
+                with self.inside(copy):
+                    for inner in block.ops:
+                        self.op(inner)
+        targets = [self.placed[b] for b in op.successors]
+        types = [r.type for r in op.results]
+        made = self.add(op.rebuilt(operands, types, op.loc, dict(op.attrs), regions, targets))
+        for a, b in zip(op.results, made.results, strict=True):
+            self.bind(a, b)
+
+    # -- blocks
+    def op(self, op: Op) -> None:
+        """Emits the memref form of one op."""
+        if self.analysis.flow.is_known(op):
+            op.bufferize(self)
+        else:
+            self.unknown(op)
+
+    def successor(self, block: Block) -> Block:
+        """The new block for one that is branched to; its buffers may lie in any way."""
+        if block not in self.placed:
+            new = self.placed[block] = Block([scf.carried_type(a) for a in block.args])
+            for old, arg in zip(block.args, new.args, strict=True):
+                self.bind(old, arg)
+        return self.placed[block]
+
+    def blocks(self, old: Region, new: Region) -> None:
+        """The blocks of a region after its first, each after one that branches to it."""
+        work, seen = [old.blocks[0]], {old.blocks[0]}
+        while work:
+            for block in work.pop(0).ops[-1].successors:
+                if block not in seen:
+                    seen.add(block)
+                    work.append(block)
+                    target = self.successor(block)
+                    target.region = new
+                    new.blocks.append(target)
+                    with self.inside(target):
+                        for op in block.ops:
+                            self.op(op)
+
+    def body(self, block: Block, arg_types: Sequence[Type], args: Sequence[Value], end: Callable[[], None]) -> Block:
+        """The memref form of a block without what ends it, which `end` adds."""
+        new = Block(arg_types)
+        for old, arg in zip(args, new.args, strict=True):
+            self.bind(old, arg)
+        Region(new)
+        with self.inside(new):
+            self._ops(block)
+            end()
+        return new
+
+    def region(self, old: Region) -> Region:
+        """The memref form of a region of branching blocks, without arguments."""
+        first = self.placed[old.blocks[0]] = Block()
+        new = Region(first)
+        with self.inside(first):
+            for op in old.blocks[0].ops:
+                self.op(op)
+        self.blocks(old, new)
+        return new
+
+    def call(self, callee: str, args: Sequence[Use], loc: Location) -> tuple[list[Value], Sequence[Type]]:
+        """The operands of a call, and the types of its results."""
+        raise InternalError(f"a call of {callee} outside of a module")
+
+    def cast(self, use: Use, type_: Type) -> Value:
+        """An operand that is passed on, as a type of another layout."""
+        if not use.value.is_tensor:
+            return self.values[use.value]
+        buffer = self.buffer(use)
+        return buffer if buffer.type == type_ else self.add(memref.Cast.of(buffer, type_, use.op.loc)).result
+
+    def fresh_copy(self, buffer: Value, loc: Location, reason: str) -> Value:
+        """A new buffer in C order with the elements of another."""
+        sizes, type_ = self._sizes(buffer, loc), buffer.memref_type
+        order = tuple(range(type_.rank))
+        fresh = self.add(memref.Alloc.of(type_.shape, type_.element, sizes, order, reason, loc)).result
+        self.add(memref.Copy.of(buffer, fresh, reason, loc))
+        return fresh
+
     # -- control flow
     def block(
         self, block: Block, arg_types: Sequence[Type], args: Sequence[Value | None], yields: Sequence[Use]
@@ -230,10 +347,10 @@ class _Rewrite:
         new = Block(arg_types)
         for old, arg in zip(args, new.args, strict=True):
             if old is not None:
-                self._bind(old, arg)
+                self.bind(old, arg)
                 self._carry_order(old, arg)
         Region(new)
-        with self._inside(new):
+        with self.inside(new):
             self._ops(block)
             passed = [self._passed(use) for use in yields]
             end = block.terminator
@@ -250,13 +367,13 @@ class _Rewrite:
             return
         after = isinstance(loop, scf.While) and old.owner is loop.after
         source = loop.passed[old.index] if after else loop.inits[loop.args.index(old)]
-        buffer = self.buffers[source.value]
+        buffer = self.buffers.get(source.value)
         if buffer in self.orders:
             self.orders[arg] = self.orders[buffer]
 
     def _ops(self, block: Block) -> None:
         for op in block.ops[:-1]:
-            op.bufferize(self)
+            self.op(op)
 
     def _passed(self, use: Use) -> Value:
         """A value for the next iteration: a buffer that this iteration allocated or hands on, or else a copy."""
@@ -282,7 +399,7 @@ class _Rewrite:
         for block in op.branches:
             new = Block()
             Region(new)
-            with self._inside(new):
+            with self.inside(new):
                 self._ops(block)
                 uses = block.terminator.uses
                 yielded.append([self.buffer(u) if u.value.is_tensor else self.values[u.value] for u in uses])
@@ -290,7 +407,7 @@ class _Rewrite:
         kept = [k for k, (a, b) in enumerate(zip(*yielded, strict=True)) if a is not b]
         types = [scf.carried_type(op.results[k]) for k in kept]
         for new, values, old in zip(blocks, yielded, op.branches, strict=True):
-            with self._inside(new):
+            with self.inside(new):
                 uses = old.terminator.uses
                 passed = [self._cast(values[k], uses[k]) if uses[k].value.is_tensor else values[k] for k in kept]
                 self.add(scf.Yield.of(passed, old.terminator.loc))
@@ -300,7 +417,7 @@ class _Rewrite:
             self._join(result, yielded[0][k], yielded[1][k], next(results) if k in kept else None)
 
     def _join(self, result: Value, then: Value, orelse: Value, passed: Value | None) -> None:
-        self._bind(result, then if passed is None else passed)
+        self.bind(result, then if passed is None else passed)
         if passed is not None and then in self.orders and self.orders[then] == self.orders.get(orelse):
             self.orders[passed] = self.orders[then]
 

@@ -331,6 +331,9 @@ class UnknownOp(Op):
     def is_writable(self, value: Value) -> bool:
         return False
 
+    def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.unknown(self)
+
 
 class Block:
     """A list of ops with arguments; `op_index` gives an op's place, renumbered when the list changed."""

@@ -5,13 +5,14 @@ An op's class can so hold its own rewrite, reference and native form without imp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from tracebuf.ir.core import Block, Op, OpT, Use, Value
+    from tracebuf.ir.core import Block, Op, OpT, Region, Use, Value
+    from tracebuf.ir.location import Location
     from tracebuf.ir.types import ScalarType, Type
 
 
@@ -78,6 +79,30 @@ class Rewriter(Protocol):
         k, `yields` what its terminator passes on. A buffer that may not be handed on is copied into a new one (MLIR
         behaviours 36, 37).
         """
+        ...
+
+    def body(self, block: Block, arg_types: Sequence[Type], args: Sequence[Value], end: Callable[[], None]) -> Block:
+        """The memref form of a block without what ends it, which `end` adds."""
+        ...
+
+    def region(self, old: Region) -> Region:
+        """The memref form of a region of branching blocks, without arguments."""
+        ...
+
+    def successor(self, block: Block) -> Block:
+        """The new block for one that is branched to."""
+        ...
+
+    def call(self, callee: str, args: Sequence[Use], loc: Location) -> tuple[list[Value], Sequence[Type]]:
+        """The operands of a call of the new function of that name, and the types of its results."""
+        ...
+
+    def cast(self, use: Use, type_: Type) -> Value:
+        """An operand that is passed on: a scalar, or the buffer as a type of another layout."""
+        ...
+
+    def unknown(self, op: Op) -> None:
+        """Keeps an op as it is, with tensors made of its operands' buffers."""
         ...
 
     def branches(self, op: Op) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from tracebuf.ir.core import Alias, Facts, Op, Use, Value
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
-from tracebuf.ir.types import I1
+from tracebuf.ir.types import I1, Type
 
 
 class MaterializeInDestination(Op):
@@ -49,6 +49,46 @@ class MaterializeInDestination(Op):
             rewriter.buffer(self.uses[0]), dest, self, "the final value of an argument goes to the caller's buffer"
         )
         rewriter.replace(self.result, dest)
+
+
+class ToTensor(Op):
+    """`bufferization.to_tensor`: a buffer as a tensor; to be stored to only if `writable`."""
+
+    __slots__ = ()
+    name = "bufferization.to_tensor"
+
+    @classmethod
+    def of(cls, buffer: Value, type: Type, loc: Location) -> ToTensor:
+        return cls([buffer], [type], loc)
+
+    def is_writable(self, value: Value) -> bool:
+        return "writable" in self.attrs
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.replace(self.result, rewriter.value(self.operand(0)))
+
+
+class ToBuffer(Op):
+    """`bufferization.to_buffer`: the tensor's buffer, which may be read later, and written unless `read_only`."""
+
+    __slots__ = ()
+    name = "bufferization.to_buffer"
+
+    @classmethod
+    def of(cls, tensor: Value, type: Type, loc: Location) -> ToBuffer:
+        return cls([tensor], [type], loc)
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return "read_only" not in self.attrs
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return []
+
+    def must_bufferize_in_place(self, use: Use) -> bool:
+        return True
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.set_value(self.result, rewriter.cast(self.uses[0], self.result.type))
 
 
 class Dealloc(Op):

@@ -10,6 +10,7 @@ from tracebuf.ir.attributes import segments
 from tracebuf.ir.core import Alias, Block, Facts, Op, Relation, Use, Value
 from tracebuf.ir.form import Form
 from tracebuf.ir.location import Location
+from tracebuf.ir.protocols import Rewriter
 
 
 class BranchOp(Op):
@@ -31,6 +32,13 @@ class BranchOp(Op):
     def aliasing_values(self, use: Use) -> list[Alias]:
         target = self.target(use)
         return [] if target is None else [Alias(target, Relation.EQUIVALENT, definite=False)]
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        targets = [rewriter.successor(b) for b in self.successors]
+        types = [a.type for b in targets for a in b.args]
+        passed = [rewriter.cast(u, t) for u, t in zip(self.uses[len(self.uses) - len(types) :], types, strict=True)]
+        first = [rewriter.value(u.value) for u in self.uses[: len(self.uses) - len(types)]]
+        rewriter.add(self.rebuilt([*first, *passed], [], self.loc, dict(self.attrs), successors=targets))
 
 
 class Branch(BranchOp):

@@ -9,9 +9,9 @@ from typing import Any
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import integers, segments
-from tracebuf.ir.core import Alias, Block, Facts, Mixed, Op, Use, Value, join_mixed
+from tracebuf.ir.core import Alias, Block, Facts, Mixed, Op, Region, Use, Value, join_mixed
 from tracebuf.ir.form import Form
-from tracebuf.ir.protocols import Interpreter
+from tracebuf.ir.protocols import Interpreter, Rewriter
 
 _BOUNDS = ("staticLowerBound", "staticUpperBound", "staticStep")
 
@@ -134,3 +134,21 @@ class Forall(Op):
                 at = self.shared.index(store.operand(1))
                 outs[at] = store.evaluate(interpreter, [source, outs[at], *sizes])[0]
         return outs
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        for use, arg, result in zip(self.outs, self.shared, self.results, strict=True):
+            buffer = rewriter.buffer(use)
+            rewriter.replace(arg, buffer)
+            rewriter.replace(result, buffer)
+        last = self.body.terminator
+
+        def end() -> None:
+            for store in last.regions[0].block.ops:
+                store.bufferize(rewriter)
+            rewriter.add(InParallel([], [], last.loc, {}, [Region(Block())]))
+
+        indices = self.body.args[: self.rank]
+        body = rewriter.body(self.body, [i.type for i in indices], indices, end)
+        bounds = [rewriter.value(v) for v in self.operands[: self.first]]
+        attrs = {k: v for k, v in self.attrs.items() if k != "mapping"}
+        rewriter.add(Forall(bounds, [], self.loc, attrs, [Region(body)]))

@@ -106,3 +106,9 @@ class Call(Op):
         same = len(near) == 1 and self.summary.equivalent.get(near[0]) == use.index
         relation = Relation.EQUIVALENT if same else Relation.UNKNOWN
         return [Alias(self.results[k], relation, definite=same) for k in near]
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        args, types = rewriter.call(self.callee, self.uses, self.loc)
+        made = rewriter.add(Call.of(self.callee, args, types, self.loc))
+        for old, new in zip(self.results, made.results, strict=True):
+            rewriter.replace(old, new) if old.is_tensor else rewriter.set_value(old, new)

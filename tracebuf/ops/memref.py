@@ -15,7 +15,7 @@ from tracebuf.ir.dims import Dim as Size
 from tracebuf.ir.dims import add, mul
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice, pack_slice, unpack_slice
-from tracebuf.ir.types import INDEX, MemRefType, ScalarType, ShapedType, TensorType, row_major, strides_in_order
+from tracebuf.ir.types import INDEX, MemRefType, ScalarType, ShapedType, TensorType, Type, row_major, strides_in_order
 
 
 class Alloc(Op):
@@ -120,7 +120,7 @@ class Cast(Op):
     pure = True
 
     @classmethod
-    def of(cls, source: Value, type: MemRefType, loc: Location) -> Cast:
+    def of(cls, source: Value, type: Type, loc: Location) -> Cast:
         return cls([source], [type], loc)
 
 

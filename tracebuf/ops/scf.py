@@ -30,6 +30,13 @@ class Yield(Terminator):
         return []
 
 
+    def bufferize(self, rewriter: Rewriter) -> None:
+        """That of an scf.execute_region; loops and scf.if make their own."""
+        assert self.parent_op is not None
+        types = [carried_type(r) for r in self.parent_op.results]
+        rewriter.add(Yield.of([rewriter.cast(u, t) for u, t in zip(self.uses, types, strict=True)], self.loc))
+
+
 class Condition(Terminator):
     """`scf.condition`: if its first operand holds, the loop goes on with the others in its after region; else they are
     its results."""
@@ -408,6 +415,12 @@ class ExecuteRegion(Op):
 
     def aliasing_uses(self, value: Value) -> list[tuple[Use, Relation, bool]]:
         return [(self.yielded[value.index], Relation.EQUIVALENT, True)] if value.owner is self else []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        types = [carried_type(r) for r in self.results]
+        new = rewriter.add(ExecuteRegion([], types, self.loc, {}, [rewriter.region(self.regions[0])]))
+        for old, result in zip(self.results, new.results, strict=True):
+            rewriter.replace(old, result) if old.is_tensor else rewriter.set_value(old, result)
 
 
 def _drop_operand(op: Op, index: int) -> None:

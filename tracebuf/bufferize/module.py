@@ -1,0 +1,133 @@
+"""The rewrite of a module: functions that call one another, blocks that branch, layouts at the boundary. MLIR
+counterpart: OneShotModuleBufferize.cpp and FuncBufferizableOpInterfaceImpl.cpp.
+
+Callees come first, so that a call knows what its callee returns. With `infer-layout-map` a result has the type of the
+buffer that is returned (of any layout, where there are several); the other conversions fix it, and what does not fit is
+copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tracebuf.analysis.derived import Analysis
+from tracebuf.analysis.module import ModuleAnalysis, order_by_calls, returns
+from tracebuf.bufferize.boundary import unknown_type
+from tracebuf.bufferize.rewrite import Rewrite
+from tracebuf.ir.core import Block, Func, Module, Use, Value
+from tracebuf.ir.location import Location
+from tracebuf.ir.types import TENSORS, MemRefType, Type, same_type
+from tracebuf.ops import memref
+from tracebuf.options import Layout, OneShotOptions
+
+
+def bufferize_module(module: Module, analysis: ModuleAnalysis, options: OneShotOptions) -> Module:
+    """The memref program of an analysed module; `module` is left as it is.
+
+    Without `bufferize_function_boundaries` tensors cross the boundaries, and calls and returns are unknown ops.
+    """
+    layout = options.function_boundary_type_conversion
+    if not options.bufferize_function_boundaries:
+        return _rebuilt(module, {f.name: _inside(f, analysis, options) for f in module.funcs})
+    signatures: dict[str, Func] = {}
+    ordered, circular = order_by_calls(module)
+    for f in circular:
+        signatures[f.name] = _signature(f, layout)
+    for f in (*ordered, *circular):
+        if f.external:
+            signatures[f.name] = _signature(f, layout)
+        else:
+            fixed = layout if f not in circular else "fully-dynamic-layout-map"
+            rewrite = _ModuleRewrite(f, analysis.funcs[f.name], layout, signatures)
+            rewrite.unknown_layout = options.unknown_type_conversion
+            signatures[f.name] = rewrite.run_to(fixed)
+    return _rebuilt(module, signatures)
+
+
+def _rebuilt(module: Module, funcs: dict[str, Func]) -> Module:
+    new = Module([funcs[i.name] if isinstance(i, Func) else i for i in module.items], module.loc, module.name)
+    new.attrs = dict(module.attrs)
+    return new
+
+
+def _inside(f: Func, analysis: ModuleAnalysis, options: OneShotOptions) -> Func:
+    """A function whose arguments and results stay tensors."""
+    if f.external:
+        return f
+    rewrite = Rewrite(f, analysis.funcs[f.name], [a.type for a in f.args])
+    rewrite.unknown_layout = options.unknown_type_conversion
+    new = rewrite.run()
+    new.results = f.results
+    return new
+
+
+def _signature(f: Func, layout: Layout) -> Func:
+    """The function without a body: what its callers see before it is rewritten."""
+    new = Func(f.name, [unknown_type(a.type, layout) for a in f.args], f.loc)
+    new.arg_attrs, new.attrs = [_kept(a) for a in f.arg_attrs], dict(f.attrs)
+    new.results = tuple(unknown_type(t, layout) for t in f.result_types)
+    return new
+
+
+def _kept(attrs: dict[str, object]) -> dict[str, object]:
+    """What an argument is said to be, without what was said to the analysis."""
+    return {k: v for k, v in attrs.items() if not k.startswith("bufferization.")}
+
+
+class _ModuleRewrite(Rewrite):
+    """One function among others."""
+
+    def __init__(self, func: Func, analysis: Analysis, layout: Layout, signatures: dict[str, Func]) -> None:
+        super().__init__(func, analysis, [unknown_type(a.type, layout) for a in func.args])
+        self.signatures = signatures
+
+    def run_to(self, layout: Layout) -> Func:
+        """The rewritten function, its results as the layout asks."""
+        new = self.run()
+        new.arg_attrs = [_kept(a) for a in self.func.arg_attrs]
+        ends = returns(new)
+        for k, type_ in enumerate(self.func.result_types):
+            if isinstance(type_, TENSORS):
+                self._settle([op.uses[k] for op in ends], type_, layout)
+        new.results = tuple(v.type for v in ends[0].operands) if ends else self.func.results
+        return new
+
+    def _settle(self, ends: Sequence[Use], type_: Type, layout: Layout) -> None:
+        """Gives a result one type in all returns."""
+        first = ends[0].value.type
+        if layout == "infer-layout-map":
+            if all(same_type(use.value.type, first) for use in ends):
+                return
+            layout = "fully-dynamic-layout-map"
+        wanted = unknown_type(type_, layout)
+        for use in ends:
+            if not same_type(use.value.type, wanted):
+                use.set(self._converted(use, wanted))
+
+    def _converted(self, use: Use, wanted: Type) -> Value:
+        """A cast where it may be one, else a copy."""
+        at, value = use.op, use.value
+        assert at.block is not None
+        self.target, kept = Block(), at.block
+        if isinstance(wanted, MemRefType) and wanted.is_identity and not value.memref_type.is_identity:
+            value = self.fresh_copy(value, at.loc, "a result has to lie in C order, without gaps")
+        if not same_type(value.type, wanted):
+            value = self.add(memref.Cast.of(value, wanted, at.loc)).result
+        place = kept.op_index(at)
+        kept.replace_ops([*kept.ops[:place], *self.target.ops, *kept.ops[place:]])
+        return value
+
+    # -- what only modules have
+    def call(self, callee: str, args: Sequence[Use], loc: Location) -> tuple[list[Value], Sequence[Type]]:
+        """The operands of a call of the new function, and its result types."""
+        signature = self.signatures[callee]
+        values = []
+        for use, arg in zip(args, signature.args, strict=True):
+            value = self.buffer(use) if use.value.is_tensor else self.value(use.value)
+            values.append(value if same_type(value.type, arg.type) else self._cast_to(value, arg.type, loc))
+        return values, signature.result_types
+
+    def _cast_to(self, value: Value, type_: Type, loc: Location) -> Value:
+        if isinstance(type_, MemRefType) and type_.is_identity and not value.memref_type.is_identity:
+            value = self.fresh_copy(value, loc, "the callee asks for C order, without gaps")
+        return value if same_type(value.type, type_) else self.add(memref.Cast.of(value, type_, loc)).result
