@@ -16,7 +16,8 @@ from tracebuf.analysis.cost import CostModel
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.derived import Analysis
 from tracebuf.analysis.one_shot import OneShot
-from tracebuf.analysis.several_orders import ORDERS, several_orders
+from tracebuf.analysis.several_orders import ORDERS
+from tracebuf.analysis.several_orders import analyze as auto
 from tracebuf.ir.core import Func
 from tracebuf.ir.types import F64
 from tracebuf.options import IMPROVEMENTS, Options
@@ -55,14 +56,14 @@ def names(f: Func, analysis: Analysis) -> list[str]:
 def test_the_cheapest_order_is_kept() -> None:
     f = doubled_part()
     assert out_of_place(f) == ["extract_slice#0"]
-    assert names(f, several_orders(f)) == ["generic#2"]
-    assert bytes_of(f, one_shot(f)) == 3 * 64 and bytes_of(f, several_orders(f)) == 64
+    assert names(f, auto(f)) == ["generic#2"]
+    assert bytes_of(f, one_shot(f)) == 3 * 64 and bytes_of(f, auto(f)) == 64
 
 
 def test_each_order_by_its_name() -> None:
     f = two_big_one_small()
     costs = {order: bytes_of(f, one_shot(f, heuristic=order)) for order in ORDERS}
-    assert bytes_of(f, several_orders(f)) == min(costs.values())
+    assert bytes_of(f, auto(f)) == min(costs.values())
 
 
 def test_inserts_first() -> None:
@@ -85,18 +86,18 @@ def test_nothing_is_tried_where_nothing_can_be_saved(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(OneShot, "run", counted)
     m = maker(a=(N,), x=F64)
-    several_orders(finish(m, m.insert(m.args[1], m.args[0], 0)))
+    auto(finish(m, m.insert(m.args[1], m.args[0], 0)))
     m = maker(a=(N,), x=F64)  # the argument is returned as it was: in no order is the insert in place
-    several_orders(finish(m, m.insert(m.args[1], m.args[0], 0), m.args[0]))
+    auto(finish(m, m.insert(m.args[1], m.args[0], 0), m.args[0]))
     assert tried == ["bottom-up"] * 2
-    several_orders(doubled_part())
+    auto(doubled_part())
     assert len(tried) > 3
 
 
 def test_not_more_copies_than_mlir_on_any_way() -> None:
     for seed in range(60):
         f = random_func(seed, ops=6 + seed % 14)
-        ours, theirs = several_orders(f), one_shot(f, compat="mlir")
+        ours, theirs = auto(f), one_shot(f, compat="mlir")
         model = CostModel(ours.flow)
         assert not model.exceeds(model.cost(ours), model.cost(theirs)), f"seed {seed}\n{f!r}"
 
@@ -105,7 +106,7 @@ def test_never_dearer_than_bottom_up_and_legal() -> None:
     better = 0
     for seed in range(100):
         f = random_func(seed, ops=3 + seed % 12)
-        found, plain = several_orders(f), one_shot(f)
+        found, plain = auto(f), one_shot(f)
         assert bytes_of(f, found) <= bytes_of(f, plain) and not illegal(f, found), f"seed {seed}\n{f!r}"
         better += bytes_of(f, found) < bytes_of(f, plain)
     assert better

@@ -87,10 +87,11 @@ Layout = Literal["infer-layout-map", "identity-layout-map", "fully-dynamic-layou
 class OneShotOptions:
     """MLIR's options of -one-shot-bufferize, by MLIR's names (see `mlir-opt --help`), for whole modules.
 
-    `compat`: "mlir" decides as MLIR 22 does; None makes the improvements. What is not here is not supported.
+    `compat`: "mlir" decides as MLIR 22 does; None makes the improvements. `analysis_heuristic`
+    "auto": several orders, where that is an improvement to be made, else bottom-up. What is not here is not supported.
     """
 
-    analysis_heuristic: str = "bottom-up"
+    analysis_heuristic: str = "auto"
     analysis_fuzzer_seed: int = 0
     bufferize_function_boundaries: bool = False
     allow_return_allocs_from_loops: bool = False

@@ -16,11 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from tracebuf.analysis import several_orders as one_shot
 from tracebuf.analysis.chosen import analysis_of
 from tracebuf.analysis.copy_before_write import copy_before_write
 from tracebuf.analysis.derived import Analysis
-from tracebuf.analysis.one_shot import one_shot
-from tracebuf.analysis.several_orders import several_orders
 from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
@@ -87,11 +86,12 @@ def analyze(func: Func, options: Options) -> Analysis:
         return analysis_of(func, options.strategy(func))
     if options.strategy == "copy-before-write":
         return copy_before_write(func)
-    if options.heuristic == "auto" and "several-orders" in options.improved:
-        return several_orders(func, options.improved)
-    heuristic = "bottom-up" if options.heuristic == "auto" else options.heuristic
-    return one_shot(
-        func, heuristic=heuristic, seed=options.seed, compat=options.compat, improvements=options.improved
+    return one_shot.analyze(
+        func,
+        heuristic=options.heuristic,
+        seed=options.seed,
+        compat=options.compat,
+        improvements=options.improved,
     )
 
 

@@ -16,10 +16,11 @@ from math import inf
 
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.derived import Analysis
-from tracebuf.ir.core import Block, Op, Relation, Use, Value
+from tracebuf.ir.core import Block, Mixed, Op, Region, Relation, Use, Value
 from tracebuf.ir.dims import Sym, evaluate, symbols
 from tracebuf.ir.types import ShapedType
 from tracebuf.ops import arith, bufferization, scf, tensor
+from tracebuf.ops.forall import Forall
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +70,26 @@ class CostModel:
         self.runs: dict[Block, float] = {}
         """How often each block runs."""
         self._sizes: dict[ShapedType, float] = {}
-        self._weigh(flow.func.block, 1.0)
+        self._weigh(flow.func.body, 1.0)
 
     def cost(self, analysis: Analysis) -> Cost:
         """What the rewrite would emit if the analysis is asked."""
         items = tuple(_Walk(self, analysis).items())
         return Cost(items, sum(self.runs[item.block] * item.bytes for item in items))
 
-    def _weigh(self, block: Block, runs: float) -> None:
-        self.runs[block] = runs
-        for op in block.ops:
-            for k, region in enumerate(op.regions):
-                for inner in region.blocks:
-                    self._weigh(inner, runs * self._times(op, k))
+    def _weigh(self, region: Region, runs: float) -> None:
+        for block in region.blocks:
+            again = len(region.blocks) > 1 and in_circle(block)
+            self.runs[block] = runs * self.assumed.trips if again else runs
+            for op in block.ops:
+                for k, inner in enumerate(op.regions):
+                    self._weigh(inner, self.runs[block] * self._times(op, k))
 
     def _times(self, op: Op, region: int) -> float:
         """How often a region of an op runs for each run of the op."""
         if isinstance(op, scf.If):
             return 1 - self.assumed.then if region else self.assumed.then
-        if not op.repetitive:
+        if not op.is_repetitive:
             return 1
         known = trips(op)
         found = self.assumed.trips if known is None else known
@@ -115,15 +117,22 @@ class CostModel:
         for sign, items in ((1, cost.items), (-1, other.items)):
             for item in items:
                 counts[item.block] += sign
-        return self._excess(self.flow.func.block, counts) > 0
+        return self._excess(self.flow.func.body, counts) > 0
 
-    def _excess(self, block: Block, counts: defaultdict[Block, int]) -> float:
+    def _excess(self, region: Region, counts: defaultdict[Block, int]) -> float:
+        """The most that may run more in a region; blocks that branch to one another may run any number of times."""
+        if len(region.blocks) > 1:
+            found = [self._excess_of_block(block, counts) for block in region.blocks]
+            return inf if any(n > 0 for n in found) else 0
+        return self._excess_of_block(region.block, counts)
+
+    def _excess_of_block(self, block: Block, counts: defaultdict[Block, int]) -> float:
         found: float = counts[block]
         for op in block.ops:
-            inside = [sum(self._excess(b, counts) for b in region.blocks) for region in op.regions]
+            inside = [self._excess(region, counts) for region in op.regions]
             if isinstance(op, scf.If):
                 found += max(inside)
-            elif not op.repetitive:
+            elif not op.is_repetitive:
                 found += sum(inside)
             elif (known := trips(op)) is not None:
                 found += known * sum(inside)
@@ -133,14 +142,38 @@ class CostModel:
 
 
 def trips(op: Op) -> int | None:
-    """The iterations of an scf.for whose bounds are constants; None for other loops."""
-    if not isinstance(op, scf.For):
+    """The iterations of a loop whose bounds are constants; None for other loops."""
+    if isinstance(op, scf.For):
+        found = [constant(v) for v in op.operands[:3]]
+        dims = [(found[0], found[1], found[2])]
+    elif isinstance(op, Forall):
+        dims = [(constant(low), constant(up), constant(step)) for low, up, step in op.bounds]
+    else:
         return None
-    bounds = [b.defining_op for b in op.operands[:3]]
-    if not all(isinstance(b, arith.Constant) for b in bounds):
-        return None
-    lower, upper, step = (int(b.attrs["value"]) for b in bounds if b is not None)
-    return max(0, -((lower - upper) // step)) if step > 0 else 0
+    total = 1
+    for lower, upper, step in dims:
+        if lower is None or upper is None or step is None:
+            return None
+        total *= len(range(lower, upper, step)) if step else 0
+    return total
+
+
+def constant(bound: Mixed) -> int | None:
+    """The value of a loop's bound, where it is a constant."""
+    if isinstance(bound, int):
+        return bound
+    op = bound.defining_op
+    return int(op.attrs["value"]) if isinstance(op, arith.Constant) else None
+
+
+def in_circle(block: Block) -> bool:
+    """Whether branches lead from a block to itself."""
+    work, seen = [block], set[Block]()
+    while work:
+        near = [b for b in work.pop().terminator.successors if b not in seen]
+        seen.update(near)
+        work += near
+    return block in seen
 
 
 class _Walk:
@@ -156,9 +189,8 @@ class _Walk:
         self._block: Block = model.flow.func.block
 
     def items(self) -> Iterator[Item]:
-        for arg in self._block.args:
-            self._keys[arg] = arg
-        self._ops(self._block)
+        for block in self._flow.func.body.blocks:
+            self._inside(block, {a: a for a in block.args}, ())
         unused = {place for place, used in self._fresh.values() if not used}
         return (item for place, item in enumerate(self._found) if place not in unused)
 
@@ -168,15 +200,18 @@ class _Walk:
     def _buffer(self, use: Use) -> Hashable:
         """The buffer that an op gets for an operand; a new one if it is not in place."""
         if self._analysis.is_in_place(use):
-            return self._used(self._keys[use.value])
+            return self._used(self._key(use))
         self._private(use, use.value)
         return use
 
     def _private(self, use: Use, like: Value) -> None:
         self._emit("allocation", like, use)
         if self._analysis.needs_contents(use):
-            self._used(self._keys[use.value])
+            self._used(self._key(use))
             self._emit("copy", like, use)
+
+    def _key(self, use: Use) -> Hashable:
+        return self._keys.get(use.value, use.value)
 
     def _used(self, key: Hashable) -> Hashable:
         if key in self._fresh:
@@ -200,17 +235,20 @@ class _Walk:
             source, dest = ends
             if buffers[source] is not self._part(op, buffers[dest]):
                 self._emit("copy", source.value, source)
+        shared = {a: buffers[u] for a, u in zip(op.shared, op.outs)} if isinstance(op, Forall) else {}
         for region in op.regions:
             for block in region.blocks:
-                self._inside(block, {a: a for a in block.args}, ())
+                passed = block.terminator.uses if isinstance(block.terminator, scf.Yield) else ()
+                self._inside(block, {a: shared.get(a, a) for a in block.args}, passed)
         for result in op.results:
             if result.is_tensor:
-                self._keys[result] = self._result(op, result, buffers)
+                self._keys[result] = self._result(op, result)
 
-    def _result(self, op: Op, result: Value, buffers: dict[Use, Hashable]) -> Hashable:
+    def _result(self, op: Op, result: Value) -> Hashable:
         sources = self._flow.aliasing_uses(result)
         if len(sources) == 1 and sources[0][1] is Relation.EQUIVALENT:
-            return buffers[sources[0][0]]
+            use = sources[0][0]
+            return self._key(use) if self._analysis.is_in_place(use) else use
         if op.bufferizes_to_allocation(result):
             self._emit("allocation", result, None)
             self._fresh[result] = len(self._found) - 1, False
@@ -219,9 +257,9 @@ class _Walk:
     def _view(self, op: Op) -> None:
         """What only makes an alias: where that is not in place the result is copied, not the operand."""
         use, result = op.uses[0], op.result
-        key = self._part(op, self._keys[use.value])
+        key = self._part(op, self._key(use))
         if self._analysis.is_in_place(use):
-            self._used(self._keys[use.value])
+            self._used(self._key(use))
             self._keys[result] = key
         else:
             self._private(use, result)

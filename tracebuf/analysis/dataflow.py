@@ -46,6 +46,10 @@ class Dataflow:
         self._read_values: dict[Value, bool] = {}
         self._definitions: dict[Value, tuple[Value, ...]] = {}
 
+    def mlirs(self) -> Dataflow:
+        """The same function with facts as MLIR 22 states them."""
+        return Dataflow(self.func, self._allowed, owns_arguments=self._owns_arguments, as_mlir=True)
+
     def is_known(self, op: Op) -> bool:
         """Whether the op states facts of its own (MLIR: dynCastBufferizableOp)."""
         return op.bufferizable and self._allowed(op)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tracebuf.analysis import several_orders
 from tracebuf.analysis.copy_before_write import copy_before_write
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.derived import Analysis
-from tracebuf.analysis.one_shot import one_shot
 from tracebuf.errors import TracebufError
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Func, Module, Op, Use, Value
@@ -83,7 +83,7 @@ def _analyze(f: Func, options: OneShotOptions) -> Analysis:
     if _is_skipped(f, options):
         return copy_before_write(f)
     flow = Dataflow(f, _filter(options), owns_arguments=boundary, as_mlir=options.compat is not None)
-    return one_shot(
+    return several_orders.analyze(
         f,
         heuristic=options.analysis_heuristic,
         seed=options.analysis_fuzzer_seed,

@@ -8,7 +8,7 @@ are added, which know more pairs that do not conflict. Functions that call one a
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, permutations
 from typing import Literal, get_args
 
@@ -30,21 +30,31 @@ Heuristic = Literal["bottom-up", "top-down", "bottom-up-from-terminators", "inse
 HEURISTICS: tuple[str, ...] = get_args(Heuristic)
 
 
+class _Sets(dict[Value, AliasSet]):
+    """The alias set of each value, alone until it is asked for."""
+
+    def __init__(self, make: Callable[[Value], AliasSet]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, value: Value) -> AliasSet:
+        found = self[value] = self._make(value)
+        return found
+
+
 class OneShot(Analysis):
     """The decisions for one function."""
 
-    __slots__ = ("_conflicts", "_in_place", "_parallel", "_rules", "_sets")
+    __slots__ = ("_conflicts", "_in_place", "_rules", "_sets", "checks_parallel")
 
     def __init__(self, flow: Dataflow, rules: Rules, *, check_parallel: bool = True) -> None:
         """`check_parallel`: no iteration of a parallel loop stores to what another may store to as well."""
         super().__init__(flow, rules.storages, rotates="rotation" in rules.improved)
         self._rules = rules
-        self._parallel = check_parallel and any(flow.order.parallel.values())
+        self.checks_parallel = check_parallel and any(flow.order.parallel.values())
         self._in_place: set[Use] = set()
         self._conflicts: dict[Use, Conflict] = {}
-        self._sets: dict[Value, AliasSet] = {}
-        for value in tensor_values(flow.func):
-            self._sets[value] = self._singleton(value)
+        self._sets = _Sets(self._singleton)
         if "rotation" in rules.improved:
             self._expect_rotations()
 
@@ -104,7 +114,7 @@ class OneShot(Analysis):
 
     def again(self) -> OneShot:
         """One-Shot over the same function by the same rules, before its first decision."""
-        return OneShot(self.flow, self._rules)
+        return OneShot(self.flow, self._rules, check_parallel=self.checks_parallel)
 
     def run(self, heuristic: str, seed: int = 0) -> OneShot:
         """Decides all in one order; what must be in place comes first."""
@@ -143,7 +153,7 @@ class OneShot(Analysis):
             write = next((w for w in all_writes if self._may_reach_read_only(w)), None)
             if write is not None:
                 return Conflict("not writable", write, read_only=read_only)
-        if self._parallel and (shared := self._shared_write(use if writes else None, sets)) is not None:
+        if self.checks_parallel and (shared := self._shared_write(use if writes else None, sets)) is not None:
             return shared
         return next(self._conflicts_of(use if writes else None, sets), None)
 
@@ -282,12 +292,3 @@ def from_terminators(func: Func) -> dict[Op, None]:
             if happens_in(op, terminator.block) is not None:
                 values += [use.value for use, _, _ in op.aliasing_uses(value)]
     return found
-
-
-def tensor_values(func: Func) -> Iterator[Value]:
-    """Every tensor of the function."""
-    yield from (a for block in func.body.blocks for a in block.args if a.is_tensor)
-    for op in func.walk():
-        yield from (r for r in op.results if r.is_tensor)
-        for region in op.regions:
-            yield from (a for block in region.blocks for a in block.args if a.is_tensor)

@@ -8,6 +8,7 @@ other is tried. MLIR takes one order, its user's choice.
 from __future__ import annotations
 
 from tracebuf.analysis.cost import Cost, CostModel
+from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.one_shot import OneShot, ordered, undecided
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Func
@@ -16,15 +17,33 @@ from tracebuf.options import IMPROVEMENTS, Improvement
 ORDERS = ("bottom-up", "top-down", "bottom-up-from-terminators", "insert-slice-first")
 
 
-def several_orders(func: Func, improvements: frozenset[Improvement] = IMPROVEMENTS) -> OneShot:
-    """The cheapest of the candidates under the cost model; of equal ones the first, bottom-up before all others."""
-    first = undecided(func, improvements=improvements).run(ORDERS[0])
+def analyze(
+    func: Func,
+    *,
+    heuristic: str = "auto",
+    seed: int = 0,
+    compat: str | None = None,
+    improvements: frozenset[Improvement] = IMPROVEMENTS,
+    flow: Dataflow | None = None,
+    check_parallel: bool = True,
+) -> OneShot:
+    """One-Shot with any heuristic: "auto" tries several orders where that is among the improvements, else bottom-up."""
+    start = undecided(func, compat, improvements, flow=flow, check_parallel=check_parallel)
+    if heuristic == "auto" and compat is None and "several-orders" in improvements:
+        return several_orders(start)
+    return start.run(ORDERS[0] if heuristic == "auto" else heuristic, seed)
+
+
+def several_orders(start: OneShot) -> OneShot:
+    """The cheapest of the candidates under the cost model; of equal ones the first, bottom-up before all others. They
+    begin as `start`, which is undecided."""
+    first = start.run(ORDERS[0])
     model = CostModel(first.flow)
     found = [(model.cost(first), first)]
     if not may_save(first, found[0][0]):
         return first
     candidates = [first.again().run(order) for order in ORDERS[1:]]
-    theirs = as_mlir(func)
+    theirs = as_mlir(first)
     if theirs is not None:
         candidates += followed(first, theirs)
     found += [(model.cost(candidate), candidate) for candidate in candidates]
@@ -34,10 +53,11 @@ def several_orders(func: Func, improvements: frozenset[Improvement] = IMPROVEMEN
     return min(found, key=lambda pair: pair[0])[1]
 
 
-def as_mlir(func: Func) -> OneShot | None:
+def as_mlir(ours: OneShot) -> OneShot | None:
     """MLIR's decisions; None for a program that it refuses."""
+    flow = ours.flow.mlirs()
     try:
-        return undecided(func, compat="mlir").run(ORDERS[0])
+        return undecided(flow.func, "mlir", flow=flow, check_parallel=ours.checks_parallel).run(ORDERS[0])
     except InternalError:
         return None
 
