@@ -28,8 +28,8 @@ from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Region, Use, Value
 from tracebuf.ir.dims import Expr, symbols
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
-from tracebuf.ir.types import MemRefType, Type
-from tracebuf.ops import bufferization, linalg, memref, scf, tensor
+from tracebuf.ir.types import INDEX, MemRefType, TensorType, Type, same_type
+from tracebuf.ops import arith, bufferization, linalg, memref, scf, tensor
 from tracebuf.options import Layout
 
 
@@ -156,7 +156,7 @@ class Rewrite:
         """A new dense buffer of another's shape and axis order."""
         type_ = buffer.memref_type
         order = self.orders.get(buffer, tuple(range(type_.rank)))
-        sizes = self._sizes(buffer, loc)
+        sizes = self.sizes(buffer, loc)
         alloc = self.add(memref.Alloc.of(type_.shape, type_.element, sizes, order, reason, loc))
         self.orders[alloc.result] = order
         return alloc.result
@@ -170,11 +170,31 @@ class Rewrite:
         self.orders[alloc.result] = order
         return alloc.result
 
-    def _sizes(self, buffer: Value, loc: Location) -> list[Mixed]:
+    def new_buffer(self, type: TensorType, sizes: Sequence[Mixed], reason: str, loc: Location) -> Value:
+        known: list[Mixed] = []
+        for declared, size in zip(type.shape, sizes, strict=True):
+            if isinstance(declared, int) or not isinstance(size, int):
+                known.append(declared if isinstance(declared, int) else size)
+            else:
+                known.append(self.add(arith.Constant.of(size, INDEX, loc)).result)
+        return self.add(memref.Alloc.of(type.shape, type.element, known, tuple(range(type.rank)), reason, loc)).result
+
+    def as_type(self, buffer: Value, type: Type, loc: Location) -> Value:
+        if same_type(buffer.type, type):
+            return buffer
+        if memref.cast_is_safe(buffer.type, type):
+            return self.add(memref.Cast.of(buffer, type, loc)).result
+        assert isinstance(type, MemRefType)
+        plain = TensorType(type.shape, type.element)
+        fresh = self.new_buffer(plain, self.sizes(buffer, loc), f"the buffer must be a {type}", loc)
+        self.add(memref.Copy.of(buffer, fresh, f"the buffer must be a {type}", loc))
+        return self.as_type(fresh, type, loc)
+
+    def sizes(self, buffer: Value, loc: Location) -> list[Mixed]:
         """The sizes of a buffer: from the op that made it where it says them, else asked of the buffer."""
         op = buffer.defining_op
         if isinstance(op, memref.Cast):
-            return self._sizes(op.operand(0), loc)
+            return self.sizes(op.operand(0), loc)
         if isinstance(op, memref.Alloc | memref.ExpandShape):
             return op.sizes
         if isinstance(op, memref.Subview):
@@ -334,7 +354,7 @@ class Rewrite:
 
     def fresh_copy(self, buffer: Value, loc: Location, reason: str) -> Value:
         """A new buffer in C order with the elements of another."""
-        sizes, type_ = self._sizes(buffer, loc), buffer.memref_type
+        sizes, type_ = self.sizes(buffer, loc), buffer.memref_type
         order = tuple(range(type_.rank))
         fresh = self.add(memref.Alloc.of(type_.shape, type_.element, sizes, order, reason, loc)).result
         self.add(memref.Copy.of(buffer, fresh, reason, loc))
@@ -370,6 +390,11 @@ class Rewrite:
         buffer = self.buffers.get(source.value)
         if buffer in self.orders:
             self.orders[arg] = self.orders[buffer]
+
+    def inline(self, block: Block, args: Sequence[Value]) -> None:
+        for old, new in zip(block.args, args, strict=True):
+            self.bind(old, new)
+        self._ops(block)
 
     def _ops(self, block: Block) -> None:
         for op in block.ops[:-1]:

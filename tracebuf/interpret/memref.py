@@ -21,6 +21,7 @@ from tracebuf.errors import InternalError
 from tracebuf.interpret import Runner
 from tracebuf.interpret.memory import POISON, Counts, Memory, MemoryFault, MemRef
 from tracebuf.ir.core import Func, Op, Use, Value, join_mixed
+from tracebuf.ir.dense import dense_array
 from tracebuf.ir.types import MemRefType, ScalarType, ShapedType
 from tracebuf.ir.verifier import where
 from tracebuf.ops import arith, bufferization, linalg, memref, scf
@@ -62,11 +63,12 @@ def _scalar(value: Value) -> ScalarType:
 
 
 class _MemRefRunner(Runner):
-    __slots__ = ("memory",)
+    __slots__ = ("globals", "memory")
 
     def __init__(self, func: Func) -> None:
         super().__init__(func)
         self.memory = Memory()
+        self.globals: dict[str, MemRef] = {}
 
     def finish(self, values: list[Any], may_leak: bool) -> Result:
         terminator = self.func.block.terminator
@@ -159,6 +161,19 @@ class _MemRefRunner(Runner):
 
     def expand(self, op: Op, args: list[Any]) -> list[Any]:
         return [args[0].regrouped(join_mixed(op.attrs["static_sizes"], args[1:]))]
+
+    def reshape(self, op: Op, args: list[Any]) -> list[Any]:
+        return [args[0].regrouped([int(n) for n in args[1].array])]
+
+    def get_global(self, op: memref.GetGlobal, args: list[Any]) -> list[Any]:
+        """A constant's buffer, which the first to ask puts into memory."""
+        found = self.globals.get(op.attrs["name"].text)
+        if found is None:
+            type_ = op.result.memref_type
+            array = dense_array(op.attrs["dense"], [int(n) for n in type_.shape], type_.element.dtype)  # type: ignore[arg-type]
+            (found,) = self.memory.wrap([array], [True])
+            self.globals[op.attrs["name"].text] = found
+        return [found]
 
     def diagonal(self, op: Op, args: list[Any]) -> list[Any]:
         return [args[0].diagonal(op.attrs["axes"])]
@@ -310,6 +325,8 @@ _HANDLERS: dict[type[Op], Callable[[_MemRefRunner, Any, list[Any]], list[Any]]] 
     memref.CollapseShape: _MemRefRunner.collapse,
     memref.ExpandShape: _MemRefRunner.expand,
     memref.Diagonal: _MemRefRunner.diagonal,
+    memref.Reshape: _MemRefRunner.reshape,
+    memref.GetGlobal: _MemRefRunner.get_global,
     bufferization.Dealloc: _MemRefRunner.conditional_dealloc,
     bufferization.SameBase: _MemRefRunner.same_base,
     bufferization.Clone: _MemRefRunner.clone,

@@ -6,14 +6,15 @@ An op's class can so hold its own rewrite, reference and native form without imp
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from tracebuf.ir.core import Block, Op, OpT, Region, Use, Value
+    from tracebuf.ir.core import Block, Mixed, Op, OpT, Region, Use, Value
     from tracebuf.ir.location import Location
-    from tracebuf.ir.types import ScalarType, Type
+    from tracebuf.ir.types import ScalarType, TensorType, Type
 
 
 class Interpreter(Protocol):
@@ -58,6 +59,27 @@ class Rewriter(Protocol):
 
     def allocate(self, like: Value, op: Op, reason: str) -> Value:
         """A new buffer of a tensor value's shape."""
+        ...
+
+    def new_buffer(self, type: TensorType, sizes: Sequence[Mixed], reason: str, loc: Location) -> Value:
+        """A new buffer of a tensor type, its dynamic sizes given as values of the memref program."""
+        ...
+
+    def as_type(self, buffer: Value, type: Type, loc: Location) -> Value:
+        """The buffer cast to a memref type, or where its layout need not be that one, a new buffer with its elements
+        (MLIR: castOrReallocMemRefValue)."""
+        ...
+
+    def sizes(self, buffer: Value, loc: Location) -> list[Mixed]:
+        """The sizes of a buffer: from the op that made it where it says them, else asked of the buffer."""
+        ...
+
+    def inside(self, block: Block) -> AbstractContextManager[None]:
+        """Appends to another block of the memref program."""
+        ...
+
+    def inline(self, block: Block, args: Sequence[Value]) -> None:
+        """The memref form of the ops of a region's block but its terminator, with these scalars for its arguments."""
         ...
 
     def subview(self, buffer: Value, slice_op: Op) -> Value:

@@ -24,17 +24,18 @@ BOTH = SCALAR | PRODUCTS | {"linalg.", "scf.", "tracebuf.check", "func.return"}
 LEGAL: dict[Level, frozenset[str]] = {
     "tensor": BOTH
     | {"tensor.", "tracebuf.extract_view", "tracebuf.insert_view", "tracebuf.extract_diagonal"}
-    | {"bufferization.materialize_in_destination"},
+    | {"bufferization.materialize_in_destination", "bufferization.alloc_tensor", "vector."},
     "memref": BOTH
     | {"memref.", "tracebuf.subview", "tracebuf.diagonal", "tracebuf.same_base"}
-    | {"bufferization.dealloc", "bufferization.clone"},
+    | {"bufferization.dealloc", "bufferization.clone", "vector."},
 }
 """Op names, and dialects (ending in a dot), that may stand at each level."""
 
 FOREIGN: dict[Level, type[ShapedType]] = {"tensor": MemRefType, "memref": TensorType}
 TERMINATORS = {
     "scf.for": ("scf.yield",), "scf.if": ("scf.yield", "scf.yield"), "scf.while": ("scf.condition", "scf.yield"),
-    "linalg.generic": ("linalg.yield",), "": ("func.return",),
+    "linalg.generic": ("linalg.yield",), "tensor.generate": ("tensor.yield",), "tensor.pad": ("tensor.yield",),
+    "vector.mask": ("vector.yield",), "": ("func.return",),
 }  # fmt: skip
 """The terminator of each region."""
 SLICES = {  # how many operands stand before the dynamic offsets, sizes and strides; which of them is the base

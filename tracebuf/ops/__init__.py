@@ -1,7 +1,24 @@
 """Every op once: structure, verifier, NumPy reference, bufferization facts, rewrite to memrefs."""
 
-from tracebuf.ops import arith, bufferization, casts, func, integers, libm, linalg, memref, named, scf, tensor
+from tracebuf.ops import (
+    arith,
+    bufferization,
+    casts,
+    cf,
+    forall,
+    func,
+    integers,
+    libm,
+    linalg,
+    made,
+    memref,
+    named,
+    scf,
+    tensor,
+    vector,
+)  # fmt: skip
 
 __all__ = [
-    "arith", "bufferization", "casts", "func", "integers", "libm", "linalg", "memref", "named", "scf", "tensor",
+    "arith", "bufferization", "casts", "cf", "forall", "func", "integers", "libm", "linalg", "made", "memref", "named",
+    "scf", "tensor", "vector",
 ]  # fmt: skip

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tracebuf.ir.core import Alias, Facts, Op, Use, Value
+import numpy as np
+
+from tracebuf.ir.attributes import segments
+from tracebuf.ir.core import Alias, Facts, Mixed, Op, Use, Value
+from tracebuf.ir.form import Form
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
-from tracebuf.ir.types import I1, Type
+from tracebuf.ir.types import I1, INDEX, Type
+from tracebuf.ops import memref
+from tracebuf.ops.tensor import poison
 
 
 class MaterializeInDestination(Op):
     """`bufferization.materialize_in_destination`: the source's elements must end up in the destination's buffer.
 
     The tracer ends with one for each argument that was stored to; where the analysis finds both to be one buffer,
-    nothing is left.
+    nothing is left. The destination may be a memref, then there is no result.
     """
 
     __slots__ = ()
@@ -44,15 +50,90 @@ class MaterializeInDestination(Op):
         return True
 
     def bufferize(self, rewriter: Rewriter) -> None:
-        dest = rewriter.buffer(self.uses[1])
+        dest = rewriter.buffer(self.uses[1]) if self.results else rewriter.value(self.operand(1))
         rewriter.copy(
             rewriter.buffer(self.uses[0]), dest, self, "the final value of an argument goes to the caller's buffer"
         )
-        rewriter.replace(self.result, dest)
+        if self.results:
+            rewriter.replace(self.result, dest)
+
+
+class AllocTensor(Op):
+    """`bufferization.alloc_tensor`: a new buffer, undefined or a copy. Operands: the dynamic sizes, then what is copied
+    (attr `copies`), then a hint of the size (`hinted`)."""
+
+    __slots__ = ()
+    name = "bufferization.alloc_tensor"
+    pure = True
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        _, copied, hint = form.segments(3)
+        made = super().from_form(form)
+        made.attrs |= {"copies": bool(copied), "hinted": bool(hint)}
+        return made
+
+    def to_form(self) -> Form:
+        form, copies, hinted = super().to_form(), int(self.attrs["copies"]), int(self.attrs["hinted"])
+        form.attrs["operandSegmentSizes"] = segments(len(self.uses) - copies - hinted, copies, hinted)
+        return form
+
+    @property
+    def copied(self) -> Use | None:
+        return self.uses[-1 - self.attrs["hinted"]] if self.attrs["copies"] else None
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        if self.copied is not None:
+            return [args[self.copied.index].copy(order="K")]
+        rest, type_ = iter(args), self.result.tensor_type
+        shape = [d if isinstance(d, int) else next(rest) for d in type_.shape]
+        return [np.full(shape, poison(type_.element.dtype), type_.element.dtype)]
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return []
+
+    def bufferizes_to_allocation(self, value: Value) -> bool:
+        return True
+
+    def defines_contents(self, value: Value) -> bool:
+        return bool(self.attrs["copies"])
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        if not self.result.uses:
+            return
+        source = None if self.copied is None else rewriter.buffer(self.copied)
+        sizes: Iterator[Mixed] = iter([rewriter.value(v) for v in self.operands if v.type is INDEX])
+        type_ = self.result.tensor_type
+        shape = [d if isinstance(d, int) else next(sizes) for d in type_.shape] if source is None else None
+        buffer = rewriter.new_buffer(type_, shape or rewriter.sizes(source, self.loc), "a new array", self.loc)  # type: ignore[arg-type]
+        if source is not None:
+            rewriter.copy(source, buffer, self, "bufferization.alloc_tensor copies")
+        rewriter.replace(self.result, buffer)
+
+
+class DeallocTensor(Op):
+    """`bufferization.dealloc_tensor`: the tensor's buffer is freed."""
+
+    __slots__ = ()
+    name = "bufferization.dealloc_tensor"
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    bufferizes_to_memory_write = bufferizes_to_memory_read
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.add(memref.Dealloc.of(rewriter.buffer(self.uses[0]), self.loc))
 
 
 class ToTensor(Op):
-    """`bufferization.to_tensor`: a buffer as a tensor; to be stored to only if `writable`."""
+    """`bufferization.to_tensor`: a buffer as a tensor, in which it may be stored to only if marked `writable` (18)."""
 
     __slots__ = ()
     name = "bufferization.to_tensor"
@@ -69,7 +150,8 @@ class ToTensor(Op):
 
 
 class ToBuffer(Op):
-    """`bufferization.to_buffer`: the tensor's buffer, which may be read later, and written unless `read_only`."""
+    """`bufferization.to_buffer`: a tensor's buffer, which anybody may read then, and write unless it is marked
+    `read_only`."""
 
     __slots__ = ()
     name = "bufferization.to_buffer"
@@ -84,11 +166,8 @@ class ToBuffer(Op):
     def aliasing_values(self, use: Use) -> list[Alias]:
         return []
 
-    def must_bufferize_in_place(self, use: Use) -> bool:
-        return True
-
     def bufferize(self, rewriter: Rewriter) -> None:
-        rewriter.set_value(self.result, rewriter.cast(self.uses[0], self.result.type))
+        rewriter.set_value(self.result, rewriter.as_type(rewriter.buffer(self.uses[0]), self.result.type, self.loc))
 
 
 class Dealloc(Op):

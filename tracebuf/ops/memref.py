@@ -15,7 +15,17 @@ from tracebuf.ir.dims import Dim as Size
 from tracebuf.ir.dims import add, mul
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice, pack_slice, unpack_slice
-from tracebuf.ir.types import INDEX, MemRefType, ScalarType, ShapedType, TensorType, Type, row_major, strides_in_order
+from tracebuf.ir.types import (
+    INDEX,
+    MemRefType,
+    ScalarType,
+    ShapedType,
+    TensorType,
+    Type,
+    UnrankedMemRefType,
+    row_major,
+    strides_in_order,
+)
 
 
 class Alloc(Op):
@@ -110,6 +120,14 @@ class Dim(Op):
     @classmethod
     def of(cls, source: Value, dim: int, loc: Location) -> Dim:
         return cls([source], [INDEX], loc, {"dim": dim})
+
+
+class Rank(Op):
+    """`memref.rank`: how many dimensions."""
+
+    __slots__ = ()
+    name = "memref.rank"
+    pure = True
 
 
 class Cast(Op):
@@ -255,7 +273,31 @@ def forget_layout(type_: ShapedType) -> MemRefType:
     return MemRefType(type_.shape, type_.element, (None,) * type_.rank, None)
 
 
-VIEW_OPS = (Subview, Cast, CollapseShape, ExpandShape, Diagonal)
+def cast_is_safe(source: Type, target: Type) -> bool:
+    """Whether a memref.cast states nothing of strides and offset that the source's type does not say."""
+    if not isinstance(source, MemRefType) or not isinstance(target, MemRefType) or source.layout != target.layout:
+        return isinstance(target, UnrankedMemRefType)
+    if target.is_identity and source.is_identity:
+        return True
+    known = [target.offset, *target.strides]
+    if target.is_identity and not all(isinstance(s, int) for s in known):
+        return False
+    return all(s == t for s, t in zip([source.offset, *source.strides], known) if isinstance(t, int))
+
+
+class Reshape(Op):
+    """`memref.reshape`: a dense buffer under the shape that the second operand, a buffer of sizes, tells."""
+
+    __slots__ = ()
+    name = "memref.reshape"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, shape: Value, type: Type, loc: Location) -> Reshape:
+        return cls([source, shape], [type], loc)
+
+
+VIEW_OPS = (Subview, Cast, CollapseShape, ExpandShape, Diagonal, Reshape)
 
 
 def base_of(buffer: Value) -> Value:

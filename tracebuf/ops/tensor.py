@@ -6,6 +6,7 @@ through.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -16,7 +17,7 @@ from tracebuf.ir.core import Alias, Facts, Mixed, Op, Relation, Use, Value, join
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.slices import Slice, apply_slice, pack_slice, unpack_slice
-from tracebuf.ir.types import INDEX, MemRefType, TensorType
+from tracebuf.ir.types import INDEX, MemRefType, TensorType, Type, UnrankedMemRefType, UnrankedTensorType, row_major
 from tracebuf.ops import memref
 
 
@@ -176,10 +177,28 @@ class InsertSlice(SliceOp):
         return [Alias(self.result)] if use.index == 1 else []
 
     def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.replace(self.result, self.store(rewriter))
+
+    def store(self, rewriter: Rewriter) -> Value:
+        """Copies the source into its part of the destination, whose buffer is returned."""
         dest = rewriter.buffer(self.uses[1])
         source = rewriter.buffer(self.uses[0])
         rewriter.copy(source, rewriter.subview(dest, self), self, "store")
-        rewriter.replace(self.result, dest)
+        return dest
+
+
+class ParallelInsertSlice(InsertSlice):
+    """`tensor.parallel_insert_slice`: what an iteration of scf.forall puts into a shared result; no result."""
+
+    __slots__ = ()
+    name = "tensor.parallel_insert_slice"
+    pure = False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        self.store(rewriter)
 
 
 class InsertView(InsertSlice):
@@ -213,10 +232,15 @@ class Cast(Op):
         return [Alias(self.result)]
 
     def bufferize(self, rewriter: Rewriter) -> None:
-        buffer, shape = rewriter.buffer(self.uses[0]), self.result.tensor_type.shape
-        known = buffer.memref_type
-        if shape != known.shape:
-            type_ = MemRefType(shape, known.element, known.strides, known.offset)
+        buffer, result = rewriter.buffer(self.uses[0]), self.result.type
+        known = buffer.type
+        if isinstance(result, UnrankedTensorType):
+            type_: Type = UnrankedMemRefType(result.element)
+        elif isinstance(known, MemRefType):
+            type_ = replace(known, shape=self.result.tensor_type.shape)
+        else:
+            type_ = memref.forget_layout(self.result.tensor_type)
+        if type_ != known:
             buffer = rewriter.add(memref.Cast.of(buffer, type_, self.loc)).result
         rewriter.replace(self.result, buffer)
 
@@ -295,6 +319,68 @@ class ExpandShape(Regrouping):
             if prod(shape[a] for a in group) != size:
                 raise InternalError(f"{self.name}: {size} elements along an axis become {shape}")
         return [args[0].reshape(shape)]
+
+
+class Reshape(Op):
+    """`tensor.reshape`: the same elements in C order under the shape that the second operand, a tensor of sizes, tells.
+    Only the shape is read."""
+
+    __slots__ = ()
+    name = "tensor.reshape"
+    pure = True
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return [args[0].reshape([int(n) for n in args[1]])]
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return use.index == 1
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result)] if use.index == 0 else []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        """A buffer that may have gaps is copied, as by MLIR."""
+        source, shape = (rewriter.buffer(use) for use in self.uses)
+        if isinstance(type_ := source.type, MemRefType):
+            dense = MemRefType(type_.shape, type_.element, row_major(type_.shape))
+            source = rewriter.as_type(source, dense, self.loc)
+        made = rewriter.add(memref.Reshape.of(source, shape, dense_buffer(self.result.type), self.loc))
+        rewriter.replace(self.result, made.result)
+
+
+def dense_buffer(type_: Type) -> Type:
+    """The type of a dense buffer for a tensor, in C order where its rank is known."""
+    if isinstance(type_, TensorType):
+        return MemRefType(type_.shape, type_.element, row_major(type_.shape))
+    assert isinstance(type_, UnrankedTensorType)
+    return UnrankedMemRefType(type_.element)
+
+
+class Rank(Op):
+    """`tensor.rank`: how many dimensions. Touches no elements."""
+
+    __slots__ = ()
+    name = "tensor.rank"
+    pure = True
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return [args[0].ndim]
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        made = rewriter.add(memref.Rank([rewriter.buffer(self.uses[0])], [INDEX], self.loc))
+        rewriter.set_value(self.result, made.result)
 
 
 class ExtractDiagonal(Op):
