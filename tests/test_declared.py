@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tracebuf.ir.core import Alias, Block, Builder, Facts, Op, Use, Value
-from tracebuf.ir.location import UNKNOWN
+from tracebuf.backend.runtime.kernel import Kernel
+from tracebuf.ir.core import Alias, Block, Builder, Facts, Func, Op, Use, Value
+from tracebuf.ir.location import UNKNOWN, Location
+from tracebuf.ir.protocols import Interpreter
 from tracebuf.ir.slices import Slice
-from tracebuf.ir.types import F64, INDEX, TensorType
+from tracebuf.ir.types import F64, INDEX, MemRefType, TensorType
 from tracebuf.ops import arith, bufferization, linalg, scf, tensor
+from tracebuf.ops.func import Return
 from tracebuf.ops.linalg import AffineMap, identity_map
 from tracebuf.testing.declared import FactError, check_op
 
@@ -276,6 +279,53 @@ def test_wrong_facts_are_refuted(kind: type[Op], build: Any, example: Example, f
     report = error.value.report
     assert report.verdict(fact) == "refuted", report
     assert fact in str(error.value) and "example 0, interpreter" in str(error.value)
+
+
+class Sort(linalg.DestinationOp):
+    """np.sort, of which only the reference is known."""
+
+    __slots__ = ()
+    name = "test.sort"
+
+    @classmethod
+    def of(cls, a: Value, out: Value, loc: Location) -> Sort:
+        return cls([a, out], [out.type], loc, {"n_ins": 1})
+
+    def reads_out(self, use: Use) -> bool:
+        return False
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return [np.sort(args[0])]
+
+
+def test_an_op_without_loops_runs_by_its_reference() -> None:
+    examples = [(vector(5)[::-1], vector(5)), (vector(12)[::-2], vector(12)[::2]), (vector(0), vector(0))]
+    report = check_op(Sort, examples)
+    assert report.verdict("does not read operand 1") == report.verdict("reads operand 0") == "held"
+
+
+def test_what_a_reference_raises_is_raised() -> None:
+    class Fails(Sort):
+        __slots__ = ()
+
+        def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+            if args[0].flags.writeable or args[0].ndim != 1:
+                raise LookupError("not here")
+            return super().evaluate(interpreter, args)
+
+    f = Func("f", [MemRefType((3,), F64, (1,), 0)] * 2)
+    f.block.append(Fails(f.args, [], UNKNOWN, {"n_ins": 1}))
+    f.block.append(Return.of([], UNKNOWN))
+    kernel, a, out = Kernel(f, "f"), np.array([3.0, 1.0, 2.0]), np.zeros(3)
+    kernel.run([a, out])
+    assert out.tolist() == [1, 2, 3] and a.tolist() == [3, 1, 2]
+
+    def fail(self: Any, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        raise LookupError("not here")
+
+    Fails.evaluate = fail  # type: ignore[method-assign]
+    with pytest.raises(LookupError, match="not here"):
+        kernel.run([a, out])
 
 
 def test_an_op_stands_for_its_class() -> None:

@@ -6,7 +6,7 @@ in its first byte). Results: a memref is base pointer, pointer to element 0, siz
 the error area, the values of the failed check's message. Returned: 0, or k > 0 if check k failed, or -1 if memory
 could not be had.
 
-The context belongs to one call at a time: addresses of three functions that the kernel calls back, counters, arena
+The context belongs to one call at a time: addresses of four functions that the kernel calls back, counters, arena
 slots.
 """
 
@@ -18,19 +18,20 @@ from dataclasses import dataclass
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import ELEMENTS, MemRefType, Type
 from tracebuf.ops.arith import Check
+from tracebuf.ops.linalg import DestinationOp
 
 OK, OUT_OF_MEMORY = 0, -1
 MAX_ERROR_VALUES = 16
 
-ALLOCATE, RELEASE, GROW = 0, 1, 2
+ALLOCATE, RELEASE, GROW, REFER = 0, 1, 2, 3
 """Context slots: `i64 allocate(ptr spec)` gives a pointer or 0 (spec: element size code, rank, sizes, axes outermost
 first); `i64 release(i64 pointer)` gives the bytes freed; `i64 grow(i64 slot, i64 bytes)` is 1 if the slot now has the
-room."""
+room; `i64 refer(ptr spec)` runs an op's NumPy reference (see `references`)."""
 SPEC_SLOTS = 130
 """Size of an allocation's spec, room for NumPy's 64 axes."""
-ALLOCATIONS, ALLOCATED, LIVE, PEAK, COPIES, COPIED = range(3, 9)
+ALLOCATIONS, ALLOCATED, LIVE, PEAK, COPIES, COPIED = range(4, 10)
 """Context slots: the counters, in count or bytes."""
-ARENA = 9
+ARENA = 10
 """Context slots: from here a pointer and a capacity in bytes for each arena slot."""
 
 ELEMENT_CODES = tuple(element.name for element in ELEMENTS.values())
@@ -63,6 +64,8 @@ class KernelText:
     checks: tuple[Check, ...]
     arena_slots: int
     results: tuple[Value, ...]
+    references: tuple[DestinationOp, ...] = ()
+    """Ops without loops, whose NumPy references are called back, by number."""
 
 
 def frame_of(args: Sequence[Type], results: Sequence[Type]) -> Frame:

@@ -19,7 +19,7 @@ from tracebuf.ir.core import Block
 from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.protocols import llvm_type
 from tracebuf.ir.types import F32, F64, MemRefType
-from tracebuf.lower.plan import Nest, Spec, plan
+from tracebuf.lower.plan import Nest, plan
 from tracebuf.ops import linalg as la
 
 BLAS_ELEMENTS = (F32, F64)
@@ -181,4 +181,4 @@ def _zero(nest: Nest) -> Nest:
     body = Block([out.element, out.element])
     body.append(la.Yield.of([body.args[0]], UNKNOWN))
     maps = (la.AffineMap(out.rank, ()), la.identity_map(out.rank))
-    return plan(Spec(la.Fill.name, (out.element, out), maps, ("parallel",) * out.rank, 1, body))
+    return plan(la.Spec(la.Fill.name, (out.element, out), maps, ("parallel",) * out.rank, 1, body))

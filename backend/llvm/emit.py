@@ -16,6 +16,7 @@ from tracebuf.backend.llvm.blas_calls import BLAS_ELEMENTS, BlasWriter
 from tracebuf.backend.llvm.code import Access, Code
 from tracebuf.backend.llvm.loops import Buffer, NestWriter, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
+from tracebuf.backend.llvm.references import call_reference
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Func, Op, Value
@@ -47,6 +48,7 @@ class KernelWriter:
         results = func.block.terminator.operands
         self.frame = abi.frame_of([a.type for a in func.args], [v.type for v in results])
         self.checks: list[arith.Check] = []
+        self.references: list[linalg.DestinationOp] = []
         self.plans: list[str] = []
         self.context = self.code.inst("load ptr, ptr %frame")
         self.memory = Memory(self.code, self.context, "out_of_memory")
@@ -62,6 +64,7 @@ class KernelWriter:
         return abi.KernelText(
             self.name, text, tuple(self.plans), dict(self.code.imports), self.frame, tuple(self.checks),
             self.memory.arena_slots, tuple(self.func.block.terminator.operands),
+            tuple(self.references),
         )  # fmt: skip
 
     # -- arguments and results
@@ -135,7 +138,7 @@ class KernelWriter:
             if isinstance(op, arith.ScalarOp):
                 self.scalars.op(op, self.values)
                 continue
-            writer = _WRITERS.get(type(op))
+            writer = _writer(type(op))
             if writer is None:
                 raise InternalError(f"no native form of {op.name}")
             writer(self, op)
@@ -204,7 +207,9 @@ class KernelWriter:
         self._copy_elements(op, source, target)
 
     def _copy_elements(self, op: memref.Copy, source: Buffer, target: Buffer) -> None:
-        nest = plan(spec_of(op, [source.type, target.type]))
+        spec = spec_of(op, [source.type, target.type])
+        assert spec is not None
+        nest = plan(spec)
         if len(nest.loops) > 1 or any(o.inner != 1 for o in nest.operands):
             self._write_nest(nest, [source, target])
             return
@@ -228,7 +233,12 @@ class KernelWriter:
         types: list[Type] = [
             b.type if isinstance(b, Buffer) else v.type for b, v in zip(operands, op.operands, strict=True)
         ]
-        nest = plan(spec_of(op, types))
+        spec = spec_of(op, types)
+        if spec is None:
+            call_reference(self.code, self.memory, len(self.references), operands, types)
+            self.references.append(op)
+            return
+        nest = plan(spec)
         if isinstance(op, linalg.Contraction) and linalg.element_type(types[2]) in BLAS_ELEMENTS:
             self.plans.append(f"{op.name} by BLAS where strides allow, else\n{nest}")
             fill = zero_fill_before(op)
@@ -377,15 +387,8 @@ _WRITERS: dict[type[Op], Callable[..., None]] = {
     memref.Copy: KernelWriter._copy,
     bufferization.SameBase: KernelWriter._same_base,
     bufferization.Clone: KernelWriter._clone,
-    linalg.Generic: KernelWriter._structured,
     linalg.Fill: KernelWriter._fill,
-    linalg.MatMul: KernelWriter._structured,
-    linalg.MatVec: KernelWriter._structured,
-    linalg.MatMulSub: KernelWriter._structured,
-    linalg.MatVecSub: KernelWriter._structured,
-    linalg.VecMatSub: KernelWriter._structured,
-    linalg.VecMat: KernelWriter._structured,
-    linalg.Dot: KernelWriter._structured,
+    linalg.DestinationOp: KernelWriter._structured,
     scf.For: KernelWriter._for,
     scf.While: KernelWriter._while,
     scf.If: KernelWriter._if,
@@ -393,3 +396,8 @@ _WRITERS: dict[type[Op], Callable[..., None]] = {
     scf.Condition: KernelWriter._nothing,
     Return: KernelWriter._return,
 }
+
+
+def _writer(kind: type[Op]) -> Callable[..., None] | None:
+    """The writer of a class or of the nearest one it derives from."""
+    return next((_WRITERS[base] for base in kind.__mro__ if base in _WRITERS), None)

@@ -9,13 +9,16 @@ wrong is kept and raised after the kernel has returned.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tracebuf.backend.llvm import abi
+from tracebuf.backend.runtime.references import refer
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import ScalarType
+from tracebuf.ops.linalg import DestinationOp
 
 _ALIGNMENT = 64
 _DTYPES = tuple(ScalarType(name).dtype for name in abi.ELEMENT_CODES)
@@ -23,6 +26,7 @@ _Spec = ctypes.c_int64 * abi.SPEC_SLOTS
 _IN_ORDER = list(range(abi.SPEC_SLOTS))
 _Allocate = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 _Release = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+_Refer = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _Grow = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
@@ -43,17 +47,21 @@ class Counters:
 class Context:
     """The context of `backend.llvm.abi`, the call backs behind it and the arrays they made."""
 
-    __slots__ = ("_callbacks", "_zero", "blocks", "error", "frame", "owners", "slots")
+    __slots__ = ("_callbacks", "_zero", "blocks", "error", "frame", "owners", "references", "slots")
 
-    def __init__(self, arena_slots: int, frame_size: int) -> None:
+    def __init__(self, arena_slots: int, frame_size: int, references: Sequence[DestinationOp] = ()) -> None:
         self.slots = (ctypes.c_int64 * (abi.ARENA + 2 * arena_slots))()
         self.frame = (ctypes.c_int64 * frame_size)()
         self.frame[0] = ctypes.addressof(self.slots)
         self.owners: dict[int, np.ndarray] = {}
         self.blocks: list[np.ndarray | None] = [None] * arena_slots
         self.error: BaseException | None = None
-        self._callbacks = _Allocate(self._allocate), _Release(self._release), _Grow(self._grow)
-        for slot, function in zip((abi.ALLOCATE, abi.RELEASE, abi.GROW), self._callbacks):
+        self.references = references
+        self._callbacks = {
+            abi.ALLOCATE: _Allocate(self._allocate), abi.RELEASE: _Release(self._release),
+            abi.GROW: _Grow(self._grow), abi.REFER: _Refer(self._refer),
+        }  # fmt: skip
+        for slot, function in self._callbacks.items():
             self.slots[slot] = ctypes.cast(function, ctypes.c_void_p).value or 0
         self._zero = bytes(8 * (abi.ARENA - abi.ALLOCATIONS))
 
@@ -101,5 +109,13 @@ class Context:
             return 1
         except BaseException as error:
             self.slots[abi.ARENA + 2 * slot + 1] = 0
+            self.error = error
+            return 0
+
+    def _refer(self, spec: int) -> int:
+        try:
+            refer(self.references[ctypes.c_int64.from_address(spec).value], spec + 8)
+            return 1
+        except BaseException as error:
             self.error = error
             return 0

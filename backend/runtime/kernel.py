@@ -109,7 +109,7 @@ class Kernel:
             _Result(v.type, at, _argument_of(func, v))  # type: ignore[arg-type]
             for v, at in zip(emitted.results, self.frame.result_at, strict=True)
         ]
-        self._context = Context(emitted.arena_slots, self.frame.size)
+        self._context = Context(emitted.arena_slots, self.frame.size, emitted.references)
         self._lock = threading.Lock()
 
     def run(self, args: Sequence[Any], prepared: Prepared | None = None) -> list[Any]:
@@ -134,7 +134,8 @@ class Kernel:
             values[slot] = args[k]
         packed = self._arguments.pack(*values)
         mine = self._lock.acquire(blocking=False)
-        context = self._context if mine else Context(self._emitted.arena_slots, self.frame.size)
+        emitted = self._emitted
+        context = self._context if mine else Context(emitted.arena_slots, self.frame.size, emitted.references)
         try:
             context.begin()
             frame = ctypes.addressof(context.frame)

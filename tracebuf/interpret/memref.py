@@ -273,17 +273,18 @@ def _reads(op: linalg.DestinationOp, use: Use) -> bool:
 def _read_in_time(op: linalg.DestinationOp, use: Use, out: Use, args: list[Any]) -> bool:
     """Whether every shared element is read before it is written, or as it is: by all loops that count up, however they
     are nested. NumPy's inner loops take blocks at once, so with them each element is written where it is read."""
-    if not isinstance(op, linalg.Generic):
-        return False
+    spec = op.spec([v.type for v in op.operands])
+    if spec is None:
+        return True  # all is read before anything is written
     a, b = args[use.index], args[out.index]
     values = [x.array if isinstance(x, MemRef) else x for x in args]
-    shape = linalg.iteration_shape(op.maps, values, len(op.iterators))
+    shape = linalg.iteration_shape(spec.maps, values, len(spec.iterators))
     if np.prod(shape) <= 1:
         return True
-    if not op.all_parallel or a.array.itemsize != b.array.itemsize:
+    if not spec.all_parallel or a.array.itemsize != b.array.itemsize:
         return False
-    read, written = (_addresses(x, op.maps[u.index], shape) for x, u in ((a, use), (b, out)))
-    if any(isinstance(inner, arith.Ufunc) for inner in op.body.ops):
+    read, written = (_addresses(x, spec.maps[u.index], shape) for x, u in ((a, use), (b, out)))
+    if any(isinstance(inner, arith.Ufunc) for inner in spec.body.ops):
         shared = np.isin(read, written)
         return bool((read[shared] == written[shared]).all())
     return all(_in_time(read.transpose(p), written.transpose(p)) for p in permutations(range(len(shape))))

@@ -135,6 +135,8 @@ class Op:
     """Whether it states facts of its own (MLIR: has a BufferizableOpInterface); nothing is known of tensors else."""
     repetitive: ClassVar[bool] = False
     """The regions may run many times."""
+    levels: ClassVar[frozenset[str]] = frozenset()
+    """Where it may stand ("tensor", "memref", "body" of a structured op), beside where the verifier's table lets it."""
 
     def __init_subclass__(cls) -> None:
         if cls.__dict__.get("name"):

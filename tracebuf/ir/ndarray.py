@@ -12,3 +12,17 @@ _HEADER = object.__basicsize__
 def address(x: np.ndarray) -> int:
     """The address of element 0: field `data` of PyArrayObject, behind the object's header (numpy/ndarraytypes.h)."""
     return ctypes.c_size_t.from_address(id(x) + _HEADER).value
+
+
+class _Lent:
+    """Memory that NumPy shall see as an array (and that somebody else keeps alive)."""
+
+    def __init__(self, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> None:
+        self.__array_interface__ = {
+            "data": (pointer, False), "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3,
+        }  # fmt: skip
+
+
+def array_at(pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """The array whose element 0 is at an address; strides in bytes."""
+    return np.empty(shape, dtype) if 0 in shape else np.asarray(_Lent(pointer, shape, strides, dtype))

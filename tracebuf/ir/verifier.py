@@ -124,11 +124,13 @@ class _Verifier:
         if op.block is not block or op in self.seen:
             raise InternalError(f"{where(op)}: does not know its block, or stands twice")
         self.seen.add(op)
-        legal = SCALAR | {"linalg.index", "linalg.yield"} if terminator == "linalg.yield" else LEGAL[self.level]
-        if op.name not in legal and op.name.split(".")[0] + "." not in legal:
-            place = "in a linalg body" if terminator == "linalg.yield" else f"at the {self.level} level"
+        inside = terminator == "linalg.yield"
+        legal = SCALAR | {"linalg.index", "linalg.yield"} if inside else LEGAL[self.level]
+        known = op.name in legal or op.name.split(".")[0] + "." in legal
+        if not known and ("body" if inside else self.level) not in op.levels:
+            place = "in a linalg body" if inside else f"at the {self.level} level"
             raise InternalError(f"{where(op)}: does not stand {place}")
-        self.operands(op, block if terminator == "linalg.yield" else None)
+        self.operands(op, block if inside else None)
         try:
             op.verify()
             _types(op)
@@ -192,7 +194,7 @@ def _types(op: Op) -> None:
     elif op.name == "scf.if":
         for region in op.regions:
             _agree("what it yields", region.block.terminator.operands if region.block.ops else [], op.results)
-    elif (op.name.startswith("linalg.") and op.name not in ("linalg.index", "linalg.yield")) or op.name in PRODUCTS:
+    elif "n_ins" in op.attrs:
         outs = op.operands[op.attrs["n_ins"] :]
         _agree("a destination", outs if op.results or isinstance(outs[0].type, TensorType) else [], op.results)
         for region in op.regions:

@@ -22,11 +22,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import Dim, add, evaluate, mul, symbols
-from tracebuf.ir.location import UNKNOWN
-from tracebuf.ir.types import I1, MemRefType, ScalarType, Type
+from tracebuf.ir.types import MemRefType, ScalarType, Type
 from tracebuf.ops import arith
 from tracebuf.ops import linalg as la
 from tracebuf.ops.memref import Copy
@@ -43,37 +41,6 @@ _ANY_ORDER = (
     arith.MaximumF, arith.MinimumF, arith.MaxNumF, arith.MinNumF,
 )  # fmt: skip
 _FOLDS: dict[type[Op], str] = {arith.AddF: PAIRWISE, **dict.fromkeys(_ANY_ORDER, ANY_ORDER)}
-
-
-@dataclass(frozen=True)
-class Spec:
-    """A structured op as loops see it: operand types, their maps, the iterators, the number of inputs, the scalar
-    body.
-    """
-
-    name: str
-    types: tuple[Type, ...]
-    maps: tuple[la.AffineMap, ...]
-    iterators: tuple[str, ...]
-    n_ins: int
-    body: Block
-    ordered: bool = False
-    """An element may be read by one iteration and written by a later one: iterations are not independent."""
-
-    @property
-    def indexed(self) -> set[int]:
-        """The loops whose index the body reads."""
-        return {op.dim for op in self.body.ops if isinstance(op, la.Index)}
-
-    def sizes(self) -> list[tuple[int, int]]:
-        """For each loop dimension an (operand, axis) that has its size."""
-        found: dict[int, tuple[int, int]] = {}
-        for k, (type_, map_) in enumerate(zip(self.types, self.maps, strict=True)):
-            if isinstance(type_, MemRefType):
-                for axis, d in enumerate(map_.results):
-                    if d is not None and (d not in found or isinstance(type_.shape[axis], int)):
-                        found[d] = (k, axis)
-        return [found[d] for d in range(len(self.iterators))]
 
 
 @dataclass(frozen=True)
@@ -125,7 +92,7 @@ class Stage:
 class Nest:
     """The loops of one structured op, outermost first."""
 
-    spec: Spec
+    spec: la.Spec
     loops: tuple[Loop, ...]
     operands: tuple[Operand, ...]
     invariant: tuple[Op, ...]
@@ -167,7 +134,7 @@ class Nest:
         return "\n".join(lines)
 
 
-def plan(spec: Spec) -> Nest:
+def plan(spec: la.Spec) -> Nest:
     """The loop nest of a structured op."""
     touched = [k for k, arg in enumerate(spec.body.args) if k >= spec.n_ins or arg.uses]
     strides = {k: _loop_strides(t, spec.maps[k]) for k in touched if isinstance(t := spec.types[k], MemRefType)}
@@ -181,45 +148,15 @@ def plan(spec: Spec) -> Nest:
     return Nest(spec, loops, operands, invariant, stages, folds, fold_loops, unknown if small else ())
 
 
-def spec_of(op: Op, types: Sequence[Type]) -> Spec:
-    """A structured op (linalg.generic, fill, matrix products, memref.copy) with operands of these types."""
-    types = tuple(types)
-    if isinstance(op, la.Generic):
-        return Spec(op.name, types, op.maps, op.iterators, op.n_ins, op.body, op.attrs.get("ordered", False))
-    if isinstance(op, la.Fill | Copy):
-        element = la.element_type(types[1])
-        out = la.identity_map(types[1].rank)  # type: ignore[union-attr]
-        source = la.AffineMap(out.n_dims, ()) if isinstance(op, la.Fill) else out
+def spec_of(op: Op, types: Sequence[Type]) -> la.Spec | None:
+    """A structured op or a memref.copy with operands of these types, as loops; None if only its reference computes it.
+    """
+    if isinstance(op, Copy):
+        element, out = la.element_type(types[1]), la.identity_map(types[1].rank)  # type: ignore[union-attr]
         body = Block([element, element])
         body.append(la.Yield.of([body.args[0]], op.loc))
-        return Spec(op.name, types, (source, out), ("parallel",) * out.n_dims, 1, body)
-    if isinstance(op, la.Contraction):
-        return _product(op, types)
-    raise InternalError(f"{op.name} is not a structured op")
-
-
-def _product(op: la.Contraction, types: tuple[Type, ...]) -> Spec:
-    """A matrix product as loops i, k, j."""
-    kinds: tuple[tuple[type[la.Contraction], tuple[tuple[int, ...], ...], str], ...] = (
-        (la.MatMul, ((0, 1), (1, 2), (0, 2)), "prp"),
-        (la.MatVec, ((0, 1), (1,), (0,)), "pr"),
-        (la.VecMat, ((0,), (0, 1), (1,)), "rp"),
-        (la.Dot, ((0,), (0,), ()), "r"),
-    )
-    maps, iterators = next((m, i) for kind, m, i in kinds if isinstance(op, kind))
-    element = la.element_type(types[2])
-    times: type[arith.BinaryOp] = arith.MulF if element.is_float else arith.AndI if element is I1 else arith.MulI
-    plus: type[arith.BinaryOp] = arith.AddF if element.is_float else arith.OrI if element is I1 else arith.AddI
-    body = Block([element] * 3)
-    body.append(product := times.of(body.args[0], body.args[1], UNKNOWN))
-    term = product.result
-    if op.negative:
-        body.append(minus := arith.NegF.of(term, UNKNOWN))
-        term = minus.result
-    body.append(total := plus.of(body.args[2], term, UNKNOWN))
-    body.append(la.Yield.of([total.result], UNKNOWN))
-    names = tuple({"p": "parallel", "r": "reduction"}[i] for i in iterators)
-    return Spec(op.name, types, tuple(la.AffineMap(len(names), m) for m in maps), names, 2, body)
+        return la.Spec(op.name, tuple(types), (out, out), ("parallel",) * out.n_dims, 1, body)
+    return op.spec(types) if isinstance(op, la.DestinationOp) else None
 
 
 # -- order and collapsing ---------------------------------------------------------------------------------------------
@@ -246,7 +183,7 @@ def magnitude(stride: Dim | None) -> int:
         return 0
 
 
-def _order(spec: Spec, sizes: Sequence[Dim], strides: dict[int, list[Dim | None]]) -> list[int]:
+def _order(spec: la.Spec, sizes: Sequence[Dim], strides: dict[int, list[Dim | None]]) -> list[int]:
     """Loop dimensions outermost first, without those of size 1, by insertion: the first operand that tells decides."""
     outs_first = "reduction" not in spec.iterators
     operands = sorted(strides, key=lambda k: ((k < spec.n_ins) == outs_first, k))
@@ -270,7 +207,7 @@ def _order(spec: Spec, sizes: Sequence[Dim], strides: dict[int, list[Dim | None]
 
 
 def _collapse(
-    order: list[int], spec: Spec, sizes: Sequence[Dim], strides: dict[int, list[Dim | None]]
+    order: list[int], spec: la.Spec, sizes: Sequence[Dim], strides: dict[int, list[Dim | None]]
 ) -> tuple[Loop, ...]:
     """Loops in that order, neighbours made one where every operand's outer stride is its inner stride times the inner
     size.
@@ -288,7 +225,9 @@ def _collapse(
     )
 
 
-def _contiguous(outer: int, inner: int, spec: Spec, sizes: Sequence[Dim], strides: dict[int, list[Dim | None]]) -> bool:
+def _contiguous(
+    outer: int, inner: int, spec: la.Spec, sizes: Sequence[Dim], strides: dict[int, list[Dim | None]]
+) -> bool:
     if spec.iterators[outer] != spec.iterators[inner] or not spec.indexed.isdisjoint((outer, inner)):
         return False
     for k, s in strides.items():
@@ -300,7 +239,7 @@ def _contiguous(outer: int, inner: int, spec: Spec, sizes: Sequence[Dim], stride
     return True
 
 
-def _operand(spec: Spec, k: int, loops: tuple[Loop, ...], strides: list[Dim | None]) -> Operand:
+def _operand(spec: la.Spec, k: int, loops: tuple[Loop, ...], strides: list[Dim | None]) -> Operand:
     type_ = spec.types[k]
     assert isinstance(type_, MemRefType)
     per_loop = tuple(strides[loop.dims[-1]] if loop.dims else 0 for loop in loops)
@@ -310,7 +249,7 @@ def _operand(spec: Spec, k: int, loops: tuple[Loop, ...], strides: list[Dim | No
 # -- reductions -------------------------------------------------------------------------------------------------------
 
 
-def _folds(spec: Spec, loops: tuple[Loop, ...]) -> tuple[int, tuple[Fold, ...]]:
+def _folds(spec: la.Spec, loops: tuple[Loop, ...]) -> tuple[int, tuple[Fold, ...]]:
     """(how many innermost loops are folded over, the outs that fold there)."""
 
     def varies(k: int, loop: Loop) -> bool:
@@ -325,7 +264,7 @@ def _folds(spec: Spec, loops: tuple[Loop, ...]) -> tuple[int, tuple[Fold, ...]]:
     return count, tuple(_fold(spec, k) for k in fixed)
 
 
-def _fold(spec: Spec, out: int) -> Fold:
+def _fold(spec: la.Spec, out: int) -> Fold:
     """How one out is folded: by its combining op where the body has that form, else in order."""
     arg, yielded = spec.body.args[out], spec.body.terminator.operand(out - spec.n_ins)
     op = yielded.defining_op
@@ -339,7 +278,7 @@ def _fold(spec: Spec, out: int) -> Fold:
 # -- stages -----------------------------------------------------------------------------------------------------------
 
 
-def _stages(spec: Spec, folds: tuple[Fold, ...]) -> tuple[tuple[Op, ...], tuple[Stage, ...]]:
+def _stages(spec: la.Spec, folds: tuple[Fold, ...]) -> tuple[tuple[Op, ...], tuple[Stage, ...]]:
     """(ops before the loops, the stages of a block)."""
     ops = spec.body.ops[:-1]
     arg_level = {a: 0 for a, t in zip(spec.body.args, spec.types) if isinstance(t, MemRefType)}
@@ -363,7 +302,7 @@ def _stages(spec: Spec, folds: tuple[Fold, ...]) -> tuple[tuple[Op, ...], tuple[
     return tuple(invariant), _cut(spec, varying, level)
 
 
-def _cut(spec: Spec, ops: list[Op], level: dict[Value, int]) -> tuple[Stage, ...]:
+def _cut(spec: la.Spec, ops: list[Op], level: dict[Value, int]) -> tuple[Stage, ...]:
     """Each call in the stage where its operands are there; each scalar op as late as its users allow."""
     last = max([level[op.result] for op in ops], default=0)
     stage: dict[Op, int] = {}
@@ -382,7 +321,7 @@ def _cut(spec: Spec, ops: list[Op], level: dict[Value, int]) -> tuple[Stage, ...
     return tuple(stages)
 
 
-def _kept(spec: Spec, ops: Iterable[Op], stage: dict[Op, int], last: int) -> set[Value]:
+def _kept(spec: la.Spec, ops: Iterable[Op], stage: dict[Op, int], last: int) -> set[Value]:
     """Values of scalar ops that a call or a later stage reads: these go to stack buffers."""
     kept = set()
     uses = [(v, stage[op], isinstance(op, arith.Ufunc)) for op in ops for v in op.operands]

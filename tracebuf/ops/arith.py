@@ -29,6 +29,7 @@ class ScalarOp(Op):
     __slots__ = ()
     pure = True
     bufferizable = False
+    levels = frozenset({"tensor", "memref", "body"})
     reference: ClassVar[Callable[..., Any]]
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:

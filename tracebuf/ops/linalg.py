@@ -17,9 +17,10 @@ from tracebuf.errors import InternalError
 from tracebuf.ir.clone import clone_region
 from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Use, Value
 from tracebuf.ir.dims import Dim
-from tracebuf.ir.location import Location
+from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
-from tracebuf.ir.types import INDEX, ScalarType, ShapedType, TensorType, Type
+from tracebuf.ir.types import I1, INDEX, ScalarType, ShapedType, TensorType, Type
+from tracebuf.ops import arith
 from tracebuf.ops.func import Terminator
 
 
@@ -77,12 +78,56 @@ class Index(Op):
             raise InternalError(f"linalg.index: there is no loop {self.dim} around it")
 
 
+@dataclass(frozen=True)
+class Spec:
+    """A structured op as loops see it: operand types, their maps, the iterators, the number of inputs, the scalar
+    body.
+    """
+
+    name: str
+    types: tuple[Type, ...]
+    maps: tuple[AffineMap, ...]
+    iterators: tuple[str, ...]
+    n_ins: int
+    body: Block
+    ordered: bool = False
+    """An element may be read by one iteration and written by a later one: iterations are not independent."""
+
+    @property
+    def indexed(self) -> set[int]:
+        """The loops whose index the body reads."""
+        return {op.dim for op in self.body.ops if isinstance(op, Index)}
+
+    @property
+    def all_parallel(self) -> bool:
+        return "reduction" not in self.iterators
+
+    def sizes(self) -> list[tuple[int, int]]:
+        """For each loop dimension an (operand, axis) that has its size."""
+        found: dict[int, tuple[int, int]] = {}
+        for k, (type_, map_) in enumerate(zip(self.types, self.maps, strict=True)):
+            if isinstance(type_, ShapedType):
+                for axis, d in enumerate(map_.results):
+                    if d is not None and (d not in found or isinstance(type_.shape[axis], int)):
+                        found[d] = (k, axis)
+        return [found[d] for d in range(len(self.iterators))]
+
+
 class DestinationOp(Op):
     """Destination-passing style: `n_ins` inputs (tensors, or scalars), then the outs (MLIR:
-    DestinationStyleOpInterface)."""
+    DestinationStyleOpInterface).
+
+    A subclass says what it computes by `evaluate`, and how by `spec`: then it is loops in native code. Without a spec
+    native code calls `evaluate` back.
+    """
 
     __slots__ = ()
     pure = True
+    levels = frozenset({"tensor", "memref"})
+
+    def spec(self, types: Sequence[Type]) -> Spec | None:
+        """The op as loops over operands of these types (tensors or memrefs); None if there is no such form."""
+        return None
 
     @property
     def n_ins(self) -> int:
@@ -116,6 +161,10 @@ class DestinationOp(Op):
 
     def aliasing_values(self, use: Use) -> list[Alias]:
         return [Alias(self.results[use.index - self.n_ins])] if use.index >= self.n_ins else []
+
+    def elementwise_access(self, a: Use, b: Use) -> bool:
+        spec = self.spec([v.type for v in self.operands])
+        return spec is not None and spec.all_parallel and all(spec.maps[u.index].is_identity for u in (a, b))
 
     def bufferize(self, rewriter: Rewriter) -> None:
         operands = [rewriter.buffer(u) if u.value.is_tensor else rewriter.value(u.value) for u in self.uses]
@@ -200,6 +249,10 @@ class Generic(DestinationOp):
 
     def elementwise_access(self, a: Use, b: Use) -> bool:
         return self.all_parallel and self.maps[a.index].is_identity and self.maps[b.index].is_identity
+
+    def spec(self, types: Sequence[Type]) -> Spec:
+        ordered = self.attrs.get("ordered", False)
+        return Spec(self.name, tuple(types), self.maps, self.iterators, self.n_ins, self.body, ordered)
 
     def combiner(self, out: Use) -> tuple[Op, Value] | None:
         """(the op that folds a new element into this out, the new element), where the body has that form."""
@@ -333,6 +386,13 @@ class Fill(DestinationOp):
         result[...] = args[0]
         return [result]
 
+    def spec(self, types: Sequence[Type]) -> Spec:
+        assert isinstance(types[1], ShapedType)
+        out, element = identity_map(types[1].rank), types[1].element
+        body = Block([element, element])
+        body.append(Yield.of([body.args[0]], self.loc))
+        return Spec(self.name, tuple(types), (AffineMap(out.n_dims, ()), out), ("parallel",) * out.n_dims, 1, body)
+
 
 class Contraction(DestinationOp):
     """A matrix product accumulated into its destination: out += a @ b, or out -= a @ b where `negative`. Floats go to
@@ -341,6 +401,10 @@ class Contraction(DestinationOp):
 
     __slots__ = ()
     negative: ClassVar[bool] = False
+    axes: ClassVar[tuple[tuple[int, ...], ...]]
+    """The loops that each operand has."""
+    loops: ClassVar[str]
+    """Which are parallel, which reductions."""
 
     @classmethod
     def of(cls, a: Value, b: Value, out: Value, loc: Location, negative: bool = False) -> Contraction:
@@ -356,12 +420,30 @@ class Contraction(DestinationOp):
             combine = np.subtract if self.negative else np.add
             return [np.asarray(combine(out, np.matmul(a, b)), dtype=out.dtype)]
 
+    def spec(self, types: Sequence[Type]) -> Spec:
+        """Loops i, k, j."""
+        element = element_type(types[2])
+        times: type[arith.BinaryOp] = arith.MulF if element.is_float else arith.AndI if element is I1 else arith.MulI
+        plus: type[arith.BinaryOp] = arith.AddF if element.is_float else arith.OrI if element is I1 else arith.AddI
+        body = Block([element] * 3)
+        body.append(product := times.of(body.args[0], body.args[1], UNKNOWN))
+        term = product.result
+        if self.negative:
+            body.append(minus := arith.NegF.of(term, UNKNOWN))
+            term = minus.result
+        body.append(total := plus.of(body.args[2], term, UNKNOWN))
+        body.append(Yield.of([total.result], UNKNOWN))
+        names = tuple({"p": "parallel", "r": "reduction"}[i] for i in self.loops)
+        maps = tuple(AffineMap(len(names), m) for m in self.axes)
+        return Spec(self.name, tuple(types), maps, names, 2, body)
+
 
 class MatMul(Contraction):
     """`linalg.matmul`: (m, k) @ (k, n)."""
 
     __slots__ = ()
     name = "linalg.matmul"
+    axes, loops = ((0, 1), (1, 2), (0, 2)), "prp"
 
 
 class MatVec(Contraction):
@@ -369,6 +451,7 @@ class MatVec(Contraction):
 
     __slots__ = ()
     name = "linalg.matvec"
+    axes, loops = ((0, 1), (1,), (0,)), "pr"
 
 
 class VecMat(Contraction):
@@ -376,6 +459,7 @@ class VecMat(Contraction):
 
     __slots__ = ()
     name = "linalg.vecmat"
+    axes, loops = ((0,), (0, 1), (1,)), "rp"
 
 
 class Dot(Contraction):
@@ -383,6 +467,7 @@ class Dot(Contraction):
 
     __slots__ = ()
     name = "linalg.dot"
+    axes, loops = ((0,), (0,), ()), "r"
 
 
 class MatMulSub(MatMul):

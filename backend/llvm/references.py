@@ -1,0 +1,42 @@
+"""A call back to an op's NumPy reference, for structured ops without loops: a user's op that only says what it gives.
+
+The kernel describes the operands in an array of slots: the number of the op, then for each memref the pointer to
+element 0, sizes and strides in elements, for a scalar its value. `i64 refer(ptr spec)` of the context gives 1, or 0 for
+an error, which is raised after the kernel has returned. What the reference allocates itself is not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tracebuf.backend.llvm import abi
+from tracebuf.backend.llvm.code import Code
+from tracebuf.backend.llvm.loops import Buffer
+from tracebuf.backend.llvm.memory import Memory
+from tracebuf.ir.types import ScalarType, Type
+
+
+def call_reference(
+    code: Code, memory: Memory, number: int, operands: Sequence[Buffer | str], types: Sequence[Type]
+) -> None:
+    """Calls the reference of the kernel's op of that number on these operands."""
+    count = 1 + sum(1 + 2 * len(b.sizes) if isinstance(b, Buffer) else 1 for b in operands)
+    spec = code.fresh_slot(f"[{count} x i64]")
+    code.do(f"store i64 {number}, ptr {spec}")
+    at = 1
+    for operand, type_ in zip(operands, types, strict=True):
+        where = code.offset(spec, "i64", str(at))
+        at += 1
+        if isinstance(operand, str):
+            assert isinstance(type_, ScalarType)
+            code.store(type_, operand, where)
+            continue
+        code.do(f"store ptr {operand.pointer}, ptr {where}")
+        for n in (*operand.sizes, *operand.strides):
+            code.do(f"store i64 {n}, ptr {code.offset(spec, 'i64', str(at))}")
+            at += 1
+    function = code.inst(f"load ptr, ptr {memory.context_slot(abi.REFER)}")
+    done = code.inst(f"call i64 {function}(ptr {spec})")
+    ready = code.new_label()
+    code.branch(code.icmp("eq", done, "0"), memory.no_memory, ready)
+    code.place(ready)
