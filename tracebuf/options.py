@@ -19,6 +19,7 @@ Improvement = Literal[
     "pay-only-empty-elimination",
     "early-reads",
     "several-orders",
+    "branch-copies",
 ]
 IMPROVEMENTS: frozenset[Improvement] = frozenset(get_args(Improvement))
 """Where fewer copies are made than MLIR makes, each by a name under which it can be left out.
@@ -30,6 +31,7 @@ share one is known path by path (analysis/storages.py). read-only-loops: what a 
 (optimize/dying_inputs.py). pay-only-empty-elimination: what is stored into a slice is computed there, where that saves
 something (optimize/empty_tensors.py). early-reads: a read moves before the write that would cost a copy
 (optimize/early_reads.py). several-orders: the cheapest of some orders of decisions is taken
+(analysis/several_orders.py). branch-copies: what only one branch of an scf.if has to copy is copied in that branch
 (analysis/several_orders.py).
 """
 

@@ -58,6 +58,11 @@ class OneShot(Analysis):
         if "rotation" in rules.improved:
             self._expect_rotations()
 
+    @property
+    def improved(self) -> frozenset[Improvement]:
+        """The improvements over MLIR that are made."""
+        return self._rules.improved
+
     # -- answers
     def is_in_place(self, use: Use) -> bool:
         return use in self._in_place
@@ -116,18 +121,20 @@ class OneShot(Analysis):
         """One-Shot over the same function by the same rules, before its first decision."""
         return OneShot(self.flow, self._rules, check_parallel=self.checks_parallel)
 
-    def run(self, heuristic: str, seed: int = 0) -> OneShot:
+    def run(self, heuristic: str, seed: int = 0, *, branches: bool = True) -> OneShot:
         """Decides all in one order; what must be in place comes first."""
-        self.force_all()
+        self.force_all(branches=branches)
         for op in ordered(self.flow.func, heuristic, seed):
             for use in op.tensor_uses():
                 if not self.is_in_place(use):
                     self.decide(use)
         return self
 
-    def force_all(self) -> OneShot:
-        """Puts in place what must be."""
+    def force_all(self, *, branches: bool = True) -> OneShot:
+        """Puts in place what must be. `branches`: what an scf.if yields as well, as in MLIR; else a branch may copy."""
         for op in post_order(self.flow.func):
+            if not branches and isinstance(op.parent_op, scf.If):
+                continue
             for use in op.tensor_uses():
                 if self.flow.is_known(op) and op.must_bufferize_in_place(use):
                     self.force(use)

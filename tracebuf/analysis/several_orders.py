@@ -1,8 +1,9 @@
 """Several orders of decisions tried, and the cheapest kept: One-Shot is greedy, so what it decides first is in place.
 
 MLIR's own decisions are among the candidates, as far as they are right; and no candidate is taken that would run more
-allocations and copies than MLIR's on some way through the program. Where the first order leaves nothing to be saved no
-other is tried. MLIR takes one order, its user's choice.
+allocations and copies than MLIR's on some way through the program. MLIR copies what two branches give after they have
+joined; here the branch alone whose value is needed elsewhere may copy it ("branch-copies"). Where the first order
+leaves nothing to be saved no other is tried. MLIR takes one order, its user's choice.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.one_shot import OneShot, ordered, undecided
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Func
+from tracebuf.ops import scf
 from tracebuf.options import IMPROVEMENTS, Improvement
 
 ORDERS = ("bottom-up", "top-down", "bottom-up-from-terminators", "insert-slice-first")
@@ -40,9 +42,11 @@ def several_orders(start: OneShot) -> OneShot:
     first = start.run(ORDERS[0])
     model = CostModel(first.flow)
     found = [(model.cost(first), first)]
-    if not may_save(first, found[0][0]):
+    joins = "branch-copies" in first.improved and copies_after_a_branch(found[0][0])
+    if not joins and not may_save(first, found[0][0]):
         return first
-    candidates = [first.again().run(order) for order in ORDERS[1:]]
+    candidates = [first.again().run(ORDERS[0], branches=False)] if joins else []
+    candidates += [first.again().run(order) for order in ORDERS[1:]]
     theirs = as_mlir(first)
     if theirs is not None:
         candidates += followed(first, theirs)
@@ -51,6 +55,12 @@ def several_orders(start: OneShot) -> OneShot:
         limit = model.cost(theirs)
         found = [(cost, candidate) for cost, candidate in found if not model.exceeds(cost, limit)] or found
     return min(found, key=lambda pair: pair[0])[1]
+
+
+def copies_after_a_branch(cost: Cost) -> bool:
+    """Whether a copy is made of what an scf.if gives, which may be one of its branches' business alone."""
+    values = {item.because.value for item in cost.items if item.because is not None}
+    return any(isinstance(value.owner, scf.If) for value in values)
 
 
 def as_mlir(ours: OneShot) -> OneShot | None:
