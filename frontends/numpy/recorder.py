@@ -32,7 +32,7 @@ from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.prover import composites
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import I1, I64, INDEX, ScalarType, TensorType
-from tracebuf.ops import arith, integers, scf, tensor
+from tracebuf.ops import arith, division, integers, scf, tensor
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 OVERFLOW = "Python integers are limited to 64 bits in compiled code"
@@ -178,7 +178,7 @@ class Recorder:
         wraps: list[Value] = []
         exact = self.fits(e) or self.narrow(e)
         arithmetic = [self._index_op(c, None if exact else wraps) for c in (arith.AddI, arith.MulI)]
-        rest = [self._index_op(c) for c in (arith.MinSI, arith.MaxSI, arith.FloorDivIndex)]
+        rest = [self._index_op(c) for c in (arith.MinSI, arith.MaxSI, division.FloorDivIndex)]
         value = fold(e, self._symbol_value, constant, *arithmetic, *rest)
         if wraps:
             wrap = reduce(lambda a, b: self.add(arith.OrI.of(a, b, self.loc)).result, wraps)

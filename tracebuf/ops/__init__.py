@@ -5,8 +5,11 @@ from tracebuf.ops import (
     bufferization,
     casts,
     cf,
+    division,
     forall,
     func,
+    functions,
+    index,
     integers,
     libm,
     linalg,
@@ -19,6 +22,6 @@ from tracebuf.ops import (
 )  # fmt: skip
 
 __all__ = [
-    "arith", "bufferization", "casts", "cf", "forall", "func", "integers", "libm", "linalg", "made", "memref", "named",
-    "scf", "tensor", "vector",
+    "arith", "bufferization", "casts", "cf", "division", "forall", "func", "functions", "index", "integers", "libm",
+    "linalg", "made", "memref", "named", "scf", "tensor", "vector",
 ]  # fmt: skip

@@ -64,6 +64,13 @@ def convert(value: Any, element: ScalarType) -> Any:
     return int(value) if element is INDEX else np.asarray(value).astype(element.dtype)[()]
 
 
+def as_unsigned(value: Any) -> Any:
+    """The same bits without a sign: MLIR's integers have none, ops have it."""
+    if isinstance(value, int):
+        return np.uint64(value & (2**64 - 1))
+    return value.view(f"u{value.dtype.itemsize}") if value.dtype.kind == "i" else value
+
+
 class Constant(ScalarOp):
     """`arith.constant`: attr `value` (Python bool, int or float; for tensors and vectors MLIR's text, an Attr). A
     constant tensor is a global buffer that nobody stores to (behaviour 18)."""
@@ -137,14 +144,23 @@ class DivF(BinaryOp):
     name, instruction, reference = "arith.divf", "fdiv", np.true_divide
 
 
-class AddI(BinaryOp):
+class _Sum(BinaryOp):
+    """Of bits, as MLIR has i1, both are exclusive or."""
+
+    __slots__ = ()
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        return convert(np.logical_xor(*args), I1) if self.element is I1 else super().compute(args)
+
+
+class AddI(_Sum):
     """np.add on integers (wraps)."""
 
     __slots__ = ()
     name, instruction, reference = "arith.addi", "add", np.add
 
 
-class SubI(BinaryOp):
+class SubI(_Sum):
     """np.subtract on integers (wraps)."""
 
     __slots__ = ()
@@ -179,20 +195,6 @@ class XorI(BinaryOp):
     name, instruction, reference = "arith.xori", "xor", np.bitwise_xor
 
 
-class FloorDivIndex(BinaryOp):
-    """`arith.floordivsi` on index, Python's `//`; the divisor is neither 0 nor, of the smallest int, -1."""
-
-    __slots__ = ()
-    name, reference = "arith.floordivsi", np.floor_divide
-
-    def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        a, b = args
-        q, r = e.inst(f"sdiv i64 {a}, {b}"), e.inst(f"srem i64 {a}, {b}")
-        turned = e.inst(f"icmp slt i64 {e.inst(f'xor i64 {r}, {b}')}, 0")
-        down = e.inst(f"and i1 {turned}, {e.inst(f'icmp ne i64 {r}, 0')}")
-        return e.inst(f"sub i64 {q}, {e.inst(f'zext i1 {down} to i64')}")
-
-
 class _ExtremeI(BinaryOp):
     """The larger or the smaller of two integers; `instruction` is LLVM's intrinsic."""
 
@@ -216,14 +218,21 @@ class MinSI(_ExtremeI):
     name, instruction, reference = "arith.minsi", "llvm.smin", np.minimum
 
 
-class MaxUI(_ExtremeI):
+class _ExtremeUI(_ExtremeI):
+    __slots__ = ()
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        return super().compute([as_unsigned(a) for a in args])
+
+
+class MaxUI(_ExtremeUI):
     """np.maximum on unsigned integers."""
 
     __slots__ = ()
     name, instruction, reference = "arith.maxui", "llvm.umax", np.maximum
 
 
-class MinUI(_ExtremeI):
+class MinUI(_ExtremeUI):
     """np.minimum on unsigned integers."""
 
     __slots__ = ()
@@ -290,31 +299,42 @@ class _Compare(ScalarOp):
 
 
 class CmpF(_Compare):
-    """np.equal, less ... on floats; attr `predicate`: oeq, une, olt, ole, ogt, oge, uno."""
+    """np.equal, less ... on floats; attr `predicate`: oeq, olt ... are false of NaN, une, ult ... true; ord, uno tell
+    whether there is none, or one."""
 
     __slots__ = ()
     name = "arith.cmpf"
 
     def compute(self, args: Sequence[Any]) -> Any:
         predicate = self.attrs["predicate"]
-        if predicate == "uno":
-            return convert(np.isnan(args[0]) | np.isnan(args[1]), I1)
-        return convert(_COMPARE[predicate[1:]](*args), I1)
+        unordered = np.isnan(args[0]) | np.isnan(args[1])
+        if predicate in ("uno", "ord"):
+            return convert(unordered if predicate == "uno" else ~unordered, I1)
+        if predicate in ("true", "false"):
+            return convert(np.full_like(unordered, predicate == "true"), I1)
+        found = _COMPARE[predicate[1:]](*args)
+        return convert(found & ~unordered if predicate[0] == "o" else found | unordered, I1)
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         return e.inst(f"fcmp {self.attrs['predicate']} {self.llvm} {args[0]}, {args[1]}")
 
 
 class CmpI(_Compare):
-    """np.equal, less ... on integers, sizes and bool; attr `predicate`: eq, ne, slt sle sgt sge of signed ones, ult ule
-    ugt uge of unsigned ones and bool."""
+    """np.equal, less ... on integers, sizes and bool; attr `predicate`: eq, ne, slt sle sgt sge of signed ones (a bit
+    that is set is -1), ult ule ugt uge of unsigned ones and bool."""
 
     __slots__ = ()
     name = "arith.cmpi"
 
     def compute(self, args: Sequence[Any]) -> Any:
         predicate = self.attrs["predicate"]
-        return convert(_COMPARE[predicate if predicate in ("eq", "ne") else predicate[1:]](*args), I1)
+        if predicate in ("eq", "ne"):
+            return convert(_COMPARE[predicate](*args), I1)
+        if predicate[0] == "u":
+            args = [as_unsigned(a) for a in args]
+        elif self.operand(0).type is I1:
+            args = args[::-1]
+        return convert(_COMPARE[predicate[1:]](*args), I1)
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         return e.inst(f"icmp {self.attrs['predicate']} {self.llvm} {args[0]}, {args[1]}")
@@ -379,7 +399,7 @@ class CastOp(ScalarOp):
 
 
 class IndexCast(CastOp):
-    """`arith.index_cast` between index and i64 (no code). On tensors a view of the same buffer."""
+    """`arith.index_cast` between index and integers, with the sign. On tensors a view of the same buffer."""
 
     __slots__ = ()
     name = "arith.index_cast"
@@ -401,7 +421,16 @@ class IndexCast(CastOp):
         rewriter.replace(self.result, made.result)
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        return args[0]
+        return self.resized(e, args[0], "sext")
+
+    def resized(self, e: Emitter, value: str, extension: str) -> str:
+        """No code between index and i64."""
+        source, target = self.operand(0).type, self.element
+        assert isinstance(source, ScalarType)
+        if source.bits == target.bits:
+            return value
+        how = extension if source.bits < target.bits else "trunc"
+        return e.inst(f"{how} {self.llvm} {value} to {llvm_type(target)}")
 
 
 class UnaryOp(ScalarOp):
