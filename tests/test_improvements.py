@@ -22,7 +22,7 @@ from tracebuf.ir.core import Func, Value
 from tracebuf.ir.dims import Expr, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX
 from tracebuf.ir.verifier import verify
-from tracebuf.ops import arith, casts, func
+from tracebuf.ops import arith, casts, checks, func
 from tracebuf.optimize.early_reads import move_reads_early
 from tracebuf.options import IMPROVEMENTS, Improvement, Options
 
@@ -278,7 +278,7 @@ def test_a_read_that_may_fail_stays_behind_a_check() -> None:
         m = maker(a=(N,), x=F64, p=I1, i=INDEX)
         a, x, p, i = m.args
         new = m.insert(x, a, 0)
-        m.builder.add(arith.Check.of(p, IndexError, "i is out of bounds", [], m.loc()))
+        m.builder.add(checks.Check.of(p, IndexError, "i is out of bounds", [], m.loc()))
         at = i if index == "i" else index
         assert order_after_early_reads(finish(m, new, m.extract(a, at))) == expected
 

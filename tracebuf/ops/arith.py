@@ -13,13 +13,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy._core import umath
 
-from tracebuf.errors import note_location
+from tracebuf.ir.attributes import Attr, inherent, number
 from tracebuf.ir.core import Alias, Facts, Op, Use, Value
 from tracebuf.ir.dense import dense_array
+from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Emitter, Interpreter, Rewriter, llvm_type
-from tracebuf.ir.types import F16, I1, INDEX, ScalarType, TensorType, same_type
+from tracebuf.ir.types import ELEMENTS, F16, I1, INDEX, ScalarType, TensorType, same_type
 from tracebuf.ops.memref import Cast, GetGlobal, forget_layout
+
+CONSTANTS = frozenset({*ELEMENTS.values(), INDEX})
+"""Types whose constants are Python numbers here; those of others stay MLIR's text."""
 
 
 class ScalarOp(Op):
@@ -82,6 +86,25 @@ class Constant(ScalarOp):
     @classmethod
     def of(cls, value: bool | int | float, element: ScalarType, loc: Location) -> Constant:
         return cls([], [element], loc, {"value": value})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect(operands=0, results=1)
+        value, type_ = form.attrs.get("value"), form.result_types[0]
+        if value is None:
+            raise FormError(f"{cls.name}: the attribute `value` is missing")
+        attrs: dict[str, Any] = dict(form.attrs)
+        if isinstance(type_, ScalarType) and type_ in CONSTANTS:
+            if not isinstance(value.value, float if type_.is_float else int):
+                raise FormError(f"{cls.name}: `{value}` is no {type_}")
+            attrs["value"] = value.value
+        return cls.rebuilt([], form.result_types, form.loc, attrs)
+
+    def to_form(self) -> Form:
+        value = self.attrs["value"]
+        if isinstance(value, Attr):
+            return super().to_form()
+        return self.form_with({"value": number(value, self.element)})
 
     def compute(self, args: Sequence[Any]) -> Any:
         type_, value = self.result.type, self.attrs["value"]
@@ -292,6 +315,21 @@ _COMPARE: dict[str, Callable[..., Any]] = {
 
 class _Compare(ScalarOp):
     __slots__ = ()
+    predicates: ClassVar[tuple[str, ...]]
+    """MLIR's, in the order of their numbers."""
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        code = form.take("predicate")
+        if not isinstance(code, int) or not 0 <= code < len(cls.predicates):
+            raise FormError(f"{cls.name}: {code} is no predicate")
+        form.expect(operands=2, results=1)
+        attrs = {"predicate": cls.predicates[code], **form.attrs}
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs)
+
+    def to_form(self) -> Form:
+        code = self.predicates.index(self.attrs["predicate"])
+        return self.form_with({"predicate": inherent(f"{code} : i64", code)})
 
     @classmethod
     def of(cls, predicate: str, a: Value, b: Value, loc: Location) -> _Compare:
@@ -304,6 +342,7 @@ class CmpF(_Compare):
 
     __slots__ = ()
     name = "arith.cmpf"
+    predicates = tuple("false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split())
 
     def compute(self, args: Sequence[Any]) -> Any:
         predicate = self.attrs["predicate"]
@@ -325,6 +364,7 @@ class CmpI(_Compare):
 
     __slots__ = ()
     name = "arith.cmpi"
+    predicates = tuple("eq ne slt sle sgt sge ult ule ugt uge".split())
 
     def compute(self, args: Sequence[Any]) -> Any:
         predicate = self.attrs["predicate"]
@@ -549,50 +589,3 @@ class Ufunc(ScalarOp):
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         return e.ufunc(self.function, self.attrs["types"], args, llvm_type(self.element))
-
-
-Raised = str | type[BaseException] | BaseException
-"""An exception to raise: a class, the name of a common one, or one to raise again (by its class and arguments)."""
-EXCEPTIONS: dict[str, type[BaseException]] = {
-    e.__name__: e for e in (IndexError, ValueError, ZeroDivisionError, OverflowError, TypeError, MemoryError)
-}
-
-
-def raised(exception: Raised) -> type[BaseException] | BaseException:
-    return EXCEPTIONS[exception] if isinstance(exception, str) else exception
-
-
-class Check(Op):
-    """`tracebuf.check`: raises `exception` with `message` where the condition is false.
-
-    `exception` is a class, or an exception to raise again; `message` a format string of the further operands (None: no
-    text, as after `raise E`).
-    MLIR counterpart: cf.assert. It stands where eager would raise (rule F3); never pure, never moved.
-    """
-
-    __slots__ = ()
-    name = "tracebuf.check"
-
-    @classmethod
-    def of(
-        cls, condition: Value, exception: Raised, message: str | None, values: Sequence[Value], loc: Location
-    ) -> Check:
-        return cls([condition, *values], [], loc, {"exception": raised(exception), "message": message})
-
-    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
-        if not args[0]:
-            raise check_error(self, args[1:])
-        return []
-
-
-def check_error(check: Check, values: Sequence[Any]) -> BaseException:
-    """The exception a failed check raises, with the user's line as a note."""
-    return note_location(make_error(check.attrs["exception"], check.attrs["message"], values), check.loc)
-
-
-def make_error(exception: Raised, message: str | None, values: Sequence[Any]) -> BaseException:
-    """The exception with its text: `message` formatted with `values`."""
-    kind = raised(exception)
-    if isinstance(kind, BaseException):
-        return type(kind)(*kind.args)
-    return kind() if message is None else kind(message.format(*values))
