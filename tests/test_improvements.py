@@ -206,6 +206,14 @@ def stored_after_a_choice() -> Func:
     return finish(m, m.insert(x, chosen, 0), a)
 
 
+def element_of_a_reshaped_part() -> Func:
+    """a[:, :4].reshape(-1)[6]"""
+    m = maker(a=(N, N))
+    (a,) = m.args
+    flat = m.collapse(m.view(a, (0, N, 1), (0, 4, 1)), (0, 1))
+    return finish(m, m.extract(flat, 6))
+
+
 PROGRAMS: list[tuple[Improvement, Callable[[], Func], Cost, Cost]] = [
     ("disjoint-slices", disjoint_halves, (1, 1), (0, 0)),
     ("disjoint-slices", even_and_odd, (1, 1), (0, 0)),
@@ -218,6 +226,7 @@ PROGRAMS: list[tuple[Improvement, Callable[[], Func], Cost, Cost]] = [
     ("pay-only-empty-elimination", concatenated, (3, 0), (1, 0)),
     ("several-orders", part_beside_the_whole, (1, 1), (1, 0)),
     ("branch-copies", stored_after_a_choice, (1, 1), (0, 0)),
+    ("reshaped-reads", element_of_a_reshaped_part, (1, 1), (0, 0)),
     ("early-reads", read_after_write, (2, 1), (1, 0)),
     ("early-reads", read_in_a_loop_after_a_branch, (1, 1), (0, 0)),
 ]
