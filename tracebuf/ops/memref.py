@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from itertools import pairwise
 
 from tracebuf.ir.attributes import Attr, groups_attr, inherent, integers, places, segments, string
 from tracebuf.ir.core import Mixed, Op, Value, join_mixed, split_mixed
@@ -228,6 +229,15 @@ def regrouping_attrs(attrs: dict[str, Any]) -> dict[str, Attr]:
     if "static_sizes" in attrs:
         found["static_output_shape"] = integers(attrs["static_sizes"])
     return found
+def runs_on(type_: MemRefType, groups: Sequence[Sequence[int]]) -> bool:
+    """Whether in each group of axes one certainly goes on where the next ends."""
+    for group in groups:
+        axes = [a for a in group if type_.shape[a] != 1]
+        for outer, inner in pairwise(axes):
+            step = type_.strides[inner]
+            if step is None or type_.strides[outer] != mul(step, type_.shape[inner]):
+                return False
+    return True
 
 
 class CollapseShape(Op):

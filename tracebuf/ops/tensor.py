@@ -276,7 +276,7 @@ class Regrouping(Op):
     """What collapse_shape and expand_shape share: the same elements in C order under another shape, in the same buffer.
 
     Attr `groups`: for each axis of the shape with fewer axes, the axes of the other that it stands for (MLIR:
-    reassociation). Whether a buffer's strides allow it is for whoever makes the op to know.
+    reassociation).
     """
 
     __slots__ = ()
@@ -325,7 +325,12 @@ class CollapseShape(Regrouping):
 
     @classmethod
     def of(cls, source: Value, groups: Sequence[tuple[int, ...]], type: TensorType, loc: Location) -> CollapseShape:
-        return cls([source], [type], loc, {"groups": tuple(groups)})
+        """`viewable`: whoever makes the op knows that the source's strides allow the view."""
+        return cls([source], [type], loc, {"groups": tuple(groups), "viewable": True})
+
+    @property
+    def may_copy(self) -> bool:
+        return not self.attrs.get("viewable", False)
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         return [args[0].reshape([prod(args[0].shape[a] for a in group) for group in self.attrs["groups"]])]
@@ -363,6 +368,7 @@ class Reshape(Op):
     __slots__ = ()
     name = "tensor.reshape"
     pure = True
+    may_copy = True
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         return [args[0].reshape([int(n) for n in args[1]])]
