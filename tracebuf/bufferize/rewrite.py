@@ -57,7 +57,7 @@ class Rewrite:
         self.copied_results: dict[Value, Use] = {}
         self.scopes: list[dict[Any, Value]] = [{}]
         self.unknown_layout: Layout = "fully-dynamic-layout-map"
-        self.may_copy = any(op.may_copy for op in func.walk())
+        self.may_copy = any(tensor.may_copy(op) for op in func.walk())
 
     def run(self) -> Func:
         new = self.new
@@ -236,7 +236,7 @@ class Rewrite:
         shape, made = op.result.tensor_type.shape, buffer.defining_op
         if _undoes(op, made) and made is not None and made.operand(0).memref_type.shape == shape:
             return made.operand(0)
-        if op.may_copy and not memref.runs_on(buffer.memref_type, op.attrs["groups"]):
+        if tensor.may_copy(op) and not memref.runs_on(buffer.memref_type, op.attrs["groups"]):
             dense = tensor.dense_buffer(TensorType(buffer.memref_type.shape, buffer.memref_type.element))
             buffer = self.as_type(buffer, dense, op.loc)
         sizes = self._mixed(op.sizes) if isinstance(op, tensor.ExpandShape) else ()
@@ -266,7 +266,7 @@ class Rewrite:
         while work:
             current = work.pop()
             op = current.owner
-            if isinstance(op, Op) and (op.may_copy or (op.repetitive and any(o.may_copy for o in op.walk()))):
+            if isinstance(op, Op) and any(tensor.may_copy(o) for o in (op, *(op.walk() if op.repetitive else ()))):
                 return True
             near = [use.value for use, _, _ in self.analysis.flow.aliasing_uses(current) if use.value not in seen]
             work += near

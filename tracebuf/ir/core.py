@@ -283,12 +283,6 @@ class Op:
             found += [(use, a.relation, a.definite) for a in self.aliasing_values(use) if a.value is value]
         return found
 
-    @property
-    def may_copy(self) -> bool:
-        """Whether the rewrite may have to copy the buffer that a result is said to share: its layout does not allow the
-        view, which only the rewrite sees (MLIR behaviour 12)."""
-        return False
-
     def must_bufferize_in_place(self, use: Use) -> bool:
         return False
 

@@ -328,10 +328,6 @@ class CollapseShape(Regrouping):
         """`viewable`: whoever makes the op knows that the source's strides allow the view."""
         return cls([source], [type], loc, {"groups": tuple(groups), "viewable": True})
 
-    @property
-    def may_copy(self) -> bool:
-        return not self.attrs.get("viewable", False)
-
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         return [args[0].reshape([prod(args[0].shape[a] for a in group) for group in self.attrs["groups"]])]
 
@@ -368,7 +364,6 @@ class Reshape(Op):
     __slots__ = ()
     name = "tensor.reshape"
     pure = True
-    may_copy = True
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         return [args[0].reshape([int(n) for n in args[1]])]
@@ -390,6 +385,12 @@ class Reshape(Op):
             source = rewriter.as_type(source, dense, self.loc)
         made = rewriter.add(memref.Reshape.of(source, shape, dense_buffer(self.result.type), self.loc))
         rewriter.replace(self.result, made.result)
+
+
+def may_copy(op: Op) -> bool:
+    """Whether the rewrite may have to copy the buffer that the result is said to share: only it sees whether the layout
+    allows the view (MLIR behaviour 12)."""
+    return isinstance(op, Reshape) or (isinstance(op, CollapseShape) and "viewable" not in op.attrs)
 
 
 def dense_buffer(type_: Type) -> Type:
