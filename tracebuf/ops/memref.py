@@ -8,8 +8,8 @@ The memref interpreter and the native emitter dispatch on these classes; structu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 from itertools import pairwise
+from typing import Any
 
 from tracebuf.ir.attributes import Attr, groups_attr, inherent, integers, places, segments, string
 from tracebuf.ir.core import Mixed, Op, Value, join_mixed, split_mixed
