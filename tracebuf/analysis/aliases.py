@@ -76,7 +76,7 @@ class AliasSet:
         self.reads: list[Read] = []
         self.is_read = False
         """Whether anything reads it, be its contents defined or not."""
-        self.read_only: Value | None = None
+        self.read_only: list[Value] = []
         self.around: list[tuple[int, int, Use]] = []
         """Writes by ops with regions: first and last number inside, operand."""
         self._writes: list[tuple[int, int, Use]] = []
@@ -129,7 +129,7 @@ class AliasSet:
         for item in other._writes:
             insort(self._writes, item)
         self.around += other.around
-        self.read_only, self.is_read = self.read_only or other.read_only, self.is_read or other.is_read
+        self.read_only, self.is_read = self.read_only + other.read_only, self.is_read or other.is_read
 
 
 class Classes:

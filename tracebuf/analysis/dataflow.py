@@ -155,7 +155,8 @@ class Dataflow:
         return any(inside(v) for v in ends)
 
     def definitions(self, value: Value) -> tuple[Value, ...]:
-        """The most recent writes that the value's contents may come from; none for an undefined value (rule 22)."""
+        """The most recent writes that the value's contents may come from, in MLIR's order: from the last operand on;
+        none for an undefined value (rule 22)."""
         path: list[Value] = []
         current = value
         while (found := self._definitions.get(current)) is None:
@@ -165,7 +166,7 @@ class Dataflow:
             sources = [use.value for use, _, _ in self.aliasing_uses(current)]
             path.append(current)
             if len(sources) != 1:
-                found = tuple(dict.fromkeys(d for v in sources for d in self.definitions(v)))
+                found = tuple(dict.fromkeys(d for v in reversed(sources) for d in self.definitions(v)))
                 break
             current = sources[0]
         for v in path:

@@ -1,9 +1,9 @@
 """What follows from the decisions, whoever made them: which values are one buffer, what loops may hand on, which copies
 must hold contents. Computed once, when it is first asked for; the decisions must stand by then.
 
-`Analysis` is what the rewrite works with. One-Shot and copy-before-write derive from it; `chosen.analysis_of` makes one
-of any object that answers `is_in_place`, and refuses decisions that would change what the program computes. MLIR
-counterpart: AnalysisState, whose subclasses answer more than one question.
+`Analysis` is what the rewrite works with. One-Shot and copy-before-write derive from it; `checked` makes one of any
+object that answers `is_in_place`, and refuses decisions that would change what the program computes. MLIR counterpart:
+AnalysisState, whose subclasses answer more than one question.
 """
 
 from __future__ import annotations
@@ -42,6 +42,19 @@ class Analysis:
     def conflict(self, use: Use) -> Conflict | None:
         """Why the operand is not in place; None where it is."""
         return None if self.is_in_place(use) else Conflict("chosen", use)
+
+    def conflicts(self, use: Use) -> tuple[Conflict, ...]:
+        """All the reasons why the operand is not in place; none where it is."""
+        conflict = self.conflict(use)
+        return () if conflict is None else (conflict,)
+
+    def read_only_met(self, use: Use) -> list[Value]:
+        """The read-only buffers that a store to the operand may reach, if that is why it is not in place."""
+        return [c.read_only for c in self.conflicts(use) if c.read_only is not None]
+
+    def out_of_place(self) -> list[Use]:
+        """The operands that are not in place, in the order in which they were decided, if there was one."""
+        return [u for op in self.flow.func.walk() for u in op.tensor_uses() if not self.is_in_place(u)]
 
     def equivalent(self, a: Value, b: Value) -> bool:
         """Whether both values certainly live in one buffer, at the same place."""

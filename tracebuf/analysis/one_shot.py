@@ -21,6 +21,7 @@ from tracebuf.analysis.parts import Parts
 from tracebuf.analysis.read_only_loops import only_read
 from tracebuf.analysis.rules import Rules
 from tracebuf.analysis.storages import Storages
+from tracebuf.analysis.unsaved import explained
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Func, Op, Use, Value, happens_in
 from tracebuf.ops import scf, tensor
@@ -45,7 +46,7 @@ class _Sets(dict[Value, AliasSet]):
 class OneShot(Analysis):
     """The decisions for one function."""
 
-    __slots__ = ("_conflicts", "_in_place", "_rules", "_sets", "checks_parallel")
+    __slots__ = ("_conflicts", "_in_place", "_read_only", "_rules", "_sets", "checks_parallel")
 
     def __init__(self, flow: Dataflow, rules: Rules, *, check_parallel: bool = True) -> None:
         """`check_parallel`: no iteration of a parallel loop stores to what another may store to as well."""
@@ -54,6 +55,7 @@ class OneShot(Analysis):
         self.checks_parallel = check_parallel and any(flow.order.parallel.values())
         self._in_place: set[Use] = set()
         self._conflicts: dict[Use, Conflict] = {}
+        self._read_only: dict[Use, list[Value]] = {}
         self._sets = _Sets(self._singleton)
         if "rotation" in rules.improved:
             self._expect_rotations()
@@ -76,6 +78,21 @@ class OneShot(Analysis):
             return False
         return "read-only-loops" not in self._rules.improved or not only_read(self.flow, use)
 
+    def conflicts(self, use: Use) -> tuple[Conflict, ...]:
+        """Searched for anew, among all decisions, each with why no rule saved it."""
+        if use not in self._conflicts:
+            return ()
+        found = dict.fromkeys(self._all_conflicts(use))
+        return tuple(e for c in found for e in explained(self._rules, c)) or (self._conflicts[use],)
+
+    def out_of_place(self) -> list[Use]:
+        return list(self._conflicts)
+
+    def read_only_met(self, use: Use) -> list[Value]:
+        """The read-only buffers that the operand's value, and then each of its aliases, was one with when the operand
+        was left out of place."""
+        return self._read_only.get(use, [])
+
     def may_alias(self, a: Value, b: Value) -> bool:
         """Whether both values may share memory."""
         return self._sets[a] is self._sets[b]
@@ -84,7 +101,7 @@ class OneShot(Analysis):
     def _singleton(self, value: Value) -> AliasSet:
         found = AliasSet(value)
         if not self.flow.is_writable(value):
-            found.read_only = value
+            found.read_only.append(value)
         for use in value.uses:
             if self.flow.passes_read(use):
                 found.is_read = True
@@ -112,6 +129,9 @@ class OneShot(Analysis):
         """Puts the operand in place, or keeps the reason why not."""
         if (conflict := self.attempt(use)) is not None:
             self._conflicts[use] = conflict
+            if conflict.read_only is not None:
+                values = [use.value, *(a.value for a in self.flow.aliasing_values(use))]
+                self._read_only[use] = [value for v in values for value in self._sets[v].read_only]
 
     def leave(self, use: Use, conflict: Conflict) -> None:
         """Does not put the operand in place, for a reason that somebody else gives."""
@@ -153,28 +173,34 @@ class OneShot(Analysis):
 
     def would_conflict(self, use: Use) -> Conflict | None:
         """Why the operand may not be in place, given what is; None if it may."""
-        sets, writes = self._joint(use), self.writes(use)
-        read_only = next((s.read_only for s in sets if s.read_only is not None), None)
-        if read_only is not None:
-            all_writes = chain([use] if writes else [], (w for s in sets for w in s.writes()))
-            write = next((w for w in all_writes if self._may_reach_read_only(w)), None)
-            if write is not None:
-                return Conflict("not writable", write, read_only=read_only)
-        if self.checks_parallel and (shared := self._shared_write(use if writes else None, sets)) is not None:
-            return shared
-        return next(self._conflicts_of(use if writes else None, sets), None)
+        return next(self._all_conflicts(use), None)
 
-    def _shared_write(self, write: Use | None, sets: list[AliasSet]) -> Conflict | None:
-        """A write in a parallel region to a buffer from outside of it, unless nobody reads (MLIR behaviour 32). Test:
+    def _all_conflicts(self, use: Use) -> Iterator[Conflict]:
+        """Every reason; the first comes without a look for others."""
+        sets, write = self._joint(use), use if self.writes(use) else None
+        yield from self._stores_to_read_only(write, sets)
+        if self.checks_parallel:
+            yield from self._shared_writes(write, sets)
+        yield from self._conflicts_of(write, sets)
+
+    def _stores_to_read_only(self, write: Use | None, sets: list[AliasSet]) -> Iterator[Conflict]:
+        """Writes where a buffer must not be stored to."""
+        read_only = [value for s in sets for value in s.read_only]
+        if read_only:
+            for w in chain([] if write is None else [write], (w for s in sets for w in s.writes())):
+                if self._may_reach_read_only(w):
+                    yield from (Conflict("not writable", w, read_only=value) for value in read_only)
+
+    def _shared_writes(self, write: Use | None, sets: list[AliasSet]) -> Iterator[Conflict]:
+        """Writes in a parallel region to a buffer from outside of it, unless nobody reads (MLIR behaviour 32). Test:
         test_parallel_iterations_have_buffers_of_their_own."""
         if not any(s.is_read for s in sets):
-            return None
+            return
         region = self.flow.order.parallel_region
         for w in chain([] if write is None else [write], (w for s in sets for w in s.writes())):
             for source in self.flow.chain(w, self.flow.defines, leaves=True):
                 if region(source) is not region(w.op):
-                    return Conflict("parallel", w, definition=source)
-        return None
+                    yield Conflict("parallel", w, definition=source)
 
     def _may_reach_read_only(self, write: Use) -> bool:
         """Whether a write in an alias set with a read-only buffer may be to such a one: a path may have put a buffer

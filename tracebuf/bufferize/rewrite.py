@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from tracebuf.analysis import Analysis, Decisions, analysis_of
@@ -36,8 +37,8 @@ from tracebuf.options import Layout
 def bufferize(func: Func, analysis: Decisions) -> Func:
     """The memref program of a tensor program; `func` is left as it is. The analysis answers `is_in_place`.
 
-    Allocations and copies that the analysis could not avoid carry `reason` (text) and `conflict` (why). Raises
-    DecisionError where the decisions would change the results.
+    Allocations and copies that the analysis could not avoid carry `reason` (text), `conflict` (why) and `conflicts`,
+    which looks for all of them when it is called. Raises DecisionError where the decisions would change the results.
     """
     found = analysis_of(func, analysis)
     return Rewrite(func, found, argument_types(func)).run()
@@ -57,7 +58,6 @@ class Rewrite:
         self.copied_results: dict[Value, Use] = {}
         self.scopes: list[dict[Any, Value]] = [{}]
         self.unknown_layout: Layout = "fully-dynamic-layout-map"
-        self.may_copy = any(tensor.may_copy(op) for op in func.walk())
 
     def run(self) -> Func:
         new = self.new
@@ -150,7 +150,7 @@ class Rewrite:
             found.append(self.add(memref.Copy.of(buffer, fresh, reason, use.op.loc)))
         for op in found:
             assert op is not None
-            op.attrs["conflict"] = conflict
+            op.attrs |= {"conflict": conflict, "conflicts": partial(self.analysis.conflicts, use)}
         return fresh
 
     def _like(self, buffer: Value, loc: Location, reason: str) -> Value:
@@ -236,9 +236,6 @@ class Rewrite:
         shape, made = op.result.tensor_type.shape, buffer.defining_op
         if _undoes(op, made) and made is not None and made.operand(0).memref_type.shape == shape:
             return made.operand(0)
-        if tensor.may_copy(op) and not memref.runs_on(buffer.memref_type, op.attrs["groups"]):
-            dense = tensor.dense_buffer(TensorType(buffer.memref_type.shape, buffer.memref_type.element))
-            buffer = self.as_type(buffer, dense, op.loc)
         sizes = self._mixed(op.sizes) if isinstance(op, tensor.ExpandShape) else ()
         grouped = op.attrs["axes"] if isinstance(op, tensor.ExtractDiagonal) else op.attrs["groups"]
 
@@ -258,20 +255,7 @@ class Rewrite:
             self.add(memref.Copy.of(source, target, reason, op.loc))
 
     def equivalent(self, a: Value, b: Value) -> bool:
-        return self.analysis.equivalent(a, b) and not self._may_be_copied(a)
-
-    def _may_be_copied(self, value: Value) -> bool:
-        """Whether on the way back to what the value is a version of stands an op that may copy."""
-        work, seen = [value] if self.may_copy else [], {value}
-        while work:
-            current = work.pop()
-            op = current.owner
-            if isinstance(op, Op) and any(tensor.may_copy(o) for o in (op, *(op.walk() if op.repetitive else ()))):
-                return True
-            near = [use.value for use, _, _ in self.analysis.flow.aliasing_uses(current) if use.value not in seen]
-            work += near
-            seen.update(near)
-        return False
+        return self.analysis.equivalent(a, b)
 
     def _buffer_of(self, value: Value, loc: Location) -> Value:
         """The buffer of a value; that of a tensor that an unknown op made is asked for where it is needed."""

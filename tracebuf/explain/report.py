@@ -7,6 +7,7 @@ import linecache
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tracebuf.analysis import Conflict
 from tracebuf.ir.core import Func, Op
 from tracebuf.ir.dims import Dim, Sym, evaluate, symbols
 from tracebuf.ir.location import Location
@@ -29,6 +30,8 @@ class Entry:
     reason: str
     in_loop: bool
     lives: str = ""
+    conflicts: tuple[Conflict, ...] = ()
+    """What would go wrong without it, all of it; none where it is not for a conflict."""
 
     def __str__(self) -> str:
         where = f"line {self.location.line}" if self.location.line else "?"
@@ -36,7 +39,12 @@ class Entry:
         again = " (each iteration)" if self.in_loop else ""
         source = linecache.getline(self.location.file, self.location.line).strip()
         place = f" [{self.lives}]" if self.lives else ""
-        return f"{where}: {self.kind} of {amount}{again}{place}: {self.reason}" + (f"\n    {source}" if source else "")
+        head = f"{where}: {self.kind} of {amount}{again}{place}: {self.reason}"
+        return "\n".join([head, *([f"    {source}"] if source else []), *(f"    {line}" for line in self.more())])
+
+    def more(self) -> list[str]:
+        """Further conflicts in words, those that sound alike once."""
+        return [f"and {text}" for text in dict.fromkeys(map(str, self.conflicts)) if text != self.reason]
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,11 @@ class Explanation:
     @property
     def copies(self) -> tuple[Entry, ...]:
         return tuple(e for e in self.entries if e.kind == "copy")
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """Those of all entries, each once."""
+        return tuple(dict.fromkeys(c for e in self.entries for c in e.conflicts))
 
     def __str__(self) -> str:
         if not self.entries:
@@ -92,13 +105,21 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
             reason = (
                 "the array that is returned" if lives == "result" else "a value needed as a whole before it is used"
             )
-        return Entry("allocation", op.loc, known(size, env), str(size), reason, in_loop(op), lives)
+        found = conflicts_of(op)
+        reason = str(found[0]) if found else reason
+        return Entry("allocation", op.loc, known(size, env), str(size), reason, in_loop(op), lives, found)
     if isinstance(op, bufferization.Clone) or (isinstance(op, memref.Copy) and op.attrs.get("reason") != "store"):
         size = op.operand(0).memref_type.byte_size
-        return Entry(
-            "copy", op.loc, known(size, env), str(size), op.attrs.get("reason", "a result of its own"), in_loop(op)
-        )
+        found = conflicts_of(op)
+        reason = str(found[0]) if found else op.attrs.get("reason", "a result of its own")
+        return Entry("copy", op.loc, known(size, env), str(size), reason, in_loop(op), conflicts=found)
     return None
+
+
+def conflicts_of(op: Op) -> tuple[Conflict, ...]:
+    """All the conflicts that the op is there for."""
+    ask = op.attrs.get("conflicts")
+    return () if ask is None else ask()
 
 
 def known(size: Dim, env: Mapping[Sym, int]) -> int | None:

@@ -7,20 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """File, line (from 1), columns (from 0, end exclusive) and the function's name; `text` is an MLIR location that is
-    more than that (fused, a call site, named), verbatim."""
+    """File, line (from 1), columns (from 0, end exclusive) and the function's name."""
 
     file: str
     line: int
     column: int = 0
     end_column: int = 0
     function: str = ""
-    text: str = ""
 
     def __str__(self) -> str:
-        if self.text or not self.file:
-            return self.text or "loc(unknown)"
-        return f'loc("{self.file}":{self.line}:{self.column + 1})'
+        return f'loc("{self.file}":{self.line}:{self.column + 1})' if self.file else "loc(unknown)"
 
 
 UNKNOWN = Location("", 0)
