@@ -9,9 +9,5 @@ import pytest
 
 
 def slow_but(quick: Collection[Any], values: Iterable[Any]) -> list[Any]:
-    """The values, or tuples of values, all but the quick ones marked slow."""
-    return [v if v in quick else pytest.param(*_tuple(v), marks=pytest.mark.slow) for v in values]
-
-
-def _tuple(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
+    """The values, all but the quick ones marked slow."""
+    return [v if v in quick else pytest.param(v, marks=pytest.mark.slow) for v in values]

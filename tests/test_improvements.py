@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from ir_programs import Maker
+from params import slow_but
 from random_programs import random_func
 
 from tracebuf import pipeline
@@ -249,7 +250,7 @@ def test_unknown_names_are_refused() -> None:
         Options(compat="MLIR")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", slow_but(range(8), range(40)))
 def test_random_programs_give_the_same_without_improvements(seed: int) -> None:
     for improvements in [(), *({name} for name in sorted(IMPROVEMENTS))]:
         executed(random_func(seed, ops=6 + seed % 10, defined=True), Options(improvements=improvements))

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from tests.agreement import agree, program, refused
-from tests.params import slow_but
 from tracebuf.testing.ladder import climb
+
+pytestmark = pytest.mark.slow
 
 RNG = np.random.default_rng(7)
 F8 = RNG.uniform(0.5, 2, (5, 7))
@@ -25,7 +26,6 @@ OTHERS = (
     "np.linalg.norm",
 )  # fmt: skip
 CASES = [(f, a) for f in CORE for a in ARRAYS] + [(f, a) for f in OTHERS for a in ("float32", "int64", "bool", "empty")]
-QUICK = [(f, a) for f in CORE for a in ("columns",)]
 OPTIONS = ("", "axis=0", "axis=-1", "axis=0, keepdims=True", "keepdims=True", "axis=(0, 1)", "axis=2")
 
 
@@ -36,7 +36,7 @@ def expression(text: str, values: dict[str, Any], ulp: float = 100) -> None:
     agree(program(f"def f({', '.join(names)}):\n    return {text}"), *(values[n] for n in names), ulp=ulp)
 
 
-@pytest.mark.parametrize("function, name", slow_but(QUICK, CASES))
+@pytest.mark.parametrize("function, name", CASES)
 def test_c1_reductions_over_any_axes(function: str, name: str) -> None:
     """Rules C1, Z4: value, dtype, shape, order of strides, Python type and exception of every form."""
     together, raising = [], []
@@ -86,7 +86,6 @@ np.argmax(m)|np.argmin(m, axis=1)|np.argmax(i, axis=0, keepdims=True)|np.argmax(
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", [t for line in FORMS.split("\n") for t in line.split("|") if t])
 def test_n5_parameters_of_reductions(text: str) -> None:
     """Rules N5, C1: dtype=, initial=, where=, ddof=, NaN, ufunc methods: NumPy's dtypes, values and exceptions."""
