@@ -17,7 +17,7 @@ from tracebuf.ir.dims import Dim, Expr, Sym, add, mul, product, sub, symbols, te
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I64, INDEX, ScalarType, ShapedType, TensorType, Type, row_major
-from tracebuf.ops import arith, bufferization, casts, func, linalg, scf, tensor
+from tracebuf.ops import arith, bufferization, casts, checks, func, linalg, scf, tensor
 from tracebuf.ops.linalg import AffineMap, identity_map
 
 Part = tuple[Mixed | Dim, Mixed | Dim, Mixed | Dim]
@@ -374,7 +374,7 @@ def checked_max() -> Func:
     m = Maker("checked_max", a=("n",), i=INDEX)
     a, i = m.args
     fits = m.add(arith.CmpI.of("slt", i, m.index(m.dim("n")), m.loc()))
-    m.builder.add(arith.Check.of(fits, "IndexError", "index {0} is out of bounds", [i], m.loc()))
+    m.builder.add(checks.Check.of(fits, "IndexError", "index {0} is out of bounds", [i], m.loc()))
     new = m.insert(m.const(9.0), a, i)
     return m.done(m.extract(m.reduce(arith.MaximumF, new, [0], -np.inf)), stored={0: new})
 

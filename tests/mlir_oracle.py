@@ -180,5 +180,5 @@ def our_decisions(func: Func, analysis: Analysis) -> Decisions:
     for op in post_order(func):
         words = ["none" if not u.value.is_tensor else str(analysis.is_in_place(u)).lower() for u in op.uses]
         if words != ["none"] * len(words):
-            found.append([*words, "none"] if op.name == "tensor.dim" else words)
+            found.append([*words, "none"] if op.name == "tensor.dim" and len(op.uses) == 1 else words)
     return found

@@ -17,6 +17,7 @@ from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.interpret.memory import Memory
 from tracebuf.ir.core import Func, Op, Value
+from tracebuf.ir.dims import Expr
 from tracebuf.ir.types import F64, I1, MemRefType, row_major
 from tracebuf.ops import arith, memref
 
@@ -247,3 +248,35 @@ def test_views_of_the_memref_program_have_strides() -> None:
     n, k = new.args[0].memref_type.shape
     assert [v.result.memref_type.strides for v in views] == [(1, k)]
     assert n != k
+
+
+def flattened(m: Maker, a: Value) -> Value:
+    """a.reshape(-1) as MLIR has it: nobody has made sure that it is a view."""
+    flat = m.collapse(a, (0, 1))
+    assert flat.defining_op is not None
+    del flat.defining_op.attrs["viewable"]
+    return flat
+
+
+def test_reshape_of_what_may_have_gaps_is_a_copy(leaky: None) -> None:
+    """And a loop that changes the copy carries the copy on."""
+    m = Maker("f", a=(4, 4), x=F64)
+    a, x = m.args
+    m.func.arg_attrs[0].clear()
+
+    def body(i: Expr, a: Value) -> list[Value]:
+        return [m.expand(m.insert(x, flattened(m, a), i), [(0, 1)], 4, 4)]
+
+    f = m.done(*m.loop(0, 3, [a], body))
+    start = np.arange(32.0).reshape(4, 8)[:, ::2]
+    expected = tensor_interpreter.run(f, [start.copy(), 2.5]).results
+    for strategy in STRATEGIES.values():
+        new = bufferize(f, strategy(f))
+        assert ops(new, "memref.copy")
+        np.testing.assert_array_equal(memref_interpreter.run(new, [start.copy(), 2.5]).results, expected)
+
+
+def test_reshape_of_a_new_array_is_a_view() -> None:
+    m = Maker("f")
+    f = m.done(flattened(m, m.zeros(4, 4)))
+    assert not ops(bufferize(f, one_shot(f)), "memref.copy")

@@ -15,7 +15,7 @@ from tracebuf.interpret.tensor import run
 from tracebuf.ir.core import Block, Builder, Func, Value
 from tracebuf.ir.dims import sub
 from tracebuf.ir.types import F64
-from tracebuf.ops import arith, linalg
+from tracebuf.ops import arith, checks, linalg
 from tracebuf.ops.linalg import AffineMap, Generic
 from tracebuf.optimize.fusion import MAX_BODY, fuse
 
@@ -217,7 +217,7 @@ def test_passes_stores_to_other_storages_and_checks() -> None:
     t = m.ew(ADD, a, m.const(1.0))
     new = m.insert(m.const(5.0), b, 0)
     ok = m.add(arith.CmpF.of("ogt", x, m.const(0.0), m.loc()))
-    m.builder.add(arith.Check.of(ok, "ValueError", "x must be positive", [], m.loc()))
+    m.builder.add(checks.Check.of(ok, "ValueError", "x must be positive", [], m.loc()))
     check(m.done(m.ew(MUL, t, new), stored={1: new}), [array(5), array(5), 1.0], 1)
 
 

@@ -23,7 +23,7 @@ from tracebuf.ir.core import Func, Value
 from tracebuf.ir.dims import Expr, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX
 from tracebuf.ir.verifier import verify
-from tracebuf.ops import arith, casts, func
+from tracebuf.ops import arith, casts, checks, func
 from tracebuf.optimize.early_reads import move_reads_early
 from tracebuf.options import IMPROVEMENTS, Improvement, Options
 
@@ -207,6 +207,15 @@ def stored_after_a_choice() -> Func:
     return finish(m, m.insert(x, chosen, 0), a)
 
 
+def element_of_a_reshaped_part() -> Func:
+    """a[:, :4].reshape(-1)[6]"""
+    m = maker(a=(N, N))
+    (a,) = m.args
+    flat = m.collapse(m.view(a, (0, N, 1), (0, 4, 1)), (0, 1))
+    flat.owner.attrs.pop("viewable")  # as read from MLIR
+    return finish(m, m.extract(flat, 6))
+
+
 PROGRAMS: list[tuple[Improvement, Callable[[], Func], Cost, Cost]] = [
     ("disjoint-slices", disjoint_halves, (1, 1), (0, 0)),
     ("disjoint-slices", even_and_odd, (1, 1), (0, 0)),
@@ -219,6 +228,7 @@ PROGRAMS: list[tuple[Improvement, Callable[[], Func], Cost, Cost]] = [
     ("pay-only-empty-elimination", concatenated, (3, 0), (1, 0)),
     ("several-orders", part_beside_the_whole, (1, 1), (1, 0)),
     ("branch-copies", stored_after_a_choice, (1, 1), (0, 0)),
+    ("reshaped-reads", element_of_a_reshaped_part, (1, 1), (0, 0)),
     ("early-reads", read_after_write, (2, 1), (1, 0)),
     ("early-reads", read_in_a_loop_after_a_branch, (1, 1), (0, 0)),
 ]
@@ -279,7 +289,7 @@ def test_a_read_that_may_fail_stays_behind_a_check() -> None:
         m = maker(a=(N,), x=F64, p=I1, i=INDEX)
         a, x, p, i = m.args
         new = m.insert(x, a, 0)
-        m.builder.add(arith.Check.of(p, IndexError, "i is out of bounds", [], m.loc()))
+        m.builder.add(checks.Check.of(p, IndexError, "i is out of bounds", [], m.loc()))
         at = i if index == "i" else index
         assert order_after_early_reads(finish(m, new, m.extract(a, at))) == expected
 

@@ -18,7 +18,7 @@ from tracebuf.ir.core import Block, Builder, Func, Mixed, Op, Value
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I1, I64, INDEX, MemRefType, ScalarType, TensorType, Type
-from tracebuf.ops import arith, bufferization, func, linalg, memref, scf, tensor
+from tracebuf.ops import arith, bufferization, checks, func, linalg, memref, scf, tensor
 from tracebuf.ops.linalg import AffineMap, identity_map
 
 LOC = Location("program.py", 7)
@@ -304,7 +304,7 @@ def test_leak() -> None:
 def test_a_failed_check_leaks_nothing() -> None:
     m = Mem()
     m.zeros()
-    m.add(arith.Check.of(m.true(False), "ValueError", "no", [], LOC))
+    m.add(checks.Check.of(m.true(False), "ValueError", "no", [], LOC))
     with pytest.raises(ValueError, match="no"):
         m.run()
 

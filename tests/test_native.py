@@ -22,7 +22,7 @@ from tracebuf.ir.dims import Dim, Sym, sym
 from tracebuf.ir.location import UNKNOWN as L
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F32, F64, I1, I64, INDEX, MemRefType, ScalarType, Type, row_major, scalar_type
-from tracebuf.ops import arith, bufferization, linalg, memref, scf
+from tracebuf.ops import arith, bufferization, checks, linalg, memref, scf
 from tracebuf.ops import func as fn
 from tracebuf.options import Options
 
@@ -479,8 +479,8 @@ def test_f3_a_check_raises_any_class_with_values_of_any_type() -> None:
     with_text, values = p.args[0], p.args[1:]
     never = p.constant(False, I1)
     wanted = p.add(arith.XorI.of(with_text, p.constant(True, I1), L))
-    p.add(arith.Check.of(wanted, OwnError, "{} {} {} {} {} {{}}", values, L))
-    p.add(arith.Check.of(never, KeyError, None, [], L))
+    p.add(checks.Check.of(wanted, OwnError, "{} {} {} {} {} {{}}", values, L))
+    p.add(checks.Check.of(never, KeyError, None, [], L))
     p.result(p.index(0))
     assert '{exception = "OwnError", message = "{} {} {} {} {} {{}}"}' in str(p.func)
     arguments = (3, np.int64(-4), 0.1, np.float32(0.5), True)
@@ -497,10 +497,10 @@ def test_checks_raise_with_values_and_leave_nothing_behind() -> None:
     out = p.alloc(a)
     n = p.add(memref.Dim.of(a, 0, L))
     inside = p.add(arith.CmpI.of("slt", i, n, L))
-    p.add(arith.Check.of(inside, "IndexError", "index {} is out of bounds for axis 0 with size {}", [i, n], L))
+    p.add(checks.Check.of(inside, "IndexError", "index {} is out of bounds for axis 0 with size {}", [i, n], L))
     x = p.add(memref.Load.of(a, [i], L))
     positive = p.add(arith.CmpF.of("oge", x, p.constant(0.0), L))
-    p.add(arith.Check.of(positive, "ValueError", "negative: {}", [x], L))
+    p.add(checks.Check.of(positive, "ValueError", "negative: {}", [x], L))
     p.add(linalg.Fill.of(x, out, L))
     p.result(out, x, i)
     kernel = p.kernel

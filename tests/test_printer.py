@@ -17,7 +17,7 @@ from tracebuf.ir.printer import print_func, print_module, print_op
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F16, F32, F64, I1, I8, I32, I64, INDEX, UI8, UI64, MemRefType, TensorType
 from tracebuf.ir.verifier import verify
-from tracebuf.ops import arith, bufferization, casts, func, integers, linalg, memref, scf, tensor
+from tracebuf.ops import arith, bufferization, casts, checks, func, integers, linalg, memref, scf, tensor
 from tracebuf.ops.libm import Libm
 
 LOC = Location("program.py", 7, 4, 9, "f")
@@ -127,7 +127,7 @@ def test_scalars() -> None:
         f.block.append(op)
     condition = ops[2].result
     f.block.append(arith.Select.of(condition, x, x, LOC))
-    f.block.append(arith.Check.of(condition, "ValueError", 'a "quoted" {0}', [x], LOC))
+    f.block.append(checks.Check.of(condition, "ValueError", 'a "quoted" {0}', [x], LOC))
     f.block.append(func.Return.of([], LOC))
     accepts(print_module([f]))
 

@@ -13,12 +13,16 @@ from random_programs import random_func
 
 from tracebuf import bufferize as decorator
 from tracebuf.analysis import one_shot, trusted
+from tracebuf.analysis.module import analyze_module
 from tracebuf.bufferize import bufferize
+from tracebuf.bufferize.module import bufferize_module
 from tracebuf.errors import DecisionError
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
-from tracebuf.ir.core import Func, Use
-from tracebuf.ops import arith
+from tracebuf.ir.core import Func, Module, Use
+from tracebuf.ops import arith, scf
+from tracebuf.ops.func import Call
+from tracebuf.options import OneShotOptions
 
 
 @dataclass
@@ -41,6 +45,10 @@ def never(func: Func) -> Mine:
 
 def only_when_forced(func: Func) -> Mine:
     return Mine(lambda use: use.op.must_bufferize_in_place(use))
+
+
+def also_copying_in_branches(func: Func) -> Mine:
+    return Mine(lambda use: use.op.must_bufferize_in_place(use) and not isinstance(use.op.parent_op, scf.If))
 
 
 def as_one_shot(func: Func) -> Mine:
@@ -106,7 +114,7 @@ def test_why_an_operand_is_copied_is_told() -> None:
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 def test_programs_compute_the_same(program: Program) -> None:
-    for strategy in (only_when_forced, as_one_shot):
+    for strategy in (only_when_forced, also_copying_in_branches, as_one_shot):
         f, args = program.build(), program.arguments()
         expected = tensor_interpreter.run(f, args)
         found = memref_interpreter.run(bufferize(f, strategy(f)), args, may_leak=True)
@@ -122,3 +130,29 @@ def test_what_one_shot_decides_is_legal_in_any_order() -> None:
         for heuristic in ("bottom-up", "top-down", "fuzzer"):
             decided = one_shot(f, heuristic=heuristic, seed=seed)
             assert bufferize(f, Mine(decided.is_in_place)), heuristic
+
+
+def caller_and_callee() -> Module:
+    """`g` overwrites its argument, and `f` reads what it gave to `g`."""
+    g = Maker("g", x=("n",))
+    g.func.arg_attrs[0]["bufferization.writable"] = True
+    g.done(g.ew(arith.NegF, g.args[0], out=g.args[0]))
+    f = Maker("f", x=("n",))
+    f.func.arg_attrs[0]["bufferization.writable"] = True
+    called = f.add(Call.of("g", [f.args[0]], [f.args[0].type], f.loc()))
+    f.done(called, f.args[0])
+    return Module([g.func, f.func])
+
+
+@pytest.mark.parametrize("decide", [only_when_forced, as_one_shot, None])
+def test_modules_take_an_analysis_of_ones_own(decide: Callable[[Func], Mine] | None) -> None:
+    module, options = caller_and_callee(), OneShotOptions(bufferize_function_boundaries=True)
+    program = bufferize_module(module, analyze_module(module, options, decide), options)
+    copies = {f.name: sum(op.name == "memref.copy" for op in f.walk()) for f in program.funcs}
+    assert copies == {"g": 0, "f": 0 if decide is only_when_forced else 1}  # who copies nothing in g reads there only
+
+
+def test_what_would_change_a_caller_is_refused() -> None:
+    module, options = caller_and_callee(), OneShotOptions(bufferize_function_boundaries=True)
+    with pytest.raises(DecisionError, match=r"operand 0 of func.call .* is in place, but .* reads what"):
+        analyze_module(module, options, always)

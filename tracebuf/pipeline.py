@@ -39,6 +39,7 @@ from tracebuf.optimize.fusion import fuse
 from tracebuf.optimize.layouts import keep_layouts
 from tracebuf.optimize.liveness import shorten_liveness
 from tracebuf.optimize.ordered_copies import order_copies
+from tracebuf.optimize.reshaped_reads import read_through_reshapes
 from tracebuf.optimize.storage import assign_storage
 from tracebuf.options import Improvement, Options
 
@@ -53,6 +54,7 @@ TENSOR_PASSES: tuple[tuple[str, Pass], ...] = (
     ("canonicalize-fused", canonicalize),
     ("eliminate-empty-tensors", eliminate_empty_tensors),
     ("reuse-dying-inputs", reuse_dying_inputs),
+    ("read-through-reshapes", read_through_reshapes),
     ("move-reads-early", move_reads_early),
     ("reuse-donated-arguments", reuse_donated_arguments),
     ("cse-again", cse),
@@ -75,6 +77,7 @@ MEMREF_PASSES: tuple[tuple[str, Pass], ...] = (
 SWITCHES: dict[str, Improvement] = {
     "eliminate-empty-tensors": "pay-only-empty-elimination",
     "reuse-dying-inputs": "dying-inputs",
+    "read-through-reshapes": "reshaped-reads",
     "move-reads-early": "early-reads",
 }
 """Passes that are left out with an improvement."""

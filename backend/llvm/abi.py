@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import ELEMENTS, MemRefType, Type
-from tracebuf.ops.arith import Check
+from tracebuf.ops.checks import Check
 from tracebuf.ops.linalg import DestinationOp
 
 OK, OUT_OF_MEMORY = 0, -1

@@ -24,7 +24,7 @@ from tracebuf.ir.dims import Dim, Expr, Sym
 from tracebuf.ir.protocols import llvm_type
 from tracebuf.ir.types import MemRefType, ScalarType, Type
 from tracebuf.lower.plan import Nest, plan, spec_of
-from tracebuf.ops import arith, bufferization, linalg, memref, scf
+from tracebuf.ops import arith, bufferization, checks, linalg, memref, scf
 from tracebuf.ops.func import Return
 
 
@@ -47,7 +47,7 @@ class KernelWriter:
         self.scopes = {k: self.code.metadata(f"@, {domain}", distinct=True) for k in range(count)} if count > 1 else {}
         results = func.block.terminator.operands
         self.frame = abi.frame_of([a.type for a in func.args], [v.type for v in results])
-        self.checks: list[arith.Check] = []
+        self.checks: list[checks.Check] = []
         self.references: list[linalg.DestinationOp] = []
         self.plans: list[str] = []
         self.context = self.code.inst("load ptr, ptr %frame")
@@ -143,7 +143,7 @@ class KernelWriter:
                 raise InternalError(f"no native form of {op.name}")
             writer(self, op)
 
-    def _check(self, op: arith.Check) -> None:
+    def _check(self, op: checks.Check) -> None:
         self.checks.append(op)
         fail, ok = self.code.new_label(), self.code.new_label()
         self.code.branch(self.values[op.operand(0)], ok, fail, self._likely())
@@ -371,7 +371,7 @@ def zero_fill_before(product: linalg.Contraction) -> linalg.Fill | None:
 
 
 _WRITERS: dict[type[Op], Callable[..., None]] = {
-    arith.Check: KernelWriter._check,
+    checks.Check: KernelWriter._check,
     memref.Alloc: KernelWriter._alloc,
     memref.Alloca: KernelWriter._alloc,
     memref.Dealloc: KernelWriter._dealloc,

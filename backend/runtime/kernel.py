@@ -26,7 +26,8 @@ from tracebuf.errors import InternalError
 from tracebuf.ir.core import Func, Value
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
-from tracebuf.ops.arith import check_error, ufunc_named
+from tracebuf.ops.arith import ufunc_named
+from tracebuf.ops.checks import check_error
 from tracebuf.ops.libm import callback
 from tracebuf.ops.memref import base_of
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.ir.dims import Dim
-from tracebuf.ops import arith
+from tracebuf.ops import arith, checks
 
 
 def broadcast(r: Recorder, shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
@@ -68,7 +68,7 @@ def fits_into(r: Recorder, shape: tuple[Dim, ...], target: tuple[Dim, ...]) -> N
 
 
 def require_same_or_one(
-    r: Recorder, size: Dim, wanted: Dim, exception: arith.Raised, message: str, values: list[Dim]
+    r: Recorder, size: Dim, wanted: Dim, exception: checks.Raised, message: str, values: list[Dim]
 ) -> None:
     """size == wanted or size == 1, by proof, guard or check."""
     if r.facts.equal(size, wanted) or r.ask_equal(size, wanted) is True:

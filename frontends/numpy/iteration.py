@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.reshape import Flat
 from tracebuf.frontends.numpy.scalars import as_int_value, binary
 from tracebuf.frontends.numpy.values import ArrayRef, Scalar, stand_in
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, neg, sub
-from tracebuf.ops import arith
+from tracebuf.ops import arith, division
 
 UNROLLED = 512
 """The most items that a loop is unrolled for where its length is part of the key."""
@@ -197,7 +197,7 @@ def stepped_range(r: Recorder, start: Dim, stop: Dim, step: Dim) -> Range:
         span, size = (r.add(arith.Select.of(rising, r.index(a), r.index(b), r.loc)).result for a, b in zip(up, down))
         size = r.add(arith.MaxSI.of(size, r.index(1), r.loc)).result
     last = r.add(arith.SubI.of(r.add(arith.AddI.of(span, size, r.loc)).result, r.index(1), r.loc)).result
-    count = r.add(arith.FloorDivIndex.of(last, size, r.loc)).result
+    count = r.add(division.FloorDivIndex.of(last, size, r.loc)).result
     trips = r.add(arith.MaxSI.of(count, r.index(0), r.loc)).result
     return Range(start, stop, step, r.symbol(trips, "trips", lo=0))
 

@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.weak_ints import surely_fits
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, constant_part, floordiv, mod, mul, neg, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX, ScalarType
-from tracebuf.ops import arith, casts, integers
+from tracebuf.ops import arith, casts, division, integers
 
 EXACT = 2**53
 """Ints up to this size are floats exactly."""
@@ -136,12 +136,12 @@ def computed_division(r: Recorder, name: str, a: Dim, b: Dim, positive: bool) ->
     x, y = r.index(a), r.index(b)
     low, high = bounds(r, b)
     if positive:
-        quotient = r.add(arith.FloorDivIndex.of(x, y, r.loc)).result
+        quotient = r.add(division.FloorDivIndex.of(x, y, r.loc)).result
     else:
         r.check(r.compare("ne", b, 0), "ZeroDivisionError", DIVISION[name])
         unit = either(r, r.compare("eq", b, -1), r.compare("eq", b, 0))
         sound = r.add(arith.Select.of(unit, r.index(1), y, r.loc)).result
-        quotient = r.add(arith.FloorDivIndex.of(x, sound, r.loc)).result
+        quotient = r.add(division.FloorDivIndex.of(x, sound, r.loc)).result
         if name == "FloorDiv":
             most = both(r, unit, r.compare("eq", a, INT_MIN))
             r.check(inverse(r, most), "OverflowError", OVERFLOW)

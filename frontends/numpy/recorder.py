@@ -32,7 +32,7 @@ from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.prover import composites
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import I1, I64, INDEX, ScalarType, TensorType
-from tracebuf.ops import arith, integers, scf, tensor
+from tracebuf.ops import arith, checks, division, integers, scf, tensor
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 OVERFLOW = "Python integers are limited to 64 bits in compiled code"
@@ -137,7 +137,7 @@ class Recorder:
     @property
     def certain(self) -> bool:
         """Whether what is recorded now is always reached: nothing before it may raise either."""
-        return not self.conditional and not any(isinstance(op, arith.Check) for op in self.func.walk())
+        return not self.conditional and not any(isinstance(op, checks.Check) for op in self.func.walk())
 
     def constant(self, value: bool | int | float, element: ScalarType) -> Value:
         """An SSA constant, made once per region."""
@@ -178,7 +178,7 @@ class Recorder:
         wraps: list[Value] = []
         exact = self.fits(e) or self.narrow(e)
         arithmetic = [self._index_op(c, None if exact else wraps) for c in (arith.AddI, arith.MulI)]
-        rest = [self._index_op(c) for c in (arith.MinSI, arith.MaxSI, arith.FloorDivIndex)]
+        rest = [self._index_op(c) for c in (arith.MinSI, arith.MaxSI, division.FloorDivIndex)]
         value = fold(e, self._symbol_value, constant, *arithmetic, *rest)
         if wraps:
             wrap = reduce(lambda a, b: self.add(arith.OrI.of(a, b, self.loc)).result, wraps)
@@ -341,16 +341,16 @@ class Recorder:
 
     # -- checks
     def check(
-        self, condition: Value, exception: arith.Raised, message: str | None, values: Sequence[Value] = ()
+        self, condition: Value, exception: checks.Raised, message: str | None, values: Sequence[Value] = ()
     ) -> None:
         """Records an op that raises where the condition is false; `message` has a {} for each of `values`."""
-        self.add(arith.Check.of(condition, exception, message, values, self.loc))
+        self.add(checks.Check.of(condition, exception, message, values, self.loc))
 
     def compare(self, predicate: str, a: Dim, b: Dim) -> Value:
         """i1 of an integer comparison (slt, sge, eq ...)."""
         return self.add(arith.CmpI.of(predicate, self.index(a), self.index(b), self.loc)).result
 
-    def require_nonneg(self, e: Dim, exception: arith.Raised, message: str, values: Sequence[Dim] = ()) -> None:
+    def require_nonneg(self, e: Dim, exception: checks.Raised, message: str, values: Sequence[Dim] = ()) -> None:
         """e >= 0 by proof, guard or check; `message` has a {} for each of `values`."""
         known = self.ask_nonneg(e)
         if known is False:
@@ -358,7 +358,7 @@ class Recorder:
         if known is None:
             self.check(self.compare("sge", e, 0), exception, message, [self.index(v) for v in values])
 
-    def require_equal(self, a: Dim, b: Dim, exception: arith.Raised, message: str, values: Sequence[Dim] = ()) -> None:
+    def require_equal(self, a: Dim, b: Dim, exception: checks.Raised, message: str, values: Sequence[Dim] = ()) -> None:
         """a == b by proof, guard or check."""
         known = self.ask_equal(a, b)
         if known is False:
@@ -366,13 +366,15 @@ class Recorder:
         if known is None:
             self.check(self.compare("eq", a, b), exception, message, [self.index(v) for v in values])
 
-    def fail(self, exception: arith.Raised, message: str | None = None, values: Sequence[Dim | Value] = ()) -> NoReturn:
+    def fail(
+        self, exception: checks.Raised, message: str | None = None, values: Sequence[Dim | Value] = ()
+    ) -> NoReturn:
         """What stands here always raises: at once if it is always reached, else when it is reached (an earlier error
         wins, rule F3)."""
         known = [v for v in values if not isinstance(v, Value) and self.entry_only(v)]
         if self.certain and len(known) == len(values):
             numbers = [evaluate(v, self.hints) for v in known]
-            raise note_location(arith.make_error(exception, message, numbers), self.loc)
+            raise note_location(checks.make_error(exception, message, numbers), self.loc)
         computed = [v if isinstance(v, Value) else self.index(v) for v in values]
         self.check(self.constant(False, I1), exception, message, computed)
         raise DeadEnd

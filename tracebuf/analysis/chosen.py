@@ -16,6 +16,7 @@ from tracebuf.analysis.one_shot import undecided
 from tracebuf.analysis.order import post_order
 from tracebuf.errors import DecisionError
 from tracebuf.ir.core import Func, Use
+from tracebuf.ops import scf
 
 
 class Chosen(Analysis):
@@ -42,16 +43,17 @@ class Chosen(Analysis):
         return found if isinstance(found, Conflict) else Conflict("chosen", use)
 
 
-def analysis_of(func: Func, decisions: Any) -> Analysis:
-    """The analysis for any object that answers `is_in_place(use)`, asked for each tensor operand of `func`.
+def analysis_of(func: Func, decisions: Any, flow: Dataflow | None = None) -> Analysis:
+    """The analysis for any object that answers `is_in_place(use)`, asked for each tensor operand of `func`; `flow`
+    has the facts, where they are more than those of the ops.
 
     Raises DecisionError where that is not so, where an operand that must be in place is not, and where one is in place
     that conflicts: with all such operands. An `Analysis` is taken as it is.
     """
     if isinstance(decisions, Analysis):
         return decisions
-    found = Chosen(Dataflow(func), decisions)
-    if wrong := illegal(func, found):
+    found = Chosen(flow or Dataflow(func), decisions)
+    if wrong := illegal(found):
         raise DecisionError(f"{type(decisions).__name__} decides what would change the results:\n" + "\n".join(wrong))
     return found
 
@@ -61,13 +63,14 @@ def trusted(func: Func, decisions: Any) -> Analysis:
     return Chosen(Dataflow(func), decisions)
 
 
-def illegal(func: Func, analysis: Analysis) -> list[str]:
+def illegal(analysis: Analysis) -> list[str]:
     """What is wrong with the decisions, an operand a line."""
-    replayed, found = undecided(func), []
-    for op in post_order(func):
+    flow = analysis.flow
+    replayed, found = undecided(flow.func, flow=flow), []
+    for op in post_order(flow.func):
         for use in op.tensor_uses():
             if not analysis.is_in_place(use):
-                if op.must_bufferize_in_place(use):
+                if op.must_bufferize_in_place(use) and flow.is_known(op) and not isinstance(op.parent_op, scf.If):
                     found.append(f"{place(use)} is out of place, but must be in place")
             elif (conflict := replayed.attempt(use)) is not None:
                 found.append(f"{place(use)} is in place, but {conflict}")

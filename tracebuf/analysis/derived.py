@@ -1,9 +1,9 @@
 """What follows from the decisions, whoever made them: which values are one buffer, what loops may hand on, which copies
 must hold contents. Computed once, when it is first asked for; the decisions must stand by then.
 
-`Analysis` is what the rewrite works with. One-Shot and copy-before-write derive from it; `checked` makes one of any
-object that answers `is_in_place`, and refuses decisions that would change what the program computes. MLIR counterpart:
-AnalysisState, whose subclasses answer more than one question.
+`Analysis` is what the rewrite works with. One-Shot and copy-before-write derive from it; `chosen.analysis_of` makes one
+of any object that answers `is_in_place`, and refuses decisions that would change what the program computes. MLIR
+counterpart: AnalysisState, whose subclasses answer more than one question.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tracebuf.analysis import several_orders
+from tracebuf.analysis.base import Decisions
+from tracebuf.analysis.chosen import analysis_of
 from tracebuf.analysis.copy_before_write import copy_before_write
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.derived import Analysis
@@ -48,10 +50,17 @@ class ModuleAnalysis:
     equivalent: dict[Op, list[int]] = field(default_factory=dict)
 
 
-def analyze_module(module: Module, options: OneShotOptions) -> ModuleAnalysis:
-    """Decides for every function of the module. Raises AnalysisError where a loop passes on what is not its own buffer
-    and `allow_return_allocs_from_loops` is off, and ValueError for an unknown heuristic."""
+def analyze_module(
+    module: Module, options: OneShotOptions, decide: Callable[[Func], Decisions] | None = None
+) -> ModuleAnalysis:
+    """Decides for every function of the module: One-Shot, or `decide`, the user's own.
+
+    Raises AnalysisError where a loop passes on what is not its own buffer and `allow_return_allocs_from_loops` is off,
+    and ValueError for an unknown heuristic.
+    """
     found = ModuleAnalysis()
+    for op in (op for f in module.funcs for op in f.walk() if isinstance(op, Call)):
+        op.attrs.pop("summary", None)
     ordered, circular = order_by_calls(module)
     for f in (*ordered, *circular):
         boundary = options.bufferize_function_boundaries
@@ -60,7 +69,7 @@ def analyze_module(module: Module, options: OneShotOptions) -> ModuleAnalysis:
                 found.access[f.name] = _access(f, *_declared(f))
                 _tell_callers(module, f, _summary_of_declaration(f))
             continue
-        analysis = found.funcs[f.name] = _analyze(f, options)
+        analysis = found.funcs[f.name] = _analyze(f, options, decide)
         if not options.allow_return_allocs_from_loops:
             refuse_returned_allocs(f, analysis)
         if boundary and f in circular:
@@ -78,11 +87,13 @@ def _is_skipped(f: Func, options: OneShotOptions) -> bool:
     return options.copy_before_write or f.name in options.no_analysis_func_filter
 
 
-def _analyze(f: Func, options: OneShotOptions) -> Analysis:
+def _analyze(f: Func, options: OneShotOptions, decide: Callable[[Func], Decisions] | None) -> Analysis:
     boundary = options.bufferize_function_boundaries
     if _is_skipped(f, options):
         return copy_before_write(f)
     flow = Dataflow(f, _filter(options), owns_arguments=boundary, as_mlir=options.compat is not None)
+    if decide is not None:
+        return analysis_of(f, decide(f), flow)
     return several_orders.analyze(
         f,
         heuristic=options.analysis_heuristic,
@@ -114,10 +125,6 @@ def order_by_calls(module: Module) -> tuple[list[Func], list[Func]]:
         f: {by_name[op.callee] for op in f.walk() if isinstance(op, Call) and op.callee in by_name}
         for f in module.funcs
     }
-    for f in module.funcs:
-        for op in f.walk():
-            if isinstance(op, Call):
-                op.attrs.pop("summary", None)
     ordered: dict[Func, None] = {}
     while ready := [f for f in module.funcs if f not in ordered and callees[f] <= ordered.keys()]:
         ordered.update(dict.fromkeys(ready))

@@ -58,6 +58,7 @@ class Rewrite:
         self.copied_results: dict[Value, Use] = {}
         self.scopes: list[dict[Any, Value]] = [{}]
         self.unknown_layout: Layout = "fully-dynamic-layout-map"
+        self.may_copy = any(tensor.may_copy(op) for op in func.walk())
 
     def run(self) -> Func:
         new = self.new
@@ -236,6 +237,9 @@ class Rewrite:
         shape, made = op.result.tensor_type.shape, buffer.defining_op
         if _undoes(op, made) and made is not None and made.operand(0).memref_type.shape == shape:
             return made.operand(0)
+        if tensor.may_copy(op) and not memref.runs_on(buffer.memref_type, op.attrs["groups"]):
+            dense = tensor.dense_buffer(TensorType(buffer.memref_type.shape, buffer.memref_type.element))
+            buffer = self.as_type(buffer, dense, op.loc)
         sizes = self._mixed(op.sizes) if isinstance(op, tensor.ExpandShape) else ()
         grouped = op.attrs["axes"] if isinstance(op, tensor.ExtractDiagonal) else op.attrs["groups"]
 
@@ -255,7 +259,20 @@ class Rewrite:
             self.add(memref.Copy.of(source, target, reason, op.loc))
 
     def equivalent(self, a: Value, b: Value) -> bool:
-        return self.analysis.equivalent(a, b)
+        return self.analysis.equivalent(a, b) and not self._may_be_copied(a)
+
+    def _may_be_copied(self, value: Value) -> bool:
+        """Whether on the way back to what the value is a version of stands an op that may copy."""
+        work, seen = [value] if self.may_copy else [], {value}
+        while work:
+            current = work.pop()
+            op = current.owner
+            if isinstance(op, Op) and any(tensor.may_copy(o) for o in (op, *(op.walk() if op.repetitive else ()))):
+                return True
+            near = [use.value for use, _, _ in self.analysis.flow.aliasing_uses(current) if use.value not in seen]
+            work += near
+            seen.update(near)
+        return False
 
     def _buffer_of(self, value: Value, loc: Location) -> Value:
         """The buffer of a value; that of a tensor that an unknown op made is asked for where it is needed."""

@@ -24,7 +24,7 @@ from tracebuf.ir.core import Func, Op, Use, Value, join_mixed
 from tracebuf.ir.dense import dense_array
 from tracebuf.ir.types import MemRefType, ScalarType, ShapedType
 from tracebuf.ir.verifier import where
-from tracebuf.ops import arith, bufferization, linalg, memref, scf
+from tracebuf.ops import arith, bufferization, checks, indexing, linalg, memref, scf
 from tracebuf.ops.linalg import AffineMap
 
 __all__ = ["MemoryFault", "Result", "run"]
@@ -97,7 +97,7 @@ class _MemRefRunner(Runner):
                 return handler(self, op, args)
             if isinstance(op, linalg.DestinationOp):
                 return self.structured(op, args)
-            if isinstance(op, (arith.Check, arith.ScalarOp, scf.Loop, scf.If)):
+            if isinstance(op, (checks.Check, arith.ScalarOp, scf.Loop, scf.If)):
                 return op.evaluate(self, args)
         except MemoryFault as e:
             raise e if e.op else MemoryFault(e.message, op) from None
@@ -241,11 +241,11 @@ class _MemRefRunner(Runner):
     def _poison_flow(self, op: linalg.Generic, args: list[Any]) -> list[np.ndarray]:
         """For each out, which elements become defined; a fault where the body computes with an undefined one."""
         values = [a.array if isinstance(a, MemRef) else a for a in args]
-        shape = linalg.iteration_shape(op.maps, values, len(op.iterators))
-        spread = [linalg.spread_operand(v, m, shape) for v, m in zip(values, op.maps, strict=True)]
+        shape = indexing.iteration_shape(op.maps, values, len(op.iterators))
+        spread = [indexing.spread_operand(v, m, shape) for v, m in zip(values, op.maps, strict=True)]
         known: dict[Value, Any] = {}
         for arg, a, m in zip(op.body.args, args, op.maps, strict=True):
-            known[arg] = linalg.spread_operand(a.written, m, shape) if isinstance(a, MemRef) else True
+            known[arg] = indexing.spread_operand(a.written, m, shape) if isinstance(a, MemRef) else True
         for inner in op.body.ops[:-1]:
             flags = [known[v] for v in inner.operands]
             if isinstance(inner, arith.Select) and np.all(flags[0]):
@@ -258,7 +258,7 @@ class _MemRefRunner(Runner):
                 raise MemoryFault(f"{inner.name} computes with elements that were never written")
         yielded = [known[v] for v in op.body.terminator.operands]
         outs = [(m, args[i].written) for i, m in enumerate(op.maps) if i >= op.n_ins]
-        return [linalg.gather_result(y, m, shape, w) for y, (m, w) in zip(yielded, outs, strict=True)]
+        return [indexing.gather_result(y, m, shape, w) for y, (m, w) in zip(yielded, outs, strict=True)]
 
 
 def _same_base(a: MemRef, b: MemRef) -> bool:
@@ -278,7 +278,7 @@ def _read_in_time(op: linalg.DestinationOp, use: Use, out: Use, args: list[Any])
         return True  # all is read before anything is written
     a, b = args[use.index], args[out.index]
     values = [x.array if isinstance(x, MemRef) else x for x in args]
-    shape = linalg.iteration_shape(spec.maps, values, len(spec.iterators))
+    shape = indexing.iteration_shape(spec.maps, values, len(spec.iterators))
     if np.prod(shape) <= 1:
         return True
     if not spec.all_parallel or a.array.itemsize != b.array.itemsize:

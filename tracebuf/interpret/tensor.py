@@ -17,8 +17,9 @@ from tracebuf.interpret import Runner
 from tracebuf.ir.core import Func, Op, Value
 from tracebuf.ir.types import ScalarType, ShapedType, TensorType
 from tracebuf.ir.verifier import where
-from tracebuf.ops.arith import Check, convert
+from tracebuf.ops.arith import convert
 from tracebuf.ops.bufferization import MaterializeInDestination
+from tracebuf.ops.checks import Check
 
 __all__ = ["Result", "run"]
 

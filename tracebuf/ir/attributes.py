@@ -7,9 +7,13 @@ which are kept verbatim: what no class knows is not lost. MLIR counterpart: mlir
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tracebuf.ir.types import ScalarType
 
 DYNAMIC = -(2**63)
 """MLIR's ShapedType::kDynamic, where an attribute leaves a place to an operand."""
@@ -52,6 +56,40 @@ def integers(values: Sequence[int | None], bits: int = 64) -> Attr:
     """`array<i64: 1, 2>`, a property; None is a place that an operand fills."""
     found = [DYNAMIC if v is None else v for v in values]
     return Attr(f"array<i{bits}: {', '.join(map(str, found))}>" if found else f"array<i{bits}>", found, True)
+
+
+def places(attr: Any) -> tuple[int | None, ...]:
+    """The inverse of `integers`: None where an operand stands; ValueError for what is no array of integers."""
+    if not isinstance(attr, list) or not all(type(v) is int for v in attr):
+        raise ValueError(f"an array of integers is expected, not {attr}")
+    return tuple(None if v == DYNAMIC else v for v in attr)
+
+
+def number(value: Any, type: ScalarType) -> Attr:
+    """A constant of an element type, a property: `true`, `7 : index`, `1.5 : f32`."""
+    if type.name == "i1":
+        return inherent("true" if value else "false", bool(value))
+    if type.is_float:
+        return inherent(f"{float_text(value, type.bits)} : {type}", value)
+    if type.name == "index":
+        return inherent(f"{int(value)} : index", value)
+    low, high = type.bounds
+    value = int(value)
+    return inherent(f"{value - 2 * (high // 2 + 1) * (low == 0 and value > high // 2)} : {type}", value)
+
+
+def float_text(value: float, bits: int) -> str:
+    """A float as MLIR reads it back exactly."""
+    if value - value != 0:  # NaN or infinite
+        return "0x" + struct.pack({16: ">e", 32: ">f", 64: ">d"}[bits], value).hex().upper()
+    text = repr(float(value))
+    return text if "." in text else text.replace("e", ".0e")
+
+
+def groups_attr(groups: Iterable[Sequence[int]]) -> Attr:
+    """`[[0, 1], [2]]`, a property: how axes are put together (MLIR: reassociation)."""
+    found = [list(g) for g in groups]
+    return inherent(str(found), found)
 
 
 def segments(*sizes: int) -> Attr:

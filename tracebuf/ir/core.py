@@ -2,13 +2,12 @@
 
 An op class stands for one kind of op and holds everything that is known of it: its structure, its NumPy reference, its
 bufferization facts, its rewrite to memrefs (see `tracebuf.ops`). The facts have conservative defaults here, as in
-MLIR's
-BufferizableOpInterface: an op that says nothing reads and writes all its tensors, and aliases everything.
+MLIR's BufferizableOpInterface: an op that says nothing reads and writes all its tensors, and aliases everything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -165,12 +164,9 @@ class Op:
     # -- text
     @classmethod
     def from_form(cls, form: Form) -> Op:
-        """The op that a generic form of this name says; FormError where it does not fit.
-
-        The default keeps all as it stands. A class with an encoding of its own takes what it knows out of `form.attrs`
-        and keeps the rest.
-        """
-        attrs: dict[str, Any] = dict(form.attrs)
+        """The op that a generic form of this name says; FormError where it does not fit. The default keeps all as it
+        stands; a class with an encoding of its own takes what it knows out of `form.attrs` and keeps the rest."""
+        attrs = dict(form.attrs)
         return cls.rebuilt(form.operands, form.result_types, form.loc, attrs, form.regions, form.successors)
 
     @classmethod
@@ -179,20 +175,24 @@ class Op:
         operands: Iterable[Value],
         result_types: Iterable[Type],
         loc: Location,
-        attrs: dict[str, Any],
+        attrs: Mapping[str, Any],
         regions: Sequence[Region] = (),
         successors: Sequence[Block] = (),
     ) -> Self:
         """An op of this class put together from its parts, whatever its constructor asks for."""
         op = object.__new__(cls)
-        Op.__init__(op, operands, result_types, loc, attrs, regions, successors)
+        Op.__init__(op, operands, result_types, loc, dict(attrs), regions, successors)
         return op
 
     def to_form(self) -> Form:
         """The inverse of `from_form`. The default gives the verbatim attributes alone."""
-        attrs = {k: v for k, v in self.attrs.items() if isinstance(v, Attr)}
+        return self.form_with({})
+
+    def form_with(self, attrs: dict[str, Attr]) -> Form:
+        """The op's generic form: these attributes, and what stands in the op verbatim."""
+        shown = attrs | {k: v for k, v in self.attrs.items() if isinstance(v, Attr)}
         types = [r.type for r in self.results]
-        return Form(self.name, self.operands, types, attrs, self.regions, list(self.successors), self.loc)
+        return Form(self.name, self.operands, types, shown, self.regions, list(self.successors), self.loc)
 
     # -- structure
     @property

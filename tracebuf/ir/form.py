@@ -6,13 +6,15 @@ printer asks of an op.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tracebuf.errors import TracebufError
 from tracebuf.ir.attributes import Attr
+from tracebuf.ir.dims import Expr
 from tracebuf.ir.location import UNKNOWN, Location
+from tracebuf.ir.types import MemRefType, ShapedType, row_major, same_type, unnamed
 
 if TYPE_CHECKING:
     from tracebuf.ir.core import Block, Region, Value
@@ -35,6 +37,8 @@ class Form:
     regions: list[Region] = field(default_factory=list)
     successors: list[Block] = field(default_factory=list)
     loc: Location = UNKNOWN
+    size: Callable[[Value], Expr] = lambda value: unnamed()
+    """What stands for the size that a value of type index tells, the same for the same value."""
 
     def take(self, name: str, default: Any = ...) -> Any:
         """The meaning of an attribute, which is removed; FormError where it is missing and has no default."""
@@ -52,3 +56,49 @@ class Form:
             raise FormError(f"{self.name}: operandSegmentSizes {list(sizes)} do not fit {len(self.operands)} operands")
         rest = iter(self.operands)
         return [[next(rest) for _ in range(size)] for size in sizes]
+
+    def expect(self, operands: int | None = None, results: int | None = None, regions: int | None = None) -> None:
+        """FormError unless there are so many."""
+        for what, wanted, found in (
+            ("operands", operands, self.operands), ("results", results, self.result_types),
+            ("regions", regions, self.regions),
+        ):  # fmt: skip
+            if wanted is not None and len(found) != wanted:
+                raise FormError(f"{self.name}: {len(found)} {what} where {wanted} should be")
+
+    def tie(self, result: int, operand: Value) -> None:
+        """The result has the operand's very sizes."""
+        if not same_type(self.result_types[result], operand.type):
+            raise FormError(f"{self.name}: {operand.type} gives no {self.result_types[result]}")
+        self.result_types[result] = operand.type
+
+    def shaped_result(self) -> ShapedType:
+        """The type of the only result, which has a shape."""
+        self.expect(results=1)
+        type_ = self.result_types[0]
+        if not isinstance(type_, ShapedType):
+            raise FormError(f"{self.name}: the result is a {type_}")
+        return type_
+
+    def own_sizes(self, dynamic: Sequence[Value]) -> tuple[int | None, ...]:
+        """The static sizes of the only result, with None for each of the `dynamic` ones, which its type then has."""
+        shape = self.shaped_result().shape
+        static = tuple(d if isinstance(d, int) else None for d in shape)
+        if static.count(None) != len(dynamic):
+            raise FormError(f"{self.name}: {len(dynamic)} sizes for {self.result_types[0]}")
+        rest = iter(dynamic)
+        self.resize(0, [next(rest) if d is None else d for d in static])
+        return static
+
+    def resize(self, result: int, sizes: Sequence[int | Value | None]) -> None:
+        """Where the result's sizes are not constant they are those; of None nothing is known."""
+        type_ = self.result_types[result]
+        if not isinstance(type_, ShapedType) or type_.rank != len(sizes):
+            raise FormError(f"{self.name}: {len(sizes)} sizes do not fit {type_}")
+        known = tuple(
+            d if isinstance(d, int) or s is None or isinstance(s, int) else self.size(s)
+            for d, s in zip(type_.shape, sizes)
+        )
+        dense = isinstance(type_, MemRefType) and type_.is_identity
+        more = {"strides": row_major(known)} if dense else {}
+        self.result_types[result] = replace(type_, shape=known, **more)  # type: ignore[arg-type]

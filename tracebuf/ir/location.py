@@ -7,16 +7,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """File, line (from 1), columns (from 0, end exclusive) and the function's name."""
+    """File, line (from 1), columns (from 0, end exclusive) and the function's name; `text` is an MLIR location that is
+    more than that (fused, a call site, named), verbatim."""
 
     file: str
     line: int
     column: int = 0
     end_column: int = 0
     function: str = ""
+    text: str = ""
 
     def __str__(self) -> str:
-        return f'loc("{self.file}":{self.line}:{self.column + 1})' if self.file else "loc(unknown)"
+        if self.text or not self.file:
+            return self.text or "loc(unknown)"
+        return f'loc("{self.file}":{self.line}:{self.column + 1})'
 
 
 UNKNOWN = Location("", 0)

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import json
 import re
-import struct
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tracebuf.ir.attributes import DYNAMIC, Attr
+from tracebuf.ir.attributes import DYNAMIC, Attr, float_text, number
 from tracebuf.ir.core import Block, Func, Op, Value, join_mixed
 from tracebuf.ir.location import Location
 from tracebuf.ir.types import MemRefType, ScalarType, ShapedType
@@ -120,7 +119,7 @@ class _Printer:
         name = func.name if re.fullmatch(r"[A-Za-z_][\w$.]*", func.name) else json.dumps(func.name)
         self.line(f"func.func @{name}({', '.join(args)}){arrow} {{")
         self.depth += 1
-        for d in sorted({op.attrs["dim"] for op in func.walk() if op.name in ("tensor.dim", "memref.dim")}):
+        for d in sorted({op.attrs["dim"] for op in func.walk() if _is_dim(op)}):
             self.dims[d] = self.claim(f"c{d}")
             self.line(f"{self.dims[d]} = arith.constant {d} : index")
         self.ops(func.block)
@@ -161,7 +160,7 @@ def attribute(value: Any, key: str = "") -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return literal(value, 64) + " : f64"
+        return float_text(value, 64) + " : f64"
     if isinstance(value, int):
         return f"{value} : i64"
     if isinstance(value, (tuple, list)) and all(v is None or isinstance(v, int) for v in value):
@@ -180,14 +179,6 @@ def attributes(attrs: dict[str, Any]) -> str:
     return f" {{{', '.join(shown)}}}" if shown else ""
 
 
-def literal(value: float, bits: int) -> str:
-    """A float as MLIR reads it back exactly."""
-    if value - value != 0:  # NaN or infinite
-        return "0x" + struct.pack({16: ">e", 32: ">f", 64: ">d"}[bits], value).hex().upper()
-    text = repr(float(value))
-    return text if "." in text else text.replace("e", ".0e")
-
-
 # -- ops without regions ---------------------------------------------------------------------------------------------
 
 _CASTS = frozenset("extf truncf sitofp uitofp extui extsi trunci bitcast index_cast fptosi fptoui".split())
@@ -204,13 +195,10 @@ def _scalar_form(p: _Printer, op: Op) -> str:
 
 def _constant(p: _Printer, op: Op) -> str:
     value, type_ = op.attrs["value"], op.result.type
+    if isinstance(value, Attr):
+        return f"arith.constant {value}"
     assert isinstance(type_, ScalarType)
-    if type_.name == "i1":
-        return f"arith.constant {'true' if value else 'false'}"
-    if type_.is_float:
-        return f"arith.constant {literal(value, type_.bits)} : {type_}"
-    low, high = type_.bounds
-    return f"arith.constant {int(value) - (high + 1) * (low == 0 and int(value) > high // 2)} : {type_}"
+    return f"arith.constant {number(value, type_)}"
 
 
 def _geometry(p: _Printer, op: Op, leading: int) -> str:
@@ -273,9 +261,15 @@ def _indexed(verb: str, buffer: int, joint: str = "") -> Callable[[_Printer, Op]
     return form
 
 
+def _is_dim(op: Op) -> bool:
+    """Whether MLIR wants an operand that the op has not: which dimension it asks for."""
+    return op.name in ("tensor.dim", "memref.dim") and len(op.uses) == 1
+
+
 def _dim(p: _Printer, op: Op) -> str:
     dim = op.attrs["dim"]
-    return f"{op.name} {p.name(op.operand(0))}, {p.dims.get(dim, f'%c{dim}')} : {op.operand(0).type}"
+    index = p.dims.get(dim, f"%c{dim}") if _is_dim(op) else p.name(op.operand(1))
+    return f"{op.name} {p.name(op.operand(0))}, {index} : {op.operand(0).type}"
 
 
 def _new(p: _Printer, op: Op) -> str:

@@ -7,16 +7,18 @@ the special case of rising dimensions and positive strides. Size, offset and str
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import InternalError
+from tracebuf.ir.attributes import Attr, integers, places, segments
 from tracebuf.ir.core import Mixed, Value, join_mixed, split_mixed
 from tracebuf.ir.dims import Dim, mul
-from tracebuf.ir.types import MemRefType, TensorType
+from tracebuf.ir.form import Form, FormError
+from tracebuf.ir.types import MemRefType, ShapedType, TensorType
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,49 @@ def unpack_slice(attrs: Mapping[str, Any], dynamic: Iterable[Value]) -> Slice:
     rest = iter(dynamic)
     offsets, sizes, strides = (tuple(join_mixed(attrs[key], rest)) for key, _ in _PARTS)
     return Slice(offsets, sizes, strides, attrs["dims"])
+
+
+def slice_of_form(form: Form, leading: int, view: ShapedType) -> dict[str, Any]:
+    """The attributes of a slice op of MLIR's, taken out of its form; the view is a result or a source."""
+    groups = form.segments(leading + 3)
+    attrs: dict[str, Any] = {}
+    for (key, _), dynamic in zip(_PARTS, groups[leading:]):
+        attrs[key] = places(form.take(key))
+        if attrs[key].count(None) != len(dynamic):
+            raise FormError(f"{form.name}: {len(dynamic)} operands do not fit {key}")
+    if len({len(attrs[key]) for key, _ in _PARTS}) != 1 or [len(g) for g in groups[:leading]] != [1] * leading:
+        raise FormError(f"{form.name}: offsets, sizes and strides differ in number")
+    attrs["dims"] = kept_dims(form.name, attrs["static_sizes"], view.shape)
+    return attrs
+
+
+def kept_dims(name: str, sizes: Sequence[int | None], shape: Sequence[Dim]) -> tuple[int, ...]:
+    """Which dimensions of a slice its view has: those of size 1 may be dropped (MLIR: rank reduction)."""
+    kept: list[int] = []
+    for d, size in enumerate(sizes):
+        wanted = shape[len(kept)] if len(kept) < len(shape) else None
+        if wanted is not None and (wanted == size if isinstance(wanted, int) else size is None):
+            kept.append(d)
+        elif size != 1:
+            break
+    else:
+        if len(kept) == len(shape):
+            return tuple(kept)
+    raise FormError(f"{name}: sizes {list(sizes)} do not give the shape [{', '.join(map(str, shape))}]")
+
+
+def view_sizes(form: Form, attrs: Mapping[str, Any], leading: int) -> list[Mixed]:
+    """The sizes of the view."""
+    offsets, sizes = (attrs[key] for key in ("static_offsets", "static_sizes"))
+    dynamic = form.operands[leading + offsets.count(None) :]
+    mixed = join_mixed(sizes, dynamic)
+    return [mixed[d] for d in attrs["dims"]]
+
+
+def slice_attrs(attrs: Mapping[str, Any], leading: int) -> dict[str, Attr]:
+    """The properties of a slice op of MLIR's."""
+    counts = (attrs[key].count(None) for key, _ in _PARTS)
+    return {"operandSegmentSizes": segments(*[1] * leading, *counts)} | {k: integers(attrs[k]) for k, _ in _PARTS}
 
 
 def apply_slice(

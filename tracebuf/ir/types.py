@@ -21,13 +21,15 @@ class ScalarType:
     """An element type: `i1` (bool), `i8` to `i64`, `ui8` to `ui64`, `f16`, `f32`, `f64`, or `index` (sizes and loop
     variables). Printed as MLIR's, whose integers have no sign: there the ops have it, and so they have here.
 
-    What MLIR text has beside these (`bf16`, `complex<f32>`, `none`, `!dialect.type`) is a name only: no `dtype`.
+    What MLIR text has beside these (`bf16`, `complex<f32>`, `none`, `!dialect.type`) is a name only: no `dtype`. Its
+    `ui8`, which is another type than `i8` there, is `exact`.
     """
 
     name: str
+    exact: bool = False
 
     def __str__(self) -> str:
-        return self.name.removeprefix("u") if self.name in _DTYPES else self.name
+        return self.name.removeprefix("u") if self.name in _DTYPES and not self.exact else self.name
 
     @property
     def dtype(self) -> np.dtype:

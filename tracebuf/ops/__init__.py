@@ -5,8 +5,12 @@ from tracebuf.ops import (
     bufferization,
     casts,
     cf,
+    checks,
+    division,
     forall,
     func,
+    functions,
+    index,
     integers,
     libm,
     linalg,
@@ -19,6 +23,6 @@ from tracebuf.ops import (
 )  # fmt: skip
 
 __all__ = [
-    "arith", "bufferization", "casts", "cf", "forall", "func", "integers", "libm", "linalg", "made", "memref", "named",
-    "scf", "tensor", "vector",
+    "arith", "bufferization", "casts", "cf", "checks", "division", "forall", "func", "functions", "index", "integers",
+    "libm", "linalg", "made", "memref", "named", "scf", "tensor", "vector",
 ]  # fmt: skip

@@ -13,13 +13,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy._core import umath
 
-from tracebuf.errors import note_location
+from tracebuf.ir.attributes import Attr, inherent, number
 from tracebuf.ir.core import Alias, Facts, Op, Use, Value
 from tracebuf.ir.dense import dense_array
+from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Emitter, Interpreter, Rewriter, llvm_type
-from tracebuf.ir.types import F16, I1, INDEX, ScalarType, TensorType, same_type
+from tracebuf.ir.types import ELEMENTS, F16, I1, INDEX, ScalarType, TensorType, same_type
 from tracebuf.ops.memref import Cast, GetGlobal, forget_layout
+
+CONSTANTS = frozenset({*ELEMENTS.values(), INDEX})
+"""Types whose constants are Python numbers here; those of others stay MLIR's text."""
 
 
 class ScalarOp(Op):
@@ -64,6 +68,13 @@ def convert(value: Any, element: ScalarType) -> Any:
     return int(value) if element is INDEX else np.asarray(value).astype(element.dtype)[()]
 
 
+def as_unsigned(value: Any) -> Any:
+    """The same bits without a sign: MLIR's integers have none, ops have it."""
+    if isinstance(value, int):
+        return np.uint64(value & (2**64 - 1))
+    return value.view(f"u{value.dtype.itemsize}") if value.dtype.kind == "i" else value
+
+
 class Constant(ScalarOp):
     """`arith.constant`: attr `value` (Python bool, int or float; for tensors and vectors MLIR's text, an Attr). A
     constant tensor is a global buffer that nobody stores to (behaviour 18)."""
@@ -75,6 +86,25 @@ class Constant(ScalarOp):
     @classmethod
     def of(cls, value: bool | int | float, element: ScalarType, loc: Location) -> Constant:
         return cls([], [element], loc, {"value": value})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect(operands=0, results=1)
+        value, type_ = form.attrs.get("value"), form.result_types[0]
+        if value is None:
+            raise FormError(f"{cls.name}: the attribute `value` is missing")
+        attrs: dict[str, Any] = dict(form.attrs)
+        if isinstance(type_, ScalarType) and type_ in CONSTANTS:
+            if not isinstance(value.value, float if type_.is_float else int):
+                raise FormError(f"{cls.name}: `{value}` is no {type_}")
+            attrs["value"] = value.value
+        return cls.rebuilt([], form.result_types, form.loc, attrs)
+
+    def to_form(self) -> Form:
+        value = self.attrs["value"]
+        if isinstance(value, Attr):
+            return super().to_form()
+        return self.form_with({"value": number(value, self.element)})
 
     def compute(self, args: Sequence[Any]) -> Any:
         type_, value = self.result.type, self.attrs["value"]
@@ -137,14 +167,23 @@ class DivF(BinaryOp):
     name, instruction, reference = "arith.divf", "fdiv", np.true_divide
 
 
-class AddI(BinaryOp):
+class _Sum(BinaryOp):
+    """Of bits, as MLIR has i1, both are exclusive or."""
+
+    __slots__ = ()
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        return convert(np.logical_xor(*args), I1) if self.element is I1 else super().compute(args)
+
+
+class AddI(_Sum):
     """np.add on integers (wraps)."""
 
     __slots__ = ()
     name, instruction, reference = "arith.addi", "add", np.add
 
 
-class SubI(BinaryOp):
+class SubI(_Sum):
     """np.subtract on integers (wraps)."""
 
     __slots__ = ()
@@ -179,20 +218,6 @@ class XorI(BinaryOp):
     name, instruction, reference = "arith.xori", "xor", np.bitwise_xor
 
 
-class FloorDivIndex(BinaryOp):
-    """`arith.floordivsi` on index, Python's `//`; the divisor is neither 0 nor, of the smallest int, -1."""
-
-    __slots__ = ()
-    name, reference = "arith.floordivsi", np.floor_divide
-
-    def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        a, b = args
-        q, r = e.inst(f"sdiv i64 {a}, {b}"), e.inst(f"srem i64 {a}, {b}")
-        turned = e.inst(f"icmp slt i64 {e.inst(f'xor i64 {r}, {b}')}, 0")
-        down = e.inst(f"and i1 {turned}, {e.inst(f'icmp ne i64 {r}, 0')}")
-        return e.inst(f"sub i64 {q}, {e.inst(f'zext i1 {down} to i64')}")
-
-
 class _ExtremeI(BinaryOp):
     """The larger or the smaller of two integers; `instruction` is LLVM's intrinsic."""
 
@@ -216,14 +241,21 @@ class MinSI(_ExtremeI):
     name, instruction, reference = "arith.minsi", "llvm.smin", np.minimum
 
 
-class MaxUI(_ExtremeI):
+class _ExtremeUI(_ExtremeI):
+    __slots__ = ()
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        return super().compute([as_unsigned(a) for a in args])
+
+
+class MaxUI(_ExtremeUI):
     """np.maximum on unsigned integers."""
 
     __slots__ = ()
     name, instruction, reference = "arith.maxui", "llvm.umax", np.maximum
 
 
-class MinUI(_ExtremeI):
+class MinUI(_ExtremeUI):
     """np.minimum on unsigned integers."""
 
     __slots__ = ()
@@ -283,6 +315,21 @@ _COMPARE: dict[str, Callable[..., Any]] = {
 
 class _Compare(ScalarOp):
     __slots__ = ()
+    predicates: ClassVar[tuple[str, ...]]
+    """MLIR's, in the order of their numbers."""
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        code = form.take("predicate")
+        if not isinstance(code, int) or not 0 <= code < len(cls.predicates):
+            raise FormError(f"{cls.name}: {code} is no predicate")
+        form.expect(operands=2, results=1)
+        attrs = {"predicate": cls.predicates[code], **form.attrs}
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs)
+
+    def to_form(self) -> Form:
+        code = self.predicates.index(self.attrs["predicate"])
+        return self.form_with({"predicate": inherent(f"{code} : i64", code)})
 
     @classmethod
     def of(cls, predicate: str, a: Value, b: Value, loc: Location) -> _Compare:
@@ -290,31 +337,44 @@ class _Compare(ScalarOp):
 
 
 class CmpF(_Compare):
-    """np.equal, less ... on floats; attr `predicate`: oeq, une, olt, ole, ogt, oge, uno."""
+    """np.equal, less ... on floats; attr `predicate`: oeq, olt ... are false of NaN, une, ult ... true; ord, uno tell
+    whether there is none, or one."""
 
     __slots__ = ()
     name = "arith.cmpf"
+    predicates = tuple("false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split())
 
     def compute(self, args: Sequence[Any]) -> Any:
         predicate = self.attrs["predicate"]
-        if predicate == "uno":
-            return convert(np.isnan(args[0]) | np.isnan(args[1]), I1)
-        return convert(_COMPARE[predicate[1:]](*args), I1)
+        unordered = np.isnan(args[0]) | np.isnan(args[1])
+        if predicate in ("uno", "ord"):
+            return convert(unordered if predicate == "uno" else ~unordered, I1)
+        if predicate in ("true", "false"):
+            return convert(np.full_like(unordered, predicate == "true"), I1)
+        found = _COMPARE[predicate[1:]](*args)
+        return convert(found & ~unordered if predicate[0] == "o" else found | unordered, I1)
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         return e.inst(f"fcmp {self.attrs['predicate']} {self.llvm} {args[0]}, {args[1]}")
 
 
 class CmpI(_Compare):
-    """np.equal, less ... on integers, sizes and bool; attr `predicate`: eq, ne, slt sle sgt sge of signed ones, ult ule
-    ugt uge of unsigned ones and bool."""
+    """np.equal, less ... on integers, sizes and bool; attr `predicate`: eq, ne, slt sle sgt sge of signed ones (a bit
+    that is set is -1), ult ule ugt uge of unsigned ones and bool."""
 
     __slots__ = ()
     name = "arith.cmpi"
+    predicates = tuple("eq ne slt sle sgt sge ult ule ugt uge".split())
 
     def compute(self, args: Sequence[Any]) -> Any:
         predicate = self.attrs["predicate"]
-        return convert(_COMPARE[predicate if predicate in ("eq", "ne") else predicate[1:]](*args), I1)
+        if predicate in ("eq", "ne"):
+            return convert(_COMPARE[predicate](*args), I1)
+        if predicate[0] == "u":
+            args = [as_unsigned(a) for a in args]
+        elif self.operand(0).type is I1:
+            args = args[::-1]
+        return convert(_COMPARE[predicate[1:]](*args), I1)
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         return e.inst(f"icmp {self.attrs['predicate']} {self.llvm} {args[0]}, {args[1]}")
@@ -379,7 +439,7 @@ class CastOp(ScalarOp):
 
 
 class IndexCast(CastOp):
-    """`arith.index_cast` between index and i64 (no code). On tensors a view of the same buffer."""
+    """`arith.index_cast` between index and integers, with the sign. On tensors a view of the same buffer."""
 
     __slots__ = ()
     name = "arith.index_cast"
@@ -401,7 +461,16 @@ class IndexCast(CastOp):
         rewriter.replace(self.result, made.result)
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        return args[0]
+        return self.resized(e, args[0], "sext")
+
+    def resized(self, e: Emitter, value: str, extension: str) -> str:
+        """No code between index and i64."""
+        source, target = self.operand(0).type, self.element
+        assert isinstance(source, ScalarType)
+        if source.bits == target.bits:
+            return value
+        how = extension if source.bits < target.bits else "trunc"
+        return e.inst(f"{how} {self.llvm} {value} to {llvm_type(target)}")
 
 
 class UnaryOp(ScalarOp):
@@ -520,50 +589,3 @@ class Ufunc(ScalarOp):
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         return e.ufunc(self.function, self.attrs["types"], args, llvm_type(self.element))
-
-
-Raised = str | type[BaseException] | BaseException
-"""An exception to raise: a class, the name of a common one, or one to raise again (by its class and arguments)."""
-EXCEPTIONS: dict[str, type[BaseException]] = {
-    e.__name__: e for e in (IndexError, ValueError, ZeroDivisionError, OverflowError, TypeError, MemoryError)
-}
-
-
-def raised(exception: Raised) -> type[BaseException] | BaseException:
-    return EXCEPTIONS[exception] if isinstance(exception, str) else exception
-
-
-class Check(Op):
-    """`tracebuf.check`: raises `exception` with `message` where the condition is false.
-
-    `exception` is a class, or an exception to raise again; `message` a format string of the further operands (None: no
-    text, as after `raise E`).
-    MLIR counterpart: cf.assert. It stands where eager would raise (rule F3); never pure, never moved.
-    """
-
-    __slots__ = ()
-    name = "tracebuf.check"
-
-    @classmethod
-    def of(
-        cls, condition: Value, exception: Raised, message: str | None, values: Sequence[Value], loc: Location
-    ) -> Check:
-        return cls([condition, *values], [], loc, {"exception": raised(exception), "message": message})
-
-    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
-        if not args[0]:
-            raise check_error(self, args[1:])
-        return []
-
-
-def check_error(check: Check, values: Sequence[Any]) -> BaseException:
-    """The exception a failed check raises, with the user's line as a note."""
-    return note_location(make_error(check.attrs["exception"], check.attrs["message"], values), check.loc)
-
-
-def make_error(exception: Raised, message: str | None, values: Sequence[Any]) -> BaseException:
-    """The exception with its text: `message` formatted with `values`."""
-    kind = raised(exception)
-    if isinstance(kind, BaseException):
-        return type(kind)(*kind.args)
-    return kind() if message is None else kind(message.format(*values))

@@ -9,7 +9,7 @@ import numpy as np
 
 from tracebuf.ir.attributes import segments
 from tracebuf.ir.core import Alias, Facts, Mixed, Op, Use, Value
-from tracebuf.ir.form import Form
+from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.types import I1, INDEX, Type
@@ -30,6 +30,13 @@ class MaterializeInDestination(Op):
     @classmethod
     def of(cls, source: Value, dest: Value, loc: Location) -> MaterializeInDestination:
         return cls([source, dest], [dest.type], loc)
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect(operands=2)
+        if form.result_types:
+            form.tie(0, form.operands[1])
+        return super().from_form(form)
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         return [args[0]]
@@ -184,6 +191,18 @@ class Dealloc(Op):
         cls, memrefs: Sequence[Value], conditions: Sequence[Value], retained: Sequence[Value], loc: Location
     ) -> Dealloc:
         return cls([*memrefs, *conditions, *retained], [I1] * len(retained), loc, {"n_memrefs": len(memrefs)})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        memrefs, conditions, retained = form.segments(3)
+        if len(memrefs) != len(conditions):
+            raise FormError(f"{cls.name}: {len(conditions)} conditions for {len(memrefs)} memrefs")
+        attrs = {"n_memrefs": len(memrefs), **form.attrs}
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs)
+
+    def to_form(self) -> Form:
+        n = self.attrs["n_memrefs"]
+        return self.form_with({"operandSegmentSizes": segments(n, n, len(self.uses) - 2 * n)})
 
     @property
     def memrefs(self) -> list[Value]:

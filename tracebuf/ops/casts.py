@@ -12,7 +12,7 @@ import numpy as np
 
 from tracebuf.ir.protocols import Emitter, llvm_type
 from tracebuf.ir.types import I64, ScalarType, Type
-from tracebuf.ops.arith import CastOp, convert
+from tracebuf.ops.arith import CastOp, IndexCast, as_unsigned, convert
 
 
 class ExtF(CastOp):
@@ -61,12 +61,18 @@ class UIToFP(CastOp):
     __slots__ = ()
     name, instruction = "arith.uitofp", "uitofp"
 
+    def compute(self, args: Sequence[Any]) -> Any:
+        return super().compute([as_unsigned(args[0])])
+
 
 class ExtUI(CastOp):
     """An unsigned integer, or bool, to a wider one."""
 
     __slots__ = ()
     name, instruction = "arith.extui", "zext"
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        return super().compute([as_unsigned(args[0])])
 
 
 class ExtSI(CastOp):
@@ -84,13 +90,34 @@ class TruncI(CastOp):
 
 
 class Bitcast(CastOp):
-    """`arith.bitcast` between integers of one width, of which only one is signed (no code)."""
+    """`arith.bitcast`: the same bits, of integers of one width of which only one is signed (no code), or of an integer
+    and a float."""
 
     __slots__ = ()
     name = "arith.bitcast"
 
+    def compute(self, args: Sequence[Any]) -> Any:
+        return np.asarray(args[0]).view(self.element.dtype) if isinstance(args[0], np.ndarray) else self._bits(args[0])
+
+    def _bits(self, value: Any) -> Any:
+        return np.asarray(value).view(self.element.dtype)[()]
+
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        return args[0]
+        target = llvm_type(self.element)
+        return args[0] if self.llvm == target else e.inst(f"bitcast {self.llvm} {args[0]} to {target}")
+
+
+class IndexCastUI(IndexCast):
+    """`arith.index_castui` between index and integers, with zeros."""
+
+    __slots__ = ()
+    name = "arith.index_castui"
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        return super().compute([as_unsigned(args[0])])
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return self.resized(e, args[0], "zext")
 
 
 class FPToSI(CastOp):
@@ -136,7 +163,7 @@ class FPToUI(CastOp):
         ok = (base >= -(2.0**63)) & (base < 2.0**63)
         cast = np.where(ok, np.where(ok, base, 0.0).astype(np.int64), -(2**63))
         turned = np.where(big, cast ^ -(2**63), cast).astype(np.uint64)
-        return turned if isinstance(args[0], np.ndarray) else turned[()]
+        return convert(turned if isinstance(args[0], np.ndarray) else turned[()], self.element)
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         source, s, x = self.operand(0).type, self.llvm, args[0]
@@ -145,4 +172,5 @@ class FPToUI(CastOp):
         big = e.inst(f"fcmp oge {s} {x}, {high}")
         base = e.inst(f"select i1 {big}, {s} {e.inst(f'fsub {s} {x}, {high}')}, {s} {x}")
         turn = e.inst(f"shl i64 {e.inst(f'zext i1 {big} to i64')}, 63")
-        return e.inst(f"xor i64 {_to_signed(e, source, base, I64)}, {turn}")
+        found = e.inst(f"xor i64 {_to_signed(e, source, base, I64)}, {turn}")
+        return found if self.element.bits == 64 else e.inst(f"trunc i64 {found} to {llvm_type(self.element)}")

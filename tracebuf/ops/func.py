@@ -9,7 +9,7 @@ from typing import Self
 
 from tracebuf.ir.attributes import inherent
 from tracebuf.ir.core import Alias, Facts, Op, Relation, Use, Value
-from tracebuf.ir.form import Form
+from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Rewriter
 from tracebuf.ir.types import Type
@@ -33,6 +33,14 @@ class Terminator(Op):
 
     def aliasing_values(self, use: Use) -> list[Alias]:
         return []
+
+
+def check_blocks(form: Form, *terminators: str) -> None:
+    """FormError unless there is one region of one block for each of these ops that end it."""
+    form.expect(regions=len(terminators))
+    for region, name in zip(form.regions, terminators):
+        if len(region.blocks) != 1 or not region.block.ops or region.block.terminator.name != name:
+            raise FormError(f"{form.name}: a region is one block that ends with {name}")
 
 
 class Return(Terminator):

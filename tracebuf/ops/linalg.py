@@ -7,46 +7,26 @@ On tensors an op has one result per `outs` operand, tied to it; on memrefs it ha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tracebuf.errors import InternalError
+from tracebuf.ir.attributes import Attr, array_of, inherent, segments
 from tracebuf.ir.clone import clone_region
 from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Use, Value
 from tracebuf.ir.dims import Dim
-from tracebuf.ir.location import UNKNOWN, Location
+from tracebuf.ir.form import Form
+from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.types import I1, INDEX, ScalarType, ShapedType, TensorType, Type
 from tracebuf.ops import arith
-from tracebuf.ops.func import Terminator
-
-
-@dataclass(frozen=True, slots=True)
-class AffineMap:
-    """(d0, ..., dn-1) -> results: each a loop dimension, or None for the constant 0 (a size-1 dimension that is
-    repeated)."""
-
-    n_dims: int
-    results: tuple[int | None, ...]
-
-    @property
-    def is_identity(self) -> bool:
-        return self.results == tuple(range(self.n_dims))
-
-    def compose(self, inner: Sequence[int | None], n_dims: int) -> AffineMap:
-        """This map after its dimension d has become `inner[d]` of `n_dims` dimensions."""
-        return AffineMap(n_dims, tuple(None if r is None else inner[r] for r in self.results))
-
-    def __str__(self) -> str:
-        dims = ", ".join(f"d{i}" for i in range(self.n_dims))
-        return f"affine_map<({dims}) -> ({', '.join('0' if r is None else f'd{r}' for r in self.results)})>"
-
-
-def identity_map(n: int) -> AffineMap:
-    return AffineMap(n, tuple(range(n)))
+from tracebuf.ops.func import Terminator, check_blocks
+from tracebuf.ops.indexing import AffineMap as AffineMap
+from tracebuf.ops.indexing import gather_result, iteration_shape, parse_maps, reduce_exactly, spread_operand
+from tracebuf.ops.indexing import identity_map as identity_map
 
 
 class Yield(Terminator):
@@ -66,6 +46,15 @@ class Index(Op):
     @classmethod
     def of(cls, dim: int, loc: Location) -> Index:
         return cls([], [INDEX], loc, {"dim": dim})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect(operands=0, results=1)
+        attrs = {"dim": int(form.take("dim")), **form.attrs}
+        return cls.rebuilt([], form.result_types, form.loc, attrs)
+
+    def to_form(self) -> Form:
+        return self.form_with({"dim": inherent(f"{self.dim} : i64", self.dim)})
 
     @property
     def dim(self) -> int:
@@ -129,6 +118,20 @@ class DestinationOp(Op):
         """The op as loops over operands of these types (tensors or memrefs); None if there is no such form."""
         return None
 
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        attrs: dict[str, Any] = {"n_ins": cls.count_inputs(form)}
+        tie_outs(form, attrs["n_ins"])
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs, form.regions)
+
+    @classmethod
+    def count_inputs(cls, form: Form) -> int:
+        """How many operands are inputs; takes what says so out of the form."""
+        return len(form.segments(2)[0])
+
+    def to_form(self) -> Form:
+        return self.form_with({"operandSegmentSizes": segments(self.n_ins, len(self.uses) - self.n_ins)})
+
     @property
     def n_ins(self) -> int:
         n: int = self.attrs["n_ins"]
@@ -174,6 +177,14 @@ class DestinationOp(Op):
             rewriter.replace(result, operands[use.index])
 
 
+def tie_outs(form: Form, n_ins: int) -> None:
+    """The results have the sizes of the tensors that they are computed in."""
+    outs = [v for v in form.operands[n_ins:] if v.is_tensor]
+    form.expect(results=len(outs))
+    for i, out in enumerate(outs):
+        form.tie(i, out)
+
+
 class Generic(DestinationOp):
     """`linalg.generic`: a scalar body over an iteration space; np ufuncs, where, reductions, and what fusion makes
     of them.
@@ -202,6 +213,20 @@ class Generic(DestinationOp):
         attrs = {"n_ins": len(ins), "maps": tuple(maps), "iterators": tuple(iterators)}
         return cls([*ins, *outs], results, loc, attrs, [Region(body)])
 
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        attrs: dict[str, Any] = {"n_ins": cls.count_inputs(form), "maps": parse_maps(form, len(form.operands))}
+        tie_outs(form, attrs["n_ins"])
+        attrs["iterators"] = tuple(form.take("iterator_types"))
+        check_blocks(form, "linalg.yield")
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs, form.regions)
+
+    def to_form(self) -> Form:
+        maps = array_of((Attr(str(m)) for m in self.maps), inherent=True)
+        kinds = array_of((Attr(f"#linalg.iterator_type<{i}>") for i in self.iterators), inherent=True)
+        form = super().to_form()
+        return replace(form, attrs={"indexing_maps": maps, "iterator_types": kinds} | form.attrs)
+
     @property
     def body(self) -> Block:
         return self.regions[0].block
@@ -218,7 +243,7 @@ class Generic(DestinationOp):
 
     @property
     def all_parallel(self) -> bool:
-        return "reduction" not in self.iterators
+        return all(i == "parallel" for i in self.iterators)
 
     def loop_dims(self) -> tuple[Dim, ...]:
         """The size of each loop, read off the operands' types."""
@@ -250,7 +275,9 @@ class Generic(DestinationOp):
     def elementwise_access(self, a: Use, b: Use) -> bool:
         return self.all_parallel and self.maps[a.index].is_identity and self.maps[b.index].is_identity
 
-    def spec(self, types: Sequence[Type]) -> Spec:
+    def spec(self, types: Sequence[Type]) -> Spec | None:
+        if not all(m.runs for m in self.maps):
+            return None
         ordered = self.attrs.get("ordered", False)
         return Spec(self.name, tuple(types), self.maps, self.iterators, self.n_ins, self.body, ordered)
 
@@ -311,45 +338,6 @@ class Generic(DestinationOp):
         return outs
 
 
-def reduce_exactly(ufunc: Any, full: np.ndarray, axes: tuple[int, ...]) -> Any:
-    """ufunc.reduce over axes; None for an empty reduction without identity (the out keeps its initial value)."""
-    if any(full.shape[a] == 0 for a in axes):
-        return None
-    return ufunc.reduce(full, axis=axes, dtype=full.dtype)
-
-
-def iteration_shape(maps: Sequence[AffineMap], args: Sequence[Any], n: int) -> tuple[int, ...]:
-    """Run-time loop sizes; InternalError where operands disagree."""
-    shape: list[int | None] = [None] * n
-    for map_, arg in zip(maps, args, strict=True):
-        if isinstance(arg, np.ndarray):
-            for r, size in zip(map_.results, arg.shape, strict=True):
-                if r is not None and shape[r] not in (None, size):
-                    raise InternalError(f"linalg.generic: loop {r} has sizes {shape[r]} and {size}")
-                if r is not None:
-                    shape[r] = size
-    return tuple(0 if s is None else s for s in shape)
-
-
-def spread_operand(arg: Any, map_: AffineMap, shape: tuple[int, ...]) -> Any:
-    """An operand as an array that broadcasts over the iteration space."""
-    if not isinstance(arg, np.ndarray):
-        return arg
-    dims = [r for r in map_.results if r is not None]
-    kept = arg[tuple(0 if r is None else slice(None) for r in map_.results)] if map_.results else arg
-    kept = np.asarray(kept).transpose(np.argsort(dims)) if dims else np.asarray(kept)
-    return kept.reshape([shape[d] if d in dims else 1 for d in range(len(shape))])
-
-
-def gather_result(value: Any, map_: AffineMap, shape: tuple[int, ...], out: np.ndarray) -> np.ndarray:
-    """A yielded value over the iteration space, laid out as the out operand."""
-    result = np.empty_like(out)
-    full = np.broadcast_to(value, shape)
-    kept = [r for r in map_.results if r is not None]
-    result[...] = full.transpose(kept).reshape(out.shape) if kept else full.reshape(out.shape)
-    return result
-
-
 def run_body(
     body: Block,
     args: Sequence[Any],
@@ -368,7 +356,50 @@ def run_body(
     return [env[t] for t in targets]
 
 
-class Fill(DestinationOp):
+class PlainOp(DestinationOp):
+    """An op whose name and types say all: MLIR's region of it is left out when it is read, and made when it is printed.
+    One with another region (that converts elements), or with other maps, is read as the class in `general`.
+    """
+
+    __slots__ = ()
+    general: ClassVar[dict[str, type[DestinationOp]]] = {}
+    """By name; `ops.named` fills it."""
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        check_blocks(form, "linalg.yield")
+        maps = form.attrs.get("indexing_maps")
+        types = [element_type(v.type) for v in form.operands]
+        if (maps is not None and maps.value != cls.plain_maps()) or not cls.is_plain(form.regions[0].block, types):
+            return cls.general[cls.name].from_form(form)
+        form.attrs.pop("indexing_maps", None)
+        form.regions = []
+        return super().from_form(form)
+
+    def to_form(self) -> Form:
+        body = Block([element_type(v.type) for v in self.operands])
+        body.append(Yield.of([self.payload(body)], self.loc))
+        form = replace(super().to_form(), regions=[Region(body)])
+        if maps := self.plain_maps():
+            form.attrs["indexing_maps"] = array_of(map(Attr, maps), inherent=True)
+        return form
+
+    @classmethod
+    def plain_maps(cls) -> list[str] | None:
+        """The `indexing_maps` that MLIR shows where the op has that attribute."""
+        return None
+
+    @classmethod
+    def is_plain(cls, body: Block, types: Sequence[ScalarType]) -> bool:
+        """Whether a region computes what the name says, without converting elements."""
+        raise NotImplementedError(cls.name)
+
+    def payload(self, body: Block) -> Value:
+        """What the region yields; its ops are added to the block."""
+        raise NotImplementedError(self.name)
+
+
+class Fill(PlainOp):
     """`linalg.fill`: every element one scalar (np.zeros, np.ones, a[...] = x). Does not read its destination."""
 
     __slots__ = ()
@@ -377,6 +408,13 @@ class Fill(DestinationOp):
     @classmethod
     def of(cls, scalar: Value, out: Value, loc: Location) -> Fill:
         return cls([scalar, out], [out.type] if out.is_tensor else [], loc, {"n_ins": 1})
+
+    @classmethod
+    def is_plain(cls, body: Block, types: Sequence[ScalarType]) -> bool:
+        return types[0] == types[1] and len(body.ops) == 1 and body.terminator.operands == [body.args[0]]
+
+    def payload(self, body: Block) -> Value:
+        return body.args[0]
 
     def reads_out(self, use: Use) -> bool:
         return False
@@ -394,7 +432,7 @@ class Fill(DestinationOp):
         return Spec(self.name, tuple(types), (AffineMap(out.n_dims, ()), out), ("parallel",) * out.n_dims, 1, body)
 
 
-class Contraction(DestinationOp):
+class Contraction(PlainOp):
     """A matrix product accumulated into its destination: out += a @ b, or out -= a @ b where `negative`. Floats go to
     BLAS, others to loops.
     """
@@ -414,6 +452,30 @@ class Contraction(DestinationOp):
         ranks = tuple(v.type.rank if isinstance(v.type, ShapedType) else -1 for v in (a, b))
         return kinds[ranks]([a, b, out], [out.type] if out.is_tensor else [], loc, {"n_ins": 2})  # type: ignore[index]
 
+    @classmethod
+    def is_plain(cls, body: Block, types: Sequence[ScalarType]) -> bool:
+        if len(set(types)) != 1 or types[0] not in arith.CONSTANTS or len(types) != 3 or len(body.ops) != 3:
+            return False
+        (times, plus), (product, sum_, _) = _ring(types[0]), body.ops
+        a, b, out = body.args
+        return (
+            (product.name, sum_.name) == (times.name, plus.name)
+            and product.operands == [a, b]
+            and sum_.operands == [out, product.result]
+            and body.terminator.operands == [sum_.result]
+        )
+
+    def payload(self, body: Block) -> Value:
+        a, b, out = body.args
+        times, plus = _ring(element_type(out.type))
+        body.append(product := times.of(a, b, self.loc))
+        term = product.result
+        if self.negative:
+            body.append(minus := arith.NegF.of(term, self.loc))
+            term = minus.result
+        body.append(total := plus.of(out, term, self.loc))
+        return total.result
+
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         a, b, out = args
         with np.errstate(all="ignore"):
@@ -422,20 +484,18 @@ class Contraction(DestinationOp):
 
     def spec(self, types: Sequence[Type]) -> Spec:
         """Loops i, k, j."""
-        element = element_type(types[2])
-        times: type[arith.BinaryOp] = arith.MulF if element.is_float else arith.AndI if element is I1 else arith.MulI
-        plus: type[arith.BinaryOp] = arith.AddF if element.is_float else arith.OrI if element is I1 else arith.AddI
-        body = Block([element] * 3)
-        body.append(product := times.of(body.args[0], body.args[1], UNKNOWN))
-        term = product.result
-        if self.negative:
-            body.append(minus := arith.NegF.of(term, UNKNOWN))
-            term = minus.result
-        body.append(total := plus.of(body.args[2], term, UNKNOWN))
-        body.append(Yield.of([total.result], UNKNOWN))
+        body = Block([element_type(types[2])] * 3)
+        body.append(Yield.of([self.payload(body)], self.loc))
         names = tuple({"p": "parallel", "r": "reduction"}[i] for i in self.loops)
         maps = tuple(AffineMap(len(names), m) for m in self.axes)
         return Spec(self.name, tuple(types), maps, names, 2, body)
+
+
+def _ring(element: ScalarType) -> tuple[type[arith.BinaryOp], type[arith.BinaryOp]]:
+    """The product and the sum of elements."""
+    if element.is_float:
+        return arith.MulF, arith.AddF
+    return (arith.AndI, arith.OrI) if element == I1 else (arith.MulI, arith.AddI)
 
 
 class MatMul(Contraction):
@@ -444,6 +504,11 @@ class MatMul(Contraction):
     __slots__ = ()
     name = "linalg.matmul"
     axes, loops = ((0, 1), (1, 2), (0, 2)), "prp"
+
+    @classmethod
+    def plain_maps(cls) -> list[str] | None:
+        loops, operands = "(d0, d1, d2)", ("(d0, d2)", "(d2, d1)", "(d0, d1)")
+        return None if cls.negative else [f"affine_map<{loops} -> {r}>" for r in operands]
 
 
 class MatVec(Contraction):

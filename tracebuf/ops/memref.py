@@ -8,13 +8,16 @@ The memref interpreter and the native emitter dispatch on these classes; structu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
 
-from tracebuf.ir.attributes import inherent, string
+from tracebuf.ir.attributes import Attr, groups_attr, inherent, integers, places, segments, string
 from tracebuf.ir.core import Mixed, Op, Value, join_mixed, split_mixed
 from tracebuf.ir.dims import Dim as Size
 from tracebuf.ir.dims import add, mul
+from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.location import Location
-from tracebuf.ir.slices import Slice, pack_slice, unpack_slice
+from tracebuf.ir.slices import Slice, pack_slice, slice_attrs, slice_of_form, unpack_slice, view_sizes
 from tracebuf.ir.types import (
     INDEX,
     MemRefType,
@@ -52,6 +55,18 @@ class Alloc(Op):
         static, dynamic = split_mixed(sizes)
         type_ = MemRefType(shape, element, strides_in_order(shape, order), 0)
         return cls(dynamic, [type_], loc, {"static_sizes": static, "order": order, "reason": reason})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        """Its dynamic strides, which MLIR takes as operands too (`memref.alloc()[%s]`), stay behind the sizes."""
+        sizes, symbols = form.segments(2)
+        static = form.own_sizes(sizes)
+        attrs = {"static_sizes": static, "order": tuple(range(len(static))), "reason": "", **form.attrs}
+        return cls.rebuilt([*sizes, *symbols], form.result_types, form.loc, attrs)
+
+    def to_form(self) -> Form:
+        n = self.attrs["static_sizes"].count(None)
+        return self.form_with({"operandSegmentSizes": segments(n, len(self.uses) - n)})
 
     @property
     def sizes(self) -> list[Mixed]:
@@ -121,6 +136,20 @@ class Dim(Op):
     def of(cls, source: Value, dim: int, loc: Location) -> Dim:
         return cls([source], [INDEX], loc, {"dim": dim})
 
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        return dim_of_form(cls, form)
+
+
+def dim_of_form(cls: type[Op], form: Form) -> Op:
+    """A dim op of MLIR's, which takes the dimension as an operand: that is kept, and attr `dim` is None where it is
+    not constant."""
+    form.expect(operands=2, results=1)
+    constant = form.operands[1].defining_op
+    value = constant.attrs.get("value") if constant is not None and constant.name == "arith.constant" else None
+    attrs = {"dim": value if isinstance(value, int) else None, **form.attrs}
+    return cls.rebuilt(form.operands, form.result_types, form.loc, attrs)
+
 
 class Rank(Op):
     """`memref.rank`: how many dimensions."""
@@ -158,6 +187,15 @@ class Subview(Op):
         attrs, dynamic = pack_slice(s)
         return (Subview if s.is_mlir else View)([source, *dynamic], [type_], loc, attrs)
 
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        attrs = slice_of_form(form, 1, form.shaped_result())
+        form.resize(0, view_sizes(form, attrs, 1))
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs)
+
+    def to_form(self) -> Form:
+        return self.form_with(slice_attrs(self.attrs, 1))
+
     @property
     def slice(self) -> Slice:
         return unpack_slice(self.attrs, self.operands[1:])
@@ -170,12 +208,52 @@ class View(Subview):
     name = "tracebuf.subview"
 
 
+def groups_of_form(form: Form) -> dict[str, Any]:
+    """The attributes of collapse_shape and expand_shape, taken out of the form."""
+    few = form.take("reassociation")
+    attrs: dict[str, Any] = {"groups": tuple(tuple(places(group)) for group in few)}
+    shape = form.shaped_result().shape
+    if "static_output_shape" in form.attrs:
+        static = attrs["static_sizes"] = places(form.take("static_output_shape"))
+        if len(static) != len(shape) or static.count(None) != len(form.operands) - 1:
+            raise FormError(f"{form.name}: {len(form.operands) - 1} operands do not fit {form.result_types[0]}")
+        form.resize(0, join_mixed(static, form.operands[1:]))
+    else:
+        form.expect(operands=1)
+    return attrs
+
+
+def regrouping_attrs(attrs: dict[str, Any]) -> dict[str, Attr]:
+    """The properties of collapse_shape and expand_shape."""
+    found = {"reassociation": groups_attr(attrs["groups"])}
+    if "static_sizes" in attrs:
+        found["static_output_shape"] = integers(attrs["static_sizes"])
+    return found
+def runs_on(type_: MemRefType, groups: Sequence[Sequence[int]]) -> bool:
+    """Whether in each group of axes one certainly goes on where the next ends."""
+    for group in groups:
+        axes = [a for a in group if type_.shape[a] != 1]
+        for outer, inner in pairwise(axes):
+            step = type_.strides[inner]
+            if step is None or type_.strides[outer] != mul(step, type_.shape[inner]):
+                return False
+    return True
+
+
 class CollapseShape(Op):
     """`memref.collapse_shape`: neighbouring axes, of strides that run on, become one; attrs as the tensor op's."""
 
     __slots__ = ()
     name = "memref.collapse_shape"
     pure = True
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        attrs = groups_of_form(form)
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs)
+
+    def to_form(self) -> Form:
+        return self.form_with(regrouping_attrs(self.attrs))
 
     @classmethod
     def of(
@@ -192,6 +270,14 @@ class ExpandShape(Op):
     __slots__ = ()
     name = "memref.expand_shape"
     pure = True
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        attrs = groups_of_form(form)
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs)
+
+    def to_form(self) -> Form:
+        return self.form_with(regrouping_attrs(self.attrs))
 
     @classmethod
     def of(

@@ -13,13 +13,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.ir.attributes import Attr, segments
+from tracebuf.ir.attributes import Attr
 from tracebuf.ir.clone import clone_region
 from tracebuf.ir.core import Block, Op, Use
 from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.protocols import Interpreter
 from tracebuf.ir.types import ShapedType
-from tracebuf.ops.linalg import AffineMap, DestinationOp, Generic, identity_map
+from tracebuf.ops.func import check_blocks
+from tracebuf.ops.indexing import AffineMap, identity_map
+from tracebuf.ops.linalg import DestinationOp, Generic, PlainOp
 
 Maps = tuple[tuple[AffineMap, ...], tuple[str, ...]]
 """The map of each operand, and the kind of each loop."""
@@ -34,20 +36,17 @@ class NamedOp(DestinationOp):
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
-        n = cls.count_inputs(form)
-        attrs = {"n_ins": n, **form.attrs}
-        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs, form.regions)
+        check_blocks(form, "linalg.yield")
+        if len(form.regions[0].block.args) != len(form.operands):
+            raise FormError(f"{cls.name}: the region has an argument for each operand")
+        return super().from_form(form)
 
     @classmethod
     def count_inputs(cls, form: Form) -> int:
-        """How many operands are inputs; takes what says so out of the form."""
-        return len(form.segments(2)[0]) if cls.segmented else len(form.operands) - 1
+        return super().count_inputs(form) if cls.segmented else len(form.operands) - 1
 
     def to_form(self) -> Form:
-        form = super().to_form()
-        if self.segmented:
-            form.attrs["operandSegmentSizes"] = segments(self.n_ins, len(self.uses) - self.n_ins)
-        return form
+        return super().to_form() if self.segmented else self.form_with({})
 
     @property
     def body(self) -> Block:
@@ -213,26 +212,23 @@ def numbers(attr: Any) -> list[int]:
     return [int(n) for n in re.findall(r"-?\d+", attr.text.partition(":")[2])]
 
 
-_MAP = re.compile(r"affine_map<\(([^)]*)\)(?:\[\])? -> \(([^)]*)\)>")
-
-
 def parse_maps(text: str) -> tuple[AffineMap, ...] | None:
     """The maps of `[affine_map<...>, ...]`; None where one has more than loop dimensions and zeros as results."""
-    found = []
-    for dims, results in _MAP.findall(text):
-        places: dict[str, int | None] = {d.strip(): i for i, d in enumerate(dims.split(",")) if d.strip()}
-        n, names = len(places), [r.strip() for r in results.split(",") if r.strip()]
-        places["0"] = None
-        if any(name not in places for name in names):
-            return None
-        found.append(AffineMap(n, tuple(places[name] for name in names)))
-    return tuple(found) if found and len(found) == text.count("affine_map<") else None
+    found = tuple(AffineMap.parse(t) for t in re.findall(r"affine_map<[^>]*->[^>]*>", text))
+    return found if found and all(m.runs for m in found) else None
 
 
 def _made(name: str, base: type[NamedOp], **more: Any) -> None:
     """A class for each name, in the registry."""
     members = {"__slots__": (), "__module__": __name__, "name": f"linalg.{name}", **more}
     type(f"{base.__name__}_{name}", (base,), members)
+
+
+def _general(name: str, base: type[NamedOp], **more: Any) -> None:
+    """A class for the ops of this name that the one in the registry does not stand for."""
+    made: type[NamedOp] = type(f"General_{name}", (base,), {"__slots__": (), "__module__": __name__, **more})
+    made.name = f"linalg.{name}"
+    PlainOp.general[made.name] = made
 
 
 ELEMENTWISE = (
@@ -257,6 +253,11 @@ WINDOWS = (
     "pooling_nwc_min_unsigned pooling_nwc_sum fill_rng_2d"
 ).split()
 
+PLAIN = {"matmul": "mk,kn->mn", "matvec": "mk,k->m", "vecmat": "k,kn->n", "dot": "k,k->"}
+
+for _name, _axes in PLAIN.items():
+    _general(_name, Product, axes=_axes)
+_general("fill", Elementwise)
 for _name in ELEMENTWISE:
     _made(_name, Elementwise)
 for _name, _axes in PRODUCTS.items():

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Relation, Use, Value
+from tracebuf.ir.form import Form
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
-from tracebuf.ir.types import INDEX, TensorType, Type
+from tracebuf.ir.types import INDEX, ScalarType, TensorType, Type
 from tracebuf.ops import arith, memref
-from tracebuf.ops.func import Terminator
+from tracebuf.ops.func import Terminator, check_blocks
 
 Same = Callable[[Value, Value], bool]
 
@@ -111,6 +112,11 @@ class For(Loop):
         found = [v.type for v in inits] if types is None else types
         return cls([*bounds, *inits], found, loc, {}, [Region(body)])
 
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        check_blocks(form, "scf.yield")
+        return super().from_form(form)
+
     @property
     def body(self) -> Block:
         return self.regions[0].block
@@ -139,7 +145,8 @@ class For(Loop):
 
     def verify(self) -> None:
         types = [r.type for r in self.results]
-        if self.body.args[0].type is not INDEX or len(self.body.args) != len(types) + 1:
+        args = self.body.args
+        if not args or not isinstance(args[0].type, ScalarType) or len(args) != len(types) + 1:
             raise InternalError("scf.for: body arguments do not fit")
         if len(self.body.terminator.uses) != len(types) or len(self.uses) != len(types) + 3:
             raise InternalError("scf.for: carried values differ in number")
@@ -194,6 +201,11 @@ class While(Loop):
         """`types` are the results', where sizes are spelled otherwise than in what is forwarded."""
         found = [v.type for v in before.terminator.operands[1:]] if types is None else types
         return cls(inits, found, loc, {}, [Region(before), Region(after)])
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        check_blocks(form, "scf.condition", "scf.yield")
+        return super().from_form(form)
 
     @property
     def before(self) -> Block:
@@ -377,6 +389,27 @@ class If(Op):
     @classmethod
     def of(cls, condition: Value, types: Sequence[Type], then: Block, orelse: Block, loc: Location) -> If:
         return cls([condition], types, loc, {}, [Region(then), Region(orelse)])
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        """Where MLIR has no other branch, ours has one that does nothing."""
+        if len(form.regions) == 2 and not form.regions[1].blocks and not form.result_types:
+            nothing = Block()
+            nothing.append(Yield.of([], form.loc))
+            form.regions[1] = Region(nothing)
+        check_blocks(form, "scf.yield", "scf.yield")
+        return super().from_form(form)
+
+    def to_form(self) -> Form:
+        form = super().to_form()
+        if not self.results and len(self.branches[1].ops) == 1:
+            form.regions = [self.regions[0], Region()]
+            self.regions[0].op = self
+        return form
+
+    def verify(self) -> None:
+        if any(len(b.terminator.uses) != len(self.results) for b in self.branches):
+            raise InternalError("scf.if: the branches yield other values than there are results")
 
     @property
     def branches(self) -> tuple[Block, Block]:

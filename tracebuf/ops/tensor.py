@@ -14,9 +14,10 @@ import numpy as np
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Alias, Facts, Mixed, Op, Relation, Use, Value, join_mixed, split_mixed
+from tracebuf.ir.form import Form
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
-from tracebuf.ir.slices import Slice, apply_slice, pack_slice, unpack_slice
+from tracebuf.ir.slices import Slice, apply_slice, pack_slice, slice_attrs, slice_of_form, unpack_slice, view_sizes
 from tracebuf.ir.types import INDEX, MemRefType, TensorType, Type, UnrankedMemRefType, UnrankedTensorType, row_major
 from tracebuf.ops import memref
 
@@ -33,6 +34,12 @@ class Empty(Op):
     def of(cls, type: TensorType, sizes: Sequence[Mixed], loc: Location, order: tuple[int, ...] | None = None) -> Empty:
         static, dynamic = split_mixed(sizes)
         return cls(dynamic, [type], loc, {"static_sizes": static, "order": order or tuple(range(type.rank))})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        static = form.own_sizes(form.operands)
+        attrs = {"static_sizes": static, "order": tuple(range(len(static))), **form.attrs}
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs)
 
     @property
     def sizes(self) -> list[Mixed]:
@@ -104,6 +111,16 @@ class ExtractSlice(SliceOp):
         attrs, dynamic = pack_slice(s)
         return (ExtractSlice if s.is_mlir else ExtractView)([source, *dynamic], [type], loc, attrs)
 
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect(results=1)
+        attrs = slice_of_form(form, 1, form.shaped_result())
+        form.resize(0, view_sizes(form, attrs, 1))
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs)
+
+    def to_form(self) -> Form:
+        return self.form_with(slice_attrs(self.attrs, 1))
+
     @property
     def source(self) -> Value:
         return self.operand(0)
@@ -146,6 +163,16 @@ class InsertSlice(SliceOp):
     def of(cls, source: Value, dest: Value, s: Slice, loc: Location) -> InsertSlice:
         attrs, dynamic = pack_slice(s)
         return (InsertSlice if s.is_mlir else InsertView)([source, dest, *dynamic], [dest.type], loc, attrs)
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect(results=1)
+        attrs = slice_of_form(form, 2, form.operands[0].tensor_type)
+        form.tie(0, form.operands[1])
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs)
+
+    def to_form(self) -> Form:
+        return self.form_with(slice_attrs(self.attrs, 2))
 
     @property
     def source(self) -> Value:
@@ -249,7 +276,7 @@ class Regrouping(Op):
     """What collapse_shape and expand_shape share: the same elements in C order under another shape, in the same buffer.
 
     Attr `groups`: for each axis of the shape with fewer axes, the axes of the other that it stands for (MLIR:
-    reassociation). Whether a buffer's strides allow it is for whoever makes the op to know.
+    reassociation).
     """
 
     __slots__ = ()
@@ -258,6 +285,14 @@ class Regrouping(Op):
     @property
     def source(self) -> Value:
         return self.operand(0)
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        attrs = memref.groups_of_form(form)
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs)
+
+    def to_form(self) -> Form:
+        return self.form_with(memref.regrouping_attrs(self.attrs))
 
     def verify(self) -> None:
         few, many = sorted((self.source.tensor_type.rank, self.result.tensor_type.rank))
@@ -290,7 +325,8 @@ class CollapseShape(Regrouping):
 
     @classmethod
     def of(cls, source: Value, groups: Sequence[tuple[int, ...]], type: TensorType, loc: Location) -> CollapseShape:
-        return cls([source], [type], loc, {"groups": tuple(groups)})
+        """`viewable`: whoever makes the op knows that the source's strides allow the view."""
+        return cls([source], [type], loc, {"groups": tuple(groups), "viewable": True})
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         return [args[0].reshape([prod(args[0].shape[a] for a in group) for group in self.attrs["groups"]])]
@@ -349,6 +385,12 @@ class Reshape(Op):
             source = rewriter.as_type(source, dense, self.loc)
         made = rewriter.add(memref.Reshape.of(source, shape, dense_buffer(self.result.type), self.loc))
         rewriter.replace(self.result, made.result)
+
+
+def may_copy(op: Op) -> bool:
+    """Whether the rewrite may have to copy the buffer that the result is said to share: only it sees whether the layout
+    allows the view (MLIR behaviour 12)."""
+    return isinstance(op, Reshape) or (isinstance(op, CollapseShape) and "viewable" not in op.attrs)
 
 
 def dense_buffer(type_: Type) -> Type:
@@ -457,6 +499,11 @@ class Insert(Op):
     def of(cls, scalar: Value, dest: Value, indices: Sequence[Value], loc: Location) -> Insert:
         return cls([scalar, dest, *indices], [dest.type], loc)
 
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.tie(0, form.operands[1])
+        return super().from_form(form)
+
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         result = args[1].copy(order="K")
         result[checked_index(result, args[2:])] = args[0]
@@ -483,8 +530,12 @@ class Dim(Op):
     def of(cls, source: Value, dim: int, loc: Location) -> Dim:
         return cls([source], [INDEX], loc, {"dim": dim})
 
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        return memref.dim_of_form(cls, form)
+
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
-        return [int(args[0].shape[self.attrs["dim"]])]
+        return [int(args[0].shape[args[1] if len(args) > 1 else self.attrs["dim"]])]
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
         return False
@@ -496,5 +547,6 @@ class Dim(Op):
         return []
 
     def bufferize(self, rewriter: Rewriter) -> None:
-        op = rewriter.add(memref.Dim.of(rewriter.buffer(self.uses[0]), self.attrs["dim"], self.loc))
+        buffer, index = rewriter.buffer(self.uses[0]), [rewriter.value(v) for v in self.operands[1:]]
+        op = rewriter.add(memref.Dim.rebuilt([buffer, *index], [INDEX], self.loc, dict(self.attrs)))
         rewriter.set_value(self.result, op.result)

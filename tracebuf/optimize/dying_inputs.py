@@ -11,6 +11,7 @@ destination is the better place.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from math import inf
 
 from tracebuf.analysis.dataflow import Dataflow
@@ -18,7 +19,7 @@ from tracebuf.analysis.order import Order
 from tracebuf.analysis.storages import Storages
 from tracebuf.ir.core import Block, Func, Op, Use, Value
 from tracebuf.ops import scf
-from tracebuf.ops.linalg import Generic
+from tracebuf.ops.linalg import DestinationOp
 from tracebuf.ops.tensor import Empty
 from tracebuf.optimize.empty_tensors import continued
 from tracebuf.optimize.versions import Versions
@@ -26,7 +27,7 @@ from tracebuf.optimize.versions import Versions
 
 def reuse_dying_inputs(func: Func) -> None:
     """Rewrites every such op, in program order, so that a chain of them needs one buffer."""
-    candidates = [op for op in func.walk() if isinstance(op, Generic) and fresh_destination(op) is not None]
+    candidates = [op for op in func.walk() if isinstance(op, DestinationOp) and fresh_destination(op) is not None]
     if not candidates:
         return
     versions, carried = Versions(func), Carried(func)
@@ -44,9 +45,9 @@ def reuse_dying_inputs(func: Func) -> None:
             carried.forget()
 
 
-def fresh_destination(op: Generic) -> Empty | None:
-    """The new array that an element-wise op computes into and nothing else uses, if it has one destination."""
-    if not op.on_tensors or not op.all_parallel or len(op.out_uses) != 1:
+def fresh_destination(op: DestinationOp) -> Empty | None:
+    """The new array that an op computes into and nothing else uses, if it has one destination."""
+    if not op.on_tensors or len(op.out_uses) != 1:
         return None
     empty = op.out_uses[0].value.defining_op
     return empty if isinstance(empty, Empty) and len(empty.result.uses) == 1 else None
@@ -84,9 +85,20 @@ def is_unused_afterwards(operand: Use, versions: Versions) -> bool:
 
 def is_read_where_it_is_written(operand: Use, out: Use, versions: Versions) -> bool:
     """Not if the op reads the storage in any other way than this: element i, before it writes element i."""
+    others = [u for u in reading_uses(operand.op, out) if versions.same_storage(u.value, operand.value)]
+    return reads_elements_of(operand, others, out)
+
+
+def reading_uses(op: Op, out: Use) -> Iterator[Use]:
+    """All operands but the destination, and what the op's body takes from outside."""
+    yield from (u for inner in (op, *op.walk()) for u in inner.tensor_uses() if u is not out)
+
+
+def reads_elements_of(operand: Use, others: Sequence[Use], out: Use) -> bool:
+    """Whether those operands are the same array, and the op is done with an element of it when it writes that of
+    `out`."""
     op = operand.op
-    others = (u for u in op.tensor_uses() if u is not out and versions.same_storage(u.value, operand.value))
-    return all(u.value is operand.value and op.elementwise_access(u, out) for u in others)
+    return all(u.op is op and u.value is operand.value and op.elementwise_access(u, out) for u in others)
 
 
 class Carried:
@@ -140,9 +152,9 @@ class Carried:
         """Not if the op reads the storage in any other way than this: element i, before it writes element i."""
         if self._storages is None:
             self._storages = Storages(Dataflow(self._func))
-        storages, op = self._storages, operand.op
-        others = (u for u in op.tensor_uses() if u is not out and not storages.apart(u.value, operand.value))
-        return all(u.value is operand.value and op.elementwise_access(u, out) for u in others)
+        storages = self._storages
+        others = [u for u in reading_uses(operand.op, out) if not storages.apart(u.value, operand.value)]
+        return reads_elements_of(operand, others, out)
 
 
 def beginning(value: Value) -> Value:

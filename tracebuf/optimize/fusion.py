@@ -103,6 +103,7 @@ def is_elementwise_producer(producer: Generic) -> bool:
         len(producer.results) == 1
         and producer.all_parallel
         and producer.maps[out].is_identity
+        and all(m.runs for m in producer.maps)
         and not producer.body.args[out].uses
     )
 
@@ -115,7 +116,7 @@ def has_one_consumer(producer: Generic, consumer: Generic) -> bool:
     uses = producer.result.uses
     if any(u.op is not consumer or u.index >= consumer.n_ins for u in uses):
         return False
-    return len({consumer.maps[u.index] for u in uses}) == 1
+    return len({consumer.maps[u.index] for u in uses}) == 1 and all(m.runs for m in consumer.maps)
 
 
 def is_not_repeated(consumer: Generic, index: int) -> bool:

@@ -9,6 +9,7 @@ from tracebuf.ir.core import Mixed, Op, Value
 from tracebuf.ir.location import Location
 from tracebuf.ir.types import INDEX
 from tracebuf.ops import arith
+from tracebuf.ops.division import FloorDivIndex
 
 Test = bool | Value
 """A condition: known, or an i1 value."""
@@ -42,7 +43,7 @@ class Writer:
     def quotient(self, a: Mixed, b: int) -> Mixed:
         """floor(a / b) for any b but 0."""
         a, b = (a, b) if b > 0 else (self.sub(0, a), -b)
-        return a // b if isinstance(a, int) else a if b == 1 else self.op(arith.FloorDivIndex, a, b)
+        return a // b if isinstance(a, int) else a if b == 1 else self.op(FloorDivIndex, a, b)
 
     def clamped(self, a: Mixed, high: Mixed) -> Mixed:
         return self.op(arith.MinSI, self.op(arith.MaxSI, a, 0), high)

@@ -1,0 +1,63 @@
+"""`func.func` and `builtin.module` from their generic forms, and back (see `ir.print_generic`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tracebuf.ir.attributes import Attr
+from tracebuf.ir.core import Func, Module, Op, Region, Value
+from tracebuf.ir.dims import Sym
+from tracebuf.ir.form import Form, FormError
+from tracebuf.ir.types import same_type
+
+
+def func_of(form: Form, symbols: Mapping[Sym, Value]) -> Func:
+    """The function; its attributes other than name and types are kept as they are."""
+    form.expect(operands=0, results=0, regions=1)
+    name = form.take("sym_name")
+    signature = form.attrs.pop("function_type", None)
+    if signature is None or not isinstance(signature.value, tuple):
+        raise FormError("func.func: the attribute `function_type` is missing")
+    inputs, results = signature.value
+    func = Func(name, inputs, form.loc, results)
+    (body,) = form.regions
+    if body.blocks:
+        _check_body(body, inputs)
+        func.body = body
+        func.symbols = dict(symbols)
+    func.arg_attrs = _each(form, "arg_attrs", len(inputs))
+    func.result_attrs = _each(form, "res_attrs", len(results))
+    func.attrs = dict(form.attrs)
+    return func
+
+
+def _check_body(body: Region, inputs: Sequence[object]) -> None:
+    args = body.block.args
+    if len(args) != len(inputs) or not all(same_type(a.type, t) for a, t in zip(args, inputs)):  # type: ignore[arg-type]
+        raise FormError("func.func: the arguments of its first block are not those of its type")
+    for block in body.blocks:
+        if not block.ops:
+            raise FormError("func.func: a block is empty: it must end in a terminator")
+
+
+def _each(form: Form, name: str, n: int) -> list[dict[str, object]]:
+    """The dictionaries of an array attribute, one for each argument (or result); none where it is missing."""
+    found = form.attrs.pop(name, None)
+    if found is None:
+        return [{} for _ in range(n)]
+    if not isinstance(found.value, list) or len(found.value) != n or not all(isinstance(d, dict) for d in found.value):
+        raise FormError(f"func.func: `{name}` is not {n} dictionaries")
+    return [{k: _plain(a) for k, a in entries.items()} for entries in found.value]
+
+
+def _plain(attr: Attr) -> object:
+    """Words and truths as Python's, which is what passes ask for; all else as MLIR's text."""
+    plain = attr.text in ("true", "false", f'"{attr.value}"')
+    return attr.value if plain else attr
+
+
+def module_of(form: Form, items: Sequence[Func | Op | Module]) -> Module:
+    form.expect(operands=0, results=0)
+    module = Module(items, form.loc, form.take("sym_name", ""))
+    module.attrs = dict(form.attrs)
+    return module
