@@ -13,9 +13,13 @@ from typing import Any
 import pytest
 
 from tracebuf.analysis import Analysis
+from tracebuf.analysis.module import ModuleAnalysis, analyze_module
 from tracebuf.analysis.order import post_order
+from tracebuf.errors import TracebufError
+from tracebuf.frontends.mlir import read
 from tracebuf.ir.core import Func
 from tracebuf.ir.printer import print_module
+from tracebuf.options import OneShotOptions
 
 MLIR_OPT = shutil.which("mlir-opt-22")
 needs_mlir = pytest.mark.skipif(MLIR_OPT is None, reason="mlir-opt-22 is not installed (Debian: mlir-22-tools)")
@@ -31,7 +35,7 @@ class Answer:
     """What was decided about one function. Ops stand in the order of the text, an op before those inside it."""
 
     ops: list[tuple[str, list[str]]] = field(default_factory=list)
-    """Each op with tensors, with "true", "false" or "none" for each operand."""
+    """Each op with tensors, with "true" or "false" for each of them."""
     access: list[str | None] = field(default_factory=list)
     """"none", "read", "write" or "read-write" for each argument; None where nothing is said."""
     equivalent: list[list[int]] = field(default_factory=list)
@@ -76,7 +80,8 @@ def answers(text: str) -> Answers:
             continue
         _take(current, words, line)
     for answer in found.values():
-        answer.ops = [(name, words) for name, words in answer.ops if words and words != ["none"] * len(words)]
+        decided = [(name, [w for w in words if w != "none"]) for name, words in answer.ops]
+        answer.ops = [(name, words) for name, words in decided if words]
     return found
 
 
@@ -166,6 +171,31 @@ def ask(texts: Sequence[str], heuristic: str = "bottom-up", *, seed: int = 0, ex
     """MLIR's decisions on each module; None where its analysis refuses."""
     option = analysis_option(heuristic, seed=seed, extra=extra)
     return [answers(t) if t is not None else None for t in run_mlir(texts, "-mlir-print-op-generic", option)]
+
+
+# -- ours -------------------------------------------------------------------------------------------------------------
+def ours(text: str, heuristic: str = "bottom-up", **options: Any) -> Answers | str:
+    """Our decisions on a module in generic form under compat="mlir"; where we refuse it, the error."""
+    asked = OneShotOptions(
+        analysis_heuristic=heuristic, bufferize_function_boundaries=True, allow_return_allocs_from_loops=True, **options
+    )
+    try:
+        module = read(text)
+        analysis = analyze_module(module, asked)
+    except TracebufError as error:
+        return f"{type(error).__name__} {error}"
+    return {f.name: _our_answer(f, analysis) for f in module.funcs}
+
+
+def _our_answer(func: Func, found: ModuleAnalysis) -> Answer:
+    access = found.access.get(func.name, [])
+    answer = Answer(access=access if any(access) else [])
+    for op in func.walk() if func.name in found.funcs else ():
+        if words := [str(found.funcs[func.name].is_in_place(u)).lower() for u in op.tensor_uses()]:
+            answer.ops.append((op.name, words))
+        if max(same := found.equivalent.get(op, []), default=-1) >= 0:
+            answer.equivalent.append(same)
+    return answer
 
 
 # -- functions of ours ---------------------------------------------------------------------------------------------
