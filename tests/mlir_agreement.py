@@ -35,9 +35,7 @@ def theirs(texts: Sequence[str], heuristic: str) -> list[Answers | str]:
     """MLIR's answers; "refused", or "crash" where it crashes (which it does without being asked for anything odd)."""
     option = analysis_option(heuristic)
     found = ask(texts, heuristic)
-    return [
-        a if a is not None else (CRASH if refusal(t, option) == CRASH else "refused") for t, a in zip(texts, found)
-    ]
+    return [a if a is not None else (CRASH if refusal(t, option) == CRASH else "refused") for t, a in zip(texts, found)]
 
 
 def differing(texts: Sequence[str], heuristic: str) -> list[tuple[int, Any, Any]]:
@@ -109,7 +107,9 @@ def compare(texts: Sequence[str], heuristics: Sequence[str], kinds: int) -> int:
     seen: dict[str, int] = {}
     for heuristic in heuristics:
         found = differing(valid, heuristic)
-        print(f"{heuristic}: {len(valid) - len(found)} agree, {len(found)} differ ({time.perf_counter() - begin:.0f} s)")
+        print(
+            f"{heuristic}: {len(valid) - len(found)} agree, {len(found)} differ ({time.perf_counter() - begin:.0f} s)"
+        )
         for i, a, b in found:
             kind = way(a, b)
             seen[kind] = seen.get(kind, 0) + 1

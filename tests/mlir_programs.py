@@ -1,8 +1,7 @@
 """Random tensor programs as MLIR text: modules that are valid by construction, of whatever bufferization has rules for.
 
-`program(rng)` makes one module from a source of random choices: a seeded `random.Random`, or Hypothesis' own (`modules`),
-which shrinks. They need not mean anything: tensors are reused freely, so that every kind of conflict comes up. Loops and
-conditions are in `mlir_regions`, the functions of a module in `program`.
+They need not mean anything: tensors are reused freely, so that every kind of conflict comes up. Ops with regions, calls
+and whole modules are in `mlir_regions`.
 """
 
 from __future__ import annotations
@@ -274,7 +273,9 @@ class Ops(Writer):
 
     def cast(self) -> None:
         base = self.tensor()
-        shape = tuple((None if self.chance(0.6) else d) if d is not None else self.cast_size() for d in base.tensor.shape)
+        shape = tuple(
+            (None if self.chance(0.6) else d) if d is not None else self.cast_size() for d in base.tensor.shape
+        )
         if shape != base.tensor.shape:
             made = replace(base.tensor, shape=shape)
             self.op(made, f"tensor.cast {base.name} : {base.type} to {made}")
@@ -386,7 +387,9 @@ class Ops(Writer):
         a = self.tensor()
         b, out = self.like(a.type), self.like(a.type)
         result, x, y, o, z = self.new(a.type), *(self.name() for _ in range(4))
-        self.line(f"{result.name} = linalg.map ins({a.name}, {b.name} : {a.type}, {b.type}) outs({out.name} : {out.type})")
+        self.line(
+            f"{result.name} = linalg.map ins({a.name}, {b.name} : {a.type}, {b.type}) outs({out.name} : {out.type})"
+        )
         self.line(f"  ({x}: {self.elem}, {y}: {self.elem}, {o}: {self.elem}) {{")
         self.line(f"    {z} = {self.arith(x, self.rng.choice([y, y, o]))}")
         self.line(f"    linalg.yield {z} : {self.elem}")

@@ -1,4 +1,8 @@
-"""Random MLIR programs, continued: ops with regions, calls, blocks, and whole modules. See `mlir_programs`."""
+"""Random MLIR programs, continued: ops with regions, calls, blocks, and whole modules. See `mlir_programs`.
+
+`program(rng)` makes one module from a source of random choices: a seeded `random.Random`, or Hypothesis' own
+(`modules`), which shrinks.
+"""
 
 from __future__ import annotations
 
@@ -248,7 +252,8 @@ def program(rng: random.Random, ops: int = 16) -> str:
         n = ops if i == 0 else max(ops // 2, 1)
         texts.append("\n".join(Functions(rng, elem, [*callees, *outside]).function(s, rng.randint(n // 3, n))))
     texts += [
-        f"func.func private @{s.name}({', '.join(map(str, s.args))}) -> ({', '.join(map(str, s.results))})" for s in outside
+        f"func.func private @{s.name}({', '.join(map(str, s.args))}) -> ({', '.join(map(str, s.results))})"
+        for s in outside
     ]
     rng.shuffle(texts)
     return "\n".join(texts) + "\n"

@@ -1,7 +1,7 @@
 """Makes a module in MLIR's generic form smaller while it keeps a property, by deleting ops whole.
 
-An op's results are replaced by another value of the same type; whether that is valid is for the property to say (it asks
-the binary, many candidates at once). A line of generic form begins an op, ends its regions, or is a block's label.
+An op's results are replaced by another value of the same type; whether that is valid is for the property to say (it
+asks the binary, many candidates at once). A line of generic form begins an op, ends its regions, or is a block's label.
 """
 
 from __future__ import annotations
