@@ -154,5 +154,5 @@ def test_modules_take_an_analysis_of_ones_own(decide: Callable[[Func], Mine] | N
 
 def test_what_would_change_a_caller_is_refused() -> None:
     module, options = caller_and_callee(), OneShotOptions(bufferize_function_boundaries=True)
-    with pytest.raises(DecisionError, match=r"operand 0 of func.call .* is in place, but .* reads what"):
+    with pytest.raises(DecisionError, match=r"operand 0 of func.call .* is in place, but .* would overwrite"):
         analyze_module(module, options, always)
