@@ -18,10 +18,11 @@ from tracebuf.frontends.mlir.functions import func_of, module_of
 from tracebuf.frontends.mlir.lexer import Tokens
 from tracebuf.frontends.mlir.sizes import Later, Sizes
 from tracebuf.ir.attributes import Attr
-from tracebuf.ir.core import Block, Func, Module, Op, Region, Value, unknown_op
+from tracebuf.ir.core import Block, Func, Module, Op, Region, Value
 from tracebuf.ir.form import Form
 from tracebuf.ir.location import Location
 from tracebuf.ir.types import Type, same_type
+from tracebuf.ir.unknown import unknown_op
 
 Item = Op | Func | Module
 T = TypeVar("T")

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 from tracebuf.errors import InternalError
@@ -136,6 +135,8 @@ class Op:
     """The regions may run many times."""
     levels: ClassVar[frozenset[str]] = frozenset()
     """Where it may stand ("tensor", "memref", "body" of a structured op), beside where the verifier's table lets it."""
+    region_ends: ClassVar[tuple[str, ...]] = ()
+    """The terminator of each region ("" where there is none)."""
 
     def __init_subclass__(cls) -> None:
         if cls.__dict__.get("name"):
@@ -314,27 +315,6 @@ class Op:
         from tracebuf.ir.printer import print_op
 
         return print_op(self)
-
-
-@lru_cache(maxsize=1024)
-def unknown_op(name: str) -> type[Op]:
-    """The class of ops that nobody has registered: kept as they are, with the conservative facts of `Op`."""
-    made: type[Op] = type("UnknownOp", (UnknownOp,), {"__slots__": (), "__module__": __name__})
-    made.name = name
-    return made
-
-
-class UnknownOp(Op):
-    """An op without a class of its own (MLIR: an unregistered op)."""
-
-    __slots__ = ()
-    bufferizable = False
-
-    def is_writable(self, value: Value) -> bool:
-        return False
-
-    def bufferize(self, rewriter: Rewriter) -> None:
-        rewriter.unknown(self)
 
 
 class Block:

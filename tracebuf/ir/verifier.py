@@ -32,12 +32,6 @@ LEGAL: dict[Level, frozenset[str]] = {
 """Op names, and dialects (ending in a dot), that may stand at each level."""
 
 FOREIGN: dict[Level, type[ShapedType]] = {"tensor": MemRefType, "memref": TensorType}
-TERMINATORS = {
-    "scf.for": ("scf.yield",), "scf.if": ("scf.yield", "scf.yield"), "scf.while": ("scf.condition", "scf.yield"),
-    "linalg.generic": ("linalg.yield",), "tensor.generate": ("tensor.yield",), "tensor.pad": ("tensor.yield",),
-    "vector.mask": ("vector.yield",), "": ("func.return",),
-}  # fmt: skip
-"""The terminator of each region."""
 SLICES = {  # how many operands stand before the dynamic offsets, sizes and strides; which of them is the base
     "tensor.extract_slice": (1, 0), "tracebuf.extract_view": (1, 0), "tensor.insert_slice": (2, 1),
     "tracebuf.insert_view": (2, 1), "memref.subview": (1, 0), "tracebuf.subview": (1, 0),
@@ -58,7 +52,7 @@ def verify(func: Func, level: Level) -> None:
     if len(func.arg_attrs) != len(func.args):
         raise InternalError(f"{func.name}: {len(func.args)} arguments with attributes for {len(func.arg_attrs)}")
     verifier = _Verifier(func, level)
-    verifier.block(func.block, None, *TERMINATORS[""])
+    verifier.block(func.block, None, "func.return")
     for symbol, value in func.symbols.items():
         if value not in verifier.defined:
             raise InternalError(f"{func.name}: the value of size {symbol} is not in the function")
@@ -89,7 +83,7 @@ class _Verifier:
             raise InternalError(f"{where(parent)}: a block does not know its region, or the region its op")
         self.define(block.args, block, parent)
         for op in block.ops:
-            if (op.name == terminator) != (op is block.ops[-1]):
+            if terminator and (op.name == terminator) != (op is block.ops[-1]):
                 raise InternalError(f"{where(op)}: stands in the middle or last; the block ends with {terminator}")
             self.op(op, block, terminator)
         self.visible.difference_update(block.args)
@@ -136,12 +130,13 @@ class _Verifier:
             _types(op)
         except InternalError as e:
             raise InternalError(f"{where(op)}: {e}") from None
-        if op.regions and op.name not in TERMINATORS:
-            raise InternalError(f"{where(op)}: should have no regions")
+        if len(op.regions) != len(op.region_ends):
+            wanted = len(op.region_ends) or "no"
+            raise InternalError(f"{where(op)}: should have {wanted} region{'s' * (wanted != 1)}")
         for k, region in enumerate(op.regions):
             if len(region.blocks) != 1:
                 raise InternalError(f"{where(op)}: a region has {len(region.blocks)} blocks")
-            self.block(region.block, op, TERMINATORS[op.name][k])
+            self.block(region.block, op, op.region_ends[k])
         self.define(op.results, op, op)
 
     def operands(self, op: Op, body: Block | None) -> None:

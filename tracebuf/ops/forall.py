@@ -22,6 +22,7 @@ class InParallel(Op):
 
     __slots__ = ()
     name = "scf.forall.in_parallel"
+    region_ends = ("",)
     terminator = True
 
     @property
@@ -38,6 +39,7 @@ class Forall(Op):
 
     __slots__ = ()
     name = "scf.forall"
+    region_ends = ("scf.forall.in_parallel",)
 
     @property
     def bounds(self) -> list[tuple[Mixed, Mixed, Mixed]]:

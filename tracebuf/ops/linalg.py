@@ -198,6 +198,7 @@ class Generic(DestinationOp):
 
     __slots__ = ()
     name = "linalg.generic"
+    region_ends = ("linalg.yield",)
 
     @classmethod
     def of(

@@ -92,6 +92,7 @@ class ByIndex(Made):
     """What generate and pad share: a region that gives the element at each place."""
 
     __slots__ = ()
+    region_ends = ("tensor.yield",)
 
     @property
     def body(self) -> Block:

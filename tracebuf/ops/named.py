@@ -31,6 +31,7 @@ class NamedOp(DestinationOp):
     """An op of linalg with a region of its own: an argument for each operand, as in linalg.generic. Attr `n_ins`."""
 
     __slots__ = ()
+    region_ends = ("linalg.yield",)
     segmented: ClassVar[bool] = True
     """Whether MLIR counts inputs and outputs in `operandSegmentSizes`."""
 

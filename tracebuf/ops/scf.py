@@ -97,6 +97,7 @@ class For(Loop):
 
     __slots__ = ()
     name = "scf.for"
+    region_ends = ("scf.yield",)
     first = 3
 
     @classmethod
@@ -193,6 +194,7 @@ class While(Loop):
 
     __slots__ = ()
     name = "scf.while"
+    region_ends = ("scf.condition", "scf.yield")
 
     @classmethod
     def of(
@@ -385,6 +387,7 @@ class If(Op):
 
     __slots__ = ()
     name = "scf.if"
+    region_ends = ("scf.yield", "scf.yield")
 
     @classmethod
     def of(cls, condition: Value, types: Sequence[Type], then: Block, orelse: Block, loc: Location) -> If:
@@ -437,6 +440,7 @@ class ExecuteRegion(Op):
 
     __slots__ = ()
     name = "scf.execute_region"
+    region_ends = ("scf.yield",)
 
     @property
     def yielded(self) -> list[Use]:

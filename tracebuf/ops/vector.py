@@ -149,6 +149,7 @@ class Mask(Op):
 
     __slots__ = ()
     name = "vector.mask"
+    region_ends = ("vector.yield",)
 
     @property
     def body(self) -> Block:

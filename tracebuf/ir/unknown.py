@@ -1,0 +1,29 @@
+"""Ops that no class stands for. MLIR counterpart: unregistered ops (-allow-unregistered-dialect)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from tracebuf.ir.core import Op, Value
+from tracebuf.ir.protocols import Rewriter
+
+
+@lru_cache(maxsize=1024)
+def unknown_op(name: str) -> type[Op]:
+    """The class of ops that nobody has registered: kept as they are, with the conservative facts of `Op`."""
+    made: type[Op] = type("UnknownOp", (UnknownOp,), {"__slots__": (), "__module__": __name__})
+    made.name = name
+    return made
+
+
+class UnknownOp(Op):
+    """An op without a class of its own (MLIR: an unregistered op)."""
+
+    __slots__ = ()
+    bufferizable = False
+
+    def is_writable(self, value: Value) -> bool:
+        return False
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.unknown(self)
