@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from tracebuf.analysis.derived import Analysis
 from tracebuf.analysis.module import ModuleAnalysis, order_by_calls, returns
 from tracebuf.bufferize.boundary import unknown_type
+from tracebuf.bufferize.globals import add_globals
 from tracebuf.bufferize.rewrite import Rewrite
 from tracebuf.ir.core import Block, Func, Module, Use, Value
 from tracebuf.ir.location import Location
@@ -47,6 +48,7 @@ def bufferize_module(module: Module, analysis: ModuleAnalysis, options: OneShotO
 def _rebuilt(module: Module, funcs: dict[str, Func]) -> Module:
     new = Module([funcs[i.name] if isinstance(i, Func) else i for i in module.items], module.loc, module.name)
     new.attrs = dict(module.attrs)
+    add_globals(new)
     return new
 
 

@@ -1,0 +1,42 @@
+"""Constant tensors become constants of the module: one memref.global for each, whatever functions use it. MLIR
+counterpart: BufferUtils.cpp's getGlobalFor."""
+
+from __future__ import annotations
+
+from tracebuf.ir.attributes import Attr, inherent
+from tracebuf.ir.core import Func, Module, Op
+from tracebuf.ir.types import MemRefType
+from tracebuf.ops.memref import GetGlobal, Global
+
+
+def add_globals(module: Module) -> None:
+    """Gives each buffer of a constant the name of a global that the module then has; equal ones share it."""
+    taken = {name for item in module.items if (name := _name(item))}
+    known: dict[tuple[str, str], str] = {}
+    made: list[Global] = []
+    for func in module.funcs:
+        for op in func.walk():
+            if not isinstance(op, GetGlobal) or "dense" not in op.attrs:
+                continue
+            type_: MemRefType = op.result.memref_type
+            key = (str(type_), op.attrs["dense"])
+            if key not in known:
+                known[key] = name = _unused(op.attrs["name"].value, taken)
+                made.append(Global.of(name, type_, op.attrs["dense"], op.loc))
+            op.attrs["name"] = inherent(f"@{known[key]}", known[key])
+    module.items[:0] = made
+
+
+def _name(item: Func | Op | Module) -> str:
+    if isinstance(item, Op):
+        found = item.attrs.get("sym_name")
+        return str(found.value) if isinstance(found, Attr) else ""
+    return item.name
+
+
+def _unused(wanted: str, taken: set[str]) -> str:
+    name, i = wanted, 0
+    while name in taken:
+        name, i = f"{wanted}_{i}", i + 1
+    taken.add(name)
+    return name
