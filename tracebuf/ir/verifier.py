@@ -34,7 +34,7 @@ LEGAL: dict[Level, frozenset[str]] = {
 FOREIGN: dict[Level, type[ShapedType]] = {"tensor": MemRefType, "memref": TensorType}
 SLICES = {  # how many operands stand before the dynamic offsets, sizes and strides; which of them is the base
     "tensor.extract_slice": (1, 0), "tracebuf.extract_view": (1, 0), "tensor.insert_slice": (2, 1),
-    "tracebuf.insert_view": (2, 1), "memref.subview": (1, 0), "tracebuf.subview": (1, 0),
+    "tensor.parallel_insert_slice": (2, 1),    "tracebuf.insert_view": (2, 1), "memref.subview": (1, 0), "tracebuf.subview": (1, 0),
 }  # fmt: skip
 GEOMETRY = ("static_offsets", "static_sizes", "static_strides")
 
@@ -224,7 +224,7 @@ def _slice(op: Op, leading: int, base_index: int) -> None:
     _require(len(set(kept)) == len(kept) and all(0 <= d < base.rank for d in kept), f"its dimensions {dims} are wrong")
     dropped = [parts[1][d] for d in range(base.rank) if d not in kept]
     _require(all(size == 1 for size in dropped), "a dropped dimension has not the size 1")
-    if leading == 2:
+    if leading == 2 and op.results:
         _destination(op, op.operand(base_index))
     view = op.operand(0).type if leading == 2 else op.result.type
     assert isinstance(view, ShapedType)

@@ -221,6 +221,12 @@ class ParallelInsertSlice(InsertSlice):
     name = "tensor.parallel_insert_slice"
     pure = False
 
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect(results=0)
+        attrs = slice_of_form(form, 2, form.operands[0].tensor_type)
+        return cls.rebuilt(form.operands, [], form.loc, attrs | form.attrs)
+
     def aliasing_values(self, use: Use) -> list[Alias]:
         return []
 
