@@ -34,7 +34,8 @@ LEGAL: dict[Level, frozenset[str]] = {
 FOREIGN: dict[Level, type[ShapedType]] = {"tensor": MemRefType, "memref": TensorType}
 SLICES = {  # how many operands stand before the dynamic offsets, sizes and strides; which of them is the base
     "tensor.extract_slice": (1, 0), "tracebuf.extract_view": (1, 0), "tensor.insert_slice": (2, 1),
-    "tensor.parallel_insert_slice": (2, 1),    "tracebuf.insert_view": (2, 1), "memref.subview": (1, 0), "tracebuf.subview": (1, 0),
+    "tensor.parallel_insert_slice": (2, 1), "tracebuf.insert_view": (2, 1),
+    "memref.subview": (1, 0), "tracebuf.subview": (1, 0),
 }  # fmt: skip
 GEOMETRY = ("static_offsets", "static_sizes", "static_strides")
 
