@@ -34,7 +34,7 @@ class Forall(Op):
     """`scf.forall`: operands are the dynamic bounds (attrs `static_lower`, `static_upper`, `static_step` have None for
     each), then the shared outs. The body's arguments are the indices and the outs.
 
-    An out is written, and read if the body reads its argument (MLIR behaviours 32, 38).
+    An out is written, and read: what no iteration stores to stays as it was (MLIR behaviours 32, 38).
     """
 
     __slots__ = ()
@@ -113,7 +113,7 @@ class Forall(Op):
             raise InternalError("scf.forall: its body ends with scf.forall.in_parallel")
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
-        return facts.is_value_read(self.shared[use.index - self.first])
+        return True
 
     def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
         return True

@@ -215,7 +215,11 @@ class InsertSlice(SliceOp):
 
 
 class ParallelInsertSlice(InsertSlice):
-    """`tensor.parallel_insert_slice`: what an iteration of scf.forall puts into a shared result; no result."""
+    """`tensor.parallel_insert_slice`: what an iteration of scf.forall puts into a shared result; no result.
+
+    MLIR takes it that it neither reads nor writes its destination, which is wrong where an iteration stores there in
+    between, or reads another part: asked for facts as MLIR states them, it says the same.
+    """
 
     __slots__ = ()
     name = "tensor.parallel_insert_slice"
@@ -226,6 +230,12 @@ class ParallelInsertSlice(InsertSlice):
         form.expect(results=0)
         attrs = slice_of_form(form, 2, form.operands[0].tensor_type)
         return cls.rebuilt(form.operands, [], form.loc, attrs | form.attrs)
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return use.index == 0 or (not facts.as_mlir and super().bufferizes_to_memory_read(use, facts))
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return not facts.as_mlir and super().bufferizes_to_memory_write(use, facts)
 
     def aliasing_values(self, use: Use) -> list[Alias]:
         return []
