@@ -450,6 +450,9 @@ class ExecuteRegion(Op):
             raise InternalError("scf.execute_region: one scf.yield is supported")
         return ends[0].uses
 
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return interpreter.run_block(self.regions[0].block, [])
+
     def aliasing_uses(self, value: Value) -> list[tuple[Use, Relation, bool]]:
         return [(self.yielded[value.index], Relation.EQUIVALENT, True)] if value.owner is self else []
 
