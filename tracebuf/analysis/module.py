@@ -20,6 +20,7 @@ from tracebuf.errors import TracebufError
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Func, Module, Op, Use, Value
 from tracebuf.ir.location import Location
+from tracebuf.ir.types import TensorType
 from tracebuf.ops import func as func_ops
 from tracebuf.ops import scf
 from tracebuf.ops.func import Call, Return, Summary
@@ -209,10 +210,11 @@ class _Aliases:
 
 
 def _annotate_equivalent(f: Func, analysis: Analysis, found: ModuleAnalysis) -> None:
+    """MLIR looks among the ranked arguments only."""
+    ranked = [(k, a) for k, a in enumerate(f.args) if isinstance(a.type, TensorType)]
     for op in returns(f):
         found.equivalent[op] = [
-            next((k for k, a in enumerate(f.args) if a.is_tensor and v.is_tensor and analysis.equivalent(v, a)), -1)
-            for v in op.operands
+            next((k for k, a in ranked if v.is_tensor and analysis.equivalent(v, a)), -1) for v in op.operands
         ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from tracebuf.ir.core import Alias, Facts, Mixed, Op, Use, Value
 from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
-from tracebuf.ir.types import I1, INDEX, Type
+from tracebuf.ir.types import I1, INDEX, MemRefType, TensorType, Type
 from tracebuf.ops import memref
 from tracebuf.ops.tensor import poison
 
@@ -75,7 +76,11 @@ class AllocTensor(Op):
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
-        _, copied, hint = form.segments(3)
+        sizes, copied, hint = form.segments(3)
+        if copied:
+            form.tie(0, copied[0])
+        else:
+            form.own_sizes(sizes)
         made = super().from_form(form)
         made.attrs |= {"copies": bool(copied), "hinted": bool(hint)}
         return made
@@ -144,6 +149,14 @@ class ToTensor(Op):
 
     __slots__ = ()
     name = "bufferization.to_tensor"
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect(operands=1, results=1)
+        source, result = form.operands[0].type, form.result_types[0]
+        if isinstance(source, MemRefType) and isinstance(result, TensorType):
+            form.result_types = [replace(result, shape=source.shape)]
+        return super().from_form(form)
 
     @classmethod
     def of(cls, buffer: Value, type: Type, loc: Location) -> ToTensor:

@@ -80,6 +80,11 @@ class Splat(Made):
     __slots__ = ()
     name = "tensor.splat"
 
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.own_sizes(form.operands[1:])
+        return super().from_form(form)
+
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         return [np.full(self.shape_with(args[1:]), args[0], self.result.tensor_type.element.dtype)]
 
@@ -123,6 +128,11 @@ class Generate(ByIndex):
 
     __slots__ = ()
     name = "tensor.generate"
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.own_sizes(form.operands)
+        return super().from_form(form)
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         return [self.elements(interpreter, self.shape_with(args))]
