@@ -13,7 +13,7 @@ from mlir_oracle import analysis_option, needs_mlir, run_mlir
 from random_programs import random_func
 
 from tracebuf import bufferize
-from tracebuf.analysis import Conflict, one_shot
+from tracebuf.analysis import Analysis, Conflict, one_shot
 from tracebuf.analysis.tags import conflict_tags, tagged
 from tracebuf.ir.core import Func, Op, Value
 from tracebuf.ir.dims import Expr
@@ -33,6 +33,11 @@ def mlir_tags(funcs: Sequence[Func]) -> dict[str, dict[str, list[Tag]]]:
     flags = analysis_option(extra="").replace("test-analysis-only", "test-analysis-only print-conflicts")
     (text,) = run_mlir([print_module(funcs)], "-mlir-print-op-generic", flags)
     assert text is not None
+    return read_tags(text)
+
+
+def read_tags(text: str) -> dict[str, dict[str, list[Tag]]]:
+    """From the answer in generic form."""
     found: dict[str, dict[str, list[Tag]]] = {}
     opened: list[tuple[str, int]] = []
     for line in text.splitlines():
@@ -59,7 +64,11 @@ def mlir_tags(funcs: Sequence[Func]) -> dict[str, dict[str, list[Tag]]]:
 def our_tags(f: Func) -> tuple[Counter[Group], Counter[Group], set[Group]]:
     """The same of our analysis in compat mode, without numbers: what is shown; of that, what stands for the only
     conflict of an operand; and all that may be shown for one conflict, whichever it is."""
-    analysis, met = one_shot(f, compat="mlir"), Counter[str]()
+    return our_tags_of(f, one_shot(f, compat="mlir"))
+
+
+def our_tags_of(f: Func, analysis: Analysis) -> tuple[Counter[Group], Counter[Group], set[Group]]:
+    met = Counter[str]()
     places: dict[Op | Func, tuple[str, int]] = {f: ("func.func", 0)}
     for op in f.walk():
         places[op] = op.name, met[op.name]
