@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-Strategy = Literal["one-shot", "copy-before-write"]
+Strategy = Literal["one-shot", "optimal", "copy-before-write"]
 Heuristic = Literal[
     "auto", "bottom-up", "top-down", "bottom-up-from-terminators", "insert-slice-first", "fuzzer",
 ]  # fmt: skip
@@ -42,9 +42,10 @@ something (optimize/empty_tensors.py). reshaped-reads: one element of a reshaped
 class Options:
     """What can be chosen.
 
-    `strategy`: One-Shot analysis, a copy before every write (to compare with), or an analysis of your own: called with
-    the tensor program, it returns an object that answers `is_in_place(use)`. `heuristic` and `seed`: the order in
-    which One-Shot decides, MLIR's names; "auto" tries several and keeps the cheapest (under `compat`, bottom-up).
+    `strategy`: One-Shot analysis, "optimal" (the decisions of least cost, searched for), a copy before every write (to
+    compare with), or an analysis of your own: called with the tensor program, it returns an object that answers
+    `is_in_place(use)`. `heuristic` and `seed`: the order in which One-Shot decides, MLIR's names; "auto" tries several
+    and keeps the cheapest (under `compat`, bottom-up).
     `max_specializations`: how many programs one function may be compiled to (rule F5); further calls run the original
     function, logged and listed. `verify`: run the verifier after every pass.
     `compat`: "mlir" decides as MLIR 22 does, without improvements. `improvements`: those of IMPROVEMENTS that are made.

@@ -55,8 +55,8 @@ ALIASES = {"tensor": "canonicalize-again", "memref": "assign-storage"}
 @dataclass(frozen=True)
 class Lowered:
     """The program of one call at every stage. `as_text(stage)`: "tensor", "memref", "llvm", "loops" (the loop
-    nests), "traced", or the
-    name of a pass (`stages` lists them in order)."""
+    nests), "traced", "certificate" (under `strategy="optimal"`), or the name of a pass
+    (`stages` lists them in order)."""
 
     texts: Mapping[str, str]
 
@@ -82,7 +82,10 @@ def lowered(traced: Traced, options: Options) -> Lowered:
     def observe(name: str, func: Func) -> None:
         texts[name] = print_func(func)
 
-    kernel = bufferized(traced, options, observe).compile(traced.func.name)
+    program = bufferized(traced, options, observe)
+    kernel = program.compile(traced.func.name)
     texts["loops"] = "\n".join(str(p) for p in kernel.plans)
     texts["llvm"] = kernel.text
+    if "certificate" in program.func.attrs:
+        texts["certificate"] = program.func.attrs["certificate"].as_text()
     return Lowered(texts)

@@ -23,7 +23,8 @@ class Conflict:
 
     `rule` is "read after write" (then `read`, `write` and `definition` are set), "not writable" (`read_only` is the
     value whose buffer must not be stored to), "parallel" (iterations that run at once would store to one buffer, that
-    of `definition`), "copy before write" (nobody looked) or "chosen" (the user's own analysis says so).
+    of `definition`), "dearer" (more would be copied elsewhere), "copy before write" (nobody looked) or "chosen" (the
+    user's own analysis says so).
 
     `unsaved`: of a read after write, each rule that might have saved it, with a word on why it did not (only where all
     conflicts were asked for); `because` is the most telling of them.
@@ -57,6 +58,8 @@ class Conflict:
             return f"{write} would store into {f'`{name}`' if name else 'a buffer'}, which is read-only"
         if self.rule == "parallel":
             return f"{write} would store, in iterations that run at once, to a buffer that they share"
+        if self.rule == "dearer":
+            return f"{write} may use the operand in place, but then more is copied elsewhere"
         if self.rule == "chosen":
             return f"the chosen analysis does not let {write} use the operand in place"
         return f"{write} stores, and no analysis was asked for"

@@ -16,7 +16,6 @@ from tracebuf.analysis.one_shot import undecided
 from tracebuf.analysis.order import post_order
 from tracebuf.errors import DecisionError
 from tracebuf.ir.core import Func, Use
-from tracebuf.ops import scf
 
 
 class Chosen(Analysis):
@@ -70,7 +69,7 @@ def illegal(analysis: Analysis) -> list[str]:
     for op in post_order(flow.func):
         for use in op.tensor_uses():
             if not analysis.is_in_place(use):
-                if op.must_bufferize_in_place(use) and flow.is_known(op) and not isinstance(op.parent_op, scf.If):
+                if replayed.must_be_in_place(use, branches=False):
                     found.append(f"{place(use)} is out of place, but must be in place")
             elif (conflict := replayed.attempt(use)) is not None:
                 found.append(f"{place(use)} is in place, but {conflict}")

@@ -22,6 +22,9 @@ from tracebuf.ir.types import ShapedType
 from tracebuf.ops import arith, bufferization, scf, tensor
 from tracebuf.ops.forall import Forall
 
+VIEWS = (tensor.ExtractSlice, tensor.Regrouping, tensor.ExtractDiagonal)
+"""Ops that make an alias and touch no element: out of place, their result is copied and not their operand."""
+
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
@@ -36,12 +39,13 @@ class Assumptions:
 @dataclass(frozen=True, slots=True)
 class Item:
     """One allocation or copy that the rewrite emits in `block`. `because`: the operand that is not in place, or that a
-    loop passes on, or whose elements the op stores; None for a new array that the program asks for."""
+    loop passes on, or whose elements the op stores; None for a new array that the program asks for, which is `made`."""
 
     kind: str
     block: Block
     nbytes: float
     because: Use | None = None
+    made: Value | None = None
 
     @property
     def bytes(self) -> float:
@@ -72,10 +76,14 @@ class CostModel:
         self._sizes: dict[ShapedType, float] = {}
         self._weigh(flow.func.body, 1.0)
 
-    def cost(self, analysis: Analysis) -> Cost:
-        """What the rewrite would emit if the analysis is asked."""
-        items = tuple(_Walk(self, analysis).items())
-        return Cost(items, sum(self.runs[item.block] * item.bytes for item in items))
+    def cost(self, analysis: Analysis, ops: frozenset[Op] | None = None) -> Cost:
+        """What the rewrite would emit if the analysis is asked; for these ops only, if given, with those around."""
+        items = tuple(_Walk(self, analysis, ops).items())
+        return Cost(items, sum(map(self.weighed, items)))
+
+    def weighed(self, item: Item) -> float:
+        """The bytes of an item, as often as it runs."""
+        return self.runs[item.block] * item.bytes
 
     def _weigh(self, region: Region, runs: float) -> None:
         for block in region.blocks:
@@ -110,6 +118,16 @@ class CostModel:
         found = self.assumed.size if symbol.kind in ("dim", "unnamed") else self.assumed.size // 2
         found = max(found, symbol.lo) if symbol.lo is not None else found
         return min(found, symbol.hi) if symbol.hi is not None else found
+
+    def alone(self, use: Use, contents: bool) -> float:
+        """What it costs, by itself, that an operand is not in place; `contents`: the copy must hold them."""
+        like = use.op.result if isinstance(use.op, VIEWS) else use.value
+        return self.runs_of(use) * self.nbytes(like) * (3 if contents else 1)
+
+    def runs_of(self, use: Use) -> float:
+        """How often the op of an operand runs."""
+        assert use.op.block is not None
+        return self.runs[use.op.block]
 
     def exceeds(self, cost: Cost, other: Cost) -> bool:
         """Whether on some way through the program more allocations and copies may run than with another cost."""
@@ -179,8 +197,8 @@ def in_circle(block: Block) -> bool:
 class _Walk:
     """One walk through the program as the rewrite does it, with keys that stand for buffers and views."""
 
-    def __init__(self, model: CostModel, analysis: Analysis) -> None:
-        self._model, self._flow, self._analysis = model, model.flow, analysis
+    def __init__(self, model: CostModel, analysis: Analysis, only: frozenset[Op] | None) -> None:
+        self._model, self._flow, self._analysis, self._only = model, model.flow, analysis, only
         self._keys: dict[Value, Hashable] = {}
         self._found: list[Item] = []
         self._fresh: dict[Hashable, tuple[int, bool]] = {}
@@ -194,7 +212,7 @@ class _Walk:
         unused = {place for place, used in self._fresh.values() if not used}
         return (item for place, item in enumerate(self._found) if place not in unused)
 
-    def _emit(self, kind: str, value: Value, because: Use | None) -> None:
+    def _emit(self, kind: str, value: Value, because: Use) -> None:
         self._found.append(Item(kind, self._block, self._model.nbytes(value), because))
 
     def _buffer(self, use: Use) -> Hashable:
@@ -220,6 +238,8 @@ class _Walk:
 
     def _ops(self, block: Block) -> None:
         for op in block.ops:
+            if self._only is not None and op not in self._only:
+                continue
             if isinstance(op, scf.Loop):
                 self._loop(op)
             elif isinstance(op, scf.If):
@@ -228,7 +248,7 @@ class _Walk:
                 self._op(op)
 
     def _op(self, op: Op) -> None:
-        if isinstance(op, tensor.ExtractSlice | tensor.Regrouping | tensor.ExtractDiagonal):
+        if isinstance(op, VIEWS):
             return self._view(op)
         buffers = {use: self._buffer(use) for use in op.tensor_uses()}
         if (ends := stored(op)) is not None:
@@ -250,7 +270,7 @@ class _Walk:
             use = sources[0][0]
             return self._key(use) if self._analysis.is_in_place(use) else use
         if op.bufferizes_to_allocation(result):
-            self._emit("allocation", result, None)
+            self._found.append(Item("allocation", self._block, self._model.nbytes(result), made=result))
             self._fresh[result] = len(self._found) - 1, False
         return result
 

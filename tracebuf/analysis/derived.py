@@ -8,6 +8,8 @@ counterpart: AnalysisState, whose subclasses answer more than one question.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tracebuf.analysis.aliases import Classes
 from tracebuf.analysis.base import Conflict
 from tracebuf.analysis.dataflow import Dataflow
@@ -77,7 +79,7 @@ class Analysis:
         """Whether what a loop passes to its next iteration may stay in its buffer, not being the carried one."""
         if self._kept is None:
             handing = Handing(self.flow, self.is_in_place, self.equivalent, self.storages, rotates=self.rotates)
-            self._kept = handing.kept()
+            self._kept = handing.kept(self.ops())
         return use in self._kept
 
     def needs_contents(self, use: Use) -> bool:
@@ -86,11 +88,15 @@ class Analysis:
         """
         return bool(self.flow.definitions(use.value)) and self.flow.passes_read(use)
 
+    def ops(self) -> Iterable[Op]:
+        """The ops that it is about, from inner ones to outer ones."""
+        return post_order(self.flow.func)
+
     # -- equivalence
     def _find_equivalences(self) -> None:
         """From inner ops to outer ones (MLIR behaviour 5)."""
         self._classes = Classes()
-        for op in post_order(self.flow.func):
+        for op in self.ops():
             for result in op.results:
                 if result.is_tensor:
                     self._relate(op, result, self._classes)

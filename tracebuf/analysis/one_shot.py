@@ -16,7 +16,6 @@ from tracebuf.analysis.aliases import AliasSet, read_of
 from tracebuf.analysis.base import Conflict
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.derived import Analysis
-from tracebuf.analysis.indices import Indices
 from tracebuf.analysis.order import post_order
 from tracebuf.analysis.parts import Parts
 from tracebuf.analysis.read_only_loops import only_read
@@ -47,12 +46,12 @@ class _Sets(dict[Value, AliasSet]):
 class OneShot(Analysis):
     """The decisions for one function."""
 
-    __slots__ = ("_conflicts", "_in_place", "_read_only", "_rules", "_sets", "checks_parallel")
+    __slots__ = ("_conflicts", "_in_place", "_read_only", "_sets", "checks_parallel", "rules")
 
     def __init__(self, flow: Dataflow, rules: Rules, *, check_parallel: bool = True) -> None:
         """`check_parallel`: no iteration of a parallel loop stores to what another may store to as well."""
         super().__init__(flow, rules.storages, rotates="rotation" in rules.improved)
-        self._rules = rules
+        self.rules = rules
         self.checks_parallel = check_parallel and any(flow.order.parallel.values())
         self._in_place: set[Use] = set()
         self._conflicts: dict[Use, Conflict] = {}
@@ -64,7 +63,7 @@ class OneShot(Analysis):
     @property
     def improved(self) -> frozenset[Improvement]:
         """The improvements over MLIR that are made."""
-        return self._rules.improved
+        return self.rules.improved
 
     # -- answers
     def is_in_place(self, use: Use) -> bool:
@@ -77,14 +76,14 @@ class OneShot(Analysis):
         """Beyond MLIR 22, loops that only read what they carry do not write it."""
         if not self.flow.writes(use):
             return False
-        return "read-only-loops" not in self._rules.improved or not only_read(self.flow, use)
+        return "read-only-loops" not in self.rules.improved or not only_read(self.flow, use)
 
     def conflicts(self, use: Use) -> tuple[Conflict, ...]:
         """Searched for anew, among all decisions, each with why no rule saved it."""
         if use not in self._conflicts:
             return ()
         found = dict.fromkeys(self._all_conflicts(use))
-        return tuple(e for c in found for e in explained(self._rules, c)) or (self._conflicts[use],)
+        return tuple(e for c in found for e in explained(self.rules, c)) or (self._conflicts[use],)
 
     def out_of_place(self) -> list[Use]:
         return list(self._conflicts)
@@ -114,14 +113,14 @@ class OneShot(Analysis):
         """A result may be in the buffer of a carried value that is handed on to it: one alias set from the start."""
         for op in self.flow.func.walk():
             if isinstance(op, scf.Loop):
-                for result, near in zip(op.results, self._rules.storages.reached(op), strict=True):
+                for result, near in zip(op.results, self.rules.storages.reached(op), strict=True):
                     if result.is_tensor and near:
                         self._union(list({id(s): s for s in (self._sets[op.results[k]] for k in near)}.values()))
 
     def force(self, use: Use) -> None:
         """Marks an operand that must be in place; InternalError where that would change what the program computes (MLIR
         does not look)."""
-        if self._rules.parts is None:
+        if self.rules.parts is None:
             self._use_in_place(use)
         elif (conflict := self.attempt(use)) is not None:
             raise InternalError(f"{use} must be in place, but {conflict}")
@@ -140,7 +139,7 @@ class OneShot(Analysis):
 
     def again(self) -> OneShot:
         """One-Shot over the same function by the same rules, before its first decision."""
-        return OneShot(self.flow, self._rules, check_parallel=self.checks_parallel)
+        return OneShot(self.flow, self.rules, check_parallel=self.checks_parallel)
 
     def run(self, heuristic: str, seed: int = 0, *, branches: bool = True) -> OneShot:
         """Decides all in one order; what must be in place comes first."""
@@ -154,12 +153,16 @@ class OneShot(Analysis):
     def force_all(self, *, branches: bool = True) -> OneShot:
         """Puts in place what must be. `branches`: what an scf.if yields as well, as in MLIR; else a branch may copy."""
         for op in post_order(self.flow.func):
-            if not branches and isinstance(op.parent_op, scf.If):
-                continue
             for use in op.tensor_uses():
-                if self.flow.is_known(op) and op.must_bufferize_in_place(use):
+                if self.must_be_in_place(use, branches=branches):
                     self.force(use)
         return self
+
+    def must_be_in_place(self, use: Use, *, branches: bool = True) -> bool:
+        """Whether there is no choice. `branches`: nor for what an scf.if yields."""
+        if not branches and isinstance(use.op.parent_op, scf.If):
+            return False
+        return self.flow.is_known(use.op) and use.op.must_bufferize_in_place(use)
 
     def attempt(self, use: Use) -> Conflict | None:
         """Puts the operand in place if it may be; else the reason why not."""
@@ -189,7 +192,7 @@ class OneShot(Analysis):
         read_only = [value for s in sets for value in s.read_only]
         if read_only:
             for w in chain([] if write is None else [write], (w for s in sets for w in s.writes())):
-                if self._may_reach_read_only(w):
+                if self.may_reach_read_only(w):
                     yield from (Conflict("not writable", w, read_only=value) for value in read_only)
 
     def _shared_writes(self, write: Use | None, sets: list[AliasSet]) -> Iterator[Conflict]:
@@ -203,12 +206,12 @@ class OneShot(Analysis):
                 if region(source) is not region(w.op):
                     yield Conflict("parallel", w, definition=source)
 
-    def _may_reach_read_only(self, write: Use) -> bool:
+    def may_reach_read_only(self, write: Use) -> bool:
         """Whether a write in an alias set with a read-only buffer may be to such a one: a path may have put a buffer
         that is read and one that is written to under one name (rule S8). MLIR takes it that it is."""
-        if "rotation" not in self._rules.improved:
+        if "rotation" not in self.rules.improved:
             return True
-        return not all(self.flow.is_writable(root) for root in self._rules.storages.of(write.value))
+        return not all(self.flow.is_writable(root) for root in self.rules.storages.of(write.value))
 
     def _conflicts_of(self, write: Use | None, sets: list[AliasSet]) -> Iterator[Conflict]:
         """Conflicts between the operand as a write and all reads, and between reads and writes that would come
@@ -217,7 +220,7 @@ class OneShot(Analysis):
         if write is not None:
             for s in sets:
                 for read in s.reads_near(self.flow, write):
-                    if (found := self._rules.conflict(read, write)) is not None:
+                    if (found := self.rules.conflict(read, write)) is not None:
                         yield found
         for s, t in permutations(sets, 2):
             if len(s.reads) <= t.n_writes:
@@ -225,7 +228,7 @@ class OneShot(Analysis):
             else:
                 pairs = ((read, w) for w in t.writes() for read in s.reads_near(self.flow, w))
             for read, w in pairs:
-                if (found := self._rules.conflict(read, w)) is not None:
+                if (found := self.rules.conflict(read, w)) is not None:
                     yield found
 
     def _use_in_place(self, use: Use) -> None:
@@ -254,8 +257,7 @@ def undecided(
     """One-Shot before its first decision: nothing is in place."""
     flow = Dataflow(func, as_mlir=compat is not None) if flow is None else flow
     improved = improvements if compat is None else frozenset[Improvement]()
-    parts = Parts(flow) if compat is None else None
-    rules = Rules(flow, parts, Storages(flow), Indices(func) if parts is None else parts.indices, improved)
+    rules = Rules(flow, Parts(flow) if compat is None else None, Storages(flow), improved)
     return OneShot(flow, rules, check_parallel=check_parallel)
 
 
@@ -311,11 +313,10 @@ def shuffled(ops: list[Op], seed: int) -> list[Op]:
 
 
 def from_terminators(func: Func) -> dict[Op, None]:
-    """Ops that terminators' operands come from, each terminator of a region followed back within its block."""
+    """Ops that terminators' operands come from, each terminator followed back within its block."""
     found: dict[Op, None] = {}
     for terminator in post_order(func):
-        leaves = terminator.terminator and not terminator.successors
-        if not leaves or terminator in found or terminator.block is None:
+        if not terminator.terminator or terminator in found or terminator.block is None:
             continue
         found[terminator] = None
         values = [v for v in terminator.operands if v.is_tensor]

@@ -9,7 +9,7 @@ place (behaviours 36, 37).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.ir.core import Op, Relation, Use, Value, happens_in
@@ -95,10 +95,10 @@ class Handing:
         self._storages, self._rotates = storages, rotates
         self._met: dict[tuple[Value, Value], bool] = {}
 
-    def kept(self) -> set[Use]:
-        """The operands of loops' terminators that stay in their buffers."""
+    def kept(self, ops: Iterable[Op]) -> set[Use]:
+        """The operands of the terminators of the loops among `ops` that stay in their buffers."""
         found: set[Use] = set()
-        for op in self._flow.func.walk():
+        for op in ops:
             if isinstance(op, scf.Loop):
                 fixed = scf.fixed_places(op, self._same)
                 moving = [(k, a) for k, a in enumerate(op.args) if k not in fixed and op.straight]
@@ -155,7 +155,7 @@ class Handing:
         if a is b or (a, b) in self._met:
             return a is b or self._met[a, b]
         if a.owner is b.owner and isinstance(a.owner, scf.If):
-            found = any(self._meet(x.value, y.value) for x, y in zip(near, others, strict=True))
+            found = any(self._meet(x.value, y.value) for x in near for y in others if x.op is y.op)
         elif a.owner is b.owner and isinstance(a.owner, scf.Loop):
             found = any(self._meet(x.value, y.value) for x in near for y in others if x is not y)
         else:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tracebuf.analysis import Conflict
+from tracebuf.analysis.certificate import Certificate
 from tracebuf.ir.core import Func, Op
 from tracebuf.ir.dims import Dim, Sym, evaluate, symbols
 from tracebuf.ir.location import Location
@@ -53,6 +54,8 @@ class Explanation:
 
     name: str
     entries: tuple[Entry, ...]
+    certificate: Certificate | None = None
+    """What `strategy="optimal"` shows for the decisions."""
 
     @property
     def allocations(self) -> tuple[Entry, ...]:
@@ -68,10 +71,11 @@ class Explanation:
         return tuple(dict.fromkeys(c for e in self.entries for c in e.conflicts))
 
     def __str__(self) -> str:
-        if not self.entries:
-            return f"{self.name}: no allocations, no copies"
-        head = f"{self.name}: {count(self.allocations, 'allocation')}, {count(self.copies, 'copy')}"
-        return "\n".join([head, *(str(e) for e in self.entries)])
+        head = f"{self.name}: no allocations, no copies"
+        if self.entries:
+            head = f"{self.name}: {count(self.allocations, 'allocation')}, {count(self.copies, 'copy')}"
+        end = [] if self.certificate is None else [str(self.certificate)]
+        return "\n".join([head, *(str(e) for e in self.entries), *end])
 
 
 def count(entries: tuple[Entry, ...], noun: str) -> str:
@@ -92,7 +96,7 @@ def human(n: float) -> str:
 def explain(func: Func, env: Mapping[Sym, int]) -> Explanation:
     """The report of a memref program; `env` has the call's sizes. What has no bytes is left out."""
     entries = [entry for op in func.walk() if (entry := entry_of(op, env)) is not None and entry.bytes != 0]
-    return Explanation(func.name, tuple(entries))
+    return Explanation(func.name, tuple(entries), func.attrs.get("certificate"))
 
 
 def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
