@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tracebuf.backend.runtime.kernel import Kernel
-from tracebuf.ir.core import Alias, Block, Builder, Facts, Func, Op, Use, Value
+from tracebuf.frontends.mlir import read_all
+from tracebuf.ir.clone import clone_op
+from tracebuf.ir.core import Alias, Block, Builder, Facts, Func, Module, Op, Use, Value
 from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.protocols import Interpreter
 from tracebuf.ir.slices import Slice
-from tracebuf.ir.types import F64, INDEX, MemRefType, TensorType
+from tracebuf.ir.types import F64, I1, INDEX, MemRefType, TensorType, Type
 from tracebuf.ops import arith, bufferization, linalg, scf, tensor
 from tracebuf.ops.func import Return
 from tracebuf.ops.linalg import AffineMap, identity_map
@@ -180,6 +183,41 @@ CASES: dict[str, tuple[Any, list[Example]]] = {
         bufferization.MaterializeInDestination, [(vector(3), vector(3, 7.0)), (vector(6)[::2], vector(3))]
     ),
 }  # fmt: skip
+
+
+INTERPRETED = {"select", "constant"}
+"""Ops without a native form."""
+
+
+def text_case(module: Module) -> tuple[Callable[..., Op], Example]:
+    """The op before the return of a module's only function, and data for its arguments."""
+    (func,) = module.funcs
+    *before, op, _ = func.block.ops
+
+    def build(*values: Value) -> Op:
+        block, mapping = values[0].block, dict(zip(func.args, values, strict=True))
+        for earlier in before:
+            clone_op(earlier, mapping, lambda new: (block.append(new), new)[1])
+        return clone_op(op, mapping, lambda new: new)
+
+    return build, tuple(datum(a.type, 3.0 * k + 1) for k, a in enumerate(func.args))
+
+
+def datum(type_: Type, start: float) -> Any:
+    if not isinstance(type_, TensorType):
+        return True if type_ == I1 else np.float64(start)
+    shape = [n for n in type_.shape if isinstance(n, int)]
+    numbers = np.arange(start, start + np.prod(shape, dtype=int)).reshape(shape)
+    return numbers % 2 == 1 if type_.element == I1 else numbers.astype(type_.element.dtype)
+
+
+FROM_TEXT = {m.funcs[0].name: m for m in read_all((Path(__file__).parent / "declared_ops.mlir").read_text())}
+
+
+@pytest.mark.parametrize("name", FROM_TEXT)
+def test_declared_facts_of_mlirs_ops_hold(name: str) -> None:
+    build, example = text_case(FROM_TEXT[name])
+    assert len(check_op(build, [example], native=name not in INTERPRETED).findings) >= 3
 
 
 @pytest.mark.parametrize("case", CASES)

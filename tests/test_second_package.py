@@ -15,11 +15,16 @@ from second_package import Evens, Lerp, OneElement, Ranked, evens, lerp, ranked
 
 import tracebuf
 from tracebuf.analysis import one_shot
+from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.bufferize import bufferize
 from tracebuf.extend import external_model
+from tracebuf.frontends.mlir import read
+from tracebuf.interpret import memref as memref_interpreter
+from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.ir.core import Block, Func, Value
 from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.types import F64, INDEX, TensorType
+from tracebuf.ir.verifier import verify
 from tracebuf.ops import arith, tensor
 from tracebuf.ops.func import Return
 from tracebuf.options import Options
@@ -113,6 +118,44 @@ def test_loops_are_native_and_in_place() -> None:
     assert (counters.allocations, counters.copies) == (0, 0)
     lowered = f.lower(VECTOR.copy(), OTHER.copy())
     assert "second.lerp\n" in lowered.as_text("loops") and '"second.lerp"(' in lowered.as_text("memref")
+
+
+# -- text
+
+TEXT = """
+"builtin.module"() ({
+  "func.func"() <{function_type = (tensor<?xf64>, tensor<4xf64>, f64) -> tensor<?xf64>, sym_name = "f"}> ({
+  ^bb0(%x: tensor<?xf64>, %y: tensor<4xf64>, %w: f64):
+    %0 = "second.lerp"(%x, %x, %w, %x) <{operandSegmentSizes = array<i32: 3, 1>}> {note = "kept"}
+      : (tensor<?xf64>, tensor<?xf64>, f64, tensor<?xf64>) -> tensor<?xf64>
+    %1 = "second.evens"(%y) {static_size = 2 : i64} : (tensor<4xf64>) -> tensor<2xf64>
+    %2 = "second.lerp"(%1, %1, %w, %1) <{operandSegmentSizes = array<i32: 3, 1>}>
+      : (tensor<2xf64>, tensor<2xf64>, f64, tensor<2xf64>) -> tensor<2xf64>
+    %3 = "second.ranked"(%x, %0) <{operandSegmentSizes = array<i32: 1, 1>}>
+      : (tensor<?xf64>, tensor<?xf64>) -> tensor<?xf64>
+    "func.return"(%3) : (tensor<?xf64>) -> ()
+  }) : () -> ()
+}) : () -> ()
+"""
+
+
+def test_text_with_the_ops_is_read_analysed_rewritten_and_run() -> None:
+    (f,) = read(TEXT).funcs
+    assert [type(op) for op in f.block.ops[:4]] == [Lerp, Evens, Lerp, Ranked]
+    assert [dict(op.to_form().attrs)["static_size"].value for op in f.block.ops if isinstance(op, Evens)] == [2]
+    assert f.block.ops[0].to_form().attrs["note"].value == "kept"
+    analysis = one_shot(f)
+    out = [op.name for op in f.walk() for use in op.tensor_uses() if not analysis.is_in_place(use)]
+    assert out == ["second.lerp"]  # the first, whose destination is read by second.ranked
+    program = bufferize(f, analysis)
+    verify(program, "memref")
+    x, y = np.array([3.0, 1.0, 2.0]), np.arange(4.0)
+    expected = tensor_interpreter.run(f, [x, y, 0.5]).results
+    for results in (
+        memref_interpreter.run(program, [x.copy(), y.copy(), 0.5], may_leak=True).results,
+        Kernel(program, "f").run([x.copy(), y.copy(), 0.5]),
+    ):
+        np.testing.assert_array_equal(results[0], expected[0])
 
 
 # -- facts

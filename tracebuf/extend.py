@@ -2,12 +2,15 @@
 
 An op that writes into a destination derives from `DestinationOp`: `evaluate` is its NumPy reference, `spec` its loops
 (without one native code calls the reference back), `reads_in` and `reads_out` its facts. Any other op derives from `Op`
-and says how it is rewritten (`bufferize`). `traced_as` ties a NumPy function to it. `testing.check_op` tests the facts.
+and says how it is rewritten (`bufferize`). What it keeps in attributes of its own it gives to text and takes from there
+(`to_form`, `from_form`). `traced_as` ties a NumPy function to it. `testing.check_op` tests the facts.
 """
 
 from tracebuf.frontends.numpy.extension import ArrayRef, Tracing, traced_as
+from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Alias, Block, Builder, Facts, Op, Relation, Use, Value
 from tracebuf.ir.external import ExternalModel, external_model
+from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.slices import Slice
@@ -17,7 +20,8 @@ from tracebuf.ops.linalg import AffineMap, DestinationOp, Spec, identity_map
 from tracebuf.ops.linalg import Yield as BodyYield
 
 __all__ = [
-    "AffineMap", "Alias", "ArrayRef", "Block", "BodyYield", "Builder", "DestinationOp", "ExternalModel", "Facts",
-    "Interpreter", "Location", "MemRefType", "Op", "Relation", "Rewriter", "ShapedType", "Slice", "Spec", "TensorType",
-    "Tracing", "Type", "Use", "Value", "arith", "external_model", "identity_map", "memref", "traced_as",
+    "AffineMap", "Alias", "ArrayRef", "Attr", "Block", "BodyYield", "Builder", "DestinationOp", "ExternalModel",
+    "Facts", "Form", "FormError", "Interpreter", "Location", "MemRefType", "Op", "Relation", "Rewriter", "ShapedType",
+    "Slice", "Spec", "TensorType", "Tracing", "Type", "Use", "Value", "arith", "external_model", "identity_map",
+    "memref", "traced_as",
 ]  # fmt: skip

@@ -20,12 +20,14 @@ from tracebuf.analysis import several_orders as one_shot
 from tracebuf.analysis.chosen import analysis_of
 from tracebuf.analysis.copy_before_write import copy_before_write
 from tracebuf.analysis.derived import Analysis
+from tracebuf.analysis.module import analyze_module
 from tracebuf.analysis.optimal import Optimal, optimal
+from tracebuf.bufferize.module import bufferize_module
 from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
-from tracebuf.ir.core import Func
+from tracebuf.ir.core import Func, Module
 from tracebuf.ir.verifier import verify
 from tracebuf.optimize.accumulate import accumulate_products
 from tracebuf.optimize.apart import write_directly
@@ -37,12 +39,14 @@ from tracebuf.optimize.early_reads import move_reads_early
 from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
 from tracebuf.optimize.fold_memref import fold_memref
 from tracebuf.optimize.fusion import fuse
+from tracebuf.optimize.inline_calls import inline_calls
 from tracebuf.optimize.layouts import keep_layouts
 from tracebuf.optimize.liveness import shorten_liveness
+from tracebuf.optimize.lower_forall import lower_forall
 from tracebuf.optimize.ordered_copies import order_copies
 from tracebuf.optimize.reshaped_reads import read_through_reshapes
 from tracebuf.optimize.storage import assign_storage
-from tracebuf.options import Improvement, Options
+from tracebuf.options import Improvement, OneShotOptions, Options
 
 Pass = Callable[[Func], None]
 Observer = Callable[[str, Func], None]
@@ -126,6 +130,19 @@ def to_memref(func: Func, options: Options, observe: Observer | None = None) -> 
         observe("bufferize", program)
     _run(MEMREF_PASSES, program, "memref", options, observe)
     return program
+
+
+def module_to_memref(module: Module, options: OneShotOptions) -> Module:
+    """From tensors to buffers for a module read from MLIR text: analysis and rewrite, without frees."""
+    return bufferize_module(module, analyze_module(module, options), options)
+
+
+def function_to_run(module: Module, name: str) -> Func:
+    """One function of a bufferized module as the interpreter and the compiler take it: without calls, freed."""
+    func = inline_calls(module, name)
+    lower_forall(func)
+    _run(MEMREF_PASSES, func, "memref", Options(verify=True), None)
+    return func
 
 
 def _run(

@@ -10,11 +10,13 @@ import numpy as np
 from tracebuf.extend import (
     AffineMap,
     Alias,
+    Attr,
     Block,
     BodyYield,
     Builder,
     DestinationOp,
     Facts,
+    Form,
     Interpreter,
     Location,
     Op,
@@ -92,6 +94,14 @@ class Evens(Op):
     @classmethod
     def of(cls, x: Value, size: int, loc: Location) -> Evens:
         return cls([x], [TensorType((size,), x.tensor_type.element)], loc, {"static_size": size})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        size: int = form.take("static_size")
+        return cls.of(form.operands[0], size, form.loc)
+
+    def to_form(self) -> Form:
+        return self.form_with({"static_size": Attr(f"{self.attrs['static_size']} : i64", self.attrs["static_size"])})
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         return [args[0][: 2 * self.attrs["static_size"] : 2].view()]

@@ -16,6 +16,7 @@ from tracebuf.analysis.aliases import AliasSet, read_of
 from tracebuf.analysis.base import Conflict
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.derived import Analysis
+from tracebuf.analysis.indices import Indices
 from tracebuf.analysis.order import post_order
 from tracebuf.analysis.parts import Parts
 from tracebuf.analysis.read_only_loops import only_read
@@ -257,7 +258,8 @@ def undecided(
     """One-Shot before its first decision: nothing is in place."""
     flow = Dataflow(func, as_mlir=compat is not None) if flow is None else flow
     improved = improvements if compat is None else frozenset[Improvement]()
-    rules = Rules(flow, Parts(flow) if compat is None else None, Storages(flow), improved)
+    parts = Parts(flow) if compat is None else None
+    rules = Rules(flow, parts, Storages(flow), Indices(func) if parts is None else parts.indices, improved)
     return OneShot(flow, rules, check_parallel=check_parallel)
 
 
@@ -313,10 +315,11 @@ def shuffled(ops: list[Op], seed: int) -> list[Op]:
 
 
 def from_terminators(func: Func) -> dict[Op, None]:
-    """Ops that terminators' operands come from, each terminator followed back within its block."""
+    """Ops that terminators' operands come from, each terminator of a region followed back within its block."""
     found: dict[Op, None] = {}
     for terminator in post_order(func):
-        if not terminator.terminator or terminator in found or terminator.block is None:
+        leaves = terminator.terminator and not terminator.successors
+        if not leaves or terminator in found or terminator.block is None:
             continue
         found[terminator] = None
         values = [v for v in terminator.operands if v.is_tensor]

@@ -7,16 +7,16 @@ element either, whatever the analysis decides. Offsets are compared as symbolic 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import gcd
 
 from tracebuf.analysis.dataflow import Dataflow
+from tracebuf.analysis.indices import Indices
 from tracebuf.analysis.order import post_order
-from tracebuf.ir.core import Mixed, Relation, Use, Value
-from tracebuf.ir.dims import Dim, Sym, add, dim_max, dim_min, floordiv, mul, sub
+from tracebuf.ir.core import Relation, Use, Value
+from tracebuf.ir.dims import Dim, add, mul, sub
 from tracebuf.ir.facts import Facts
-from tracebuf.ops import arith, scf, tensor
+from tracebuf.ops import scf
 from tracebuf.ops.tensor import ExtractSlice, InsertSlice, Regrouping, SliceOp
 
 
@@ -57,16 +57,14 @@ def regrouped(path: tuple[Step, ...], op: Regrouping) -> tuple[Step, ...]:
 class Parts:
     """Roots, parts and symbolic offsets of one function, each computed once."""
 
-    __slots__ = ("_exprs", "_facts", "_flow", "_paths")
+    __slots__ = ("_facts", "_flow", "_paths", "indices")
 
     def __init__(self, flow: Dataflow) -> None:
         self._flow, self._facts = flow, Facts()
         self._paths: dict[Value, Path] = {}
-        self._exprs: dict[Value, Dim] = {}
-        for symbol, value in flow.func.symbols.items():
-            known = self._exprs.setdefault(value, symbol.expr)
-            if known is not symbol.expr:  # one value under two names: sizes that a guard made equal
-                self._facts.assume_equal(known, symbol.expr)
+        self.indices = Indices(flow.func)
+        for known, other in self.indices.equal:
+            self._facts.assume_equal(known, other)
         for op in post_order(flow.func):
             for result in op.results:
                 if result.is_tensor:
@@ -154,7 +152,7 @@ class Parts:
             if not isinstance(stride, int):
                 ranges.append(None)
                 continue
-            first = self._expr(offset)
+            first = self.indices.of(offset)
             last = add(first, mul(stride, sub(sizes.get(d, 1), 1)))
             ranges.append((first, last, stride) if stride >= 0 else (last, first, -stride))
         return ranges
@@ -167,30 +165,3 @@ class Parts:
         if common > 1 and isinstance(distance, int) and distance % common:
             return True
         return self._facts.less(last, other_first) or self._facts.less(other_last, first)
-
-    def _expr(self, value: Mixed) -> Dim:
-        """An offset as a symbolic size; what is not arithmetic on sizes is a symbol of its own."""
-        if isinstance(value, int):
-            return value
-        if (known := self._exprs.get(value)) is None:
-            known = self._exprs[value] = self._compute(value)
-        return known
-
-    def _compute(self, value: Value) -> Dim:
-        op = value.defining_op
-        if isinstance(op, arith.Constant):
-            return int(op.attrs["value"])
-        if isinstance(op, tensor.Dim):
-            size: Dim = op.operand(0).tensor_type.shape[op.attrs["dim"]]
-            return size
-        if op is not None and (function := _ARITHMETIC.get(op.name)) is not None:
-            a, b = (self._expr(v) for v in op.operands)
-            return function(a, b)
-        opaque: Dim = Sym(value.name or "offset", "opaque").expr
-        return opaque
-
-
-_ARITHMETIC: dict[str, Callable[[Dim, Dim], Dim]] = {
-    "arith.addi": add, "arith.subi": sub, "arith.muli": mul, "arith.maxsi": dim_max, "arith.minsi": dim_min,
-    "arith.floordivsi": floordiv,
-}  # fmt: skip

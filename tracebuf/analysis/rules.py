@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from tracebuf.analysis.aliases import Read, loop_between
 from tracebuf.analysis.base import Conflict
 from tracebuf.analysis.dataflow import Dataflow
+from tracebuf.analysis.indices import Indices
 from tracebuf.analysis.order import within
 from tracebuf.analysis.parts import Parts
 from tracebuf.analysis.storages import Storages
@@ -30,6 +31,7 @@ class Rules:
     flow: Dataflow
     parts: Parts | None
     storages: Storages
+    indices: Indices
     improved: frozenset[Improvement]
 
     def conflict(self, read: Read, write: Use) -> Conflict | None:
@@ -82,7 +84,11 @@ class Rules:
 
         def matches(value: Value) -> bool:
             op = value.defining_op
-            return isinstance(op, ExtractSlice) and op.same_subset(insert) and self.same(op.source, insert.dest)
+            return (
+                isinstance(op, ExtractSlice)
+                and self.indices.same_subset(op, insert)
+                and self.same(op.source, insert.dest)
+            )
 
         return all(matches(v) for v in self.flow.chain(use, matches, leaves=True))
 

@@ -17,6 +17,7 @@ from tracebuf.ir.core import Block, Func, Op, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, evaluate, symbols
 from tracebuf.ir.types import INDEX, ScalarType, ShapedType, is_unnamed
 from tracebuf.ir.verifier import where
+from tracebuf.ops.cf import BranchOp
 
 __all__ = ["Runner"]
 
@@ -42,13 +43,18 @@ class Runner:
         raise NotImplementedError
 
     def run_block(self, block: Block, args: Sequence[Any]) -> list[Any]:
-        """Runs the block with these argument values; the operand values of its terminator."""
-        self.bind(block.args, args, block.parent_op)
-        ops = block.ops
-        for i in range(len(ops) - 1):
-            op = ops[i]
-            self.bind(op.results, self.run_op(op, self.operands(op)), op)
-        return self.operands(ops[-1])
+        """Runs the block with these argument values, and those it branches to; the operand values of the terminator
+        that leaves the region."""
+        while True:
+            self.bind(block.args, args, block.parent_op)
+            ops = block.ops
+            for i in range(len(ops) - 1):
+                op = ops[i]
+                self.bind(op.results, self.run_op(op, self.operands(op)), op)
+            end, values = ops[-1], self.operands(ops[-1])
+            if not isinstance(end, BranchOp):
+                return values
+            block, args = end.taken(values)
 
     def operands(self, op: Op) -> list[Any]:
         env = self.env

@@ -97,7 +97,7 @@ class _MemRefRunner(Runner):
                 return handler(self, op, args)
             if isinstance(op, linalg.DestinationOp):
                 return self.structured(op, args)
-            if isinstance(op, (checks.Check, arith.ScalarOp, scf.Loop, scf.If)):
+            if isinstance(op, (checks.Check, arith.ScalarOp, scf.Loop, scf.If, scf.ExecuteRegion)):
                 return op.evaluate(self, args)
         except MemoryFault as e:
             raise e if e.op else MemoryFault(e.message, op) from None

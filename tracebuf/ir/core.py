@@ -275,7 +275,8 @@ class Op:
 
     def aliasing_values(self, use: Use) -> list[Alias]:
         """The results (or block arguments) that may share the operand's buffer if it is used in place."""
-        return [Alias(r, Relation.UNKNOWN, definite=False) for r in self.results if r.is_tensor]
+        near = [*self.results, *(a for region in self.regions for a in region.block.args)]
+        return [Alias(v, Relation.UNKNOWN, definite=False) for v in near if v.is_tensor]
 
     def aliasing_uses(self, value: Value) -> list[tuple[Use, Relation, bool]]:
         """The operands whose buffer `value` (a result, or an argument of a region's block) may share."""

@@ -5,6 +5,7 @@ ControlFlow/BufferizableOpInterfaceImpl.cpp. Programs read from MLIR text have i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tracebuf.ir.attributes import segments
 from tracebuf.ir.core import Alias, Block, Facts, Op, Relation, Use, Value
@@ -21,6 +22,10 @@ class BranchOp(Op):
 
     def target(self, use: Use) -> Value | None:
         """The argument of a successor that an operand becomes."""
+        raise NotImplementedError
+
+    def taken(self, values: list[Any]) -> tuple[Block, list[Any]]:
+        """Where control goes with these operand values, and the arguments there."""
         raise NotImplementedError
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
@@ -54,6 +59,9 @@ class Branch(BranchOp):
     def target(self, use: Use) -> Value | None:
         return self.successors[0].args[use.index]
 
+    def taken(self, values: list[Any]) -> tuple[Block, list[Any]]:
+        return self.successors[0], values
+
 
 class CondBranch(BranchOp):
     """`cf.cond_br`: goes to one of two blocks. Operands: the condition, what goes with the first, with the second."""
@@ -79,6 +87,10 @@ class CondBranch(BranchOp):
             return None
         at = use.index - 1
         return self.successors[0].args[at] if at < self.n_then else self.successors[1].args[at - self.n_then]
+
+    def taken(self, values: list[Any]) -> tuple[Block, list[Any]]:
+        condition, *rest = values
+        return (self.successors[0], rest[: self.n_then]) if condition else (self.successors[1], rest[self.n_then :])
 
     @classmethod
     def from_form(cls, form: Form) -> Op:

@@ -351,7 +351,7 @@ class GetGlobal(Op):
         if not type.shape:
             symbol = f"__constant_x{type.element}"
         found = MemRefType(type.shape, type.element, row_major(type.shape))
-        return cls([], [found], loc, {"name": inherent(f"@{symbol}", symbol), "dense": value.partition("> : ")[0]})
+        return cls([], [found], loc, {"name": inherent(f"@{symbol}", symbol), "dense": value})
 
 
 def forget_layout(type_: ShapedType) -> MemRefType:

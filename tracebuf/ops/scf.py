@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar
 
-from tracebuf.errors import InternalError
+from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Relation, Use, Value
 from tracebuf.ir.form import Form
 from tracebuf.ir.location import Location
@@ -447,8 +447,11 @@ class ExecuteRegion(Op):
         """The operands of its scf.yield, of which it has one (InternalError else)."""
         ends = [b.ops[-1] for b in self.regions[0].blocks if isinstance(b.ops[-1], Yield)]
         if len(ends) != 1:
-            raise InternalError("scf.execute_region: one scf.yield is supported")
+            raise UnsupportedError("an scf.execute_region without unique scf.yield is not supported", location=self.loc)
         return ends[0].uses
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return interpreter.run_block(self.regions[0].block, [])
 
     def aliasing_uses(self, value: Value) -> list[tuple[Use, Relation, bool]]:
         return [(self.yielded[value.index], Relation.EQUIVALENT, True)] if value.owner is self else []
