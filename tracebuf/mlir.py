@@ -25,6 +25,7 @@ from tracebuf.interpret import memref, tensor
 from tracebuf.ir.core import Func, Module
 from tracebuf.ir.types import ScalarType, TensorType
 from tracebuf.ops.arith import convert
+from tracebuf.optimize.generalize import generalize
 from tracebuf.optimize.inline_calls import inline_calls
 from tracebuf.options import OneShotOptions
 
@@ -96,4 +97,6 @@ def program(module: Module, name: str = "", options: OneShotOptions = DEFAULT) -
         raise TracebufError("a program is run with bufferize_function_boundaries")
     name = name or module.funcs[-1].name
     buffers = pipeline.function_to_run(pipeline.module_to_memref(module, options), name)
-    return Program(name, inline_calls(module, name), buffers)
+    tensors = inline_calls(module, name)
+    generalize(tensors)
+    return Program(name, tensors, buffers)

@@ -39,10 +39,12 @@ from tracebuf.optimize.early_reads import move_reads_early
 from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
 from tracebuf.optimize.fold_memref import fold_memref
 from tracebuf.optimize.fusion import fuse
+from tracebuf.optimize.generalize import generalize
 from tracebuf.optimize.inline_calls import inline_calls
 from tracebuf.optimize.layouts import keep_layouts
 from tracebuf.optimize.liveness import shorten_liveness
 from tracebuf.optimize.lower_forall import lower_forall
+from tracebuf.optimize.lower_selects import lower_selects, own_constants
 from tracebuf.optimize.ordered_copies import order_copies
 from tracebuf.optimize.reshaped_reads import read_through_reshapes
 from tracebuf.optimize.storage import assign_storage
@@ -141,6 +143,9 @@ def function_to_run(module: Module, name: str) -> Func:
     """One function of a bufferized module as the interpreter and the compiler take it: without calls, freed."""
     func = inline_calls(module, name)
     lower_forall(func)
+    generalize(func)
+    own_constants(func)
+    lower_selects(func)
     _run(MEMREF_PASSES, func, "memref", Options(verify=True), None)
     return func
 

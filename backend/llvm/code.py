@@ -73,6 +73,12 @@ class Code:
         """`signature` has `@` where the name goes: "void @(ptr)"."""
         self._declared[name] = "declare " + signature.replace("@", f"@{name}", 1)
 
+    def constant(self, name: str, data: bytes) -> str:
+        """Bytes that nobody writes; the pointer to them."""
+        text = "".join(f"\\{byte:02X}" for byte in data)
+        self._declared[name] = f'@{name} = private constant [{len(data)} x i8] c"{text}", align 64'
+        return f"@{name}"
+
     def call(
         self, result: str, name: str, args: Sequence[tuple[str, str]], attributes: str = "", flags: str = ""
     ) -> str:

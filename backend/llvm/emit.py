@@ -20,6 +20,7 @@ from tracebuf.backend.llvm.references import call_reference
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Func, Op, Value
+from tracebuf.ir.dense import dense_array
 from tracebuf.ir.dims import Dim, Expr, Sym
 from tracebuf.ir.protocols import llvm_type
 from tracebuf.ir.types import MemRefType, ScalarType, Type
@@ -163,6 +164,15 @@ class KernelWriter:
         order = op.attrs.get("order", tuple(range(type_.rank)))
         root = next(iter(self.roots[op.result]))
         self.buffers[op.result] = self.memory.allocate(type_, sizes, order, op, root)
+
+    def _get_global(self, op: memref.GetGlobal) -> None:
+        type_ = op.result.memref_type
+        sizes = tuple(int(str(n)) for n in type_.shape)
+        data = dense_array(op.attrs["dense"], sizes, type_.element.dtype).tobytes()
+        pointer = self.code.constant(op.attrs["name"].value.strip("_"), data)
+        strides = tuple(str(s) for s in type_.strides)
+        roots = self.roots[op.result]
+        self.buffers[op.result] = Buffer(type_, pointer, pointer, tuple(map(str, sizes)), strides, roots)
 
     def _dealloc(self, op: memref.Dealloc) -> None:
         self.memory.free(self.buffers[op.operand(0)], memref.base_of(op.operand(0)))
@@ -375,6 +385,7 @@ _WRITERS: dict[type[Op], Callable[..., None]] = {
     memref.Alloc: KernelWriter._alloc,
     memref.Alloca: KernelWriter._alloc,
     memref.Dealloc: KernelWriter._dealloc,
+    memref.GetGlobal: KernelWriter._get_global,
     memref.Dim: KernelWriter._dim,
     memref.Cast: KernelWriter._cast,
     memref.Subview: KernelWriter._view,

@@ -185,7 +185,7 @@ def layout_order(type_: MemRefType) -> tuple[int, ...]:
 def storages(func: Func) -> tuple[dict[Value, frozenset[int]], int]:
     """For each memref value the storages it may be part of, and how many storages there are.
 
-    A storage is an argument, an allocation, or an arena slot (which several allocations use one after another).
+    A storage is an argument, an allocation, a constant, or an arena slot (which several allocations use in turn).
     """
     roots: dict[Value, frozenset[int]] = {}
     slots: dict[object, int] = {}
@@ -197,6 +197,8 @@ def storages(func: Func) -> tuple[dict[Value, frozenset[int]], int]:
         if isinstance(op, memref.Alloc | bufferization.Clone):
             arena = op.attrs.get("kind") == "arena"
             roots[op.result] = frozenset([slots.setdefault(("slot", op.attrs["slot"]) if arena else op, len(slots))])
+        elif isinstance(op, memref.GetGlobal):
+            roots[op.result] = frozenset([slots.setdefault(("global", op.attrs["name"].text), len(slots))])
     changed = True
     while changed:
         changed = False
