@@ -16,6 +16,7 @@ from random_programs import random_func
 
 from tracebuf import pipeline
 from tracebuf.bufferize import bufferize
+from tracebuf.frontends.mlir import read
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.interpret.memory import Memory
@@ -216,6 +217,14 @@ def element_of_a_reshaped_part() -> Func:
     return finish(m, m.extract(flat, 6))
 
 
+def read_after_a_choice() -> Func:
+    """c = (a if p else b).copy(); c[0] = x; return c, a[0]"""
+    m = maker(a=(N,), b=(N,), x=F64, p=I1)
+    a, b, x, p = m.args
+    (chosen,) = m.branch(p, lambda: [a], lambda: [b], [a.type])
+    return finish(m, m.insert(x, chosen, 0), m.extract(a, 0))
+
+
 PROGRAMS: list[tuple[Improvement, Callable[[], Func], Cost, Cost]] = [
     ("disjoint-slices", disjoint_halves, (1, 1), (0, 0)),
     ("disjoint-slices", even_and_odd, (1, 1), (0, 0)),
@@ -230,6 +239,7 @@ PROGRAMS: list[tuple[Improvement, Callable[[], Func], Cost, Cost]] = [
     ("branch-copies", stored_after_a_choice, (1, 1), (0, 0)),
     ("reshaped-reads", element_of_a_reshaped_part, (1, 1), (0, 0)),
     ("early-reads", read_after_write, (2, 1), (1, 0)),
+    ("early-reads", read_after_a_choice, (1, 1), (0, 0)),
     ("early-reads", read_in_a_loop_after_a_branch, (1, 1), (0, 0)),
 ]
 
@@ -310,3 +320,32 @@ def test_a_read_that_saves_nothing_early_stays() -> None:
     m = maker(("a",), a=(N,), x=F64)
     a, x = m.args
     assert order_after_early_reads(finish(m, m.insert(x, a, 0), m.extract(a, 1))) == ["insert", "extract"]
+
+
+# -- branches that loop ----------------------------------------------------------------------------------------------
+
+
+def test_blocks_in_a_circle_are_analysed() -> None:
+    text = """
+"builtin.module"() ({
+  "func.func"() <{function_type = (tensor<8xf64>, index, f64) -> tensor<8xf64>, sym_name = "f"}> ({
+  ^bb0(%a: tensor<8xf64>, %n: index, %x: f64):
+    %zero = "arith.constant"() <{value = 0 : index}> : () -> index
+    "cf.br"(%zero, %a)[^bb1] : (index, tensor<8xf64>) -> ()
+  ^bb1(%i: index, %t: tensor<8xf64>):
+    %more = "arith.cmpi"(%i, %n) <{predicate = 2 : i64}> : (index, index) -> i1
+    "cf.cond_br"(%more)[^bb2, ^bb3] <{operandSegmentSizes = array<i32: 1, 0, 0>}> : (i1) -> ()
+  ^bb2:
+    %one = "arith.constant"() <{value = 1 : index}> : () -> index
+    %new = "tensor.insert"(%x, %t, %i) : (f64, tensor<8xf64>, index) -> tensor<8xf64>
+    %next = "arith.addi"(%i, %one) : (index, index) -> index
+    "cf.br"(%next, %new)[^bb1] : (index, tensor<8xf64>) -> ()
+  ^bb3:
+    "func.return"(%t) : (tensor<8xf64>) -> ()
+  }) : () -> ()
+}) : () -> ()
+"""
+    (f,) = read(text).funcs
+    pipeline.improve_tensors(f, Options())
+    analysis = pipeline.analyze(f, Options())
+    assert all(analysis.is_in_place(use) for op in f.walk() for use in op.tensor_uses())

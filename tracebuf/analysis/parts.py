@@ -105,7 +105,7 @@ class Parts:
         current = value
         while (found := self._paths.get(current)) is None:
             op = current.defining_op
-            sources = self._flow.aliasing_uses(current)
+            sources = [] if op is None else self._flow.aliasing_uses(current)
             if isinstance(op, ExtractSlice | Regrouping):
                 steps.append((current, None if isinstance(op, ExtractSlice) and is_whole(op) else op))
                 current = op.source

@@ -181,8 +181,10 @@ def insert_keeps_the_rest(rules: Rules, read: Read, write: Use) -> bool:
 
 def varies(flow: Dataflow, read: Read, op: SliceOp) -> bool:
     """Whether the slice may change from iteration to iteration of the loops between a definition of the read and the
-    read.
+    read; where blocks branch, any that is not constant may.
     """
+    if flow.order.branches:
+        return len(op.operands) > op.leading
     regions = (loop_between(flow, read.use.op, d) for d in read.definitions)
     loops = [region.op for region in regions if region is not None and region.op is not None]
     dynamic = [v.owner if isinstance(v.owner, Op) else v.owner.parent_op for v in op.operands[op.leading :]]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from tracebuf.analysis.dataflow import Dataflow
-from tracebuf.ir.core import Op, Relation, Use, Value, happens_in
+from tracebuf.ir.core import Block, Op, Relation, Use, Value, happens_in
 from tracebuf.ops import scf
 
 
@@ -32,7 +32,9 @@ class Storages:
 
     def of(self, value: Value) -> frozenset[Value]:
         """The values that stand for the storages."""
-        work = [value]
+        if value not in self._roots and self._flow.order.branches:
+            self._roots[value] = self._reachable(value)
+        work = [] if value in self._roots else [value]
         while work:
             current = work[-1]
             sources = self._sources(current)
@@ -44,6 +46,15 @@ class Storages:
             own = [current] if not sources or isinstance(current.owner, scf.Loop) else []
             self._roots.setdefault(current, frozenset(own).union(*(self._roots[v] for v in sources)))
         return self._roots[value]
+
+    def _reachable(self, value: Value) -> frozenset[Value]:
+        """The same where blocks branch, maybe in a circle."""
+        work, seen = [value], {value}
+        while work:
+            near = [v for v in self._sources(work.pop()) if v not in seen]
+            work += near
+            seen.update(near)
+        return frozenset(v for v in seen if not self._sources(v) or isinstance(v.owner, scf.Loop))
 
     def _sources(self, value: Value) -> list[Value]:
         if isinstance(value.owner, scf.Loop):
@@ -129,7 +140,8 @@ class Handing:
             if isinstance(value.owner, scf.Loop):
                 inits = (value.owner.inits[k] for k in self._storages.reached(value.owner)[value.index])
                 return value, [use for use in inits if self._in_place(use)]
-            if len(sources) != 1 or not near or sources[0][1] is not Relation.EQUIVALENT:
+            straight = len(sources) == 1 and sources[0][1] is Relation.EQUIVALENT
+            if not straight or not near or isinstance(value.owner, Block):
                 return value, near
             value = near[0].value
 

@@ -27,7 +27,7 @@ ROUNDS = 8
 
 def move_reads_early(func: Func) -> None:
     """Moves one group of reads after the other, as long as that saves something."""
-    if not any(may_be_written_and_read(value) for value in func.values()):
+    if not may_conflict(func):
         return
     analysis, refused = _analysed(func), set[Pair]()
     for _ in range(ROUNDS):
@@ -59,11 +59,11 @@ def is_cheaper(new: Analysis, old: Analysis) -> bool:
     return cost < before and not model.exceeds(cost, before)
 
 
-def may_be_written_and_read(value: Value) -> bool:
-    """Whether a tensor has a use that writes, and another."""
-    if not value.is_tensor or len(value.uses) < 2:
+def may_conflict(func: Func) -> bool:
+    """Whether some tensor is used more than once, and something else than a new array is written to."""
+    if not any(value.is_tensor and len(value.uses) > 1 for value in func.values()):
         return False
-    return any(use in destinations(use.op) for use in value.uses)
+    return any(not isinstance(use.value.owner, tensor.Empty) for op in func.walk() for use in destinations(op))
 
 
 Pair = tuple[Use, Use]
