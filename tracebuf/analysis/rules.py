@@ -18,7 +18,7 @@ from tracebuf.analysis.indices import Indices
 from tracebuf.analysis.order import within
 from tracebuf.analysis.parts import Parts
 from tracebuf.analysis.storages import Storages
-from tracebuf.ir.core import Op, Use, Value, happens_in
+from tracebuf.ir.core import Block, Op, Use, Value, happens_in
 from tracebuf.ops import scf
 from tracebuf.ops.tensor import ExtractSlice, InsertSlice, SliceOp
 from tracebuf.options import Improvement
@@ -37,7 +37,7 @@ class Rules:
     def conflict(self, read: Read, write: Use) -> Conflict | None:
         """The conflict between a read and a write of one buffer, or None."""
         flow = self.flow
-        definition = next((d for d in read.definitions if not self.outside(write, d)), None)
+        definition = next((d for d in read.definitions if not self.harmless(read.use, write, d)), None)
         if definition is None:
             return None
         if order_counts(flow, read, write) and any(rule(self, read.use, write) for rule in ORDER_RULES):
@@ -47,6 +47,12 @@ class Rules:
         if any(op.is_not_conflicting(read.use, write, flow) for op in {read.use.op: None, write.op: None}):
             return None
         return Conflict("read after write", write, read.use, definition)
+
+    def harmless(self, read: Use, write: Use, definition: Value) -> bool:
+        """Whether what the definition makes is not overwritten by the write before the read."""
+        if self.outside(write, definition):
+            return True
+        return self.parts is not None and defined_anew_before(self.flow, read, write, definition)
 
     def outside(self, write: Use, definition: Value) -> bool:
         """Beyond MLIR 22, a loop makes all its results at once, where they begin in different storages, and a write
@@ -112,6 +118,20 @@ def write_is_outside_definition(flow: Dataflow, write: Use, definition: Value, *
         return True
     made = flow.aliasing_values(write)
     return len(made) == 1 and made[0].value is definition
+
+
+def defined_anew_before(flow: Dataflow, read: Use, write: Use, definition: Value) -> bool:
+    """No conflict if every way from the write to the read enters the block whose argument is read: it is another value
+    then. MLIR 22 is content if the write stands in another block. Tests: test_blocks_in_a_circle_are_analysed,
+    test_branches_that_loop."""
+    home = definition.owner
+    if not isinstance(home, Block) or len(home.region.blocks) == 1:
+        return False
+    reader, writer = within(read.op, home.region), within(write.op, home.region)
+    if reader is None or writer is None or reader.block is None or writer.block in (None, home, reader.block):
+        return False
+    assert writer.block is not None
+    return not flow.order.reaches(writer.block, reader.block, home)
 
 
 def order_counts(flow: Dataflow, read: Read, write: Use) -> bool:

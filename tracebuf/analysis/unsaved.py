@@ -34,7 +34,7 @@ def explained(rules: Rules, conflict: Conflict) -> list[Conflict]:
     write = conflict.write
     unsaved = tuple((rule.__name__, _missed(rules, rule, read, write)) for rule in (*ORDER_RULES, *SUBSET_RULES))
     because = _telling(rules, read, write)
-    definitions = (d for d in read.definitions if not rules.outside(write, d))
+    definitions = (d for d in read.definitions if not rules.harmless(read.use, write, d))
     return [replace(conflict, definition=d, unsaved=unsaved, because=because) for d in definitions]
 
 
