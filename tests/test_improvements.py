@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from ir_programs import Maker
 from params import slow_but
-from params import slow_but
 from random_programs import random_func
 
 from tracebuf import pipeline
