@@ -1,13 +1,14 @@
 """Offsets and sizes of slices as symbolic sizes, so that `n` and `n + 0` are one.
 
-MLIR counterpart: ValueBoundsConstraintSet, which compares them as affine expressions. Nothing here knows of iterations:
-a value that a loop computes is one symbol.
+What MLIR knows of them: `bounds`; here the smaller of two values, and the like, are expressions too. Nothing here
+knows of iterations: a value that a loop computes is one symbol.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from tracebuf.analysis.bounds import Bounds
 from tracebuf.ir.core import Func, Mixed, Value
 from tracebuf.ir.dims import Dim, Sym, add, dim_max, dim_min, floordiv, mul, sub
 from tracebuf.ir.types import TensorType
@@ -18,10 +19,11 @@ from tracebuf.ops.tensor import SliceOp
 class Indices:
     """The expressions of one function's index values, each computed once."""
 
-    __slots__ = ("_known", "equal")
+    __slots__ = ("_bounds", "_known", "equal")
 
     def __init__(self, func: Func) -> None:
         self._known: dict[Value, Dim] = {}
+        self._bounds = Bounds(func)
         self.equal: list[tuple[Dim, Dim]] = []
         """Sizes that are one value under two names, as a guard made them."""
         for symbol, value in func.symbols.items():
@@ -52,13 +54,16 @@ class Indices:
         opaque: Dim = Sym(value.name or "offset", "opaque").expr
         return opaque
 
-    def same_subset(self, a: SliceOp, b: SliceOp) -> bool:
-        """Whether two slices have the same offsets, sizes, strides and dimensions."""
+    def same_subset(self, a: SliceOp, b: SliceOp, *, as_mlir: bool) -> bool:
+        """Whether two slices have the same offsets, sizes, strides and dimensions; `as_mlir`: and MLIR knows it."""
         s, t = a.slice, b.slice
         if s == t:
             return True
+        if len(s.offsets) != len(t.offsets) or s.dims != t.dims:
+            return False
         pairs = (*zip(s.offsets, t.offsets), *zip(s.sizes, t.sizes), *zip(s.strides, t.strides))
-        return len(s.offsets) == len(t.offsets) and s.dims == t.dims and all(self.of(x) == self.of(y) for x, y in pairs)
+        value = self._bounds.value
+        return all(value(x) == value(y) or (not as_mlir and self.of(x) == self.of(y)) for x, y in pairs)
 
 
 _ARITHMETIC: dict[str, Callable[[Dim, Dim], Dim]] = {

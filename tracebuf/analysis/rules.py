@@ -92,7 +92,7 @@ class Rules:
             op = value.defining_op
             return (
                 isinstance(op, ExtractSlice)
-                and self.indices.same_subset(op, insert)
+                and self.indices.same_subset(op, insert, as_mlir=self.parts is None)
                 and self.same(op.source, insert.dest)
             )
 
