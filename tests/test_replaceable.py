@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -156,3 +157,37 @@ def test_what_would_change_a_caller_is_refused() -> None:
     module, options = caller_and_callee(), OneShotOptions(bufferize_function_boundaries=True)
     with pytest.raises(DecisionError, match=r"operand 0 of func.call .* is in place, but .* would overwrite"):
         analyze_module(module, options, always)
+
+
+def random_decisions(f: Func, rng: random.Random) -> Mine:
+    """One-Shot's with some operands changed either way."""
+    decided = one_shot(f, heuristic=rng.choice(["bottom-up", "top-down", "fuzzer"]), seed=rng.randrange(9))
+    fewer, more = rng.choice([(0.0, 0.2), (0.1, 0.1), (0.5, 0.0), (0.05, 0.02), (0.0, 1.0)])
+    chosen = set()
+    for use in (use for op in f.walk() for use in op.tensor_uses()):
+        stays = use.op.must_bufferize_in_place(use) or rng.random() >= fewer
+        if stays if decided.is_in_place(use) else rng.random() < more:
+            chosen.add(use)
+    return Mine(chosen.__contains__)
+
+
+def test_random_decisions_are_refused_or_right() -> None:
+    accepted, numbers = 0, np.random.default_rng(0)
+    args = [*(numbers.standard_normal(8) for _ in range(3)), numbers.standard_normal((8, 8)), 2.5, True]
+    for seed in range(40):
+        f, rng = random_func(seed, defined=True, stores=seed % 2 == 1), random.Random(seed)
+        with np.errstate(all="ignore"):
+            expected = tensor_interpreter.run(f, args)
+            for _ in range(3):
+                try:
+                    program = bufferize(f, random_decisions(f, rng))
+                except DecisionError:
+                    continue
+                accepted += 1
+                data = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+                found = memref_interpreter.run(program, data, may_leak=True)
+                for x, y in zip(found.results, expected.results, strict=True):
+                    np.testing.assert_array_equal(x, y, err_msg=f"seed {seed}")
+                for i, final in expected.arguments.items():
+                    np.testing.assert_array_equal(data[i], final, err_msg=f"seed {seed}")
+    assert 40 < accepted < 110

@@ -19,7 +19,7 @@ from tracebuf.ir.core import Func, Use
 
 
 class Chosen(Analysis):
-    """Somebody's decisions, asked once each. `why(use)`, if there is one, gives the conflict of an operand."""
+    """Somebody's decisions, asked once each. `conflict(use)`, if there is one, gives the conflict of an operand."""
 
     __slots__ = ("_decisions", "_in_place")
 
