@@ -79,6 +79,60 @@
 }) : () -> ()
 // -----
 "builtin.module"() ({
+  "func.func"() <{function_type = (tensor<6xf64>, tensor<2xindex>) -> tensor<?x?xf64>, sym_name = "reshape"}> ({
+  ^bb0(%arg0: tensor<6xf64>, %arg1: tensor<2xindex>):
+    %0 = "tensor.reshape"(%arg0, %arg1) : (tensor<6xf64>, tensor<2xindex>) -> tensor<?x?xf64>
+    "func.return"(%0) : (tensor<?x?xf64>) -> ()
+  }) : () -> ()
+}) : () -> ()
+// -----
+"builtin.module"() ({
+  "func.func"() <{function_type = (tensor<2x3xf64>) -> index, sym_name = "rank"}> ({
+  ^bb0(%arg0: tensor<2x3xf64>):
+    %0 = "tensor.rank"(%arg0) : (tensor<2x3xf64>) -> index
+    "func.return"(%0) : (index) -> ()
+  }) : () -> ()
+}) : () -> ()
+// -----
+"builtin.module"() ({
+  "func.func"() <{function_type = (tensor<8xf64>, f64) -> vector<4xf64>, sym_name = "transfer_read"}> ({
+  ^bb0(%arg0: tensor<8xf64>, %arg1: f64):
+    %0 = "arith.constant"() <{value = 2 : index}> : () -> index
+    %1 = "vector.transfer_read"(%arg0, %0, %arg1) <{in_bounds = [true], operandSegmentSizes = array<i32: 1, 1, 1, 0>, permutation_map = affine_map<(d0) -> (d0)>}> : (tensor<8xf64>, index, f64) -> vector<4xf64>
+    "func.return"(%1) : (vector<4xf64>) -> ()
+  }) : () -> ()
+}) : () -> ()
+// -----
+"builtin.module"() ({
+  "func.func"() <{function_type = (tensor<4xf64>) -> tensor<4xf64>, sym_name = "execute_region"}> ({
+  ^bb0(%arg0: tensor<4xf64>):
+    %0 = "scf.execute_region"() ({
+      %1 = "arith.constant"() <{value = 2.000000e+00 : f64}> : () -> f64
+      %2 = "linalg.fill"(%1, %arg0) <{operandSegmentSizes = array<i32: 1, 1>}> ({
+      ^bb0(%arg1: f64, %arg2: f64):
+        "linalg.yield"(%arg1) : (f64) -> ()
+      }) : (f64, tensor<4xf64>) -> tensor<4xf64>
+      "scf.yield"(%2) : (tensor<4xf64>) -> ()
+    }) : () -> tensor<4xf64>
+    "func.return"(%0) : (tensor<4xf64>) -> ()
+  }) : () -> ()
+}) : () -> ()
+// -----
+"builtin.module"() ({
+  "func.func"() <{function_type = (tensor<4xf64>, tensor<4xf64>) -> tensor<4xf64>, sym_name = "forall"}> ({
+  ^bb0(%arg0: tensor<4xf64>, %arg1: tensor<4xf64>):
+    %0 = "scf.forall"(%arg1) <{operandSegmentSizes = array<i32: 0, 0, 0, 1>, staticLowerBound = array<i64: 0>, staticStep = array<i64: 1>, staticUpperBound = array<i64: 4>}> ({
+    ^bb0(%arg2: index, %arg3: tensor<4xf64>):
+      %1 = "tensor.extract_slice"(%arg0, %arg2) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>, static_offsets = array<i64: -9223372036854775808>, static_sizes = array<i64: 1>, static_strides = array<i64: 1>}> : (tensor<4xf64>, index) -> tensor<1xf64>
+      "scf.forall.in_parallel"() ({
+        "tensor.parallel_insert_slice"(%1, %arg3, %arg2) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>, static_offsets = array<i64: -9223372036854775808>, static_sizes = array<i64: 1>, static_strides = array<i64: 1>}> : (tensor<1xf64>, tensor<4xf64>, index) -> ()
+      }) : () -> ()
+    }) : (tensor<4xf64>) -> tensor<4xf64>
+    "func.return"(%0) : (tensor<4xf64>) -> ()
+  }) : () -> ()
+}) : () -> ()
+// -----
+"builtin.module"() ({
   "func.func"() <{function_type = (tensor<4xf64>, tensor<4xf64>, tensor<4xf64>) -> tensor<4xf64>, sym_name = "map"}> ({
   ^bb0(%arg0: tensor<4xf64>, %arg1: tensor<4xf64>, %arg2: tensor<4xf64>):
     %0 = "linalg.map"(%arg0, %arg1, %arg2) ({
@@ -192,5 +246,23 @@
       "linalg.yield"(%1) : (f64) -> ()
     }) : (tensor<4xi1>, tensor<4xf64>, tensor<4xf64>, tensor<4xf64>) -> tensor<4xf64>
     "func.return"(%0) : (tensor<4xf64>) -> ()
+  }) : () -> ()
+}) : () -> ()
+// -----
+"builtin.module"() ({
+  "func.func"() <{function_type = (tensor<2x3xf64>, tensor<2x3xf64>) -> tensor<2x3xf64>, sym_name = "softmax"}> ({
+  ^bb0(%arg0: tensor<2x3xf64>, %arg1: tensor<2x3xf64>):
+    %0 = "linalg.softmax"(%arg0, %arg1) <{dimension = 1 : i64}> : (tensor<2x3xf64>, tensor<2x3xf64>) -> tensor<2x3xf64>
+    "func.return"(%0) : (tensor<2x3xf64>) -> ()
+  }) : () -> ()
+}) : () -> ()
+// -----
+"builtin.module"() ({
+  "func.func"() <{function_type = (tensor<8xf64>, tensor<8xf64>, f64) -> tensor<8xf64>, sym_name = "transfer_copy"}> ({
+  ^bb0(%arg0: tensor<8xf64>, %arg1: tensor<8xf64>, %arg2: f64):
+    %0 = "arith.constant"() <{value = 2 : index}> : () -> index
+    %1 = "vector.transfer_read"(%arg0, %0, %arg2) <{in_bounds = [true], operandSegmentSizes = array<i32: 1, 1, 1, 0>, permutation_map = affine_map<(d0) -> (d0)>}> : (tensor<8xf64>, index, f64) -> vector<4xf64>
+    %2 = "vector.transfer_write"(%1, %arg1, %0) <{in_bounds = [true], operandSegmentSizes = array<i32: 1, 1, 1, 0>, permutation_map = affine_map<(d0) -> (d0)>}> : (vector<4xf64>, tensor<8xf64>, index) -> tensor<8xf64>
+    "func.return"(%2) : (tensor<8xf64>) -> ()
   }) : () -> ()
 }) : () -> ()

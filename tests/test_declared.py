@@ -185,7 +185,7 @@ CASES: dict[str, tuple[Any, list[Example]]] = {
 }  # fmt: skip
 
 
-INTERPRETED = {"select", "constant"}
+INTERPRETED = {"select", "constant", "execute_region", "reshape", "rank", "transfer_read", "transfer_copy"}
 """Ops without a native form."""
 
 
@@ -204,6 +204,8 @@ def text_case(module: Module) -> tuple[Callable[..., Op], Example]:
 
 
 def datum(type_: Type, start: float) -> Any:
+    if type_ == TensorType((2,), INDEX):
+        return np.array([2, 3])  # a shape
     if not isinstance(type_, TensorType):
         return True if type_ == I1 else np.float64(start)
     shape = [n for n in type_.shape if isinstance(n, int)]
@@ -375,3 +377,41 @@ def test_facts_for_caution_are_not_seen() -> None:
     report = check_op(swapping, [(0, 0, 1, vector(4), vector(4, 9.0))])
     assert report.verdict("writes operand 3") == "not seen" and not report.refuted
     assert "writes operand 3: not seen" in str(report)
+
+
+# -- every op
+
+FACTS = (
+    "bufferizes_to_memory_read", "bufferizes_to_memory_write", "aliasing_values", "aliasing_uses",
+    "must_bufferize_in_place", "bufferizes_to_allocation", "defines_contents", "is_writable", "elementwise_access",
+    "reads_in", "reads_out",
+)  # fmt: skip
+ELSEWHERE = {
+    **dict.fromkeys(
+        ("scf.yield", "scf.condition", "scf.forall.in_parallel", "tensor.parallel_insert_slice", "linalg.yield",
+         "tensor.yield", "vector.yield", "func.return", "cf.br", "cf.cond_br"), "stands in an op that is tested"),
+    **dict.fromkeys(
+        ("tracebuf.subview", "tracebuf.diagonal", "tracebuf.same_base", "tracebuf.check", "linalg.index",
+         "bufferization.dealloc", "bufferization.clone"), "has no tensors"),
+    **dict.fromkeys(
+        ("bufferization.to_tensor", "bufferization.to_buffer", "bufferization.dealloc_tensor", "vector.gather",
+         "vector.mask", "arith.index_cast", "arith.index_castui", "index.casts", "index.castu"),
+        "no machine runs it: test_mlir_facts.py asks mlir-opt-22"),
+    "func.call": "its facts are its callee's",
+}  # fmt: skip
+
+
+def facts_of(kind: type[Op]) -> tuple[Any, ...]:
+    return tuple(getattr(kind, name, None) for name in FACTS)
+
+
+def test_every_fact_of_every_op_is_tested() -> None:
+    """Ops that share all that they declare need one example."""
+    run = {m.funcs[0].block.ops[-2].name for m in FROM_TEXT.values()}
+    tested = {facts_of(Op.registry[name]) for name in run | {case.split(" ")[0] for case in CASES}}
+    missing = {
+        name: kind.__name__ for name, kind in Op.registry.items()
+        if kind.__module__.startswith("tracebuf.ops") and kind.bufferizable and name not in ELSEWHERE
+        if not name.startswith("memref.") and facts_of(kind) not in tested
+    }  # fmt: skip
+    assert not missing, f"give these an example: {missing}"

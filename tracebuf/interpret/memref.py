@@ -22,9 +22,9 @@ from tracebuf.interpret import Runner
 from tracebuf.interpret.memory import POISON, Counts, Memory, MemoryFault, MemRef
 from tracebuf.ir.core import Func, Op, Use, Value, join_mixed
 from tracebuf.ir.dense import dense_array
-from tracebuf.ir.types import MemRefType, ScalarType, ShapedType
+from tracebuf.ir.types import MemRefType, ScalarType, ShapedType, is_unnamed
 from tracebuf.ir.verifier import where
-from tracebuf.ops import arith, bufferization, checks, indexing, linalg, memref, scf
+from tracebuf.ops import arith, bufferization, checks, indexing, linalg, memref, scf, vector
 from tracebuf.ops.linalg import AffineMap
 
 __all__ = ["MemoryFault", "Result", "run"]
@@ -115,7 +115,9 @@ class _MemRefRunner(Runner):
         if wrong or not array.size:
             return wrong
         for n, declared, bytes_ in zip(array.shape, type.strides, array.strides):
-            if declared is not None and n > 1 and self.size(declared) * array.itemsize != bytes_:
+            if declared is None or is_unnamed(declared) or n <= 1:
+                continue
+            if self.size(declared) * array.itemsize != bytes_:
                 return f"has strides {data.strides}"
         if type.offset is not None and self.size(type.offset) != data.offset:
             return f"has offset {data.offset}"
@@ -147,6 +149,9 @@ class _MemRefRunner(Runner):
     def dim(self, op: Op, args: list[Any]) -> list[Any]:
         return [args[0].array.shape[op.attrs["dim"]]]
 
+    def rank(self, op: Op, args: list[Any]) -> list[Any]:
+        return [args[0].array.ndim]
+
     def cast(self, op: Op, args: list[Any]) -> list[Any]:
         return [args[0]]
 
@@ -177,6 +182,22 @@ class _MemRefRunner(Runner):
 
     def diagonal(self, op: Op, args: list[Any]) -> list[Any]:
         return [args[0].diagonal(op.attrs["axes"])]
+
+    # -- vector
+    def transfer_read(self, op: vector.TransferRead, args: list[Any]) -> list[Any]:
+        source, *rest = args
+        source.check_alive()
+        padding = source.array.ndim
+        defined = op.evaluate(self, [source.written, *rest[:padding], True, *rest[padding + 1 :]])[0]
+        if not defined.all():
+            raise MemoryFault(f"reads elements of {source.buffer!r} that were never written")
+        return op.evaluate(self, [source.array, *rest])
+
+    def transfer_write(self, op: vector.TransferWrite, args: list[Any]) -> list[Any]:
+        data, dest, *rest = args
+        values = op.evaluate(self, [data, dest.array, *rest])[0]
+        dest.write(values, op.evaluate(self, [np.ones(data.shape, bool), dest.written, *rest])[0])
+        return []
 
     # -- bufferization
     def conditional_dealloc(self, op: Op, args: list[Any]) -> list[Any]:
@@ -320,6 +341,7 @@ _HANDLERS: dict[type[Op], Callable[[_MemRefRunner, Any, list[Any]], list[Any]]] 
     memref.Load: _MemRefRunner.load,
     memref.Store: _MemRefRunner.store,
     memref.Dim: _MemRefRunner.dim,
+    memref.Rank: _MemRefRunner.rank,
     memref.Cast: _MemRefRunner.cast,
     memref.Subview: _MemRefRunner.subview,
     memref.View: _MemRefRunner.subview,
@@ -328,6 +350,8 @@ _HANDLERS: dict[type[Op], Callable[[_MemRefRunner, Any, list[Any]], list[Any]]] 
     memref.Diagonal: _MemRefRunner.diagonal,
     memref.Reshape: _MemRefRunner.reshape,
     memref.GetGlobal: _MemRefRunner.get_global,
+    vector.TransferRead: _MemRefRunner.transfer_read,
+    vector.TransferWrite: _MemRefRunner.transfer_write,
     bufferization.Dealloc: _MemRefRunner.conditional_dealloc,
     bufferization.SameBase: _MemRefRunner.same_base,
     bufferization.Clone: _MemRefRunner.clone,

@@ -237,6 +237,10 @@ class ParallelInsertSlice(InsertSlice):
     def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
         return not facts.as_mlir and super().bufferizes_to_memory_write(use, facts)
 
+    def must_bufferize_in_place(self, use: Use) -> bool:
+        """What went into a copy would be lost."""
+        return use.index == 1
+
     def aliasing_values(self, use: Use) -> list[Alias]:
         return []
 

@@ -31,6 +31,7 @@ from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.storages import Storages
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.bufferize import bufferize
+from tracebuf.errors import TracebufError
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.interpret.memory import MemoryFault, address
@@ -41,6 +42,7 @@ from tracebuf.ir.types import F64, I1, INDEX, TensorType, Type, scalar_type
 from tracebuf.ir.verifier import verify
 from tracebuf.ops.func import Return
 from tracebuf.ops.scf import Loop
+from tracebuf.optimize.lower_forall import lower_forall
 from tracebuf.testing.ladder import different
 
 __all__ = ["FactError", "Finding", "Report", "check_op"]
@@ -220,7 +222,7 @@ class _Trial:
 
     def in_place(self) -> Func:
         """The memref program with all of the op's operands in place."""
-        return bufferize(self.func, trusted(self.func, _InPlace(self.op, one_shot(self.func))))
+        return runnable(bufferize(self.func, trusted(self.func, _InPlace(self.op, one_shot(self.func)))))
 
 
 @dataclass
@@ -241,6 +243,12 @@ def _type_of(data: Any) -> Type:
 
 
 # -- running it
+
+
+def runnable(program: Func) -> Func:
+    """The program, with loops that machines know."""
+    lower_forall(program)
+    return program
 
 
 @dataclass
@@ -322,7 +330,7 @@ def _places(array: Array) -> list[int]:
 
 def _check_out_of_place(trial: _Trial, claims: _Claims) -> None:
     """On copies of what it writes the op gives the same, and leaves its operands as they were."""
-    program = bufferize(trial.func, copy_before_write(trial.func))
+    program = runnable(bufferize(trial.func, copy_before_write(trial.func)))
     outcome = _outcome(trial, _interpreted(program), {})
     claims.add("is the same on copies", _results_differ(trial, outcome.copies, trial.expected))
     forced = {u.value.index for _, u in trial.sole_uses() if u.op.must_bufferize_in_place(u)}
@@ -381,7 +389,10 @@ class _Examination:
 
     def _depends(self, base: _Outcome, argument: int, contents: Array) -> str:
         """What changes with an operand's contents."""
-        found = _outcome(self.trial, self.run, {argument: contents})
+        try:
+            found = _outcome(self.trial, self.run, {argument: contents})
+        except TracebufError:
+            return "whether it runs"
         for k in self.trial.defined:
             if different(base.copies[k], found.copies[k], 0.0):
                 return f"result {k}"
