@@ -142,12 +142,17 @@ def module_to_memref(module: Module, options: OneShotOptions) -> Module:
 def function_to_run(module: Module, name: str) -> Func:
     """One function of a bufferized module as the interpreter and the compiler take it: without calls, freed."""
     func = inline_calls(module, name)
+    lower_to_machine(func)
+    _run(MEMREF_PASSES, func, "memref", Options(verify=True), None)
+    return func
+
+
+def lower_to_machine(func: Func) -> None:
+    """Ops on buffers that only MLIR text has become what the interpreter and the compiler know."""
     lower_forall(func)
     generalize(func)
     own_constants(func)
     lower_selects(func)
-    _run(MEMREF_PASSES, func, "memref", Options(verify=True), None)
-    return func
 
 
 def _run(

@@ -26,7 +26,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from tracebuf.analysis import Decisions, copy_before_write, one_shot, trusted
+from tracebuf.analysis import Analysis, Decisions, copy_before_write, one_shot, trusted
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.storages import Storages
 from tracebuf.backend.runtime.kernel import Kernel
@@ -42,7 +42,7 @@ from tracebuf.ir.types import F64, I1, INDEX, TensorType, Type, scalar_type
 from tracebuf.ir.verifier import verify
 from tracebuf.ops.func import Return
 from tracebuf.ops.scf import Loop
-from tracebuf.optimize.lower_forall import lower_forall
+from tracebuf.pipeline import lower_to_machine
 from tracebuf.testing.ladder import different
 
 __all__ = ["FactError", "Finding", "Report", "check_op"]
@@ -222,7 +222,13 @@ class _Trial:
 
     def in_place(self) -> Func:
         """The memref program with all of the op's operands in place."""
-        return runnable(bufferize(self.func, trusted(self.func, _InPlace(self.op, one_shot(self.func)))))
+        return _program(self.func, trusted(self.func, _InPlace(self.op, one_shot(self.func))))
+
+
+def _program(func: Func, analysis: Analysis) -> Func:
+    program = bufferize(func, analysis)
+    lower_to_machine(program)
+    return program
 
 
 @dataclass
@@ -243,12 +249,6 @@ def _type_of(data: Any) -> Type:
 
 
 # -- running it
-
-
-def runnable(program: Func) -> Func:
-    """The program, with loops that machines know."""
-    lower_forall(program)
-    return program
 
 
 @dataclass
@@ -330,7 +330,7 @@ def _places(array: Array) -> list[int]:
 
 def _check_out_of_place(trial: _Trial, claims: _Claims) -> None:
     """On copies of what it writes the op gives the same, and leaves its operands as they were."""
-    program = runnable(bufferize(trial.func, copy_before_write(trial.func)))
+    program = _program(trial.func, copy_before_write(trial.func))
     outcome = _outcome(trial, _interpreted(program), {})
     claims.add("is the same on copies", _results_differ(trial, outcome.copies, trial.expected))
     forced = {u.value.index for _, u in trial.sole_uses() if u.op.must_bufferize_in_place(u)}
