@@ -242,3 +242,11 @@ def test_results_outlive_the_name_of_the_argument() -> None:
     result = f(numbers(50))
     junk = [numbers(50) for _ in range(20)]
     assert np.array_equal(result, numbers(50) * 2) and len(junk) == 20
+
+
+def test_explain_tells_of_donations() -> None:
+    x, y = numbers(6), numbers(3)
+    explained = bufferize(donate="x", donate_optional="y")(added).explain(x, y)
+    assert str(explained).splitlines()[0] == "added: no allocations, no copies" and explained.donated["x"] == ""
+    assert "`x` is donated and used\n" in str(explained) and "`y` is donated to no use: no array" in str(explained)
+    assert list(bufferize(donate_optional="x")(added).explain(x, x).donated) == []

@@ -121,7 +121,7 @@ def to_memref(func: Func, options: Options, observe: Observer | None = None) -> 
     """From the optimised tensor program to the memref program that is compiled; DonationError where an argument that
     `options.donate` names is of no use."""
     analysis = analyze(func, options)
-    if options.donate:
+    if options.donate or options.donate_optional:
         check_donations(func, analysis, options.donate)
     program = bufferize(func, analysis)
     if isinstance(analysis, Optimal):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tracebuf.analysis import Conflict
 from tracebuf.analysis.certificate import Certificate
@@ -56,6 +56,8 @@ class Explanation:
     entries: tuple[Entry, ...]
     certificate: Certificate | None = None
     """What `strategy="optimal"` shows for the decisions."""
+    donated: Mapping[str, str] = field(default_factory=dict)
+    """For each argument that is donated in this call why it is of no use, or "" where it is of use."""
 
     @property
     def allocations(self) -> tuple[Entry, ...]:
@@ -74,7 +76,8 @@ class Explanation:
         head = f"{self.name}: no allocations, no copies"
         if self.entries:
             head = f"{self.name}: {count(self.allocations, 'allocation')}, {count(self.copies, 'copy')}"
-        end = [] if self.certificate is None else [str(self.certificate)]
+        end = [f"`{x}` is donated {f'to no use: {why}' if why else 'and used'}" for x, why in self.donated.items()]
+        end += [] if self.certificate is None else [str(self.certificate)]
         return "\n".join([head, *(str(e) for e in self.entries), *end])
 
 
@@ -96,7 +99,9 @@ def human(n: float) -> str:
 def explain(func: Func, env: Mapping[Sym, int]) -> Explanation:
     """The report of a memref program; `env` has the call's sizes. What has no bytes is left out."""
     entries = [entry for op in func.walk() if (entry := entry_of(op, env)) is not None and entry.bytes != 0]
-    return Explanation(func.name, tuple(entries), func.attrs.get("certificate"))
+    arguments = zip(func.args, func.arg_attrs, strict=True)
+    donated = {a.name: attrs.get("tracebuf.unused", "") for a, attrs in arguments if "tracebuf.donated" in attrs}
+    return Explanation(func.name, tuple(entries), func.attrs.get("certificate"), donated)
 
 
 def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:

@@ -12,11 +12,11 @@ It runs after reuse-dying-inputs, so that a chain of temporaries asks for one bu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from tracebuf.analysis.base import Decisions, describe
-from tracebuf.analysis.dataflow import Dataflow
+from tracebuf.analysis import Analysis
+from tracebuf.analysis.base import describe
 from tracebuf.analysis.storages import Storages
 from tracebuf.errors import DonationError
 from tracebuf.ir.core import Donation, Func, Op, Use, Value
@@ -161,17 +161,21 @@ def destination(argument: Value, fresh: Fresh, versions: Versions) -> Value | No
 # -- whether it helped
 
 
-def check_donations(func: Func, analysis: Decisions, names: tuple[str, ...]) -> None:
-    """DonationError for an argument that one of the names is, and that the analysed program does not store to."""
-    flow = Dataflow(func)
-    storages = Storages(flow)
+def check_donations(func: Func, analysis: Analysis, names: Collection[str]) -> None:
+    """Notes for each donated argument that the analysed program does not store to why not, as `tracebuf.unused`;
+    DonationError if it is one of the names."""
+    storages: Storages | None = None
     for argument, attrs in zip(func.args, func.arg_attrs, strict=True):
         donation = attrs.get("tracebuf.donated")
-        if argument.name not in names or donation in (None, Donation.SPARED, Donation.STORED):
+        if donation in (None, Donation.SPARED, Donation.STORED):
             continue
-        stored = (u for op in func.walk() for u in destinations(op) if analysis.is_in_place(u))
+        storages = storages or Storages(analysis.flow)
+        stored = (u for op in func.walk() for u in op.tensor_uses() if analysis.writes(u) and analysis.is_in_place(u))
         if donation is Donation.RETURNED or not any(argument in storages.of(u.value) for u in stored):
-            raise DonationError(argument.name, *why_unused(func, argument))
+            error = DonationError(argument.name, *why_unused(func, argument))
+            if argument.name in names:
+                raise error
+            attrs["tracebuf.unused"] = error.reason
 
 
 def why_unused(func: Func, argument: Value) -> tuple[str, Location, str]:
