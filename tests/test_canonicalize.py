@@ -15,7 +15,8 @@ from tracebuf.interpret.tensor import run
 from tracebuf.ir.core import Func
 from tracebuf.ir.dims import sub
 from tracebuf.ir.types import F64, I1, I64, INDEX
-from tracebuf.ops import arith, checks, scf, tensor
+from tracebuf.ops import arith, scf, tensor
+from tracebuf.ops.checks import Check
 from tracebuf.optimize.canonicalize import canonicalize
 from tracebuf.optimize.cse import cse
 
@@ -53,7 +54,7 @@ def test_dead_ops_go_and_effects_stay() -> None:
     m.ew(ADD, u, m.const(1.0))
     m.store(m.zeros(m.dim("n")), u, *m.whole(u))
     positive = m.add(arith.CmpF.of("ogt", x, m.const(0.0), m.loc()))
-    m.builder.add(checks.Check.of(positive, "ValueError", "no", [], m.loc()))
+    m.builder.add(Check.of(positive, "ValueError", "no", [], m.loc()))
     left = check(m.done(x), [array(4), 1.0])
     assert left == {"tensor.dim": 1, "arith.constant": 1, "arith.cmpf": 1, "tracebuf.check": 1, "func.return": 1}
     assert m.func.symbols, "the size of u keeps its name"
@@ -67,7 +68,7 @@ def test_dead_loops_go_unless_they_check() -> None:
         def body(i: Any, a: Any) -> list[Any]:
             if checks:
                 ok = m.add(arith.CmpF.of("ogt", x, m.const(0.0), m.loc()))
-                m.builder.add(checks.Check.of(ok, "ValueError", "no", [], m.loc()))
+                m.builder.add(Check.of(ok, "ValueError", "no", [], m.loc()))
             return [m.insert(x, a, i)]
 
         m.loop(0, m.dim("n"), [u], body)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from tracebuf.frontends.mlir.lexer import ReadError, Tokens
 from tracebuf.frontends.mlir.types import BadType, split, type_of
-from tracebuf.ir.attributes import Attr
+from tracebuf.ir.attributes import Attr, dictionary
 from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.types import ScalarType, Type
 
@@ -230,8 +230,7 @@ class AttributeParser:
 
     def _dictionary(self) -> Attr:
         entries = self.entries()
-        shown = ", ".join(_entry(k, v) for k, v in entries.items())
-        return Attr(f"{{{shown}}}", entries)
+        return Attr(dictionary(entries), entries)
 
     def entries(self) -> dict[str, Attr]:
         """`{key = attribute, unit, ...}`"""
@@ -376,14 +375,9 @@ def _place(text: str) -> Location:
     return Location(found[1][1:-1], int(found[2]), max(column - 1, 0), text="" if plain else text)
 
 
-def _entry(key: str, value: Attr) -> str:
-    name = key if re.fullmatch(r"[A-Za-z_][\w$.]*", key, re.ASCII) else f'"{key}"'
-    return name if value.text == "unit" else f"{name} = {value.text}"
-
-
 def _enumerator(text: str) -> str | None:
-    """The word of an enumeration's case: `#linalg.iterator_type<parallel>`."""
-    found = re.fullmatch(r"#[\w.$]+<(\w+)>", text, re.ASCII)
+    """The word of an enumeration's case: `#linalg.iterator_type<parallel>`, `#index<cmp_predicate slt>`."""
+    found = re.fullmatch(r"#[\w.$]+<(?:\w+ )?(\w+)>", text, re.ASCII)
     return found[1] if found else None
 
 

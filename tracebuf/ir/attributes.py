@@ -6,9 +6,9 @@ which are kept verbatim: what no class knows is not lost. MLIR counterpart: mlir
 
 from __future__ import annotations
 
-import json
+import re
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,13 @@ def inherent(text: str, value: Any = None) -> Attr:
 
 
 def string(value: str, *, inherent: bool = False) -> Attr:
-    return Attr(json.dumps(value, ensure_ascii=False), value, inherent)
+    return Attr(quoted(value), value, inherent)
+
+
+def quoted(value: str) -> str:
+    """A string in quotes; a byte that is no printable character of ASCII as two hexadecimal digits."""
+    raw = value.encode(errors="surrogateescape")
+    return '"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in raw) + '"'
 
 
 def array_of(values: Iterable[Attr], *, inherent: bool = False) -> Attr:
@@ -95,3 +101,33 @@ def groups_attr(groups: Iterable[Sequence[int]]) -> Attr:
 def segments(*sizes: int) -> Attr:
     """`operandSegmentSizes`"""
     return integers(sizes, 32)
+
+
+def encoded(value: Any, key: str = "") -> Attr:
+    """An attribute of tracebuf's own, a plain Python value, as MLIR's."""
+    if isinstance(value, Attr):
+        return value
+    if isinstance(value, bool):
+        return Attr("true" if value else "false", value)
+    if isinstance(value, float):
+        return Attr(f"{float_text(value, 64)} : f64", value)
+    if isinstance(value, int):
+        return Attr(f"{value} : i64", value)
+    if isinstance(value, tuple | list) and all(v is None or isinstance(v, int) for v in value):
+        missing = -1 if key == "dims" else DYNAMIC
+        numbers = [missing if v is None else v for v in value]
+        return Attr(f"array<i64: {', '.join(map(str, numbers))}>" if numbers else "array<i64>", numbers)
+    if isinstance(value, tuple | list):
+        return array_of(map(encoded, value))
+    named = type(value) if isinstance(value, BaseException) else value
+    return string(named.__name__ if isinstance(named, type) else str(value))
+
+
+def dictionary(attrs: Mapping[str, Attr]) -> str:
+    """`{a = 1 : i64, b}`, by name."""
+    return f"{{{', '.join(_entry(k, attrs[k]) for k in sorted(attrs))}}}"
+
+
+def _entry(key: str, value: Attr) -> str:
+    name = key if re.fullmatch(r"[A-Za-z_][\w$.]*", key, re.ASCII) else quoted(key)
+    return name if value.text == "unit" else f"{name} = {value.text}"

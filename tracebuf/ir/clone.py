@@ -26,11 +26,18 @@ def clone_region(region: Region, mapping: dict[Value, Value]) -> Region:
     """A deep copy of a region; values from outside it are mapped where `mapping` names them."""
     blocks = {block: Block([a.type for a in block.args]) for block in region.blocks}
     for block, copy in blocks.items():
-        mapping.update(zip(block.args, copy.args, strict=True))
+        for old, new in zip(block.args, copy.args, strict=True):
+            mapping[old], new.name = new, old.name
     for block, copy in blocks.items():
         for op in block.ops:
             clone_op(op, mapping, lambda new, copy=copy: (copy.append(new), new)[1], blocks)  # type: ignore[misc]
-    return Region(*blocks.values())
+    made = Region(*blocks.values())
+    if len(blocks) > 1:  # a block may stand before the one that defines what it uses
+        for op in made.walk():
+            for use in op.uses:
+                if use.value in mapping:
+                    use.set(mapping[use.value])
+    return made
 
 
 def clone_func(func: Func) -> tuple[Func, dict[Value, Value]]:

@@ -1,29 +1,29 @@
 """MLIR text for functions of either level: custom assembly for MLIR's own ops, generic form for the tracebuf dialect.
 
 Why: what the user reads is what `mlir-opt` parses and verifies (with -allow-unregistered-dialect where `tracebuf.` ops
-stand). Symbolic sizes print as `?`. What MLIR wants as SSA values and we keep as attributes or types (the dimension of
-`dim`, the strides of a permuted allocation, the static offset of a subview) is printed as small ops beside. What not:
-no casts between layouts that only our type system lets pass. Counterpart: mlir/lib/IR/AsmPrinter.cpp.
+stand). Symbolic sizes print as `?`. An op that has attributes its custom form does not show here prints generic, so
+that nothing is lost. What not: no casts between layouts that only our type system lets pass. Counterpart:
+mlir/lib/IR/AsmPrinter.cpp.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
-from tracebuf.ir.attributes import DYNAMIC, Attr, float_text, number
-from tracebuf.ir.core import Block, Func, Op, Value, join_mixed
-from tracebuf.ir.location import Location
-from tracebuf.ir.types import MemRefType, ScalarType, ShapedType
+from tracebuf.ir.attributes import Attr, dictionary, encoded, number, quoted
+from tracebuf.ir.core import Block, Func, Module, Op, Value, join_mixed
+from tracebuf.ir.spelled import spelled
+from tracebuf.ir.text import Writer, shown_attrs
+from tracebuf.ir.types import I1, INDEX, ScalarType, same_type
 
 __all__ = ["print_func", "print_module", "print_op"]
 
+
 def print_op(op: Op) -> str:
     """One op (with its regions); values it does not define are named by their names, or numbered as they come."""
-    printer = _Printer(locations=False)
+    printer = _Printer()
     printer.op(op)
     return "\n".join(printer.lines)
 
@@ -35,61 +35,15 @@ def print_func(func: Func, *, locations: bool = False) -> str:
     return "\n".join(printer.lines)
 
 
-def print_module(funcs: Iterable[Func], *, locations: bool = False) -> str:
+def print_module(what: Module | Iterable[Func], *, locations: bool = False) -> str:
     """`module { ... }`, as mlir-opt reads it."""
     printer = _Printer(locations)
-    printer.line("module {")
-    printer.depth += 1
-    for func in funcs:
-        printer.names, printer.taken, printer.count = {}, set(), 0
-        printer.func(func)
-    printer.depth -= 1
-    printer.line("}")
-    return "\n".join(printer.lines) + "\n"
+    printer.module(what if isinstance(what, Module) else Module(what))
+    return printer.text
 
 
-class _Printer:
-    __slots__ = ("count", "depth", "dims", "lines", "locations", "names", "taken")
-
-    def __init__(self, locations: bool) -> None:
-        self.locations = locations
-        self.names: dict[Value, str] = {}
-        self.taken: set[str] = set()
-        self.dims: dict[int, str] = {}
-        self.count = 0
-        self.depth = 0
-        self.lines: list[str] = []
-
-    def line(self, text: str) -> None:
-        self.lines.append("  " * self.depth + text)
-
-    def loc(self, loc: Location) -> str:
-        return f" {loc}" if self.locations else ""
-
+class _Printer(Writer):
     # -- names
-    def claim(self, wanted: str) -> str:
-        """A name not taken yet, near the wanted one."""
-        name = base = re.sub(r"[^A-Za-z0-9_$.]", "_", wanted)
-        i = 0
-        while name in self.taken:
-            name, i = f"{base}_{i}", i + 1
-        self.taken.add(name)
-        return "%" + name
-
-    def number(self) -> str:
-        while str(self.count) in self.taken:
-            self.count += 1
-        return self.claim(str(self.count))
-
-    def name(self, value: Value) -> str:
-        found = self.names.get(value)
-        if found is None:
-            found = self.names[value] = self.claim(value.name) if value.name[:1].isalpha() else self.number()
-        return found
-
-    def all(self, values: Iterable[Value]) -> str:
-        return ", ".join(self.name(v) for v in values)
-
     def typed(self, values: Sequence[Value]) -> str:
         """`%a, %b : t, t`, or nothing."""
         return f"{self.all(values)} : {types(values)}" if values else ""
@@ -97,86 +51,102 @@ class _Printer:
     def mixed(self, static: Sequence[int | None], dynamic: Iterable[Value]) -> str:
         return ", ".join(self.name(m) if isinstance(m, Value) else str(m) for m in join_mixed(static, dynamic))
 
-    def left(self, op: Op) -> str:
-        """`%3 = `, `%3:2 = ` or nothing."""
-        if len(op.results) > 1:
-            name = self.number()
-            self.names.update((r, f"{name}#{i}") for i, r in enumerate(op.results))
-            return f"{name}:{len(op.results)} = "
-        return f"{self.name(op.results[0])} = " if op.results else ""
-
     # -- structure
+    def module(self, module: Module) -> None:
+        if any(a.inherent for a in module.attrs.values() if isinstance(a, Attr)):
+            super().module(module)
+            return
+        name = f" {symbol(module.name)}" if module.name else ""
+        attrs = {k: v for k, v in module.attrs.items() if isinstance(v, Attr)}
+        self.line(f"module{name}{f' attributes {dictionary(attrs)}' if attrs else ''} {{")
+        self.items(module.items)
+        self.line("}" + self.loc(module.loc))
+
     def func(self, func: Func) -> None:
+        attrs = {k: v for k, v in func.attrs.items() if isinstance(v, Attr)}
+        visibility = attrs.pop("sym_visibility", None)
+        func = spelled(func)
+        if any(a.inherent for a in attrs.values()):
+            super().func(func)
+            return
+        self.names, self.taken, self.count = {}, set(), 0
         args = []
-        for i, (arg, attrs) in enumerate(zip(func.args, func.arg_attrs)):
+        for i, (arg, shown) in enumerate(zip(func.args, func.arg_attrs)):
             self.names[arg] = self.claim(arg.name if arg.name[:1].isalpha() else f"arg{i}")
-            shaped = isinstance(arg.type, ShapedType)
-            shown = {k: v for k, v in attrs.items() if k == "bufferization.writable" and shaped}
-            args.append(f"{self.names[arg]}: {arg.type}{attributes(shown)}")
-        ops = func.block.ops
-        results = types(ops[-1].operands) if ops and ops[-1].name == "func.return" else ""
-        arrow = f" -> ({results})" if results else ""
-        name = func.name if re.fullmatch(r"[A-Za-z_][\w$.]*", func.name) else json.dumps(func.name)
-        self.line(f"func.func @{name}({', '.join(args)}){arrow} {{")
-        self.depth += 1
-        for d in sorted({op.attrs["dim"] for op in func.walk() if _is_dim(op)}):
-            self.dims[d] = self.claim(f"c{d}")
-            self.line(f"{self.dims[d]} = arith.constant {d} : index")
-        self.ops(func.block)
-        self.depth -= 1
+            name = "" if func.external else f"{self.names[arg]}: "
+            args.append(f"{name}{arg.type}{braced(shown_attrs(shown, arg.type))}")
+        more = [*func.result_attrs, *[{}] * (len(func.result_types) - len(func.result_attrs))]
+        results = [f"{t}{braced(shown_attrs(a, t))}" for t, a in zip(func.result_types, more)]
+        words = ["func.func", *([visibility.value] if visibility else []), f"{symbol(func.name)}({', '.join(args)})"]
+        words += [f"-> ({', '.join(results)})"] if results else []
+        words += [f"attributes {dictionary(attrs)}"] if attrs else []
+        if func.external:
+            self.line(" ".join(words) + self.loc(func.loc))
+            return
+        self.line(" ".join(words) + " {")
+        self.number_blocks(func.body)
+        self.region(func.block)
+        for block in func.body.blocks[1:]:
+            self.labelled(block, func.loc, needed=True)
         self.line("}" + self.loc(func.loc))
 
-    def ops(self, block: Block, skip_empty: str = "") -> None:
-        for op in block.ops:
-            if not (op.name == skip_empty and not op.uses):
-                self.op(op)
-
     def op(self, op: Op) -> None:
+        if not says_all(op):
+            self.generic(op)
+            return
         region_form = _REGION_FORMS.get(op.name)
         if region_form is not None:
             region_form(self, op)
             return
         text = _FORMS.get(op.name, _scalar_form if op.name.startswith(("arith.", "math.")) else None)
         if text is None:
-            _generic_form(self, op)
+            self.generic(op)
             return
         written = text(self, op)
         self.line(self.left(op) + written + self.loc(op.loc))
 
     def region(self, block: Block, skip_empty: str = "") -> None:
         self.depth += 1
-        self.ops(block, skip_empty)
+        for op in block.ops:
+            if not (op.name == skip_empty and not op.uses and says_all(op)):
+                self.op(op)
         self.depth -= 1
+
+
+def says_all(op: Op) -> bool:
+    """Whether the custom form shows all of an op."""
+    if op.name in _WITH_ATTRIBUTES:
+        return True
+    if any(isinstance(v, Attr) for v in op.attrs.values()) or any(len(r.blocks) != 1 for r in op.regions):
+        return False
+    if op.name == "scf.for":
+        return op.regions[0].block.args[0].type is INDEX
+    if op.name == "arith.select":
+        return op.operand(0).type == I1
+    if op.name.startswith(("arith.", "math.")) and "predicate" not in op.attrs and not _is_cast(op):
+        return len(op.results) == 1 and all(same_type(v.type, op.result.type) for v in op.operands)
+    return True
+
+
+_WITH_ATTRIBUTES = frozenset({"arith.constant", "tensor.empty", "memref.alloc", "memref.alloca", "memref.copy"})
+
+
+def symbol(name: str) -> str:
+    """`@name`, in quotes where it must be."""
+    return f"@{name if re.fullmatch(r'[A-Za-z_][A-Za-z0-9_$.]*', name) else quoted(name)}"
 
 
 def types(values: Sequence[Value]) -> str:
     return ", ".join(str(v.type) for v in values)
 
 
-def attribute(value: Any, key: str = "") -> str:
-    """An attribute of ours as MLIR text."""
-    if isinstance(value, Attr):
-        return value.text
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return float_text(value, 64) + " : f64"
-    if isinstance(value, int):
-        return f"{value} : i64"
-    if isinstance(value, (tuple, list)) and all(v is None or isinstance(v, int) for v in value):
-        missing = -1 if key == "dims" else DYNAMIC
-        numbers = ", ".join(str(missing if v is None else v) for v in value)
-        return f"array<i64: {numbers}>" if value else "array<i64>"
-    if isinstance(value, (tuple, list)):
-        return f"[{', '.join(attribute(v) for v in value)}]"
-    named = type(value) if isinstance(value, BaseException) else value
-    return json.dumps(named.__name__ if isinstance(named, type) else str(value), ensure_ascii=False)
-
-
 def attributes(attrs: dict[str, Any]) -> str:
     """` {key = value, ...}`, or nothing."""
-    shown = [f"{k} = {attribute(v, k)}" for k, v in attrs.items() if v is not None]
-    return f" {{{', '.join(shown)}}}" if shown else ""
+    return braced({k: encoded(v, k) for k, v in attrs.items() if v is not None})
+
+
+def braced(attrs: dict[str, Attr]) -> str:
+    return f" {dictionary(attrs)}" if attrs else ""
 
 
 # -- ops without regions ---------------------------------------------------------------------------------------------
@@ -184,9 +154,13 @@ def attributes(attrs: dict[str, Any]) -> str:
 _CASTS = frozenset("extf truncf sitofp uitofp extui extsi trunci bitcast index_cast fptosi fptoui".split())
 
 
+def _is_cast(op: Op) -> bool:
+    return op.name.removeprefix("arith.") in _CASTS
+
+
 def _scalar_form(p: _Printer, op: Op) -> str:
     operands = op.operands
-    if op.name.removeprefix("arith.") in _CASTS:
+    if _is_cast(op):
         return f"{op.name} {p.name(operands[0])} : {operands[0].type} to {op.result.type}"
     if "predicate" in op.attrs:
         return f"{op.name} {op.attrs['predicate']}, {p.all(operands)} : {operands[0].type}"
@@ -207,40 +181,13 @@ def _geometry(p: _Printer, op: Op, leading: int) -> str:
     return " ".join(f"[{', '.join(p.name(m) if isinstance(m, Value) else str(m) for m in part)}]" for part in parts)
 
 
-def _extract_slice(p: _Printer, op: Op) -> str:
+def _part(p: _Printer, op: Op) -> str:
     return f"{op.name} {p.name(op.operand(0))}{_geometry(p, op, 1)} : {op.operand(0).type} to {op.result.type}"
 
 
 def _insert_slice(p: _Printer, op: Op) -> str:
     source, dest = op.operand(0), op.operand(1)
     return f"{op.name} {p.name(source)} into {p.name(dest)}{_geometry(p, op, 2)} : {source.type} into {dest.type}"
-
-
-def _subview(p: _Printer, op: Op) -> str:
-    """Prints MLIR's own inferred type; a cast to ours follows where ours knows less."""
-    source = op.operand(0)
-    base, declared = source.memref_type, op.result.memref_type
-    strides = _static_steps(base, op)
-    offset: int | None = base.offset if isinstance(base.offset, int) else None
-    for at, stride in zip(op.attrs["static_offsets"], base.strides):
-        if at != 0:
-            known = offset is not None and at is not None and isinstance(stride, int)
-            offset = offset + at * stride if known else None
-    inferred = replace(declared, strides=strides, offset=offset)
-    text = f"{op.name} {p.name(source)}{_geometry(p, op, 1)} : {base} to "
-    if str(inferred) == str(declared) or declared.is_identity:
-        return text + str(declared)
-    name = p.claim("view")
-    p.line(f"{name} = {text}{inferred}{p.loc(op.loc)}")
-    return f"memref.cast {name} : {inferred} to {declared}"
-
-
-def _static_steps(base: MemRefType, op: Op) -> tuple[int | None, ...]:
-    steps: list[int | None] = []
-    for d in op.attrs["dims"]:
-        stride, step = base.strides[d], op.attrs["static_strides"][d]
-        steps.append(stride * step if isinstance(stride, int) and step is not None else None)
-    return tuple(steps)
 
 
 def _regrouping(p: _Printer, op: Op) -> str:
@@ -261,57 +208,17 @@ def _indexed(verb: str, buffer: int, joint: str = "") -> Callable[[_Printer, Op]
     return form
 
 
-def _is_dim(op: Op) -> bool:
-    """Whether MLIR wants an operand that the op has not: which dimension it asks for."""
-    return op.name in ("tensor.dim", "memref.dim") and len(op.uses) == 1
-
-
 def _dim(p: _Printer, op: Op) -> str:
-    dim = op.attrs["dim"]
-    index = p.dims.get(dim, f"%c{dim}") if _is_dim(op) else p.name(op.operand(1))
+    index = p.name(op.operand(1)) if len(op.uses) == 2 else f"%c{op.attrs['dim']}"
     return f"{op.name} {p.name(op.operand(0))}, {index} : {op.operand(0).type}"
 
 
 def _new(p: _Printer, op: Op) -> str:
     """tensor.empty, memref.alloc, memref.alloca; what we note of them (axis order, reason, slot) as attributes."""
-    type_ = op.result.type
-    assert isinstance(type_, ShapedType)
-    shown = {k: v for k, v in op.attrs.items() if k != "static_sizes"}
-    if tuple(shown.get("order") or ()) == tuple(range(type_.rank)):
-        shown.pop("order", None)
-    symbols = _stride_symbols(p, op, type_) if isinstance(type_, MemRefType) and not type_.is_identity else ""
-    return f"{op.name}({p.all(op.operands)}){symbols}{attributes(shown)} : {type_}"
-
-
-def _stride_symbols(p: _Printer, op: Op, type_: MemRefType) -> str:
-    """A permuted allocation gives MLIR its dynamic strides as symbols: products of the sizes of the axes inside."""
-    sizes = join_mixed(op.attrs["static_sizes"], op.operands)
-    inside: dict[int, tuple[int, str]] = {}
-    static, dynamic = 1, ""
-    for axis in reversed(op.attrs["order"]):
-        inside[axis] = (static, dynamic)
-        size = sizes[axis]
-        if axis == op.attrs["order"][0]:
-            break
-        if isinstance(size, int):
-            static *= size
-        else:
-            dynamic = _product(p, dynamic, p.name(size)) if dynamic else p.name(size)
-    wanted = [inside[d] for d, s in enumerate(type_.strides) if not isinstance(s, int)]
-    symbols = [d if s == 1 else _product(p, d, _line_constant(p, s)) for s, d in wanted]
-    return f"[{', '.join(symbols)}]" if symbols else ""
-
-
-def _product(p: _Printer, a: str, b: str) -> str:
-    name = p.claim("stride")
-    p.line(f"{name} = arith.muli {a}, {b} : index")
-    return name
-
-
-def _line_constant(p: _Printer, value: int) -> str:
-    name = p.claim(f"c{value}")
-    p.line(f"{name} = arith.constant {value} : index")
-    return name
+    n = op.attrs["static_sizes"].count(None)
+    symbols = f"[{p.all(op.operands[n:])}]" if len(op.uses) > n else ""
+    shown = {k: v for k, v in op.to_form().attrs.items() if k != "operandSegmentSizes"}
+    return f"{op.name}({p.all(op.operands[:n])}){symbols}{braced(shown)} : {op.result.type}"
 
 
 def _to(p: _Printer, op: Op) -> str:
@@ -359,7 +266,7 @@ def _ins_outs(p: _Printer, op: Op) -> str:
 _FORMS: dict[str, Callable[[_Printer, Op], str]] = {
     "arith.constant": _constant,
     "tensor.empty": _new,
-    "tensor.extract_slice": _extract_slice,
+    "tensor.extract_slice": _part,
     "tensor.insert_slice": _insert_slice,
     "tensor.extract": _indexed("tensor.extract", 0),
     "tensor.insert": _indexed("tensor.insert", 1, " into"),
@@ -374,7 +281,7 @@ _FORMS: dict[str, Callable[[_Printer, Op], str]] = {
     "memref.store": _indexed("memref.store", 1, ","),
     "memref.dim": _dim,
     "memref.cast": _to,
-    "memref.subview": _subview,
+    "memref.subview": _part,
     "memref.collapse_shape": _regrouping,
     "memref.expand_shape": _regrouping,
     "bufferization.materialize_in_destination": _materialize,
@@ -397,18 +304,12 @@ def _generic(p: _Printer, op: Op) -> None:
     iterators = ", ".join(f'"{i}"' for i in op.attrs["iterators"])
     head = f"linalg.generic {{indexing_maps = [{maps}], iterator_types = [{iterators}]}} {_ins_outs(p, op)} {{"
     p.line(p.left(op) + head)
-    _labelled(p, op.regions[0].block)
+    p.labelled(op.regions[0].block, op.loc)
     p.line("}" + (f" -> {_several(op)}" if op.results else "") + p.loc(op.loc))
 
 
 def _several(op: Op) -> str:
     return types(op.results) if len(op.results) == 1 else f"({types(op.results)})"
-
-
-def _labelled(p: _Printer, block: Block) -> None:
-    args = ", ".join(f"{p.name(a)}: {a.type}" for a in block.args)
-    p.line(f"^bb0({args}):" if args else "^bb0:")
-    p.region(block)
 
 
 def _for(p: _Printer, op: Op) -> None:
@@ -433,7 +334,7 @@ def _while(p: _Printer, op: Op) -> None:
     p.line(f"{head} : ({types(op.operands)}) -> ({types(op.results)}) {{")
     p.region(before)
     p.line("} do {")
-    _labelled(p, after)
+    p.labelled(after, op.loc)
     p.line("}" + p.loc(op.loc))
 
 
@@ -446,20 +347,6 @@ def _if(p: _Printer, op: Op) -> None:
         p.line("} else {")
         p.region(orelse, "scf.yield")
     p.line("}" + p.loc(op.loc))
-
-
-def _generic_form(p: _Printer, op: Op) -> None:
-    """`%r = "name"(%a) ({regions}) {attributes} : (types) -> (types)`."""
-    head = f'{p.left(op)}"{op.name}"({p.all(op.operands)})'
-    if op.regions:
-        p.line(head + " ({")
-        for i, region in enumerate(op.regions):
-            if i:
-                p.line("}, {")
-            _labelled(p, region.block)
-        head = "})"
-    result = str(op.results[0].type) if len(op.results) == 1 else f"({types(op.results)})"
-    p.line(f"{head}{attributes(op.attrs)} : ({types(op.operands)}) -> {result}{p.loc(op.loc)}")
 
 
 _REGION_FORMS: dict[str, Callable[[_Printer, Op], None]] = {

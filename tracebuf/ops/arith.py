@@ -36,6 +36,14 @@ class ScalarOp(Op):
     levels = frozenset({"tensor", "memref", "body"})
     reference: ClassVar[Callable[..., Any]]
 
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        """Flags that allow nothing, which MLIR shows, are left out."""
+        for key in ("fastmath", "overflowFlags"):
+            if (flags := form.attrs.get(key)) is not None and flags.value == "none":
+                del form.attrs[key]
+        return super().from_form(form)
+
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         with np.errstate(all="ignore"):
             return [self.compute(args)]
@@ -324,8 +332,9 @@ class _Compare(ScalarOp):
         if not isinstance(code, int) or not 0 <= code < len(cls.predicates):
             raise FormError(f"{cls.name}: {code} is no predicate")
         form.expect(operands=2, results=1)
-        attrs = {"predicate": cls.predicates[code], **form.attrs}
-        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs)
+        made = super().from_form(form)
+        made.attrs["predicate"] = cls.predicates[code]
+        return made
 
     def to_form(self) -> Form:
         code = self.predicates.index(self.attrs["predicate"])

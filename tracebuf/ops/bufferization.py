@@ -86,7 +86,7 @@ class AllocTensor(Op):
         return made
 
     def to_form(self) -> Form:
-        form, copies, hinted = super().to_form(), int(self.attrs["copies"]), int(self.attrs["hinted"])
+        form, copies, hinted = self.form_with({}), int(self.attrs["copies"]), int(self.attrs["hinted"])
         form.attrs["operandSegmentSizes"] = segments(len(self.uses) - copies - hinted, copies, hinted)
         return form
 

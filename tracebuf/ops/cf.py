@@ -100,6 +100,6 @@ class CondBranch(BranchOp):
         return made
 
     def to_form(self) -> Form:
-        form = super().to_form()
+        form = self.form_with({})
         form.attrs["operandSegmentSizes"] = segments(1, self.n_then, len(self.uses) - 1 - self.n_then)
         return form

@@ -100,7 +100,7 @@ class Forall(Op):
         return made
 
     def to_form(self) -> Form:
-        form = super().to_form()
+        form = self.form_with({})
         parts = [self.attrs[k] for k in ("static_lower", "static_upper", "static_step")]
         form.attrs.update(zip(_BOUNDS, map(integers, parts), strict=True))
         form.attrs["operandSegmentSizes"] = segments(*(p.count(None) for p in parts), self.n_outs)

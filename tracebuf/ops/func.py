@@ -97,7 +97,7 @@ class Call(Op):
         return made
 
     def to_form(self) -> Form:
-        form = super().to_form()
+        form = self.form_with({})
         form.attrs["callee"] = inherent(f"@{self.callee}")
         return form
 

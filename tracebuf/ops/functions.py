@@ -40,6 +40,9 @@ class ByUfunc(Ufunc):
             made.attrs["types"] = f"{char * len(made.uses)}->{char}"
         return made
 
+    def to_form(self) -> Form:
+        return self.form_with({})
+
 
 class ByLibm(Libm):
     """An op that is a function of the C library on float32 and float64."""
@@ -52,6 +55,9 @@ class ByLibm(Libm):
         made = super().from_form(form)
         made.attrs["function"] = cls.function
         return made
+
+    def to_form(self) -> Form:
+        return self.form_with({})
 
 
 for _name, _ufunc in UFUNCS.items():

@@ -63,9 +63,8 @@ class Cmp(arith.CmpI):
         return cls.rebuilt(form.operands, form.result_types, form.loc, {"predicate": predicate, **form.attrs})
 
     def to_form(self) -> Form:
-        form = arith.ScalarOp.to_form(self)
-        form.attrs["pred"] = inherent(f"#index<cmp_predicate {self.attrs['predicate']}>", self.attrs["predicate"])
-        return form
+        predicate = self.attrs["predicate"]
+        return self.form_with({"pred": inherent(f"#index<cmp_predicate {predicate}>", predicate)})
 
 
 class SizeOf(arith.ScalarOp):

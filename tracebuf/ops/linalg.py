@@ -18,8 +18,8 @@ from tracebuf.ir.attributes import Attr, array_of, inherent, segments
 from tracebuf.ir.clone import clone_region
 from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Use, Value
 from tracebuf.ir.dims import Dim
-from tracebuf.ir.form import Form
-from tracebuf.ir.location import Location
+from tracebuf.ir.form import Form, FormError
+from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.types import I1, INDEX, ScalarType, ShapedType, TensorType, Type
 from tracebuf.ops import arith
@@ -372,6 +372,8 @@ class PlainOp(DestinationOp):
         maps = form.attrs.get("indexing_maps")
         types = [element_type(v.type) for v in form.operands]
         if (maps is not None and maps.value != cls.plain_maps()) or not cls.is_plain(form.regions[0].block, types):
+            if cls.name not in cls.general:
+                raise FormError(f"{cls.name}: the region does not compute what the name says")
             return cls.general[cls.name].from_form(form)
         form.attrs.pop("indexing_maps", None)
         form.regions = []
@@ -379,7 +381,7 @@ class PlainOp(DestinationOp):
 
     def to_form(self) -> Form:
         body = Block([element_type(v.type) for v in self.operands])
-        body.append(Yield.of([self.payload(body)], self.loc))
+        body.append(Yield.of([self.payload(body)], UNKNOWN))
         form = replace(super().to_form(), regions=[Region(body)])
         if maps := self.plain_maps():
             form.attrs["indexing_maps"] = array_of(map(Attr, maps), inherent=True)
@@ -469,12 +471,12 @@ class Contraction(PlainOp):
     def payload(self, body: Block) -> Value:
         a, b, out = body.args
         times, plus = _ring(element_type(out.type))
-        body.append(product := times.of(a, b, self.loc))
+        body.append(product := times.of(a, b, UNKNOWN))
         term = product.result
         if self.negative:
-            body.append(minus := arith.NegF.of(term, self.loc))
+            body.append(minus := arith.NegF.of(term, UNKNOWN))
             term = minus.result
-        body.append(total := plus.of(out, term, self.loc))
+        body.append(total := plus.of(out, term, UNKNOWN))
         return total.result
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
@@ -486,7 +488,7 @@ class Contraction(PlainOp):
     def spec(self, types: Sequence[Type]) -> Spec:
         """Loops i, k, j."""
         body = Block([element_type(types[2])] * 3)
-        body.append(Yield.of([self.payload(body)], self.loc))
+        body.append(Yield.of([self.payload(body)], UNKNOWN))
         names = tuple({"p": "parallel", "r": "reduction"}[i] for i in self.loops)
         maps = tuple(AffineMap(len(names), m) for m in self.axes)
         return Spec(self.name, tuple(types), maps, names, 2, body)

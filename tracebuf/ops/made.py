@@ -158,7 +158,7 @@ class Pad(ByIndex):
         return made
 
     def to_form(self) -> Form:
-        form = super().to_form()
+        form = self.form_with({})
         low, high = self.attrs["static_low"], self.attrs["static_high"]
         form.attrs |= {"static_low": integers(low), "static_high": integers(high)}
         form.attrs["operandSegmentSizes"] = segments(1, low.count(None), high.count(None))

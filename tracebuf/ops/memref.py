@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from tracebuf.ir.attributes import Attr, groups_attr, inherent, integers, places, segments, string
+from tracebuf.ir.attributes import Attr, encoded, groups_attr, inherent, integers, places, segments, string
 from tracebuf.ir.core import Mixed, Op, Value, join_mixed, split_mixed
 from tracebuf.ir.dims import Dim as Size
 from tracebuf.ir.dims import add, mul
@@ -66,11 +66,18 @@ class Alloc(Op):
 
     def to_form(self) -> Form:
         n = self.attrs["static_sizes"].count(None)
-        return self.form_with({"operandSegmentSizes": segments(n, len(self.uses) - n)})
+        return self.form_with(notes(self) | {"operandSegmentSizes": segments(n, len(self.uses) - n)})
 
     @property
     def sizes(self) -> list[Mixed]:
         return join_mixed(self.attrs["static_sizes"], self.operands)
+
+
+def notes(op: Op) -> dict[str, Attr]:
+    """What we note of a new array or buffer that MLIR does not ask for: the order of its axes, why it is there."""
+    order = op.attrs["order"]
+    plain = {"static_sizes", "order"} if order == tuple(range(len(order))) else {"static_sizes"}
+    return {k: encoded(v, k) for k, v in op.attrs.items() if k not in plain and v not in (None, "")}
 
 
 class Alloca(Alloc):
@@ -139,6 +146,9 @@ class Dim(Op):
     @classmethod
     def from_form(cls, form: Form) -> Op:
         return dim_of_form(cls, form)
+
+    def to_form(self) -> Form:
+        return self.form_with({})
 
 
 def dim_of_form(cls: type[Op], form: Form) -> Op:

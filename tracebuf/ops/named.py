@@ -258,7 +258,6 @@ PLAIN = {"matmul": "mk,kn->mn", "matvec": "mk,k->m", "vecmat": "k,kn->n", "dot":
 
 for _name, _axes in PLAIN.items():
     _general(_name, Product, axes=_axes)
-_general("fill", Elementwise)
 for _name in ELEMENTWISE:
     _made(_name, Elementwise)
 for _name, _axes in PRODUCTS.items():

@@ -404,10 +404,9 @@ class If(Op):
         return super().from_form(form)
 
     def to_form(self) -> Form:
-        form = super().to_form()
+        form = self.form_with({})
         if not self.results and len(self.branches[1].ops) == 1:
             form.regions = [self.regions[0], Region()]
-            self.regions[0].op = self
         return form
 
     def verify(self) -> None:

@@ -41,6 +41,9 @@ class Empty(Op):
         attrs = {"static_sizes": static, "order": tuple(range(len(static))), **form.attrs}
         return cls.rebuilt(form.operands, form.result_types, form.loc, attrs)
 
+    def to_form(self) -> Form:
+        return self.form_with(memref.notes(self))
+
     @property
     def sizes(self) -> list[Mixed]:
         return join_mixed(self.attrs["static_sizes"], self.operands)
@@ -166,9 +169,9 @@ class InsertSlice(SliceOp):
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
-        form.expect(results=1)
         attrs = slice_of_form(form, 2, form.operands[0].tensor_type)
-        form.tie(0, form.operands[1])
+        if form.result_types:
+            form.tie(0, form.operands[1])
         return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs)
 
     def to_form(self) -> Form:
@@ -553,6 +556,9 @@ class Dim(Op):
     @classmethod
     def from_form(cls, form: Form) -> Op:
         return memref.dim_of_form(cls, form)
+
+    def to_form(self) -> Form:
+        return self.form_with({})
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         return [int(args[0].shape[args[1] if len(args) > 1 else self.attrs["dim"]])]

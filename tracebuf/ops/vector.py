@@ -61,7 +61,7 @@ class TransferRead(ReadingOp):
         return made
 
     def to_form(self) -> Form:
-        form, masked = super().to_form(), int(self.attrs["masked"])
+        form, masked = self.form_with({}), int(self.attrs["masked"])
         form.attrs["operandSegmentSizes"] = segments(1, len(self.uses) - 2 - masked, 1, masked)
         return form
 
@@ -92,7 +92,7 @@ class TransferWrite(Op):
         return made
 
     def to_form(self) -> Form:
-        form, masked = super().to_form(), int(self.attrs["masked"])
+        form, masked = self.form_with({}), int(self.attrs["masked"])
         form.attrs["operandSegmentSizes"] = segments(1, 1, len(self.uses) - 2 - masked, masked)
         return form
 

@@ -1,0 +1,29 @@
+"""MLIR's generic form of a whole module, in MLIR's own layout: what `mlir-opt -mlir-print-op-generic` would print.
+
+Every op says all of itself here in one way (`Op.to_form`), so nothing can get lost between it and the reader.
+"""
+
+from __future__ import annotations
+
+from tracebuf.ir.core import Func, Module, Op
+from tracebuf.ir.spelled import spelled
+from tracebuf.ir.text import Writer
+
+__all__ = ["print_generic"]
+
+
+def print_generic(what: Module | Func | Op, *, locations: bool = False) -> str:
+    """The text of a module, a function or an op."""
+    writer = _Generic(locations)
+    if isinstance(what, Module):
+        writer.module(what)
+    elif isinstance(what, Func):
+        writer.func(what)
+    else:
+        writer.op(what)
+    return writer.text
+
+
+class _Generic(Writer):
+    def func(self, func: Func) -> None:
+        super().func(spelled(func))
