@@ -62,10 +62,16 @@ def differ_as(heuristic: str, kind: str) -> Callable[[Sequence[str]], list[bool]
 
 
 def way(a: Any, b: Any) -> str:
-    """In which way two answers differ: an error of ours by its first words."""
+    """In which way two answers differ: an error of ours by its first words, else the first op decided otherwise."""
     if isinstance(b, str):
         return " ".join(w for w in b.split()[1:9] if not any(c.isdigit() or c in "%@" for c in w))
-    return "refused" if isinstance(a, str) else "decisions"
+    if isinstance(a, str):
+        return "not refused"
+    for name, answer in a.items():
+        for x, y in zip(answer.get("ops", ()), b.get(name, {}).get("ops", ())):
+            if x != y:
+                return f"decides otherwise on {x[0]}"
+    return next((key for f in a for key in ("access", "equivalent") if a[f].get(key) != b.get(f, {}).get(key)), "ops")
 
 
 def show(text: str, heuristic: str) -> None:

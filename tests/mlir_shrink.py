@@ -73,6 +73,9 @@ def _end(lines: list[str], begin: int) -> int:
 
 def _without(lines: list[str], begin: int, end: int) -> list[str]:
     """The module without some lines, with up to four choices of what stands in for what they defined."""
+    depth = _depth(lines[begin])
+    if any(line.lstrip().startswith("^") and _depth(line) < depth for line in lines[begin:end]):
+        return []  # the end of a block
     rest = lines[:begin] + lines[end:]
     wanted = {
         name: type
