@@ -12,9 +12,19 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
+from tracebuf.errors import TracebufError
 from tracebuf.ir.core import Op, Use, Value
 from tracebuf.ir.location import Location
 from tracebuf.ops.bufferization import MaterializeInDestination
+
+
+class AnalysisError(TracebufError):
+    """A program that One-Shot refuses under the given options."""
+
+    def __init__(self, reason: str, location: Location) -> None:
+        self.reason, self.location = reason, location
+        place = f"{location.file}:{location.line}:{location.column + 1}: " if location.line else ""
+        super().__init__(place + reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tracebuf.analysis import several_orders
-from tracebuf.analysis.base import Decisions
+from tracebuf.analysis.base import AnalysisError, Decisions
 from tracebuf.analysis.chosen import analysis_of
 from tracebuf.analysis.copy_before_write import copy_before_write
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.derived import Analysis
-from tracebuf.errors import TracebufError
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Func, Module, Op, Use, Value
-from tracebuf.ir.location import Location
 from tracebuf.ir.types import TensorType
 from tracebuf.ops import func as func_ops
 from tracebuf.ops import scf
@@ -27,15 +25,6 @@ from tracebuf.ops.func import Call, Return, Summary
 from tracebuf.options import OneShotOptions
 
 ACCESS = {(False, False): "none", (True, False): "read", (False, True): "write", (True, True): "read-write"}
-
-
-class AnalysisError(TracebufError):
-    """A program that One-Shot refuses under the given options."""
-
-    def __init__(self, reason: str, location: Location) -> None:
-        self.reason, self.location = reason, location
-        place = f"{location.file}:{location.line}:{location.column + 1}: " if location.line else ""
-        super().__init__(place + reason)
 
 
 @dataclass
@@ -210,12 +199,20 @@ class _Aliases:
 
 
 def _annotate_equivalent(f: Func, analysis: Analysis, found: ModuleAnalysis) -> None:
-    """MLIR looks among the ranked arguments only."""
+    """As MLIR 22 does: it looks among the ranked arguments; of a result that is another argument at a second return, or
+    none at one, the rest is not told."""
     ranked = [(k, a) for k, a in enumerate(f.args) if isinstance(a.type, TensorType)]
-    for op in returns(f):
-        found.equivalent[op] = [
-            next((k for k, a in ranked if v.is_tensor and analysis.equivalent(v, a)), -1) for v in op.operands
-        ]
+
+    def argument(v: Value) -> int:
+        return next((k for k, a in ranked if v.is_tensor and analysis.equivalent(v, a)), -1)
+
+    ends = returns(f)
+    found.equivalent.update((op, [-1] * len(op.uses)) for op in ends)
+    for i in range(len(ends[0].uses) if ends else 0):
+        for op in ends:
+            found.equivalent[op][i] = k = argument(op.operand(i))
+            if k < 0 or k != found.equivalent[ends[0]][i]:
+                break
 
 
 def _summary(

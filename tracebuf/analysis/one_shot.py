@@ -13,7 +13,7 @@ from itertools import chain, permutations
 from typing import Literal, get_args
 
 from tracebuf.analysis.aliases import AliasSet, read_of
-from tracebuf.analysis.base import Conflict
+from tracebuf.analysis.base import AnalysisError, Conflict
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.derived import Analysis
 from tracebuf.analysis.indices import Indices
@@ -30,6 +30,9 @@ from tracebuf.options import IMPROVEMENTS, Improvement
 
 Heuristic = Literal["bottom-up", "top-down", "bottom-up-from-terminators", "insert-slice-first", "fuzzer"]
 HEURISTICS: tuple[str, ...] = get_args(Heuristic)
+
+
+_CONSTRAINED = "not bufferizable under the given constraints"
 
 
 class _Sets(dict[Value, AliasSet]):
@@ -145,6 +148,8 @@ class OneShot(Analysis):
     def run(self, heuristic: str, seed: int = 0, *, branches: bool = True) -> OneShot:
         """Decides all in one order; what must be in place comes first."""
         self.force_all(branches=branches)
+        if self.rules.parts is None:
+            self._check_forced()
         for op in ordered(self.flow.func, heuristic, seed):
             for use in op.tensor_uses():
                 if not self.is_in_place(use):
@@ -164,6 +169,21 @@ class OneShot(Analysis):
         if not branches and isinstance(use.op.parent_op, scf.If):
             return False
         return self.flow.is_known(use.op) and use.op.must_bufferize_in_place(use)
+
+    def _check_forced(self) -> None:
+        """AnalysisError where what must be in place conflicts already (MLIR: checkPreBufferizationAssumptions). Test:
+        test_what_must_be_in_place_may_conflict."""
+        if not any(s.n_writes for s in self._sets.values()):
+            return
+        for op in post_order(self.flow.func):
+            for use in op.tensor_uses() if self.flow.is_known(op) else ():
+                sets = self._joint(use)
+                reads, writes = [r for s in sets for r in s.reads], [w for s in sets for w in s.writes()]
+                shared = self._shared_writes(None, sets) if self.checks_parallel else ()
+                if any(self.rules.conflict(r, w) for r in reads for w in writes) or any(shared):
+                    raise AnalysisError(f"'{op.name}' op {_CONSTRAINED}: cannot avoid RaW conflict", op.loc)
+                if self.is_in_place(use) and writes and any(s.read_only for s in sets):
+                    raise AnalysisError(f"'{op.name}' op {_CONSTRAINED}: would write to read-only buffer", op.loc)
 
     def attempt(self, use: Use) -> Conflict | None:
         """Puts the operand in place if it may be; else the reason why not."""

@@ -85,18 +85,25 @@ class Rules:
         ends = list(self.flow.chain(use, lambda v: self.same(v, value), leaves=True, equivalent=True, same_type=True))
         return all(self.same(v, value) or self.parts.unrelated(v, value) for v in ends)
 
-    def comes_from_subset(self, use: Use, insert: InsertSlice) -> bool:
-        """Whether all that the operand's value can come from is the part that `insert` overwrites."""
+    def comes_from_subset(self, use: Use, insert: Op, dest: Value) -> bool:
+        """Whether all that the operand's value can come from is the part of `dest` that `insert` overwrites."""
 
-        def matches(value: Value) -> bool:
+        def is_part(value: Value) -> bool:
             op = value.defining_op
             return (
                 isinstance(op, ExtractSlice)
+                and isinstance(insert, InsertSlice)
                 and self.indices.same_subset(op, insert, as_mlir=self.parts is None)
-                and self.same(op.source, insert.dest)
+                and self.same(op.source, dest)
             )
 
-        return all(matches(v) for v in self.flow.chain(use, matches, leaves=True))
+        def is_all(value: Value) -> bool:
+            return value.defining_op is not None and self.same(value, dest)
+
+        partly = isinstance(insert, InsertSlice)
+        matches = is_part if partly else is_all
+        whole = not partly and self.parts is not None
+        return all(matches(v) for v in self.flow.chain(use, matches, leaves=True, equivalent=whole))
 
 
 def write_is_outside_definition(flow: Dataflow, write: Use, definition: Value, *, compat: bool) -> bool:
@@ -194,9 +201,12 @@ def insert_keeps_the_rest(rules: Rules, read: Read, write: Use) -> bool:
     test_part_that_moves_with_a_loop.
     """
     op = read.use.op
-    if not isinstance(op, InsertSlice) or read.use.index != 1 or not rules.comes_from_subset(write, op):
+    found = op.inserts()
+    if found is None or read.use is not found[1] or not rules.comes_from_subset(write, op, found[1].value):
         return False
-    return rules.parts is None or order_counts(rules.flow, read, write) or not varies(rules.flow, read, op)
+    if rules.parts is None or order_counts(rules.flow, read, write):
+        return True
+    return not isinstance(op, SliceOp) or not varies(rules.flow, read, op)
 
 
 def varies(flow: Dataflow, read: Read, op: SliceOp) -> bool:
@@ -215,9 +225,7 @@ def insert_into_itself(rules: Rules, read: Read, write: Use) -> bool:
     """No conflict if the read is an insert's source, the write its destination, and the source is that very part of the
     destination (29b): the elements are written over themselves. Test: test_augmented_slice_assignment."""
     op = read.use.op
-    if not isinstance(op, InsertSlice) or read.use is not op.uses[0] or write is not op.uses[1]:
-        return False
-    return rules.comes_from_subset(read.use, op)
+    return op.inserts() == (read.use, write) and rules.comes_from_subset(read.use, op, write.value)
 
 
 def insert_writes_the_same(rules: Rules, read: Read, write: Use) -> bool:
@@ -225,9 +233,10 @@ def insert_writes_the_same(rules: Rules, read: Read, write: Use) -> bool:
     part of the destination (29c): again over themselves. Test: test_read_after_insert_of_itself.
     """
     op = write.op
-    if not isinstance(op, InsertSlice) or write.index != 1 or read.use.value is not op.source:
+    found = op.inserts()
+    if found is None or write is not found[1] or read.use.value is not found[0].value:
         return False
-    return rules.comes_from_subset(op.uses[0], op)
+    return rules.comes_from_subset(found[0], op, write.value)
 
 
 def disjoint_parts(rules: Rules, read: Use, write: Use) -> bool:

@@ -285,6 +285,10 @@ class Op:
             found += [(use, a.relation, a.definite) for a in self.aliasing_values(use) if a.value is value]
         return found
 
+    def inserts(self) -> tuple[Use, Use] | None:
+        """(source, destination) if the op puts the one into the other, or a part (MLIR: SubsetInsertionOpInterface)."""
+        return None
+
     def must_bufferize_in_place(self, use: Use) -> bool:
         return False
 

@@ -48,6 +48,9 @@ class MaterializeInDestination(Op):
     def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
         return use.index == 1
 
+    def inserts(self) -> tuple[Use, Use]:
+        return self.uses[0], self.uses[1]
+
     def must_bufferize_in_place(self, use: Use) -> bool:
         return use.index == 1
 

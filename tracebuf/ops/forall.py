@@ -12,6 +12,7 @@ from tracebuf.ir.attributes import integers, segments
 from tracebuf.ir.core import Alias, Block, Facts, Mixed, Op, Region, Use, Value, join_mixed
 from tracebuf.ir.form import Form
 from tracebuf.ir.protocols import Interpreter, Rewriter
+from tracebuf.ops.scf import constant_index
 
 _BOUNDS = ("staticLowerBound", "staticUpperBound", "staticStep")
 
@@ -77,10 +78,11 @@ class Forall(Op):
     @property
     def runs_once(self) -> bool:
         """One iteration, as constants tell: then nothing is repeated or parallel."""
-        bounds = [b for dim in self.bounds for b in dim]
-        if not all(isinstance(b, int) for b in bounds):
-            return False
-        return all(up - low <= step for low, up, step in self.bounds)  # type: ignore[operator]
+        for dim in self.bounds:
+            low, up, step = map(constant_index, dim)
+            if low is None or up is None or step is None or up - low > step:
+                return False
+        return True
 
     @property
     def is_repetitive(self) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.clone import clone_region
-from tracebuf.ir.core import Block, Op, Use
+from tracebuf.ir.core import Block, Facts, Op, Use
 from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.protocols import Interpreter
 from tracebuf.ir.types import ShapedType
@@ -96,12 +96,26 @@ class Elementwise(NamedOp):
         return tuple(maps), ("parallel",) * n
 
 
+class Copy(Elementwise):
+    """`linalg.copy`: element by element, as they are."""
+
+    __slots__ = ()
+    name = "linalg.copy"
+
+    def inserts(self) -> tuple[Use, Use]:
+        return self.uses[0], self.uses[1]
+
+
 class Map(Elementwise):
-    """`linalg.map`: its region, element by element; what the region does not use of the destination is not read."""
+    """`linalg.map`: its region, element by element; what the region does not use of the destination is not read, and
+    for MLIR 22 it never is."""
 
     __slots__ = ()
     name = "linalg.map"
     segmented = False
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return super().bufferizes_to_memory_read(use, facts) and not (facts.as_mlir and use.index >= self.n_ins)
 
 
 class Transpose(NamedOp):
@@ -233,7 +247,7 @@ def _general(name: str, base: type[NamedOp], **more: Any) -> None:
 
 
 ELEMENTWISE = (
-    "abs add ceil copy div div_unsigned erf exp floor log max min mul negf powf reciprocal round rsqrt select sqrt "
+    "abs add ceil div div_unsigned erf exp floor log max min mul negf powf reciprocal round rsqrt select sqrt "
     "square sub tanh"
 ).split()
 PRODUCTS = {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar
 
 from tracebuf.errors import InternalError, UnsupportedError
-from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Relation, Use, Value
+from tracebuf.ir.core import Alias, Block, Facts, Mixed, Op, Region, Relation, Use, Value
 from tracebuf.ir.form import Form
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
@@ -16,6 +16,15 @@ from tracebuf.ops import arith, memref
 from tracebuf.ops.func import Terminator, check_blocks
 
 Same = Callable[[Value, Value], bool]
+
+
+def constant_index(value: Mixed) -> int | None:
+    """The number that a size or bound certainly is (MLIR: getConstantIntValue)."""
+    if isinstance(value, int):
+        return value
+    op = value.defining_op
+    found = op.attrs["value"] if isinstance(op, arith.Constant) else None
+    return found if isinstance(found, int) else None
 
 
 class Yield(Terminator):
@@ -92,7 +101,7 @@ class For(Loop):
     carried values.
 
     The initial tensor is written (the loop may store to what it carries) and read if the body reads its argument, or
-    if the result is read and there may be no iteration (MLIR forgets the latter; behaviours 14, 36).
+    if the result is read and there may be no iteration (MLIR does not ask whether it is read; behaviours 14, 36).
     """
 
     __slots__ = ()
@@ -161,15 +170,13 @@ class For(Loop):
     @property
     def surely_runs(self) -> bool:
         """Whether there is at least one iteration, as constants tell."""
-        lower, upper = (b.defining_op for b in self.operands[:2])
-        if not isinstance(lower, arith.Constant) or not isinstance(upper, arith.Constant):
-            return False
-        return bool(lower.attrs["value"] < upper.attrs["value"])
+        lower, upper = map(constant_index, self.operands[:2])
+        return lower is not None and upper is not None and lower < upper
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
         if facts.is_value_read(self.carried(use)):
             return True
-        return not self.surely_runs and facts.is_value_read(self.results[use.index - 3])
+        return not self.surely_runs and (facts.as_mlir or facts.is_value_read(self.results[use.index - 3]))
 
     def bufferize(self, rewriter: Rewriter) -> None:
         places = range(len(self.results))

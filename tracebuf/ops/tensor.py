@@ -194,6 +194,9 @@ class InsertSlice(SliceOp):
         apply_slice(result, *self.slice_values(args))[...] = args[0]
         return [result]
 
+    def inserts(self) -> tuple[Use, Use]:
+        return self.uses[0], self.uses[1]
+
     def overwrites_all(self) -> bool:
         return self.slice.covers(self.dest.tensor_type, self.source.tensor_type)
 
