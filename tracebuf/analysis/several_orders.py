@@ -8,6 +8,7 @@ leaves nothing to be saved no other is tried. MLIR takes one order, its user's c
 
 from __future__ import annotations
 
+from tracebuf.analysis.base import AnalysisError
 from tracebuf.analysis.cost import Cost, CostModel
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.one_shot import OneShot, ordered, undecided
@@ -68,7 +69,7 @@ def as_mlir(ours: OneShot) -> OneShot | None:
     flow = ours.flow.mlirs()
     try:
         return undecided(flow.func, "mlir", flow=flow, check_parallel=ours.checks_parallel).run(ORDERS[0])
-    except InternalError:
+    except (InternalError, AnalysisError):
         return None
 
 
