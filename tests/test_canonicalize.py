@@ -133,6 +133,19 @@ def test_storing_what_was_read_there_is_nothing() -> None:
     assert check(m.done(stored={0: new}), [array(4)])["tensor.insert_slice"] == 0
 
 
+def test_storing_over_everything_what_was_computed_there() -> None:
+    m = Maker("f", u=("n",))
+    (u,) = m.args
+    new = m.ew(arith.AddF, u, u, out=u)
+    stored = m.store(new, u, *m.whole(u))
+    assert check(m.done(stored={0: stored}), [array(4)])["tensor.insert_slice"] == 0
+    m = Maker("f", u=("n",))
+    (u,) = m.args
+    new = m.ew(arith.AddF, u, u, out=u)
+    stored = m.store(new, u, *m.whole(u))
+    assert check(m.done(new, stored={0: stored}), [array(4)])["tensor.insert_slice"] == 1  # two arrays
+
+
 def test_known_elements() -> None:
     m = Maker("f", u=("n",), x=F64)
     u, x = m.args

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import random
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -10,8 +13,9 @@ import pytest
 from agreement import program
 
 import tracebuf
-from tracebuf import BufferizedFunction, DonationError, bufferize
-from tracebuf.testing.ladder import climb
+from tracebuf import BufferizedFunction, DonationError, UnsupportedError, bufferize
+from tracebuf.testing.ladder import STRATEGIES, climb
+from tracebuf.testing.programs import generate, loaded
 
 Array = np.ndarray[Any, Any]
 
@@ -125,6 +129,20 @@ def test_a_donation_to_no_use_is_an_error_with_its_reason(source: str, reason: s
         bufferize(donate="x")(function).lower(x)
     got, expected = bufferize(donate_optional="x")(function)(x), function(numbers(6))
     np.testing.assert_array_equal(np.asarray(got[0]), np.asarray(expected[0])) if isinstance(got, tuple) else None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_random_programs_with_all_arrays_donated(seed: int) -> None:
+    for number in range(15):
+        made = generate(random.Random(f"donated {seed} {number}"))
+        with loaded(made) as module:
+            names = [name for name in inspect.signature(module.program).parameters if name in "abcd"]
+            with suppress(UnsupportedError):
+                climb(
+                    module.program, module.arguments(), again=[module.arguments_again()],
+                    strategies=STRATEGIES[:1], tolerance=module.TOLERANCE, donate=names,
+                )  # fmt: skip
 
 
 def doubled(x: Array) -> Array:

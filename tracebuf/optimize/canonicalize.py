@@ -15,6 +15,7 @@ from tracebuf.ir.core import Block, Func, Op, Value
 from tracebuf.ir.dims import symbols
 from tracebuf.ir.types import I1, ScalarType
 from tracebuf.ops import arith, linalg, scf, tensor
+from tracebuf.optimize.empty_tensors import continues
 
 MAX_ROUNDS = 8
 """A bound, not a plan: a round that changes something makes the program smaller, and two or three are usual."""
@@ -233,12 +234,18 @@ def fold_regrouped_back(folder: _Folder, op: Op) -> Sequence[Value] | None:
 
 
 def fold_self_store(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """Storing to a slice what was just read there changes nothing."""
+    """Storing to a slice what was just read there changes nothing; storing over everything what was computed in the
+    same storage makes that the next version."""
     assert isinstance(op, tensor.InsertSlice)
     read = op.source.defining_op
     if isinstance(read, tensor.ExtractSlice):
         return [op.dest] if read.source is op.dest and read.same_subset(op) else None
-    return [op.dest] if op.source is op.dest and op.overwrites_all() else None
+    if not op.overwrites_all():
+        return None
+    if op.source is op.dest:
+        return [op.dest]
+    later = op.source.type == op.dest.type and len(op.source.uses) == 1 and continues(op.source, op.dest)
+    return [op.source] if later else None
 
 
 def fold_known_element(folder: _Folder, op: Op) -> Sequence[Value] | None:
