@@ -225,6 +225,21 @@ def read_after_a_choice() -> Func:
     return finish(m, m.insert(x, chosen, 0), m.extract(a, 0))
 
 
+def whole_of_a_new_array() -> Func:
+    """b = empty; b[:] = a; return b, where the result may be the argument"""
+    m = maker(a=(N,))
+    (a,) = m.args
+    return finish(m, m.store(a, m.empty(N), *m.whole(a)))
+
+
+def read_of_a_filled_array() -> Func:
+    """b = a.copy(); b[:] = x; the sum of a into c, which the caller gives"""
+    m = maker(a=(N,), c=(N,), x=F64)
+    a, c, x = m.args
+    new = m.fill(x, a)
+    return finish(m, new, m.ew(arith.AddF, a, a, out=m.fill(x, c)))
+
+
 PROGRAMS: list[tuple[Improvement, Callable[[], Func], Cost, Cost]] = [
     ("disjoint-slices", disjoint_halves, (1, 1), (0, 0)),
     ("disjoint-slices", even_and_odd, (1, 1), (0, 0)),
@@ -239,6 +254,8 @@ PROGRAMS: list[tuple[Improvement, Callable[[], Func], Cost, Cost]] = [
     ("branch-copies", stored_after_a_choice, (1, 1), (0, 0)),
     ("reshaped-reads", element_of_a_reshaped_part, (1, 1), (0, 0)),
     ("early-reads", read_after_write, (2, 1), (1, 0)),
+    ("whole-stores", whole_of_a_new_array, (1, 0), (0, 0)),
+    ("early-reads", read_of_a_filled_array, (1, 0), (0, 0)),
     ("early-reads", read_after_a_choice, (1, 1), (0, 0)),
     ("early-reads", read_in_a_loop_after_a_branch, (1, 1), (0, 0)),
 ]

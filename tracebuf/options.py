@@ -17,6 +17,7 @@ Improvement = Literal[
     "read-only-loops",
     "dying-inputs",
     "pay-only-empty-elimination",
+    "whole-stores",
     "reshaped-reads",
     "early-reads",
     "several-orders",
@@ -30,7 +31,8 @@ values are one buffer is known while deciding (analysis/parts.py). rotation: loo
 share one is known path by path (analysis/storages.py). read-only-loops: what a loop only reads it does not write
 (analysis/read_only_loops.py). dying-inputs: results take the buffers of operands that nobody needs any more
 (optimize/dying_inputs.py). pay-only-empty-elimination: what is stored into a slice is computed there, where that saves
-something (optimize/empty_tensors.py). reshaped-reads: one element of a reshaped array is read in the array itself
+something (optimize/empty_tensors.py). whole-stores: what is stored over all of an array is that array
+(optimize/whole_stores.py). reshaped-reads: one element of a reshaped array is read in the array itself
 (optimize/reshaped_reads.py). early-reads: a read moves before the write that would cost a copy
 (optimize/early_reads.py). several-orders: the cheapest of some orders of decisions is taken
 (analysis/several_orders.py). branch-copies: what only one branch of an scf.if has to copy is copied in that branch

@@ -27,7 +27,9 @@ from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
-from tracebuf.ir.core import Func, Module
+from tracebuf.ir.clone import clone_func
+from tracebuf.ir.core import Func, Module, Op
+from tracebuf.ir.types import MemRefType, UnrankedMemRefType
 from tracebuf.ir.verifier import verify
 from tracebuf.optimize.accumulate import accumulate_products
 from tracebuf.optimize.apart import write_directly
@@ -48,6 +50,7 @@ from tracebuf.optimize.lower_selects import lower_selects, own_constants
 from tracebuf.optimize.ordered_copies import order_copies
 from tracebuf.optimize.reshaped_reads import read_through_reshapes
 from tracebuf.optimize.storage import assign_storage
+from tracebuf.optimize.whole_stores import fold_whole_stores
 from tracebuf.options import Improvement, OneShotOptions, Options
 
 Pass = Callable[[Func], None]
@@ -81,9 +84,19 @@ MEMREF_PASSES: tuple[tuple[str, Pass], ...] = (
     ("assign-storage", assign_storage),
 )
 
+MLIR_PASSES: tuple[tuple[str, Pass], ...] = (
+    ("fold-whole-stores", fold_whole_stores),
+    ("eliminate-empty-tensors", eliminate_empty_tensors),
+    ("reuse-dying-inputs", reuse_dying_inputs),
+    ("read-through-reshapes", read_through_reshapes),
+    ("move-reads-early", move_reads_early),
+)
+"""What is done to a program of MLIR's before the analysis: improvements only, all else stays as it was written."""
+
 SWITCHES: dict[str, Improvement] = {
     "eliminate-empty-tensors": "pay-only-empty-elimination",
     "reuse-dying-inputs": "dying-inputs",
+    "fold-whole-stores": "whole-stores",
     "read-through-reshapes": "reshaped-reads",
     "move-reads-early": "early-reads",
 }
@@ -113,8 +126,26 @@ def optimize_tensors(func: Func, options: Options, observe: Observer | None = No
 
 
 def improve_tensors(func: Func, options: Options, observe: Observer | None = None) -> None:
-    """Only the tensor passes that are improvements over MLIR: for a program that is to stay as it was written."""
-    _run(tuple(p for p in TENSOR_PASSES if p[0] in SWITCHES), func, "tensor", options, observe)
+    """The improvements of a function of MLIR's, in place; none where blocks branch, or buffers stand among the tensors,
+    for the passes know of neither."""
+    branching = len(func.body.blocks) > 1 or any(len(r.blocks) > 1 for op in func.walk() for r in op.regions)
+    if not branching and not any(isinstance(v.type, MemRefType | UnrankedMemRefType) for v in func.values()):
+        _run(MLIR_PASSES, func, "tensor", options, observe)
+
+
+def improved_module(module: Module, options: OneShotOptions) -> Module:
+    """The module with the improvements that change a program, in copies of the functions that are analysed."""
+    if options.compat or options.copy_before_write:
+        return module
+    chosen, items = Options(improvements=options.improvements), list[Func | Op | Module]()
+    for item in module.items:
+        if isinstance(item, Func) and not item.external and item.name not in options.no_analysis_func_filter:
+            item, _ = clone_func(item)
+            improve_tensors(item, chosen)
+        items.append(item)
+    found = Module(items, module.loc, module.name)
+    found.attrs = dict(module.attrs)
+    return found
 
 
 def to_memref(func: Func, options: Options, observe: Observer | None = None) -> Func:
@@ -136,6 +167,7 @@ def to_memref(func: Func, options: Options, observe: Observer | None = None) -> 
 
 def module_to_memref(module: Module, options: OneShotOptions) -> Module:
     """From tensors to buffers for a module read from MLIR text: analysis and rewrite, without frees."""
+    module = improved_module(module, options)
     return bufferize_module(module, analyze_module(module, options), options)
 
 

@@ -12,13 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tracebuf.analysis.cost import CostModel
 from tracebuf.analysis.derived import Analysis
-from tracebuf.analysis.one_shot import one_shot
-from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Func, Op, Use, Value, happens_in
-from tracebuf.ops import arith, scf, tensor
+from tracebuf.ops import arith, linalg, scf, tensor
 from tracebuf.ops.bufferization import MaterializeInDestination
+from tracebuf.optimize.trial import tried
 from tracebuf.optimize.versions import destinations
 
 ROUNDS = 8
@@ -29,34 +27,20 @@ def move_reads_early(func: Func) -> None:
     """Moves one group of reads after the other, as long as that saves something."""
     if not may_conflict(func):
         return
-    analysis, refused = _analysed(func), set[Pair]()
+    now, refused = tried(func), set[Pair]()
     for _ in range(ROUNDS):
-        found = next(_moves(func, analysis, refused), None) if analysis is not None else None
-        if found is None or analysis is None:
+        found = None if now is None else next(_moves(func, now.analysis, refused), None)
+        if found is None or now is None:
             return
         pair, block, ops = found
         old_order = list(block.ops)
         block.replace_ops(ops)
-        moved = _analysed(func)
-        if moved is not None and is_cheaper(moved, analysis):
-            analysis = moved
+        moved = tried(func)
+        if moved is not None and moved.is_cheaper(now):
+            now = moved
         else:
             block.replace_ops(old_order)
             refused.add(pair)
-
-
-def _analysed(func: Func) -> Analysis | None:
-    try:
-        return one_shot(func)
-    except InternalError:  # an operand that must be in place cannot be: whoever analyses next says why
-        return None
-
-
-def is_cheaper(new: Analysis, old: Analysis) -> bool:
-    """In bytes, and on no path by more allocations or copies."""
-    model = CostModel(new.flow)
-    cost, before = model.cost(new), CostModel(old.flow).cost(old)
-    return cost < before and not model.exceeds(cost, before)
 
 
 def may_conflict(func: Func) -> bool:
@@ -181,14 +165,19 @@ def may_move(block: Block, write: Op, group: list[Op]) -> bool:
 
 
 def belongs(value: Value, op: Op, inside: set[Op]) -> bool:
-    """Whether a destination is a new array of which the group alone knows, or begins within the op itself."""
+    """Whether a destination is an array of which the group alone knows, or begins within the op itself: a new one, an
+    argument of the function, or what an op before the group has made of such a one for the group alone."""
     maker = value.owner if isinstance(value.owner, Op) else value.owner.parent_op
-    if maker is None:
-        return False
-    if maker is op or any(maker is inner for inner in op.walk()):
+    if maker is not None and (maker is op or any(maker is inner for inner in op.walk())):
         return True
-    users = {_top(use.op, inside) for use in value.uses}
-    return None not in users and (maker in inside or isinstance(maker, tensor.Empty))
+    if any(_top(use.op, inside) is None for use in value.uses):
+        return False
+    if maker is None or maker in inside or isinstance(maker, tensor.Empty):
+        return True
+    if not isinstance(maker, linalg.DestinationOp) or value.owner is not maker:
+        return False
+    start = maker.out_uses[value.index].value
+    return belongs(start, op, inside | {maker})
 
 
 def _top(op: Op, inside: set[Op]) -> Op | None:

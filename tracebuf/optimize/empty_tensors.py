@@ -180,6 +180,8 @@ def chain_of(store: Store) -> Chain | None:
     """
     links: list[Use] = []
     value = store.operand(0)
+    if not store.results:
+        return None  # into a memref
     while (op := value.defining_op) is not None and op.block is store.block:
         if isinstance(op, tensor.Empty):
             return Chain(op, tuple(reversed(links)), store) if links else None
