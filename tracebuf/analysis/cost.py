@@ -369,6 +369,6 @@ class _Regrouped:
 
 def stored(op: Op) -> tuple[Use, Use] | None:
     """The operand whose elements an op copies into another's buffer, unless they are there already, and that other."""
-    if isinstance(op, tensor.InsertSlice | bufferization.MaterializeInDestination):
+    if isinstance(op, tensor.InsertSlice | bufferization.MaterializeInDestination) and op.operand(1).is_tensor:
         return op.uses[0], op.uses[1]
     return None
