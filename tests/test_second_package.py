@@ -17,7 +17,7 @@ import tracebuf
 from tracebuf.analysis import one_shot
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.bufferize import bufferize
-from tracebuf.extend import external_model
+from tracebuf.extend import DestinationOp, MemRefType, Op, external_model
 from tracebuf.frontends.mlir import read
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
@@ -219,6 +219,35 @@ def test_a_model_says_only_what_can_be_said() -> None:
     for model in (Misspelt, Renames):
         with pytest.raises(TypeError, match="is nothing that a model can say of Insert"):
             external_model(tensor.Insert, model)
+
+
+class Unfinished(Op):
+    """Says nothing but its name."""
+
+    __slots__ = ()
+    name = "test.unfinished"
+    levels = frozenset({"tensor"})
+
+
+class Unwritten(DestinationOp):
+    """Says where it writes, not what."""
+
+    __slots__ = ()
+    name = "test.unwritten"
+
+
+def test_an_op_that_says_too_little_is_refused() -> None:
+    f = Func("f", [TensorType((2,), F64)])
+    f.block.append(made := Unfinished(f.args, [f.args[0].type], UNKNOWN))
+    f.block.append(Return.of([made.result], UNKNOWN))
+    assert [a.definite for a in made.aliasing_values(made.uses[0])] == [False]
+    with pytest.raises(tracebuf.UnsupportedError, match=r"test.unfinished has no memref form\nInstead: derive it from"):
+        bufferize(f, one_shot(f))
+    f = Func("f", [MemRefType((2,), F64, (1,), 0)])
+    f.block.append(Unwritten(f.args, [], UNKNOWN, {"n_ins": 0}))
+    f.block.append(Return.of([], UNKNOWN))
+    with pytest.raises(tracebuf.InternalError, match="test.unwritten has neither loops"):
+        Kernel(f, "f")
 
 
 # -- a package of its own

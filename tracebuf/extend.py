@@ -2,8 +2,9 @@
 
 An op that writes into a destination derives from `DestinationOp`: `evaluate` is its NumPy reference, `spec` its loops
 (without one native code calls the reference back), `reads_in` and `reads_out` its facts. Any other op derives from `Op`
-and says how it is rewritten (`bufferize`). What it keeps in attributes of its own it gives to text and takes from there
-(`to_form`, `from_form`). `traced_as` ties a NumPy function to it. `testing.check_op` tests the facts.
+and says how it is rewritten (`bufferize`), to ops of `memref` where it gives a view. What it keeps in attributes of its
+own it gives to text and takes from there (`to_form`, `from_form`). `traced_as` ties a NumPy function to it.
+`testing.check_op` tests the facts.
 """
 
 from tracebuf.frontends.numpy.extension import ArrayRef, Tracing, traced_as

@@ -245,6 +245,8 @@ class KernelWriter:
         ]
         spec = spec_of(op, types)
         if spec is None:
+            if type(op).evaluate is Op.evaluate:
+                raise InternalError(f"{op.name} has neither loops (`spec`) nor a reference (`evaluate`)")
             call_reference(self.code, self.memory, len(self.references), operands, types)
             self.references.append(op)
             return

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
-from tracebuf.errors import InternalError
+from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.attributes import Attr, encoded
 from tracebuf.ir.dims import Sym, symbols
 from tracebuf.ir.form import Form
@@ -313,7 +313,10 @@ class Op:
         return False
 
     def bufferize(self, rewriter: Rewriter) -> None:
-        """Emits the memref form. The default carries an op without tensors over as it is."""
+        """Emits the memref form. The default carries over an op without tensors; UnsupportedError for others."""
+        if any(v.is_tensor for v in (*self.operands, *self.results)):
+            text = "derive it from DestinationOp, or write its `bufferize`"
+            raise UnsupportedError(f"{self.name} has no memref form", instead=text, location=self.loc)
         rewriter.clone(self)
 
     def __repr__(self) -> str:
