@@ -20,13 +20,14 @@ from tracebuf.ops import scf
 @dataclass(frozen=True, slots=True)
 class Read:
     """An operand that reads, its definitions, and the span (numbers of ops, inclusive) of writes that may conflict with
-    it.
+    it. `around`: the numbers before the span of ops that hold its begin, which may be such writes as well.
     """
 
     use: Use
     definitions: tuple[Value, ...]
     first: int
     last: int
+    around: tuple[int, ...] = ()
 
 
 def read_of(flow: Dataflow, use: Use) -> Read | None:
@@ -54,7 +55,16 @@ def read_of(flow: Dataflow, use: Use) -> Read | None:
         if (len(around.regions) > 1 and not isinstance(around, scf.If)) or len(around.regions[0].blocks) > 1:
             first, last = min(first, order.place[around]), max(last, order.end[around])
         around = around.parent_op
-    return Read(use, definitions, first, last)
+    holders = [use.op.parent_op, *(d.owner.parent_op for d in definitions)]
+    outer = {order.place[op] for holder in dict.fromkeys(holders) for op in ancestors(holder)}
+    return Read(use, definitions, first, last, tuple(place for place in sorted(outer) if place < first))
+
+
+def ancestors(op: Op | None) -> Iterator[Op]:
+    """An op and those around it."""
+    while op is not None:
+        yield op
+        op = op.parent_op
 
 
 def loop_between(flow: Dataflow, op: Op, definition: Value) -> Region | None:
@@ -69,7 +79,7 @@ def loop_between(flow: Dataflow, op: Op, definition: Value) -> Region | None:
 class AliasSet:
     """Values that may share a buffer, with the reads and the in-place writes of all of them."""
 
-    __slots__ = ("_buckets", "_writes", "around", "is_read", "read_only", "reads", "values")
+    __slots__ = ("_buckets", "_writes", "is_read", "read_only", "reads", "values")
 
     def __init__(self, value: Value) -> None:
         self.values = [value]
@@ -77,10 +87,8 @@ class AliasSet:
         self.is_read = False
         """Whether anything reads it, be its contents defined or not."""
         self.read_only: list[Value] = []
-        self.around: list[tuple[int, int, Use]] = []
-        """Writes by ops with regions: first and last number inside, operand."""
         self._writes: list[tuple[int, int, Use]] = []
-        """Other writes, sorted: number of the op, operand index, operand."""
+        """Sorted: number of the op, operand index, operand."""
         self._buckets: dict[tuple[int, int], list[Read]] = {}
 
     def add_read(self, read: Read) -> None:
@@ -90,37 +98,38 @@ class AliasSet:
         self._buckets.setdefault((level, read.first >> level), []).append(read)
 
     def add_write(self, flow: Dataflow, use: Use) -> None:
-        place = flow.order.place[use.op]
-        if use.op.regions:
-            self.around.append((place, flow.order.end[use.op], use))
-        else:
-            insort(self._writes, (place, use.index, use))
+        insort(self._writes, (flow.order.place[use.op], use.index, use))
 
     def writes(self) -> Iterator[Use]:
-        yield from (use for _, _, use in self._writes)
-        yield from (use for _, _, use in self.around)
+        """Those by ops with regions come last."""
+        return iter(sorted((use for _, _, use in self._writes), key=_has_regions))
 
     @property
     def n_writes(self) -> int:
-        return len(self._writes) + len(self.around)
+        return len(self._writes)
 
-    def writes_near(self, read: Read) -> Iterator[Use]:
-        """The writes that may conflict with a read."""
-        first = bisect_left(self._writes, (read.first, -1))
-        last = bisect_right(self._writes, (read.last + 1, -1))
-        yield from (self._writes[i][2] for i in range(first, last))
-        yield from (use for start, end, use in self.around if start <= read.last and read.first <= end)
+    def _writes_between(self, first: int, last: int) -> list[Use]:
+        """Those by ops with these numbers."""
+        start, end = bisect_left(self._writes, (first, -1)), bisect_right(self._writes, (last + 1, -1))
+        return [use for _, _, use in self._writes[start:end]]
+
+    def writes_near(self, read: Read) -> list[Use]:
+        """The writes that may conflict with a read: by ops within its span, or around its begin. Those by ops with
+        regions come last."""
+        found = [use for place in read.around for use in self._writes_between(place, place)]
+        return sorted((*found, *self._writes_between(read.first, read.last)), key=_has_regions)
 
     def reads_near(self, flow: Dataflow, write: Use) -> Iterator[Read]:
         """The reads that a write may conflict with."""
         start, end = flow.order.place[write.op], flow.order.end[write.op]
-        if end > start or len(self.reads) <= 32:
+        if len(self.reads) <= max(32, end - start):
             yield from (r for r in self.reads if r.first <= end and start <= r.last)
             return
         for level in range(len(flow.order.place).bit_length() + 1):
-            for read in self._buckets.get((level, start >> level), ()):
-                if read.first <= start <= read.last:
-                    yield read
+            for block in range(start >> level, (end >> level) + 1):
+                for read in self._buckets.get((level, block), ()):
+                    if read.first <= end and start <= read.last:
+                        yield read
 
     def absorb(self, other: AliasSet) -> None:
         self.values += other.values
@@ -128,8 +137,11 @@ class AliasSet:
             self.add_read(read)
         for item in other._writes:
             insort(self._writes, item)
-        self.around += other.around
         self.read_only, self.is_read = self.read_only + other.read_only, self.is_read or other.is_read
+
+
+def _has_regions(use: Use) -> bool:
+    return bool(use.op.regions)
 
 
 class Classes:

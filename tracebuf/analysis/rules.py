@@ -37,6 +37,9 @@ class Rules:
     def conflict(self, read: Read, write: Use) -> Conflict | None:
         """The conflict between a read and a write of one buffer, or None."""
         flow = self.flow
+        if self.parts is not None and "disjoint-slices" in self.improved and self.parts.boxes_apart(read.use, write):
+            if order_counts(flow, read, write):
+                return None
         definition = next((d for d in read.definitions if not self.harmless(read.use, write, d)), None)
         if definition is None:
             return None
@@ -160,8 +163,10 @@ def blocks_form_a_loop(flow: Dataflow, read: Op, write: Op, definition: Value) -
     """Whether branches lead from the read to the write and back without passing the definition's block (28).
     Test: test_branches_that_loop."""
     home = definition.block
-    reader, writer = (within(op, home.region) for op in (read, write))
-    if len(home.region.blocks) == 1 or reader is None or writer is None:
+    if len(home.region.blocks) == 1:
+        return False
+    reader, writer = within(read, home.region), within(write, home.region)
+    if reader is None or writer is None:
         return False
     assert reader.block is not None and writer.block is not None
     there = flow.order.reaches(reader.block, writer.block, home)
