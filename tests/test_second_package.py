@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import second_package
 from agreement import agree
+from mlir_oracle import needs_mlir
 from second_package import Evens, Lerp, OneElement, Ranked, evens, lerp, ranked
 
 import tracebuf
@@ -18,11 +19,13 @@ from tracebuf.analysis import one_shot
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.bufferize import bufferize
 from tracebuf.extend import DestinationOp, MemRefType, Op, external_model
-from tracebuf.frontends.mlir import read
+from tracebuf.frontends.mlir import generic, read
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
-from tracebuf.ir.core import Block, Func, Value
+from tracebuf.ir.core import Block, Func, Module, Value
 from tracebuf.ir.location import UNKNOWN
+from tracebuf.ir.print_generic import print_generic
+from tracebuf.ir.printer import print_module
 from tracebuf.ir.types import F64, INDEX, TensorType
 from tracebuf.ir.verifier import verify
 from tracebuf.ops import arith, tensor
@@ -156,6 +159,25 @@ def test_text_with_the_ops_is_read_analysed_rewritten_and_run() -> None:
         Kernel(program, "f").run([x.copy(), y.copy(), 0.5]),
     ):
         np.testing.assert_array_equal(results[0], expected[0])
+
+
+def both_levels() -> list[Module]:
+    module = read(TEXT)
+    return [module, Module([bufferize(f, one_shot(f)) for f in module.funcs])]
+
+
+def test_text_with_the_ops_comes_back_the_same() -> None:
+    for module in both_levels():
+        text = print_generic(module)
+        assert print_generic(read(text)) == text and text.count('"second.lerp"') == 2
+
+
+@needs_mlir
+def test_mlir_opt_reads_text_with_the_ops() -> None:
+    for module in both_levels():
+        assert [op.name for op in read(generic(print_module(module))).funcs[0].walk() if op.name[:7] == "second."] == [
+            op.name for op in module.funcs[0].walk() if op.name[:7] == "second."
+        ]
 
 
 # -- facts
