@@ -18,7 +18,7 @@ from tracebuf.frontends.mlir.lexer import ReadError, Tokens
 from tracebuf.frontends.mlir.parser import Parser
 from tracebuf.ir.core import Module
 
-__all__ = ["ReadError", "generic", "read", "read_all"]
+__all__ = ["ReadError", "generic", "mlir_opt", "parts", "read", "read_all"]
 
 _SPLIT = re.compile(r"(?m)^[ \t]*// ?-----[ \t]*$")
 
@@ -30,17 +30,27 @@ def read(text: str, name: str = "<text>") -> Module:
 
 def read_all(text: str, name: str = "<text>") -> list[Module]:
     """The module of each part; what is above a part counts in its lines (MLIR: -split-input-file)."""
-    parts, start = [], 0
+    return [read(part, name) for part in parts(text)]
+
+
+def parts(text: str) -> list[str]:
+    """The parts between lines `// -----`, each at its own lines."""
+    found, start = [], 0
     for match in [*_SPLIT.finditer(text), None]:
         end = len(text) if match is None else match.start()
-        parts.append("\n" * text.count("\n", 0, start) + text[start:end])
+        found.append("\n" * text.count("\n", 0, start) + text[start:end])
         start = len(text) if match is None else match.end()
-    return [read(part, name) for part in parts]
+    return found
 
 
-def generic(text: str, mlir_opt: str = "", name: str = "<text>") -> str:
+def mlir_opt() -> str:
+    """The mlir-opt that is installed, or nothing."""
+    return next(filter(None, map(shutil.which, ("mlir-opt-22", "mlir-opt"))), "")
+
+
+def generic(text: str, binary: str = "", name: str = "<text>") -> str:
     """A text in custom form in generic form. What mlir-opt says against it is raised as TracebufError."""
-    command = mlir_opt or next(filter(None, map(shutil.which, ("mlir-opt-22", "mlir-opt"))), "")
+    command = binary or mlir_opt()
     if not command:
         raise TracebufError("mlir-opt is not installed (Debian: mlir-22-tools), and only it reads the custom form")
     options = ["-allow-unregistered-dialect", "-mlir-print-op-generic", "-mlir-print-debuginfo", "-split-input-file"]

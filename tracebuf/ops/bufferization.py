@@ -78,6 +78,11 @@ class AllocTensor(Op):
     pure = True
 
     @classmethod
+    def of(cls, type: TensorType, sizes: Sequence[Value], loc: Location) -> AllocTensor:
+        """An undefined one; the sizes are those that the type leaves open."""
+        return cls(sizes, [type], loc, {"copies": False, "hinted": False})
+
+    @classmethod
     def from_form(cls, form: Form) -> Op:
         sizes, copied, hint = form.segments(3)
         if copied:

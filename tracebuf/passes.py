@@ -1,0 +1,188 @@
+"""Passes over modules by MLIR's names, with MLIR's options: what `python -m tracebuf opt` runs.
+
+Each pass takes a module, its options as text and whether to decide as MLIR does, and returns the module that it made.
+What works on one function is run on every function that has a body.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import Field, dataclass, fields, replace
+from typing import Any, Literal, get_args
+
+from tracebuf import pipeline
+from tracebuf.analysis.annotate import annotate, forget_annotations
+from tracebuf.analysis.module import analyze_module
+from tracebuf.bufferize.module import bufferize_module
+from tracebuf.errors import TracebufError
+from tracebuf.ir.core import Func, Module
+from tracebuf.optimize.alloc_tensors import empty_to_alloc_tensor
+from tracebuf.optimize.canonicalize import canonicalize
+from tracebuf.optimize.cse import cse
+from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
+from tracebuf.optimize.empty_tensors_mlir import eliminate_empty_tensors_as_mlir
+from tracebuf.optimize.equivalent_results import drop_equivalent_buffer_results
+from tracebuf.options import IMPROVEMENTS, Layout, OneShotOptions, Options
+
+Compat = Literal["mlir", "tracebuf"]
+
+
+class UsageError(TracebufError):
+    """A command line that makes no sense."""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """`run(module, options, compat)`; `check(options, compat)` raises UsageError where the options make no sense."""
+
+    help: str
+    run: Callable[[Module, str, Compat], Module]
+    options: tuple[tuple[str, str], ...] = ()
+    parse: Callable[[str, Compat], object] | None = None
+
+    def check(self, text: str, compat: Compat) -> None:
+        if self.parse is not None:
+            self.parse(text, compat)
+        elif found := options_of(text):
+            raise UsageError(f"no such option: {next(iter(found))} (this pass has none)")
+
+
+def functions(module: Module) -> list[Func]:
+    """The functions with a body, those of nested modules too."""
+    found = []
+    for item in module.items:
+        if isinstance(item, Module):
+            found += functions(item)
+        elif isinstance(item, Func) and not item.external:
+            found.append(item)
+    return found
+
+
+def on_functions(step: Callable[[Func], None]) -> Callable[[Module, str, Compat], Module]:
+    """A pass that changes each function in place."""
+
+    def run(module: Module, options: str, compat: Compat) -> Module:
+        for func in functions(module):
+            step(func)
+        return module
+
+    return run
+
+
+# -- options
+
+
+def options_of(text: str) -> dict[str, str]:
+    """`a b=1 c=x,y` as a dictionary; an option without a value is "true"."""
+    found = {}
+    for word in re.findall(r'[^\s="]+(?:=(?:"[^"]*"|\{[^}]*\}|\S*))?', text):
+        name, _, value = word.partition("=")
+        found[name] = value.strip('"{}') or "true"
+    return found
+
+
+_NOT_OURS = ("must-infer-memory-space", "use-encoding-for-memory-space", "dump-alias-sets")
+_LAYOUTS = ", ".join(get_args(Layout))
+_KNOWN: dict[str, Field[Any]] = {f.name.replace("_", "-"): f for f in fields(OneShotOptions) if f.name != "compat"}
+
+
+def one_shot_options(text: str, compat: Compat) -> OneShotOptions:
+    """MLIR's options of -one-shot-bufferize; UsageError for one that is unknown or not supported."""
+    options = OneShotOptions(compat="mlir" if compat == "mlir" else None)
+    for name, value in options_of(text).items():
+        if name in _NOT_OURS:
+            if value != "false":
+                raise UsageError(f"-one-shot-bufferize: the option {name} is not supported")
+        elif name not in _KNOWN:
+            raise UsageError(f"-one-shot-bufferize: no such option: {name}; there are {', '.join(_KNOWN)}")
+        else:
+            field = _KNOWN[name].name
+            options = replace(options, **{field: typed(name, value, getattr(options, field))})
+    for name, wrong in (
+        ("'print-conflicts' requires 'test-analysis-only'", options.print_conflicts and not options.test_analysis_only),
+        ("'copy-before-write' cannot be used with 'test-analysis-only'",
+         options.copy_before_write and options.test_analysis_only),
+        ("'infer-layout-map' is not a valid value for 'unknown-type-conversion'",
+         options.unknown_type_conversion == "infer-layout-map"),
+    ):  # fmt: skip
+        if wrong:
+            raise UsageError(f"Invalid option: {name}")
+    return options
+
+
+def typed(name: str, value: str, like: Any) -> Any:
+    """The value of an option, as its default is."""
+    if isinstance(like, bool):
+        if value not in ("true", "false", "1", "0"):
+            raise UsageError(f"{name} is true or false, not {value!r}")
+        return value in ("true", "1")
+    if isinstance(like, int):
+        if not re.fullmatch(r"-?\d+", value):
+            raise UsageError(f"{name} is a number, not {value!r}")
+        return int(value)
+    if isinstance(like, frozenset):
+        names = frozenset(v for v in value.split(",") if v and v != "none")
+        if unknown := names - IMPROVEMENTS:
+            raise UsageError(f"improvements are {', '.join(sorted(IMPROVEMENTS))}, not {', '.join(sorted(unknown))}")
+        return names
+    if isinstance(like, tuple):
+        return tuple(v for v in value.split(",") if v)
+    if like in get_args(Layout) and value not in get_args(Layout):
+        raise UsageError(f"{name} is one of {_LAYOUTS}, not {value!r}")
+    return value
+
+
+# -- the passes
+
+
+def one_shot_bufferize(module: Module, text: str, compat: Compat) -> Module:
+    options = one_shot_options(text, compat)
+    forget_annotations(module)
+    if compat == "tracebuf" and not options.test_analysis_only:
+        for func in functions(module):
+            pipeline.improve_tensors(func, Options(improvements=options.improvements))
+    try:
+        analysis = analyze_module(module, options)
+    except ValueError as e:
+        raise UsageError(str(e)) from None
+    if options.test_analysis_only:
+        annotate(module, analysis, options)
+        return module
+    return bufferize_module(module, analysis, options)
+
+
+def eliminate_empty(module: Module, text: str, compat: Compat) -> Module:
+    if compat == "mlir":
+        eliminate_empty_tensors_as_mlir(module)
+        return module
+    return on_functions(eliminate_empty_tensors)(module, text, compat)
+
+
+def drop_results(module: Module, text: str, compat: Compat) -> Module:
+    drop_equivalent_buffer_results(module)
+    return module
+
+
+PASSES: dict[str, Pass] = {
+    "one-shot-bufferize": Pass(
+        "tensors become buffers",
+        one_shot_bufferize,
+        tuple((name, "") for name in _KNOWN),
+        one_shot_options,
+    ),
+    "eliminate-empty-tensors": Pass("what is stored into a part is computed there", eliminate_empty),
+    "empty-tensor-to-alloc-tensor": Pass("each tensor.empty has a buffer of its own", on_functions(empty_to_alloc_tensor)),
+    "drop-equivalent-buffer-results": Pass("private functions do not return their arguments", drop_results),
+    "canonicalize": Pass("folds, and removes what is not used", on_functions(canonicalize)),
+    "cse": Pass("merges equal ops", on_functions(cse)),
+}
+
+
+def help_of_passes() -> str:
+    """A line for each pass, and one for each of its options."""
+    lines = []
+    for name, found in PASSES.items():
+        lines.append(f"  -{name:<38} {found.help}")
+        lines += [f"      {option:<35} {what}".rstrip() for option, what in found.options]
+    return "\n".join(lines) + "\n"
