@@ -23,7 +23,7 @@ from tracebuf.optimize.cse import cse
 from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
 from tracebuf.optimize.empty_tensors_mlir import eliminate_empty_tensors_as_mlir
 from tracebuf.optimize.equivalent_results import drop_equivalent_buffer_results
-from tracebuf.options import IMPROVEMENTS, Layout, OneShotOptions, Options
+from tracebuf.options import IMPROVEMENTS, Heuristic, Layout, OneShotOptions
 
 Compat = Literal["mlir", "tracebuf"]
 
@@ -128,6 +128,8 @@ def typed(name: str, value: str, like: Any) -> Any:
         return names
     if isinstance(like, tuple):
         return tuple(v for v in value.split(",") if v)
+    if name == "analysis-heuristic" and value not in get_args(Heuristic):
+        raise UsageError(f"{name} is one of {', '.join(get_args(Heuristic))}, not {value!r}")
     if like in get_args(Layout) and value not in get_args(Layout):
         raise UsageError(f"{name} is one of {_LAYOUTS}, not {value!r}")
     return value
@@ -139,13 +141,9 @@ def typed(name: str, value: str, like: Any) -> Any:
 def one_shot_bufferize(module: Module, text: str, compat: Compat) -> Module:
     options = one_shot_options(text, compat)
     forget_annotations(module)
-    if compat == "tracebuf" and not options.test_analysis_only:
-        for func in functions(module):
-            pipeline.improve_tensors(func, Options(improvements=options.improvements))
-    try:
-        analysis = analyze_module(module, options)
-    except ValueError as e:
-        raise UsageError(str(e)) from None
+    if not options.test_analysis_only:
+        module = pipeline.improved_module(module, options)
+    analysis = analyze_module(module, options)
     if options.test_analysis_only:
         annotate(module, analysis, options)
         return module
@@ -172,7 +170,9 @@ PASSES: dict[str, Pass] = {
         one_shot_options,
     ),
     "eliminate-empty-tensors": Pass("what is stored into a part is computed there", eliminate_empty),
-    "empty-tensor-to-alloc-tensor": Pass("each tensor.empty has a buffer of its own", on_functions(empty_to_alloc_tensor)),
+    "empty-tensor-to-alloc-tensor": Pass(
+        "each tensor.empty has a buffer of its own", on_functions(empty_to_alloc_tensor)
+    ),
     "drop-equivalent-buffer-results": Pass("private functions do not return their arguments", drop_results),
     "canonicalize": Pass("folds, and removes what is not used", on_functions(canonicalize)),
     "cse": Pass("merges equal ops", on_functions(cse)),

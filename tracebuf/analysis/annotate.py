@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from tracebuf.analysis.derived import Analysis
 from tracebuf.analysis.module import ModuleAnalysis
+from tracebuf.analysis.tags import conflict_tags
 from tracebuf.ir.attributes import Attr, string, strings
 from tracebuf.ir.core import Func, Module
 from tracebuf.options import OneShotOptions
@@ -24,6 +25,9 @@ def annotate(module: Module, analysis: ModuleAnalysis, options: OneShotOptions) 
                 f.arg_attrs[k][ACCESS] = string(word)
         if f.name in analysis.funcs:
             _annotate(f, analysis.funcs[f.name], analysis)
+    if options.print_conflicts:
+        for place, tags in conflict_tags(analysis.funcs.values()).items():
+            place.attrs |= {tag: Attr("unit") for tag in tags}
 
 
 def _annotate(f: Func, decisions: Analysis, analysis: ModuleAnalysis) -> None:

@@ -123,6 +123,11 @@ def encoded(value: Any, key: str = "") -> Attr:
     return string(named.__name__ if isinstance(named, type) else str(value))
 
 
+def all_encoded(attrs: Mapping[str, Any]) -> dict[str, Attr]:
+    """Every attribute as MLIR's, but what is none: the reasons for a buffer as objects, which `explain` asks for."""
+    return {k: encoded(v, k) for k, v in attrs.items() if v is not None and k not in ("conflict", "conflicts")}
+
+
 def dictionary(attrs: Mapping[str, Attr]) -> str:
     """`{a = 1 : i64, b}`, by name."""
     return f"{{{', '.join(_entry(k, attrs[k]) for k in sorted(attrs))}}}"

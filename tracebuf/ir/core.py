@@ -13,7 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 from tracebuf.errors import InternalError, UnsupportedError
-from tracebuf.ir.attributes import Attr, encoded
+from tracebuf.ir.attributes import Attr, all_encoded
 from tracebuf.ir.dims import Sym, symbols
 from tracebuf.ir.form import Form
 from tracebuf.ir.location import UNKNOWN, Location
@@ -187,7 +187,7 @@ class Op:
 
     def to_form(self) -> Form:
         """The inverse of `from_form`. The default gives all attributes, as far as text can say them."""
-        return self.form_with({k: encoded(v, k) for k, v in self.attrs.items() if v is not None})
+        return self.form_with(all_encoded(self.attrs))
 
     def form_with(self, attrs: dict[str, Attr]) -> Form:
         """The op's generic form: these attributes, and what stands in the op verbatim."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from tracebuf.ir.attributes import Attr, dictionary, encoded, number, quoted
+from tracebuf.ir.attributes import Attr, all_encoded, dictionary, number, quoted
 from tracebuf.ir.core import Block, Func, Module, Op, Value, join_mixed
 from tracebuf.ir.spelled import spelled
 from tracebuf.ir.text import Writer, shown_attrs
@@ -142,7 +142,7 @@ def types(values: Sequence[Value]) -> str:
 
 def attributes(attrs: dict[str, Any]) -> str:
     """` {key = value, ...}`, or nothing."""
-    return braced({k: encoded(v, k) for k, v in attrs.items() if v is not None})
+    return braced(all_encoded(attrs))
 
 
 def braced(attrs: dict[str, Attr]) -> str:

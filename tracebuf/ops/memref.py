@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from tracebuf.ir.attributes import Attr, encoded, groups_attr, inherent, integers, places, segments, string
+from tracebuf.ir.attributes import Attr, all_encoded, groups_attr, inherent, integers, places, segments, string
 from tracebuf.ir.core import Mixed, Op, Value, join_mixed, split_mixed
 from tracebuf.ir.dims import Dim as Size
 from tracebuf.ir.dims import add, mul
@@ -77,7 +77,7 @@ def notes(op: Op) -> dict[str, Attr]:
     """What we note of a new array or buffer that MLIR does not ask for: the order of its axes, why it is there."""
     order = op.attrs["order"]
     plain = {"static_sizes", "order"} if order == tuple(range(len(order))) else {"static_sizes"}
-    return {k: encoded(v, k) for k, v in op.attrs.items() if k not in plain and v not in (None, "")}
+    return all_encoded({k: v for k, v in op.attrs.items() if k not in plain and v != ""})
 
 
 class Alloca(Alloc):
