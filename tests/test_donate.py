@@ -98,6 +98,18 @@ def test_two_donated_arguments_hold_two_results() -> None:
     assert made == 0 and np.shares_memory(result[0], x) and np.shares_memory(result[1], y)
 
 
+@pytest.mark.parametrize("options", [{"strategy": "optimal"}, {"compat": "mlir"}, {"heuristic": "top-down"}], ids=str)
+def test_donation_under_other_strategies(options: dict[str, Any]) -> None:
+    x = numbers(9)
+    assert np.shares_memory(bufferize(donate="x", **options)(doubled)(x), x)
+
+
+def test_copies_before_every_write_leave_a_donation_unused() -> None:
+    f = bufferize(strategy="copy-before-write", donate="x")(doubled)
+    with pytest.raises(DonationError, match="stores, and no analysis was asked for"):
+        f(numbers(9))
+
+
 def test_fortran_order() -> None:
     x = np.asfortranarray(numbers(4, 5))
     _, result, made = donated("def f(x):\n    return x + 1", x)

@@ -170,9 +170,12 @@ def check_donations(func: Func, analysis: Analysis, names: Collection[str]) -> N
         if donation in (None, Donation.SPARED, Donation.STORED):
             continue
         storages = storages or Storages(analysis.flow)
-        stored = (u for op in func.walk() for u in op.tensor_uses() if analysis.writes(u) and analysis.is_in_place(u))
-        if donation is Donation.RETURNED or not any(argument in storages.of(u.value) for u in stored):
-            error = DonationError(argument.name, *why_unused(func, argument))
+        writes = [u for op in func.walk() for u in op.tensor_uses() if analysis.writes(u)]
+        stores = [u for u in writes if argument in storages.of(u.value)]
+        if donation is Donation.RETURNED or not any(map(analysis.is_in_place, stores)):
+            conflict = analysis.conflict(stores[0]) if stores else None
+            found = why_unused(func, argument) if conflict is None else (str(conflict), stores[0].op.loc)
+            error = DonationError(argument.name, *found)
             if argument.name in names:
                 raise error
             attrs["tracebuf.unused"] = error.reason
