@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracebuf import pipeline
-from tracebuf.errors import TracebufError
+from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.mlir import ReadError, generic, read, read_all
 from tracebuf.interpret import memref, tensor
 from tracebuf.ir.core import Func, Module
@@ -96,6 +96,9 @@ def program(module: Module, name: str = "", options: OneShotOptions = DEFAULT) -
     if not options.bufferize_function_boundaries:
         raise TracebufError("a program is run with bufferize_function_boundaries")
     name = name or module.funcs[-1].name
+    for arg in module.func(name).args:
+        if not isinstance(arg.type, ScalarType | TensorType):
+            raise UnsupportedError(f"{name}: an argument of type {arg.type} cannot be given")
     buffers = pipeline.function_to_run(pipeline.module_to_memref(module, options), name)
     tensors = inline_calls(module, name)
     generalize(tensors)

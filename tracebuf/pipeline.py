@@ -27,9 +27,10 @@ from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
+from tracebuf.errors import UnsupportedError
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import Func, Module, Op
-from tracebuf.ir.types import MemRefType, UnrankedMemRefType
+from tracebuf.ir.types import MemRefType, ScalarType, UnrankedMemRefType
 from tracebuf.ir.verifier import verify
 from tracebuf.optimize.accumulate import accumulate_products
 from tracebuf.optimize.apart import write_directly
@@ -43,6 +44,7 @@ from tracebuf.optimize.fold_memref import fold_memref
 from tracebuf.optimize.fusion import fuse
 from tracebuf.optimize.generalize import generalize
 from tracebuf.optimize.inline_calls import inline_calls
+from tracebuf.optimize.inline_regions import inline_regions
 from tracebuf.optimize.layouts import keep_layouts
 from tracebuf.optimize.liveness import shorten_liveness
 from tracebuf.optimize.lower_forall import lower_forall
@@ -172,15 +174,34 @@ def module_to_memref(module: Module, options: OneShotOptions) -> Module:
 
 
 def function_to_run(module: Module, name: str) -> Func:
-    """One function of a bufferized module as the interpreter and the compiler take it: without calls, freed."""
+    """One function of a bufferized module as the interpreter and the compiler take it: without calls, freed.
+
+    Raises UnsupportedError for what can be analysed and rewritten, but not run.
+    """
     func = inline_calls(module, name)
+    refuse_to_run(func)
     lower_to_machine(func)
     _run(MEMREF_PASSES, func, "memref", Options(verify=True), None)
     return func
 
 
+def refuse_to_run(func: Func) -> None:
+    """UnsupportedError, with the place, for what can be analysed and rewritten, but not run: branches between blocks,
+    unknown ops, values that are neither numbers nor buffers of strides."""
+    for op in func.walk():
+        if op.successors:
+            raise UnsupportedError("branches between blocks are not run", location=op.loc)
+        if op.name not in Op.registry:
+            raise UnsupportedError(f"{op.name} is not known: it cannot be run", location=op.loc)
+    for value in func.values():
+        if not isinstance(value.type, ScalarType | MemRefType):
+            loc = value.owner.loc if isinstance(value.owner, Op) else func.loc
+            raise UnsupportedError(f"values of type {value.type} are not run", location=loc)
+
+
 def lower_to_machine(func: Func) -> None:
     """Ops on buffers that only MLIR text has become what the interpreter and the compiler know."""
+    inline_regions(func)
     lower_forall(func)
     generalize(func)
     own_constants(func)

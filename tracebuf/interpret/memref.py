@@ -22,7 +22,7 @@ from tracebuf.interpret import Runner
 from tracebuf.interpret.memory import POISON, Counts, Memory, MemoryFault, MemRef
 from tracebuf.ir.core import Func, Op, Use, Value, join_mixed
 from tracebuf.ir.dense import dense_array
-from tracebuf.ir.types import MemRefType, ScalarType, ShapedType, is_unnamed
+from tracebuf.ir.types import INDEX, MemRefType, ScalarType, ShapedType, is_unnamed
 from tracebuf.ir.verifier import where
 from tracebuf.ops import arith, bufferization, checks, indexing, linalg, memref, scf, vector
 from tracebuf.ops.linalg import AffineMap
@@ -140,7 +140,8 @@ class _MemRefRunner(Runner):
         return []
 
     def load(self, op: Op, args: list[Any]) -> list[Any]:
-        return [args[0].load(args[1:])]
+        element = args[0].load(args[1:])
+        return [int(element) if op.result.type is INDEX and element is not POISON else element]
 
     def store(self, op: Op, args: list[Any]) -> list[Any]:
         args[1].store(args[0], args[2:])

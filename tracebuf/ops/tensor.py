@@ -493,7 +493,8 @@ class Extract(Op):
         return cls([source, *indices], [source.tensor_type.element], loc)
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
-        return [args[0][checked_index(args[0], args[1:])]]
+        element = args[0][checked_index(args[0], args[1:])]
+        return [int(element) if self.result.type is INDEX else element]
 
     def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
         return False
