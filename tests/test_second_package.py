@@ -12,12 +12,14 @@ import pytest
 import second_package
 from agreement import agree
 from mlir_oracle import needs_mlir
-from second_package import Evens, Lerp, OneElement, Ranked, evens, lerp, ranked
+from second_package import Evens, Lerp, OneElement, OnlyReads, Ranked, evens, lerp, ranked
 
 import tracebuf
 from tracebuf.analysis import one_shot
+from tracebuf.analysis.module import analyze_module
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.bufferize import bufferize
+from tracebuf.bufferize.module import bufferize_module
 from tracebuf.extend import DestinationOp, MemRefType, Op, external_model
 from tracebuf.frontends.mlir import generic, read
 from tracebuf.interpret import memref as memref_interpreter
@@ -27,10 +29,11 @@ from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.printer import print_module
 from tracebuf.ir.types import F64, INDEX, TensorType
+from tracebuf.ir.unknown import unknown_op
 from tracebuf.ir.verifier import verify
 from tracebuf.ops import arith, tensor
 from tracebuf.ops.func import Return
-from tracebuf.options import Options
+from tracebuf.options import OneShotOptions, Options
 from tracebuf.testing import FactError, check_op
 from tracebuf.testing.ladder import climb
 
@@ -218,6 +221,32 @@ def test_a_model_adds_facts_to_an_op_of_tracebufs() -> None:
         assert (copies(insert_twice(1)), copies(insert_twice(2))) == (0, 1)
         assert check_op(inserted, examples).verdict("does not read operand 1") == "held"
     assert copies(insert_twice(1)) == 1 and "bufferizes_to_memory_read" not in vars(tensor.Insert)
+
+
+UNKNOWN_OP = """
+"builtin.module"() ({
+  "func.func"() <{function_type = (tensor<4xf64>, f64) -> (tensor<4xf64>, f64), sym_name = "f"}> ({
+  ^bb0(%x: tensor<4xf64>, %w: f64):
+    %0 = "other.norm"(%x) : (tensor<4xf64>) -> f64
+    %1 = "second.lerp"(%x, %x, %0, %x) <{operandSegmentSizes = array<i32: 3, 1>}>
+      : (tensor<4xf64>, tensor<4xf64>, f64, tensor<4xf64>) -> tensor<4xf64>
+    "func.return"(%1, %0) : (tensor<4xf64>, f64) -> ()
+  }) : () -> ()
+}) : () -> ()
+"""
+
+
+def test_a_model_speaks_for_an_op_without_a_class() -> None:
+    options = OneShotOptions(bufferize_function_boundaries=True, allow_unknown_ops=True)
+
+    def rewritten() -> list[str]:
+        module = read(UNKNOWN_OP)
+        program = bufferize_module(module, analyze_module(module, options), options)
+        return [op.name for op in program.func("f").walk() if op.name[:5] != "arith"]
+
+    assert {"memref.copy", "bufferization.to_tensor"} < set(rewritten())
+    with external_model(unknown_op("other.norm"), OnlyReads):
+        assert rewritten() == ["other.norm", "second.lerp", "func.return"]
 
 
 def test_a_wrong_model_is_refuted() -> None:

@@ -5,7 +5,7 @@ model for an op of tracebuf's.
 """
 
 from second_package.functions import evens, lerp, ranked
-from second_package.models import OneElement
+from second_package.models import OneElement, OnlyReads
 from second_package.ops import Evens, Lerp, Ranked
 
-__all__ = ["Evens", "Lerp", "OneElement", "Ranked", "evens", "lerp", "ranked"]
+__all__ = ["Evens", "Lerp", "OneElement", "OnlyReads", "Ranked", "evens", "lerp", "ranked"]
