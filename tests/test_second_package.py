@@ -33,6 +33,7 @@ from tracebuf.ir.unknown import unknown_op
 from tracebuf.ir.verifier import verify
 from tracebuf.ops import arith, tensor
 from tracebuf.ops.func import Return
+from tracebuf.opt import main as opt
 from tracebuf.options import OneShotOptions, Options
 from tracebuf.testing import FactError, check_op
 from tracebuf.testing.ladder import climb
@@ -173,6 +174,17 @@ def test_text_with_the_ops_comes_back_the_same() -> None:
     for module in both_levels():
         text = print_generic(module)
         assert print_generic(read(text)) == text and text.count('"second.lerp"') == 2
+
+
+def test_the_command_loads_the_package(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "f.mlir").write_text(TEXT)
+    bufferization = "-one-shot-bufferize=bufferize-function-boundaries test-analysis-only"
+    command = [str(tmp_path / "f.mlir"), "-load-dialect-plugin=second_package", bufferization]
+    assert opt(command) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if '"second.lerp"(%x' in line)
+    assert '__inplace_operands_attr__ = ["true", "true", "none", "false"]' in line
+    assert opt([command[0], "-load-dialect-plugin=third_package"]) == 1
+    assert "No module named 'third_package'" in capsys.readouterr().err
 
 
 @needs_mlir

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 
 from tracebuf.errors import TracebufError
@@ -29,6 +30,7 @@ passes, run in the order given, each with options as in -name="option=value othe
 flags:
   --compat=mlir|tracebuf         decide as MLIR 22 (default), or with fewer copies
   -o FILE                        write there instead of to standard output
+  -load-dialect-plugin=MODULE    import a Python module first, which registers ops and models (tracebuf.extend)
   -mlir-print-op-generic         print every op in generic form
   -mlir-print-debuginfo          print locations
   -mlir-print-local-scope        no aliases (there never are any)
@@ -115,6 +117,8 @@ def parse(argv: Sequence[str]) -> Command:
             if value not in ("mlir", "tracebuf"):
                 raise UsageError(f"--compat is mlir or tracebuf, not {value!r}")
             command.compat = "mlir" if value == "mlir" else "tracebuf"
+        elif name == "load-dialect-plugin":
+            load_plugin(value)
         elif name in FLAGS:
             command.flags.add(FLAGS[name])
         elif name in PASSES:
@@ -126,6 +130,14 @@ def parse(argv: Sequence[str]) -> Command:
     for name, options in command.passes:
         PASSES[name].check(options, command.compat)
     return command
+
+
+def load_plugin(module: str) -> None:
+    """Imports a module of the user's; UsageError where there is none."""
+    try:
+        import_module(module)
+    except (ImportError, ValueError) as e:
+        raise UsageError(f"-load-dialect-plugin={module}: {e}") from None
 
 
 def run(command: Command, text: str, name: str) -> str:
