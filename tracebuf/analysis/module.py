@@ -7,7 +7,7 @@ in a circle are analysed last, without summaries. MLIR counterpart: OneShotModul
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from tracebuf.analysis import several_orders
@@ -49,27 +49,30 @@ def analyze_module(
     and ValueError for an unknown heuristic.
     """
     found = ModuleAnalysis()
+    calls: dict[str, list[Call]] = {}
     for op in (op for f in module.funcs for op in f.walk() if isinstance(op, Call)):
         op.attrs.pop("summary", None)
+        calls.setdefault(op.callee, []).append(op)
     ordered, circular = order_by_calls(module)
+    without = set(circular)
     for f in (*ordered, *circular):
         boundary = options.bufferize_function_boundaries
         if f.external:
             if boundary:
                 found.access[f.name] = _access(f, *_declared(f))
-                _tell_callers(module, f, _summary_of_declaration(f))
+                _tell(calls.get(f.name, ()), _summary_of_declaration(f))
             continue
         analysis = found.funcs[f.name] = _analyze(f, options, decide)
         if not options.allow_return_allocs_from_loops:
             refuse_returned_allocs(f, analysis)
-        if boundary and f in circular:
+        if boundary and f in without:
             continue
         if boundary:
             _annotate_equivalent(f, analysis, found)
             reads, writes = _reads_and_writes(f, analysis)
             found.access[f.name] = _access(f, reads, writes)
             if not _is_skipped(f, options):
-                _tell_callers(module, f, _summary(f, analysis, reads, writes, found))
+                _tell(calls.get(f.name, ()), _summary(f, analysis, reads, writes, found))
     return found
 
 
@@ -115,17 +118,26 @@ def order_by_calls(module: Module) -> tuple[list[Func], list[Func]]:
         f: {by_name[op.callee] for op in f.walk() if isinstance(op, Call) and op.callee in by_name}
         for f in module.funcs
     }
-    ordered: dict[Func, None] = {}
-    while ready := [f for f in module.funcs if f not in ordered and callees[f] <= ordered.keys()]:
-        ordered.update(dict.fromkeys(ready))
-    return list(ordered), [f for f in module.funcs if f not in ordered]
+    callers: dict[Func, list[Func]] = {}
+    for f, near in callees.items():
+        for g in near:
+            callers.setdefault(g, []).append(f)
+    waits, place = {f: len(near) for f, near in callees.items()}, {f: k for k, f in enumerate(module.funcs)}
+    ordered, ready = list[Func](), [f for f in module.funcs if not waits[f]]
+    while ready:
+        ordered += ready
+        freed = list[Func]()
+        for f in (f for g in ready for f in callers.get(g, ())):
+            waits[f] -= 1
+            if not waits[f]:
+                freed.append(f)
+        ready = sorted(freed, key=place.__getitem__)
+    return ordered, [f for f in module.funcs if waits[f]]
 
 
-def _tell_callers(module: Module, f: Func, summary: Summary) -> None:
-    for g in module.funcs:
-        for op in g.walk():
-            if isinstance(op, Call) and op.callee == f.name:
-                op.attrs["summary"] = summary
+def _tell(calls: Iterable[Call], summary: Summary) -> None:
+    for op in calls:
+        op.attrs["summary"] = summary
 
 
 # -- what the decisions mean at the boundary
