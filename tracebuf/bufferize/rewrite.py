@@ -283,10 +283,12 @@ class Rewrite:
         return self._numbered(("to_buffer", made), lambda: bufferization.ToBuffer.of(made, type_, loc))
 
     def tensor(self, use: Use) -> Value:
-        """The operand as a tensor, for an op that takes nothing else."""
+        """The operand as a tensor, for an op that takes nothing else; never a copy, since it does not store to a
+        tensor (MLIR resolves conflicts of ops that it knows only)."""
         if use.value not in self.buffers:
             return self.values[use.value]
-        return self.add(bufferization.ToTensor.of(self.buffer(use), use.value.type, use.op.loc)).result
+        buffer = self._buffer_of(use.value, use.op.loc)
+        return self.add(bufferization.ToTensor.of(buffer, use.value.type, use.op.loc)).result
 
     def unknown(self, op: Op) -> None:
         """An op that nobody can rewrite stays as it is, its tensors made of buffers and buffers of its tensors."""

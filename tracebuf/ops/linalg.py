@@ -171,10 +171,21 @@ class DestinationOp(Op):
 
     def bufferize(self, rewriter: Rewriter) -> None:
         operands = [rewriter.buffer(u) if u.value.is_tensor else rewriter.value(u.value) for u in self.uses]
-        regions = [clone_region(r, {}) for r in self.regions]
+        regions = [self._body_of(r, rewriter) for r in self.regions]
         rewriter.add(self.rebuilt(operands, [], self.loc, dict(self.attrs), regions))
-        for use, result in zip(self.out_uses, self.results, strict=True):
+        for use, result in zip(self.out_uses if self.results else [], self.results, strict=True):
             rewriter.replace(result, operands[use.index])
+
+    def _body_of(self, region: Region, rewriter: Rewriter) -> Region:
+        """A copy; where MLIR text has tensors of outside in a body, with their buffers."""
+        block, end = region.block, region.block.terminator
+        if not any(v.is_tensor for op in region.walk() for v in op.operands):
+            return clone_region(region, {})
+
+        def yields() -> None:
+            rewriter.add(Yield.of([rewriter.value(v) for v in end.operands], end.loc))
+
+        return rewriter.body(block, [a.type for a in block.args], block.args, yields).region
 
 
 def tie_outs(form: Form, n_ins: int) -> None:

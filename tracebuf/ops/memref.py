@@ -340,7 +340,7 @@ class Global(Op):
         """A constant that only the module sees."""
         attrs = {
             "sym_name": string(symbol, inherent=True), "sym_visibility": string("private", inherent=True),
-            "type": inherent(str(type)), "initial_value": inherent(f"{value} : {TensorType(type.shape, type.element)}"),
+            "type": inherent(str(type)), "initial_value": inherent(value),
             "constant": inherent("unit"), "alignment": inherent("64 : i64", 64),
         }  # fmt: skip
         return cls([], [], loc, attrs)
