@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from mlir_oracle import HEURISTICS, Answers, analysis_option, ask, generic, ours, refusal
+from mlir_oracle import HEURISTICS, REFUSED, Answers, analysis_option, ask, generic, ours, refusal
 from mlir_regions import program
 from mlir_shrink import shrink
 
@@ -28,14 +28,16 @@ CRASH = "crash"
 
 def told(answers: Answers | str) -> Any:
     """What is compared: the words for tensors, access, equivalence; or that it was refused."""
-    return "refused" if isinstance(answers, str) else {name: a.as_json() for name, a in answers.items()}
+    if isinstance(answers, str):
+        return REFUSED if answers.startswith(REFUSED) else answers
+    return {name: a.as_json() for name, a in answers.items()}
 
 
 def theirs(texts: Sequence[str], heuristic: str) -> list[Answers | str]:
-    """MLIR's answers; "refused", or "crash" where it crashes (which it does without being asked for anything odd)."""
+    """MLIR's answers; REFUSED, or CRASH where it crashes (which it does without being asked for anything odd)."""
     option = analysis_option(heuristic)
     found = ask(texts, heuristic)
-    return [a if a is not None else (CRASH if refusal(t, option) == CRASH else "refused") for t, a in zip(texts, found)]
+    return [a if a is not None else (CRASH if refusal(t, option) == CRASH else REFUSED) for t, a in zip(texts, found)]
 
 
 def differing(texts: Sequence[str], heuristic: str) -> list[tuple[int, Any, Any]]:

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from tracebuf.analysis import Analysis
+from tracebuf.analysis.base import AnalysisError
 from tracebuf.analysis.module import ModuleAnalysis, analyze_module
 from tracebuf.analysis.order import post_order
-from tracebuf.errors import TracebufError
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.mlir import read
 from tracebuf.ir.core import Func
 from tracebuf.ir.printer import print_module
@@ -26,6 +27,7 @@ needs_mlir = pytest.mark.skipif(MLIR_OPT is None, reason="mlir-opt-22 is not ins
 UNREGISTERED = "-allow-unregistered-dialect"
 MARKER = "// -----"
 BOUNDARIES = "bufferize-function-boundaries allow-return-allocs-from-loops"
+REFUSED = "refused:"
 HEURISTICS = ("bottom-up", "top-down", "bottom-up-from-terminators")
 
 
@@ -182,8 +184,8 @@ def ours(text: str, heuristic: str = "bottom-up", **options: Any) -> Answers | s
     try:
         module = read(text)
         analysis = analyze_module(module, asked)
-    except TracebufError as error:
-        return f"{type(error).__name__} {error}"
+    except Exception as error:
+        return f"{REFUSED if isinstance(error, (AnalysisError, UnsupportedError)) else type(error).__name__} {error}"
     return {f.name: _our_answer(f, analysis) for f in module.funcs}
 
 

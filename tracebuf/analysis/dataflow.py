@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tracebuf.analysis.order import Order
+from tracebuf.ir import types
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Alias, Block, Func, Op, Relation, Use, Value
 from tracebuf.ops import tensor
@@ -199,8 +200,8 @@ class Dataflow:
                 yield value
             for source, relation, _ in sources:
                 followed = not equivalent or relation is Relation.EQUIVALENT
-                if same_type and source.value.type != value.type and not isinstance(value.owner, tensor.Cast):
-                    followed = False
+                if same_type and not isinstance(value.owner, tensor.Cast):
+                    followed = followed and types.same_type(source.value.type, value.type)
                 if not followed and leaves:
                     yield value
                 elif followed and source.value not in seen:

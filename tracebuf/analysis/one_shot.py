@@ -17,14 +17,14 @@ from tracebuf.analysis.base import AnalysisError, Conflict
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.derived import Analysis
 from tracebuf.analysis.indices import Indices
-from tracebuf.analysis.order import post_order
+from tracebuf.analysis.order import inner_first, post_order, within
 from tracebuf.analysis.parts import Parts
 from tracebuf.analysis.read_only_loops import only_read
 from tracebuf.analysis.rules import Rules
 from tracebuf.analysis.storages import Storages
 from tracebuf.analysis.unsaved import explained
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Func, Op, Use, Value, happens_in
+from tracebuf.ir.core import Func, Op, Use, Value
 from tracebuf.ops import scf, tensor
 from tracebuf.options import IMPROVEMENTS, Improvement
 
@@ -315,6 +315,7 @@ def ordered(func: Func, heuristic: str, seed: int = 0) -> list[Op]:
         first: dict[Op, None] = {op: None for op in ops[::-1] if isinstance(op, tensor.InsertSlice)}
     elif heuristic == "bottom-up-from-terminators":
         first = from_terminators(func)
+        ops = [op for op in inner_first(func) if any(True for _ in op.tensor_uses())][::-1]
     else:
         raise ValueError(f"heuristic is one of {', '.join(HEURISTICS)}, not {heuristic!r}")
     return [*first, *(op for op in ops[::-1] if op not in first)]
@@ -335,7 +336,7 @@ def shuffled(ops: list[Op], seed: int) -> list[Op]:
 
 
 def from_terminators(func: Func) -> dict[Op, None]:
-    """Ops that terminators' operands come from, each terminator of a region followed back within its block."""
+    """Ops that terminators' operands come from, each terminator of a region followed back within its region."""
     found: dict[Op, None] = {}
     for terminator in post_order(func):
         leaves = terminator.terminator and not terminator.successors
@@ -349,6 +350,6 @@ def from_terminators(func: Func) -> dict[Op, None]:
             if op is None or op in found:
                 continue
             found[op] = None
-            if happens_in(op, terminator.block) is not None:
+            if within(op, terminator.block.region) is not None:
                 values += [use.value for use, _, _ in op.aliasing_uses(value)]
     return found

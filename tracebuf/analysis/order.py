@@ -25,6 +25,19 @@ def post_order(func: Func) -> Iterator[Op]:
     return visit(func.body)
 
 
+def inner_first(func: Func) -> Iterator[Op]:
+    """Every op from the last to the first, after those inside it."""
+
+    def visit(region: Region) -> Iterator[Op]:
+        for block in reversed(region.blocks):
+            for op in reversed(block.ops):
+                for inner in reversed(op.regions):
+                    yield from visit(inner)
+                yield op
+
+    return visit(func.body)
+
+
 class Order:
     """Numbers of a function's ops, taken once; the function must not change while they are used."""
 

@@ -12,7 +12,7 @@ from tracebuf.ir.attributes import integers, segments
 from tracebuf.ir.core import Alias, Block, Facts, Mixed, Op, Region, Use, Value, join_mixed
 from tracebuf.ir.form import Form
 from tracebuf.ir.protocols import Interpreter, Rewriter
-from tracebuf.ops.scf import constant_index
+from tracebuf.ops.indexing import constant_index
 
 _BOUNDS = ("staticLowerBound", "staticUpperBound", "staticStep")
 

@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import InternalError, UnsupportedError
+from tracebuf.ir.core import Mixed
 from tracebuf.ir.form import Form, FormError
+
+
+def constant_index(value: Mixed) -> int | None:
+    """The number that a size or bound certainly is (MLIR: getConstantIntValue)."""
+    if isinstance(value, int):
+        return value
+    op = value.defining_op
+    found = op.attrs["value"] if op is not None and op.name == "arith.constant" else None
+    return found if isinstance(found, int) else None
 
 
 @dataclass(frozen=True, slots=True)

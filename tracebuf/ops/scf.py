@@ -7,24 +7,16 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar
 
 from tracebuf.errors import InternalError, UnsupportedError
-from tracebuf.ir.core import Alias, Block, Facts, Mixed, Op, Region, Relation, Use, Value
+from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Relation, Use, Value
 from tracebuf.ir.form import Form
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.types import INDEX, ScalarType, TensorType, Type
-from tracebuf.ops import arith, memref
+from tracebuf.ops import memref
 from tracebuf.ops.func import Terminator, check_blocks
+from tracebuf.ops.indexing import constant_index
 
 Same = Callable[[Value, Value], bool]
-
-
-def constant_index(value: Mixed) -> int | None:
-    """The number that a size or bound certainly is (MLIR: getConstantIntValue)."""
-    if isinstance(value, int):
-        return value
-    op = value.defining_op
-    found = op.attrs["value"] if isinstance(op, arith.Constant) else None
-    return found if isinstance(found, int) else None
 
 
 class Yield(Terminator):

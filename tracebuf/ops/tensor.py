@@ -20,6 +20,7 @@ from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.slices import Slice, apply_slice, pack_slice, slice_attrs, slice_of_form, unpack_slice, view_sizes
 from tracebuf.ir.types import INDEX, MemRefType, TensorType, Type, UnrankedMemRefType, UnrankedTensorType, row_major
 from tracebuf.ops import memref
+from tracebuf.ops.indexing import constant_index
 
 
 class Empty(Op):
@@ -198,10 +199,22 @@ class InsertSlice(SliceOp):
         return self.uses[0], self.uses[1]
 
     def overwrites_all(self) -> bool:
+        """Whether the result is the source, element for element in place."""
         return self.slice.covers(self.dest.tensor_type, self.source.tensor_type)
 
+    def replaces_all(self) -> bool:
+        """Whether nothing is left of the destination, as constants tell."""
+        s, shape = self.slice, self.dest.tensor_type.shape
+        return (
+            all(constant_index(o) == 0 for o in s.offsets)
+            and all(constant_index(n) == d for n, d in zip(s.sizes, shape))
+            and all(constant_index(n) == 1 for n in s.strides)
+        )
+
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
-        return use.index == 0 or (use.index == 1 and not self.overwrites_all())
+        if use.index != 1:
+            return use.index == 0
+        return not self.replaces_all() and (facts.as_mlir or not self.overwrites_all())
 
     def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
         return use.index == 1
