@@ -10,6 +10,7 @@ import difflib
 import re
 import subprocess
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from ir_programs import PROGRAMS
@@ -21,6 +22,8 @@ from tracebuf.ir.core import Module
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.printer import print_module
 from tracebuf.ir.unknown import UnknownOp
+from tracebuf.options import OneShotOptions
+from tracebuf.pipeline import module_to_memref
 
 FOLDER = Path(__file__).parent / "mlir_text"
 OPS = (FOLDER / "ops.mlir").read_text()
@@ -105,3 +108,19 @@ def test_numpy_programs_are_read_back() -> None:
 def test_any_text_is_made_generic_first() -> None:
     module = read(generic("func.func @f() {\n  return\n}", name="f.mlir"), "f.mlir")
     assert str(module.func("f").block.ops[0].loc) == 'loc("f.mlir":2:3)'
+
+
+@needs_mlir
+@pytest.mark.parametrize("compat", ["mlir", None])
+def test_mlir_opt_verifies_what_becomes_of_programs(compat: Literal["mlir"] | None) -> None:
+    """The memref programs of the corpus, in both forms, which must say the same."""
+    options = OneShotOptions(
+        bufferize_function_boundaries=True, allow_return_allocs_from_loops=True, allow_unknown_ops=True, compat=compat
+    )
+    texts = [p.read_text() for p in sorted((FOLDER.parent / "mlir").glob("*.mlir")) if "two_yields" not in p.name]
+    modules = [module_to_memref(m, options) for m in read_all(generic("// -----\n".join(texts)))]
+    assert len(modules) == len(texts)
+    plain, shown = mlir_opt(printed(modules, "generic", False)), mlir_opt(printed(modules, "custom", False))
+    assert_same(plain, shown)
+    assert_same(plain, mlir_opt(printed(read_all(plain), "generic", False)))
+    mlir_opt(printed(modules, "custom", True), *LOCATIONS)

@@ -11,6 +11,7 @@ import re
 import struct
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from tracebuf.frontends.mlir.lexer import ReadError, Tokens
@@ -103,8 +104,8 @@ class AttributeParser:
     def span(self, start: int, end: int) -> str:
         """The text of the tokens from `start` to `end` (exclusive), aliases expanded."""
         tokens, parts, at = self.tokens, [], self.tokens.starts[start]
-        for i in range(start, end):
-            if tokens.kinds[i] in ("hash", "bang") and tokens.texts[i] in self.aliases:
+        for i in range(start, end) if self.aliases else ():
+            if tokens.texts[i] in self.aliases:
                 text = self.alias(i)  # of a location inside another only what is in its brackets
                 inner = text[4:-1] if text.startswith("loc(") and tokens.texts[start] == "loc" else text
                 parts += [tokens.source[at : tokens.starts[i]], inner]
@@ -334,13 +335,10 @@ class AttributeParser:
         if self.text != "<":
             raise self.expected("`<`")
         text = self.bracketed(start)
-        body = text[text.index("<") + 1 : -1]
-        kind, _, items = body.partition(":")
-        parts = split(items) if items.strip() else []
         try:
-            return Attr(text, list(map(_items(kind.strip()), parts)))
+            return Attr(text, list(_array(text)))
         except ValueError:
-            raise self.error(f"`{text}` is no array of {kind.strip()}", start) from None
+            raise self.error(f"`{text}` is no array", start) from None
 
     def _elements(self) -> Attr:
         """`dense<...> : type`; what the elements are is read off the text where it is asked (see `ir.dense`)."""
@@ -365,6 +363,7 @@ class AttributeParser:
         return _place(self.bracketed(start))
 
 
+@lru_cache(maxsize=4096)
 def _place(text: str) -> Location:
     inside = text[4:-1].strip()
     found = _FILE.search(inside)
@@ -395,6 +394,9 @@ def _boolean(text: str) -> bool:
     return text == "true"
 
 
-def _items(kind: str) -> Callable[[str], Any]:
-    """What reads the elements of `array<kind: ...>`."""
-    return _boolean if kind == "i1" else float if kind[:1] in ("f", "b") else int
+@lru_cache(maxsize=4096)
+def _array(text: str) -> tuple[Any, ...]:
+    """The elements of `array<kind: ...>`; ValueError."""
+    kind, _, items = text[text.index("<") + 1 : -1].partition(":")
+    read = _boolean if kind == "i1" else float if kind[:1] in ("f", "b") else int
+    return tuple(map(read, split(items))) if items.strip() else ()

@@ -8,7 +8,6 @@ of a `Later` stands for it until then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeVar
 
 from tracebuf.errors import TracebufError
@@ -242,7 +241,7 @@ class Parser(AttributeParser):
 
     def _properties(self) -> dict[str, Attr]:
         self.expect("<")
-        found = {k: replace(a, inherent=True) for k, a in self.entries().items()}
+        found = {k: Attr(a.text, a.value, True) for k, a in self.entries().items()}
         self.expect(">")
         return found
 

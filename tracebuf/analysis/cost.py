@@ -253,7 +253,7 @@ class _Walk:
         buffers = {use: self._buffer(use) for use in op.tensor_uses()}
         if (ends := stored(op)) is not None:
             source, dest = ends
-            if buffers[source] is not self._part(op, buffers[dest]):
+            if dest not in buffers or buffers[source] is not self._part(op, buffers[dest]):
                 self._emit("copy", source.value, source)
         shared = {a: buffers[u] for a, u in zip(op.shared, op.outs)} if isinstance(op, Forall) else {}
         for region in op.regions:
