@@ -14,14 +14,15 @@ from random_programs import random_func
 from test_bufferize import random_args
 from test_one_shot import double, finish, maker
 
-from tracebuf import bufferize
+from tracebuf import bufferize, mlir
 from tracebuf.analysis import one_shot
 from tracebuf.analysis.certificate import Node
+from tracebuf.analysis.choose import analyze
 from tracebuf.analysis.cost import CostModel
 from tracebuf.analysis.one_shot import undecided
 from tracebuf.analysis.optimal import Optimal, optimal
 from tracebuf.analysis.problem import Assigned, components
-from tracebuf.analysis.several_orders import ORDERS, analyze
+from tracebuf.analysis.several_orders import ORDERS
 from tracebuf.bufferize import bufferize as rewrite
 from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as memref_interpreter
@@ -237,3 +238,31 @@ def test_numpy_functions() -> None:
     assert told.certificate is not None and told.certificate.proved and "proved to be the least" in str(told)
     assert "proved to be the least" in f.lower(np.arange(8.0)).as_text("certificate")
     assert bufferize(f.__wrapped__).explain(np.arange(8.0)).certificate is None
+
+
+TEXT = """
+"builtin.module"() ({
+"func.func"() <{function_type = (tensor<8xf64>, f64) -> (tensor<8xf64>, tensor<4xf64>), sym_name = "f"}> ({
+^bb0(%a: tensor<8xf64>, %x: f64):
+  %part = "tensor.extract_slice"(%a) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, static_offsets = array<i64: 0>,
+    static_sizes = array<i64: 4>, static_strides = array<i64: 1>}> : (tensor<8xf64>) -> tensor<4xf64>
+  %new = "linalg.fill"(%x, %part) <{operandSegmentSizes = array<i32: 1, 1>}> ({
+  ^bb0(%in: f64, %out: f64):
+    "linalg.yield"(%in) : (f64) -> ()
+  }) : (f64, tensor<4xf64>) -> tensor<4xf64>
+  "func.return"(%a, %new) : (tensor<8xf64>, tensor<4xf64>) -> ()
+}) : () -> ()
+}) : () -> ()
+"""
+
+
+def test_programs_of_mlir_text() -> None:
+    module = mlir.read(TEXT)
+    options = replace(mlir.DEFAULT, analysis_heuristic="optimal")
+    f = mlir.program(module, "f", options)
+    for got in (f(np.arange(8.0), 2.5), f.on_values(np.arange(8.0), 2.5), f.on_memory(np.arange(8.0), 2.5).results):
+        np.testing.assert_array_equal(got[0], np.arange(8.0))
+        np.testing.assert_array_equal(got[1], np.full(4, 2.5))
+    assert f.on_memory(np.arange(8.0), 2.5).counts.copies == 0
+    with pytest.raises(ValueError, match="heuristic is one of"):
+        mlir.program(mlir.read(TEXT), "f", replace(options, compat="mlir"))

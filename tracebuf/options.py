@@ -95,7 +95,8 @@ class OneShotOptions:
     """MLIR's options of -one-shot-bufferize, by MLIR's names (see `mlir-opt --help`), for whole modules.
 
     `compat`: "mlir" decides as MLIR 22 does; None makes the improvements. `analysis_heuristic`
-    "auto": several orders, where that is an improvement to be made, else bottom-up. What is not here is not supported.
+    "auto": several orders, where that is an improvement to be made, else bottom-up; "optimal" (with `compat` None): as
+    `Options.strategy`. What is not here is not supported.
     """
 
     analysis_heuristic: str = "auto"

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from tracebuf.analysis import several_orders as one_shot
+from tracebuf.analysis import choose
 from tracebuf.analysis.chosen import analysis_of
 from tracebuf.analysis.copy_before_write import copy_before_write
 from tracebuf.analysis.derived import Analysis
@@ -113,7 +113,7 @@ def analyze(func: Func, options: Options) -> Analysis:
         return copy_before_write(func)
     if options.strategy == "optimal":
         return optimal(func, options.improved)
-    return one_shot.analyze(
+    return choose.analyze(
         func,
         heuristic=options.heuristic,
         seed=options.seed,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from tracebuf.analysis import several_orders
+from tracebuf.analysis import choose
 from tracebuf.analysis.base import AnalysisError, Decisions
 from tracebuf.analysis.chosen import analysis_of
 from tracebuf.analysis.copy_before_write import copy_before_write
@@ -87,7 +87,7 @@ def _analyze(f: Func, options: OneShotOptions, decide: Callable[[Func], Decision
     flow = Dataflow(f, _filter(options), owns_arguments=boundary, as_mlir=options.compat is not None)
     if decide is not None:
         return analysis_of(f, decide(f), flow)
-    return several_orders.analyze(
+    return choose.analyze(
         f,
         heuristic=options.analysis_heuristic,
         seed=options.analysis_fuzzer_seed,

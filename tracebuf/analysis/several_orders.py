@@ -10,31 +10,11 @@ from __future__ import annotations
 
 from tracebuf.analysis.base import AnalysisError
 from tracebuf.analysis.cost import Cost, CostModel
-from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.one_shot import OneShot, ordered, undecided
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Func
 from tracebuf.ops import scf
-from tracebuf.options import IMPROVEMENTS, Improvement
 
 ORDERS = ("bottom-up", "top-down", "bottom-up-from-terminators", "insert-slice-first")
-
-
-def analyze(
-    func: Func,
-    *,
-    heuristic: str = "auto",
-    seed: int = 0,
-    compat: str | None = None,
-    improvements: frozenset[Improvement] = IMPROVEMENTS,
-    flow: Dataflow | None = None,
-    check_parallel: bool = True,
-) -> OneShot:
-    """One-Shot with any heuristic: "auto" tries several orders where that is among the improvements, else bottom-up."""
-    start = undecided(func, compat, improvements, flow=flow, check_parallel=check_parallel)
-    if heuristic == "auto" and compat is None and "several-orders" in improvements:
-        return several_orders(start)
-    return start.run(ORDERS[0] if heuristic == "auto" else heuristic, seed)
 
 
 def several_orders(start: OneShot) -> OneShot:
