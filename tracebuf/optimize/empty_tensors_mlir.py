@@ -43,21 +43,25 @@ def stored(op: Op) -> Use | None:
 
 
 def uses_of_empty(source: Use, analysis: Analysis) -> Iterator[Use]:
-    """The uses of empty tensors at which the ways back begin, one for each empty tensor.
+    """The uses of empty tensors at which the ways back begin, the first one of each empty tensor.
 
     A way goes on where the operand's buffer is the value's, and the types are equal or there is a cast.
     """
-    work, met, found = [source], {source.value}, dict[Value, Use]()
+    work, met, found = [source], set[Value](), dict[Value, Use]()
     while work:
         use = work.pop()
         value = use.value
         if isinstance(value.owner, tensor.Empty):
-            found.setdefault(value, use)
+            known = found.setdefault(value, use)
+            if analysis.flow.order.place[use.op] < analysis.flow.order.place[known.op]:
+                found[value] = use
             continue
+        if value in met:
+            continue
+        met.add(value)
         for near, relation, _ in analysis.flow.aliasing_uses(value):
             followed = same_type(near.value.type, value.type) or isinstance(value.owner, tensor.Cast)
-            if relation is Relation.EQUIVALENT and followed and near.value not in met:
-                met.add(near.value)
+            if relation is Relation.EQUIVALENT and followed:
                 work.append(near)
     return iter(found.values())
 
@@ -67,6 +71,8 @@ def _replace(op: Op, use: Use, order: Order) -> None:
     empty = use.value.defining_op
     assert empty is not None
     place = insertion_point(empty, use.op, needed(op), order)
+    if place is None and moved_before(use.op, needed(op), order):
+        place = use.op
     if place is None:
         return
     part = extraction(op, Builder(place.block, empty.loc, before=place))  # type: ignore[arg-type]
@@ -101,7 +107,9 @@ def extraction(op: Op, builder: Builder) -> Value:
     if dest.is_tensor:
         return dest
     made = ToTensor.of(dest, op.operand(0).type, builder.loc)
-    made.attrs |= {k: v for k, v in op.attrs.items() if k in ("restrict", "writable")}
+    made.attrs["writable"] = op.attrs["writable"]
+    if "restrict" in op.attrs:
+        made.attrs["restrict"] = op.attrs.pop("restrict")
     return builder.add(made).result
 
 
@@ -114,6 +122,40 @@ def insertion_point(empty: Op, user: Op, values: list[Value], order: Order) -> O
             if place is user or precedes(place, user, order):
                 return place
     return None
+
+
+def moved_before(place: Op, values: list[Value], order: Order) -> bool:
+    """Moves what makes the values before an op of the same block, with all that it needs; False where that may not be
+    (MLIR: moveValueDefinitions)."""
+    block, moved = place.block, dict[Op, None]()
+    assert block is not None
+    work = list(values)
+    while work:
+        value = work.pop()
+        if known_at(value, place, order):
+            continue
+        made = value.defining_op
+        if made is None or made.block is not block or made is place or not is_pure(made):
+            return False
+        if made not in moved:
+            moved[made] = None
+            work += (v for op in (made, *made.walk()) for v in op.operands if not _is_inside(v, made))
+    for op in sorted(moved, key=block.op_index):
+        block.remove(op)
+        block.insert_before(place, op)
+    return True
+
+
+def _is_inside(value: Value, op: Op) -> bool:
+    region = value.block.region
+    while region.op is not None and region.op is not op:
+        assert region.op.block is not None
+        region = region.op.block.region
+    return region.op is op
+
+
+def is_pure(op: Op) -> bool:
+    return op.pure and all(inner.pure or inner.terminator for inner in op.walk())
 
 
 def following(value: Value) -> Op | None:
