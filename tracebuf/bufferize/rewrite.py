@@ -29,7 +29,7 @@ from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Region, Use, Value
 from tracebuf.ir.dims import Expr, symbols
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
-from tracebuf.ir.types import INDEX, MemRefType, TensorType, Type, same_type
+from tracebuf.ir.types import INDEX, MemRefType, ShapedType, TensorType, Type, same_type
 from tracebuf.ops import arith, bufferization, linalg, memref, scf, tensor
 from tracebuf.options import Layout
 
@@ -158,7 +158,7 @@ class Rewrite:
         """A new dense buffer of another's shape and axis order."""
         type_ = buffer.memref_type
         order = self.orders.get(buffer, tuple(range(type_.rank)))
-        sizes = self.sizes(buffer, loc)
+        sizes = self._told(type_, self.sizes(buffer, loc), loc)
         alloc = self.add(memref.Alloc.of(type_.shape, type_.element, sizes, order, reason, loc))
         self.orders[alloc.result] = order
         return alloc.result
@@ -173,13 +173,19 @@ class Rewrite:
         return alloc.result
 
     def new_buffer(self, type: TensorType, sizes: Sequence[Mixed], reason: str, loc: Location) -> Value:
-        known: list[Mixed] = []
+        order = tuple(range(type.rank))
+        told = self._told(type, sizes, loc)
+        return self.add(memref.Alloc.of(type.shape, type.element, told, order, reason, loc)).result
+
+    def _told(self, type: ShapedType, sizes: Sequence[Mixed], loc: Location) -> list[Mixed]:
+        """The sizes as an allocation takes them: values for those, and only those, that the type leaves open."""
+        told: list[Mixed] = []
         for declared, size in zip(type.shape, sizes, strict=True):
             if isinstance(declared, int) or not isinstance(size, int):
-                known.append(declared if isinstance(declared, int) else size)
+                told.append(declared if isinstance(declared, int) else size)
             else:
-                known.append(self.add(arith.Constant.of(size, INDEX, loc)).result)
-        return self.add(memref.Alloc.of(type.shape, type.element, known, tuple(range(type.rank)), reason, loc)).result
+                told.append(self.add(arith.Constant.of(size, INDEX, loc)).result)
+        return told
 
     def as_type(self, buffer: Value, type: Type, loc: Location) -> Value:
         if same_type(buffer.type, type):
@@ -374,8 +380,8 @@ class Rewrite:
 
     def fresh_copy(self, buffer: Value, loc: Location, reason: str) -> Value:
         """A new buffer in C order with the elements of another."""
-        sizes, type_ = self.sizes(buffer, loc), buffer.memref_type
-        order = tuple(range(type_.rank))
+        type_ = buffer.memref_type
+        order, sizes = tuple(range(type_.rank)), self._told(type_, self.sizes(buffer, loc), loc)
         fresh = self.add(memref.Alloc.of(type_.shape, type_.element, sizes, order, reason, loc)).result
         self.add(memref.Copy.of(buffer, fresh, reason, loc))
         return fresh

@@ -127,8 +127,11 @@ class AllocTensor(Op):
         source = None if self.copied is None else rewriter.buffer(self.copied)
         sizes: Iterator[Mixed] = iter([rewriter.value(v) for v in self.operands if v.type is INDEX])
         type_ = self.result.tensor_type
-        shape = [d if isinstance(d, int) else next(sizes) for d in type_.shape] if source is None else None
-        buffer = rewriter.new_buffer(type_, shape or rewriter.sizes(source, self.loc), "a new array", self.loc)  # type: ignore[arg-type]
+        if source is None:
+            shape = [d if isinstance(d, int) else next(sizes) for d in type_.shape]
+        else:
+            shape = rewriter.sizes(source, self.loc)
+        buffer = rewriter.new_buffer(type_, shape, "a new array", self.loc)
         if source is not None:
             rewriter.copy(source, buffer, self, "bufferization.alloc_tensor copies")
         rewriter.replace(self.result, buffer)

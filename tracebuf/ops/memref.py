@@ -338,6 +338,7 @@ class Global(Op):
     @classmethod
     def of(cls, symbol: str, type: MemRefType, value: str, loc: Location) -> Global:
         """A constant that only the module sees."""
+        value = value if "> : " in value else f"{value} : {TensorType(type.shape, type.element)}"
         attrs = {
             "sym_name": string(symbol, inherent=True), "sym_visibility": string("private", inherent=True),
             "type": inherent(str(type)), "initial_value": inherent(value),

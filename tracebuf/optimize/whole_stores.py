@@ -34,4 +34,4 @@ def fold_whole_stores(func: Func) -> None:
 def is_whole(op: InsertSlice) -> bool:
     """Whether source and result are the same tensor."""
     source: Value = op.source
-    return op.overwrites_all() and source.type == op.result.type
+    return bool(op.results) and op.overwrites_all() and source.type == op.result.type
