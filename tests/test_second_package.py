@@ -256,7 +256,7 @@ def test_a_model_speaks_for_an_op_without_a_class() -> None:
         program = bufferize_module(module, analyze_module(module, options), options)
         return [op.name for op in program.func("f").walk() if op.name[:5] != "arith"]
 
-    assert {"memref.copy", "bufferization.to_tensor"} < set(rewritten())
+    assert "bufferization.to_tensor" in rewritten()
     with external_model(unknown_op("other.norm"), OnlyReads):
         assert rewritten() == ["other.norm", "second.lerp", "func.return"]
 
