@@ -22,6 +22,7 @@ from tracebuf.analysis.copy_before_write import copy_before_write
 from tracebuf.analysis.derived import Analysis
 from tracebuf.analysis.module import analyze_module
 from tracebuf.analysis.optimal import Optimal, optimal
+from tracebuf.bufferize.globals import bring_constants
 from tracebuf.bufferize.module import bufferize_module
 from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.deallocate.lower import lower_deallocs
@@ -179,6 +180,7 @@ def function_to_run(module: Module, name: str) -> Func:
     Raises UnsupportedError for what can be analysed and rewritten, but not run.
     """
     func = inline_calls(module, name)
+    bring_constants(func, module)
     refuse_to_run(func)
     lower_to_machine(func)
     _run(MEMREF_PASSES, func, "memref", Options(verify=True), None)

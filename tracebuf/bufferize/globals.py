@@ -3,6 +3,7 @@ counterpart: BufferUtils.cpp's getGlobalFor."""
 
 from __future__ import annotations
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.ir.attributes import Attr, inherent
 from tracebuf.ir.core import Func, Module, Op
 from tracebuf.ir.types import MemRefType
@@ -25,6 +26,19 @@ def add_globals(module: Module) -> None:
                 made.append(Global.of(name, type_, op.attrs["dense"], op.loc))
             op.attrs["name"] = inherent(f"@{known[key]}", known[key])
     module.items[:0] = made
+
+
+def bring_constants(func: Func, module: Module) -> None:
+    """The inverse for one function: its buffers of constants hold their elements and need the module no more.
+    UnsupportedError for a global that is not constant."""
+    known = {_name(item): item for item in module.items if isinstance(item, Global)}
+    for op in func.walk():
+        if isinstance(op, GetGlobal) and not isinstance(op.attrs.get("dense"), str):
+            found = known.get(op.attrs["name"].value.removeprefix("@"))
+            value = None if found is None else found.attrs.get("initial_value")
+            if found is None or value is None or "constant" not in found.attrs:
+                raise UnsupportedError("only globals that are constant are run", location=op.loc)
+            op.attrs["dense"] = value.text.rpartition(" : ")[0]
 
 
 def _name(item: Func | Op | Module) -> str:

@@ -93,11 +93,21 @@ class Rewrite:
         if isinstance(op, memref.Cast) and op.operand(0) in self.orders:
             self.orders[op.result] = self.orders[op.operand(0)]
         if isinstance(op, linalg.DestinationOp):
-            for inner in op.walk():
-                for use in inner.uses:
-                    if use.value in self.values:
-                        use.set(self.values[use.value])
+            for inner in list(op.walk()):
+                self._map_inside(inner)
         return op
+
+    def _map_inside(self, op: Op) -> None:
+        """An op in a structured op's body: what it uses from outside, and elements of tensors outside."""
+        for use in op.uses:
+            if use.value in self.values:
+                use.set(self.values[use.value])
+        if isinstance(op, tensor.Extract) and (buffer := self.buffers.get(op.operand(0))) is not None:
+            load = memref.Load.of(buffer, op.operands[1:], op.loc)
+            op.result.replace_all_uses(load.result)
+            assert op.block is not None
+            op.block.insert_before(op, load)
+            op.erase()
 
     def clone(self, op: Op) -> None:
         clone_op(op, self.values, self.add)

@@ -136,7 +136,7 @@ class _MemRefRunner(Runner):
         return []
 
     def copy(self, op: Op, args: list[Any]) -> list[Any]:
-        self.memory.copy(args[0], args[1], op.attrs["reason"] != "store")
+        self.memory.copy(args[0], args[1], op.attrs.get("reason") != "store")
         return []
 
     def load(self, op: Op, args: list[Any]) -> list[Any]:

@@ -63,7 +63,8 @@ class Index(Op):
 
     def verify(self) -> None:
         parent = self.parent_op
-        if not isinstance(parent, Generic) or not 0 <= self.dim < len(parent.iterators):
+        loops = len(parent.iterators) if isinstance(parent, Generic) else self.dim + 1
+        if not isinstance(parent, DestinationOp) or not 0 <= self.dim < loops:
             raise InternalError(f"linalg.index: there is no loop {self.dim} around it")
 
 

@@ -362,7 +362,8 @@ class GetGlobal(Op):
         if not type.shape:
             symbol = f"__constant_x{type.element}"
         found = MemRefType(type.shape, type.element, row_major(type.shape))
-        return cls([], [found], loc, {"name": inherent(f"@{symbol}", symbol), "dense": value})
+        elements = value.rpartition(" : ")[0] or value
+        return cls([], [found], loc, {"name": inherent(f"@{symbol}", symbol), "dense": elements})
 
 
 def forget_layout(type_: ShapedType) -> MemRefType:
