@@ -134,13 +134,14 @@ def _discard(op: Op) -> None:
 
 # -- views and sizes
 def _fold_views(func: Func, block: Block) -> bool:
-    """Equal views of one buffer become one; sizes that are known somewhere else are read there."""
+    """Equal views of one buffer become one, but for those whose shape lies in a buffer (it may change); sizes that are
+    known somewhere else are read there."""
     seen: dict[tuple[object, ...], Value] = {}
     gone: dict[Value, Value] = {}
     ops: list[Op] = []
     changed = False
     for op in block.ops:
-        if isinstance(op, (memref.Dim, *memref.VIEW_OPS)):
+        if isinstance(op, (memref.Dim, *memref.VIEW_OPS)) and not isinstance(op, memref.Reshape):
             key = (type(op), tuple(op.operands), op.result.type, tuple(sorted(op.attrs.items())))
             value: Mixed | None = seen.get(key)
             if isinstance(op, memref.Cast) and op.result.type == op.operand(0).type:
