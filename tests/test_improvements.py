@@ -366,3 +366,26 @@ def test_blocks_in_a_circle_are_analysed() -> None:
     pipeline.improve_tensors(f, Options())
     analysis = pipeline.analyze(f, Options())
     assert all(analysis.is_in_place(use) for op in f.walk() for use in op.tensor_uses())
+
+
+def test_a_parallel_store_over_everything_stays() -> None:
+    text = """
+"builtin.module"() ({
+  "func.func"() <{function_type = (tensor<8xf64>, tensor<8xf64>) -> tensor<8xf64>, sym_name = "f"}> ({
+  ^bb0(%a: tensor<8xf64>, %b: tensor<8xf64>):
+    %r = "scf.forall"(%a) <{operandSegmentSizes = array<i32: 0, 0, 0, 1>, staticLowerBound = array<i64: 0>,
+        staticStep = array<i64: 1>, staticUpperBound = array<i64: 1>}> ({
+    ^bb0(%i: index, %o: tensor<8xf64>):
+      "scf.forall.in_parallel"() ({
+        "tensor.parallel_insert_slice"(%b, %o) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>,
+          static_offsets = array<i64: 0>, static_sizes = array<i64: 8>, static_strides = array<i64: 1>}>
+          : (tensor<8xf64>, tensor<8xf64>) -> ()
+      }) : () -> ()
+    }) : (tensor<8xf64>) -> tensor<8xf64>
+    "func.return"(%r) : (tensor<8xf64>) -> ()
+  }) : () -> ()
+}) : () -> ()
+"""
+    (f,) = read(text).funcs
+    pipeline.improve_tensors(f, Options(verify=True))
+    assert [op.name for op in f.walk() if op.name.startswith("tensor.")] == ["tensor.parallel_insert_slice"]

@@ -8,7 +8,7 @@ one of them wherever it runs a pattern (InsertSliceOp::fold).
 
 from __future__ import annotations
 
-from tracebuf.ir.core import Func, Value
+from tracebuf.ir.core import Func
 from tracebuf.ops.tensor import Empty, InsertSlice
 from tracebuf.optimize.trial import tried
 
@@ -32,6 +32,5 @@ def fold_whole_stores(func: Func) -> None:
 
 
 def is_whole(op: InsertSlice) -> bool:
-    """Whether source and result are the same tensor."""
-    source: Value = op.source
-    return bool(op.results) and op.overwrites_all() and source.type == op.result.type
+    """Whether source and result are the same tensor (a parallel loop's store has no result)."""
+    return bool(op.results) and op.overwrites_all() and op.source.type == op.result.type
