@@ -87,15 +87,18 @@ def _analyze(f: Func, options: OneShotOptions, decide: Callable[[Func], Decision
     flow = Dataflow(f, _filter(options), owns_arguments=boundary, as_mlir=options.compat is not None)
     if decide is not None:
         return analysis_of(f, decide(f), flow)
-    return choose.analyze(
-        f,
-        heuristic=options.analysis_heuristic,
-        seed=options.analysis_fuzzer_seed,
-        compat=options.compat,
-        improvements=options.improvements,
-        flow=flow,
-        check_parallel=options.check_parallel_regions,
-    )
+    try:
+        return choose.analyze(
+            f,
+            heuristic=options.analysis_heuristic,
+            seed=options.analysis_fuzzer_seed,
+            compat=options.compat,
+            improvements=options.improvements,
+            flow=flow,
+            check_parallel=options.check_parallel_regions,
+        )
+    except InternalError as e:  # what must be in place, but cannot be
+        raise AnalysisError(f"{f.name}: {e}", f.loc) from e
 
 
 def _filter(options: OneShotOptions) -> Callable[[Op], bool]:
