@@ -16,6 +16,7 @@ from tracebuf.analysis.chosen import analysis_of
 from tracebuf.analysis.copy_before_write import copy_before_write
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.derived import Analysis
+from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Func, Module, Op, Use, Value
 from tracebuf.ir.types import TensorType
