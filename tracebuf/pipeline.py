@@ -49,6 +49,7 @@ from tracebuf.optimize.inline_regions import inline_regions
 from tracebuf.optimize.layouts import keep_layouts
 from tracebuf.optimize.liveness import shorten_liveness
 from tracebuf.optimize.lower_forall import lower_forall
+from tracebuf.optimize.lower_reshapes import lower_reshapes
 from tracebuf.optimize.lower_selects import lower_selects, own_constants
 from tracebuf.optimize.ordered_copies import order_copies
 from tracebuf.optimize.reshaped_reads import read_through_reshapes
@@ -208,6 +209,7 @@ def lower_to_machine(func: Func) -> None:
     generalize(func)
     own_constants(func)
     lower_selects(func)
+    lower_reshapes(func)
 
 
 def _run(

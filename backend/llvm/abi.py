@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import ELEMENTS, MemRefType, Type
+from tracebuf.ir.types import ELEMENTS, MemRefType, ScalarType, Type
 from tracebuf.ops.checks import Check
 from tracebuf.ops.linalg import DestinationOp
 
@@ -78,3 +78,8 @@ def frame_of(args: Sequence[Type], results: Sequence[Type]) -> Frame:
         result_at.append(at)
         at += 2 + 2 * type_.rank if isinstance(type_, MemRefType) else 1
     return Frame(tuple(args), tuple(results), tuple(arg_at), tuple(result_at), at, at + MAX_ERROR_VALUES)
+
+
+def element_code(element: ScalarType) -> int:
+    """The number of an array's dtype; an index is an int64 in memory."""
+    return ELEMENT_CODES.index("i64" if element.name == "index" else element.name)

@@ -110,7 +110,7 @@ class Memory:
     def _array(self, type_: MemRefType, sizes: tuple[str, ...], order: Sequence[int]) -> str:
         """A new NumPy array's memory."""
         code, spec = self.code, self.code.slot(f"[{abi.SPEC_SLOTS} x i64]")
-        fields = [str(abi.ELEMENT_CODES.index(type_.element.name)), str(type_.rank), *sizes, *map(str, order)]
+        fields = [str(abi.element_code(type_.element)), str(type_.rank), *sizes, *map(str, order)]
         for k, value in enumerate(fields):
             code.do(f"store i64 {value}, ptr {code.offset(spec, 'i64', str(k))}")
         function = code.inst(f"load ptr, ptr {self.context_slot(abi.ALLOCATE)}")

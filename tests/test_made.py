@@ -1,0 +1,114 @@
+"""Ops of MLIR text on values, on memory and natively, against NumPy: tensors made of scalars, reshapes, constants,
+selects, parallel stores, named linalg ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+from tracebuf import mlir
+from tracebuf.ir.core import Module
+from tracebuf.options import OneShotOptions
+
+Compat = Literal["mlir"] | None
+X = np.arange(1.0, 7.0)
+W = np.arange(12.0).reshape(4, 3)
+
+
+@cache
+def module() -> Module:
+    return mlir.read((Path(__file__).parent / "made.mlir").read_text())
+
+
+def by_distance(x: np.ndarray, n: int) -> list[Any]:
+    return [x[None, :n] - x[:n, None], np.array([0, 1, 4])]
+
+
+def padded(x: np.ndarray, v: float, n: int) -> list[Any]:
+    second = np.add.outer(np.arange(len(x) + 1.0), np.arange(5.0))
+    second[: len(x), 1:4] = x
+    return [np.pad(x, [(1, n), (n, 0)], constant_values=v), second]
+
+
+def reshaped(x: np.ndarray, s: np.ndarray, v: float, i: int) -> list[Any]:
+    found = x.reshape(s).copy()
+    found[i, i] = v
+    return [found, x]
+
+
+def stored(x: np.ndarray, i: int, v: float) -> np.ndarray:
+    found = x.copy()
+    found[i] = v
+    return found
+
+
+def named(x: np.ndarray, y: np.ndarray, v: float) -> list[Any]:
+    powers = np.exp(x - x.max(axis=1, keepdims=True))
+    return [x.T, np.maximum(1, x.max(axis=1)), x * v, v + x @ y, powers / powers.sum(axis=1, keepdims=True)]
+
+
+def constants(v: float, i: int) -> list[Any]:
+    table = np.array([[1.5, -2], [np.inf, 3]], np.float32)
+    table[i, i] = v
+    rest = [np.array([1, -128, 127], np.int8), np.array([True, False]), np.full(4, 0.25), np.full(2, 3, np.float32)]
+    return [table, *rest]
+
+
+PROGRAMS: dict[str, tuple[tuple[Any, ...], Callable[..., list[Any]]]] = {
+    "elements": (
+        (1.5, 2.5, 0),
+        lambda a, b, i: [np.array([[a, b], [b, a]]), np.array(b), stored(np.array([a, b]), i, b)],
+    ),
+    "splat": ((2.5, 2, 0), lambda a, n, m: [np.full((n, 3, m), a, np.float32)]),
+    "generate": ((X, 4), by_distance),
+    "pad": ((W, -1.0, 2), padded),
+    "concat": ((W, W[:2] + 50), lambda x, y: [np.concatenate([x, y, x]), np.concatenate([y, y], axis=1)]),
+    "reshape": ((X, np.array([3, 2]), 9.0, 1), reshaped),
+    "scratch": ((X, 9.0, 2, 3), lambda x, v, i, n: [stored(x, i, v), np.full(n, v), x]),
+    "select": ((True, np.arange(8.0), -np.arange(4.0), 9.0, 2), lambda p, x, y, v, i: [stored(x[1::2], i, v), x]),
+    "constants": ((7.0, 1), constants),
+    "forall": ((np.arange(8.0),), lambda x: [x * x]),
+    "named": ((W.T.copy(), W + 1, 2.0), named),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("compat", ["mlir", None])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_on_values_on_memory_and_natively(name: str, compat: Compat) -> None:
+    args, expected = PROGRAMS[name]
+    options = OneShotOptions(
+        bufferize_function_boundaries=True, allow_return_allocs_from_loops=True, compat=compat,
+        analysis_heuristic="bottom-up",
+    )  # fmt: skip
+    program = mlir.program(module(), name, options)
+
+    def fresh() -> list[Any]:
+        return [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+
+    wanted = expected(*fresh())
+    for run in (program.on_values, lambda *a: program.on_memory(*a).results, program):
+        for found, value in zip(run(*fresh()), wanted, strict=True):
+            assert np.asarray(found).dtype == np.asarray(value).dtype
+            np.testing.assert_allclose(found, value, rtol=1e-14)
+
+
+def test_the_other_side_of_a_select() -> None:
+    program = mlir.program(module(), "select")
+    y = -np.arange(4.0)
+    for run in (program.on_values, lambda *a: program.on_memory(*a).results, program):
+        found, x = run(False, np.arange(8.0), y.copy(), 9.0, 2)
+        np.testing.assert_array_equal(found, stored(y, 2, 9.0))
+        np.testing.assert_array_equal(x, np.arange(8.0))
+
+
+def test_a_shape_that_does_not_fit_is_an_error() -> None:
+    program = mlir.program(module(), "reshape")
+    for shape in ([4, 2], [-3, -2], [6, 0]):
+        for run in (program.on_memory, program):
+            with pytest.raises(ValueError, match="a reshape to sizes that do not fit"):
+                run(X.copy(), np.array(shape), 9.0, 0)
