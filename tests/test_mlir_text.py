@@ -21,7 +21,9 @@ from tracebuf.frontends.mlir import generic, read, read_all
 from tracebuf.ir.core import Module
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.printer import print_module
+from tracebuf.ir.spelled import spelled
 from tracebuf.ir.unknown import UnknownOp
+from tracebuf.ir.verifier import verify
 from tracebuf.options import OneShotOptions
 from tracebuf.pipeline import module_to_memref
 
@@ -102,6 +104,18 @@ def test_numpy_programs_in_generic_form() -> None:
 def test_numpy_programs_are_read_back() -> None:
     text = mlir_opt(print_module([p.build() for p in PROGRAMS]))
     assert_same(text, mlir_opt(print_generic(read(text))))
+
+
+def test_programs_with_ops_of_tracebufs_own_are_read_back() -> None:
+    for level, funcs in (("tensor", [p.build() for p in PROGRAMS]), ("memref", [memory_program()])):
+        text = print_generic(Module(funcs), locations=True)
+        again = read(text)
+        assert print_generic(again, locations=True) == text
+        for a, b in zip(funcs, again.funcs, strict=True):
+            verify(b, level)
+            spelled_out = [op for op in spelled(a).walk() if op.name.startswith("tracebuf.")]
+            for old, new in zip(spelled_out, [op for op in b.walk() if op.name.startswith("tracebuf.")], strict=True):
+                assert type(old) is type(new) and old.attrs == new.attrs
 
 
 @needs_mlir

@@ -128,6 +128,14 @@ def all_encoded(attrs: Mapping[str, Any]) -> dict[str, Attr]:
     return {k: encoded(v, k) for k, v in attrs.items() if v is not None and k not in ("conflict", "conflicts")}
 
 
+def decoded(value: Any, key: str = "") -> Any:
+    """The inverse of `encoded`, of the meaning of its text."""
+    if not isinstance(value, list):
+        return value
+    missing = -1 if key == "dims" else DYNAMIC
+    return tuple(None if type(v) is int and v == missing else decoded(v) for v in value)
+
+
 def dictionary(attrs: Mapping[str, Attr]) -> str:
     """`{a = 1 : i64, b}`, by name."""
     return f"{{{', '.join(_entry(k, attrs[k]) for k in sorted(attrs))}}}"

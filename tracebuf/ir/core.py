@@ -167,7 +167,7 @@ class Op:
     def from_form(cls, form: Form) -> Op:
         """The op that a generic form of this name says; FormError where it does not fit. The default keeps all as it
         stands; a class with an encoding of its own takes what it knows out of `form.attrs` and keeps the rest."""
-        attrs = dict(form.attrs)
+        attrs = form.decoded() if cls.name.startswith("tracebuf.") else form.attrs
         return cls.rebuilt(form.operands, form.result_types, form.loc, attrs, form.regions, form.successors)
 
     @classmethod

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tracebuf.errors import TracebufError
-from tracebuf.ir.attributes import Attr
+from tracebuf.ir.attributes import Attr, decoded
 from tracebuf.ir.dims import Expr
 from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.types import MemRefType, ShapedType, row_major, same_type, unnamed
@@ -48,6 +48,10 @@ class Form:
         if default is ...:
             raise FormError(f"{self.name}: the attribute `{name}` is missing")
         return default
+
+    def decoded(self) -> dict[str, Any]:
+        """The attributes of an op of tracebuf's own as the Python values that it was printed from."""
+        return {k: a if a.inherent else decoded(a.value, k) for k, a in self.attrs.items()}
 
     def segments(self, n: int) -> list[list[Value]]:
         """The operands in the `n` groups that `operandSegmentSizes` tells."""

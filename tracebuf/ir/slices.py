@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.attributes import Attr, integers, places, segments
-from tracebuf.ir.core import Mixed, Value, join_mixed, split_mixed
+from tracebuf.ir.attributes import Attr, decoded, encoded, integers, places, segments
+from tracebuf.ir.core import Mixed, Op, Value, join_mixed, split_mixed
 from tracebuf.ir.dims import Dim, mul
 from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.types import MemRefType, ShapedType, TensorType
@@ -91,7 +91,10 @@ def slice_of_form(form: Form, leading: int, view: ShapedType) -> dict[str, Any]:
             raise FormError(f"{form.name}: {len(dynamic)} operands do not fit {key}")
     if len({len(attrs[key]) for key, _ in _PARTS}) != 1 or [len(g) for g in groups[:leading]] != [1] * leading:
         raise FormError(f"{form.name}: offsets, sizes and strides differ in number")
-    attrs["dims"] = kept_dims(form.name, attrs["static_sizes"], view.shape)
+    if (dims := form.take("dims", None)) is None:
+        attrs["dims"] = kept_dims(form.name, attrs["static_sizes"], view.shape)
+    else:  # a view of tracebuf's own
+        attrs["dims"] = decoded(dims, "dims")
     return attrs
 
 
@@ -115,13 +118,14 @@ def view_sizes(form: Form, attrs: Mapping[str, Any], leading: int) -> list[Mixed
     offsets, sizes = (attrs[key] for key in ("static_offsets", "static_sizes"))
     dynamic = form.operands[leading + offsets.count(None) :]
     mixed = join_mixed(sizes, dynamic)
-    return [mixed[d] for d in attrs["dims"]]
+    return [1 if d is None else mixed[d] for d in attrs["dims"]]
 
 
-def slice_attrs(attrs: Mapping[str, Any], leading: int) -> dict[str, Attr]:
-    """The properties of a slice op of MLIR's."""
-    counts = (attrs[key].count(None) for key, _ in _PARTS)
-    return {"operandSegmentSizes": segments(*[1] * leading, *counts)} | {k: integers(attrs[k]) for k, _ in _PARTS}
+def slice_attrs(op: Op, leading: int) -> dict[str, Attr]:
+    """The properties of a slice op, with the dimensions where it is tracebuf's own."""
+    counts = (op.attrs[key].count(None) for key, _ in _PARTS)
+    attrs = {"operandSegmentSizes": segments(*[1] * leading, *counts)} | {k: integers(op.attrs[k]) for k, _ in _PARTS}
+    return attrs | {k: encoded(op.attrs[k], k) for k in ("dims",) if op.name.startswith("tracebuf.")}
 
 
 def apply_slice(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from typing import Any
 
 from tracebuf.errors import note_location
 from tracebuf.ir.core import Op, Value
+from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter
 
@@ -37,6 +39,16 @@ class Check(Op):
         cls, condition: Value, exception: Raised, message: str | None, values: Sequence[Value], loc: Location
     ) -> Check:
         return cls([condition, *values], [], loc, {"exception": raised(exception), "message": message})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        made = super().from_form(form)
+        name = made.attrs.get("exception")
+        kind = getattr(builtins, name, None) if isinstance(name, str) else None
+        if not isinstance(kind, type) or not issubclass(kind, BaseException):
+            raise FormError(f"{cls.name}: `{name}` is no exception of Python's")
+        made.attrs |= {"exception": kind, "message": made.attrs.get("message")}
+        return made
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         if not args[0]:

@@ -375,6 +375,7 @@ class PlainOp(DestinationOp):
     """
 
     __slots__ = ()
+    n_operands: ClassVar[int] = 3
     general: ClassVar[dict[str, type[DestinationOp]]] = {}
     """By name; `ops.named` fills it."""
 
@@ -407,28 +408,42 @@ class PlainOp(DestinationOp):
     @classmethod
     def is_plain(cls, body: Block, types: Sequence[ScalarType]) -> bool:
         """Whether a region computes what the name says, without converting elements."""
+        if len(set(types)) != 1 or len(types) != cls.n_operands:
+            return False
+        wanted = Block(types)
+        wanted.append(Yield.of([cls.payload(wanted)], UNKNOWN))
+        return _same_ops(body, wanted)
+
+    @classmethod
+    def payload(cls, body: Block) -> Value:
+        """What the region yields; its ops are added to the block."""
         raise NotImplementedError(cls.name)
 
-    def payload(self, body: Block) -> Value:
-        """What the region yields; its ops are added to the block."""
-        raise NotImplementedError(self.name)
+
+def _same_ops(a: Block, b: Block) -> bool:
+    """Whether two blocks of scalar ops are the same, attributes aside only where there are none."""
+    if [v.type for v in a.args] != [v.type for v in b.args] or len(a.ops) != len(b.ops):
+        return False
+    same = dict(zip(a.args, b.args))
+    for x, y in zip(a.ops, b.ops):
+        if x.name != y.name or x.attrs or y.attrs or [same.get(v) for v in x.operands] != y.operands:
+            return False
+        same.update(zip(x.results, y.results))
+    return True
 
 
 class Fill(PlainOp):
     """`linalg.fill`: every element one scalar (np.zeros, np.ones, a[...] = x). Does not read its destination."""
 
     __slots__ = ()
-    name = "linalg.fill"
+    name, n_operands = "linalg.fill", 2
 
     @classmethod
     def of(cls, scalar: Value, out: Value, loc: Location) -> Fill:
         return cls([scalar, out], [out.type] if out.is_tensor else [], loc, {"n_ins": 1})
 
     @classmethod
-    def is_plain(cls, body: Block, types: Sequence[ScalarType]) -> bool:
-        return types[0] == types[1] and len(body.ops) == 1 and body.terminator.operands == [body.args[0]]
-
-    def payload(self, body: Block) -> Value:
+    def payload(cls, body: Block) -> Value:
         return body.args[0]
 
     def reads_out(self, use: Use) -> bool:
@@ -468,24 +483,12 @@ class Contraction(PlainOp):
         return kinds[ranks]([a, b, out], [out.type] if out.is_tensor else [], loc, {"n_ins": 2})  # type: ignore[index]
 
     @classmethod
-    def is_plain(cls, body: Block, types: Sequence[ScalarType]) -> bool:
-        if len(set(types)) != 1 or types[0] not in arith.CONSTANTS or len(types) != 3 or len(body.ops) != 3:
-            return False
-        (times, plus), (product, sum_, _) = _ring(types[0]), body.ops
-        a, b, out = body.args
-        return (
-            (product.name, sum_.name) == (times.name, plus.name)
-            and product.operands == [a, b]
-            and sum_.operands == [out, product.result]
-            and body.terminator.operands == [sum_.result]
-        )
-
-    def payload(self, body: Block) -> Value:
+    def payload(cls, body: Block) -> Value:
         a, b, out = body.args
         times, plus = _ring(element_type(out.type))
         body.append(product := times.of(a, b, UNKNOWN))
         term = product.result
-        if self.negative:
+        if cls.negative:
             body.append(minus := arith.NegF.of(term, UNKNOWN))
             term = minus.result
         body.append(total := plus.of(out, term, UNKNOWN))

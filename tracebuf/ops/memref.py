@@ -60,8 +60,7 @@ class Alloc(Op):
     def from_form(cls, form: Form) -> Op:
         """Its dynamic strides, which MLIR takes as operands too (`memref.alloc()[%s]`), stay behind the sizes."""
         sizes, symbols = form.segments(2)
-        static = form.own_sizes(sizes)
-        attrs = {"static_sizes": static, "order": tuple(range(len(static))), "reason": "", **form.attrs}
+        attrs = {"reason": "", **noted(form, sizes)}
         return cls.rebuilt([*sizes, *symbols], form.result_types, form.loc, attrs)
 
     def to_form(self) -> Form:
@@ -71,6 +70,14 @@ class Alloc(Op):
     @property
     def sizes(self) -> list[Mixed]:
         return join_mixed(self.attrs["static_sizes"], self.operands)
+
+
+def noted(form: Form, sizes: Sequence[Value]) -> dict[str, Any]:
+    """The attributes of a new array or buffer with these dynamic sizes, taken out of its form."""
+    static = form.own_sizes(sizes)
+    order = form.take("order", None) or range(len(static))
+    words = {k: form.take(k) for k in ("reason",) if k in form.attrs}
+    return {"static_sizes": static, "order": tuple(order), **words, **form.attrs}
 
 
 def notes(op: Op) -> dict[str, Attr]:
@@ -108,6 +115,12 @@ class Copy(Op):
     @classmethod
     def of(cls, source: Value, target: Value, reason: str, loc: Location) -> Copy:
         return cls([source, target], [], loc, {"reason": reason})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect(operands=2, results=0)
+        words = {"reason": form.take("reason")} if "reason" in form.attrs else {}
+        return cls.rebuilt(form.operands, [], form.loc, words | form.attrs)
 
 
 class Load(Op):
@@ -204,7 +217,7 @@ class Subview(Op):
         return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs)
 
     def to_form(self) -> Form:
-        return self.form_with(slice_attrs(self.attrs, 1))
+        return self.form_with(slice_attrs(self, 1))
 
     @property
     def slice(self) -> Slice:

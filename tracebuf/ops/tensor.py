@@ -38,8 +38,7 @@ class Empty(Op):
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
-        static = form.own_sizes(form.operands)
-        attrs = {"static_sizes": static, "order": tuple(range(len(static))), **form.attrs}
+        attrs = memref.noted(form, form.operands)
         return cls.rebuilt(form.operands, form.result_types, form.loc, attrs)
 
     def to_form(self) -> Form:
@@ -79,6 +78,9 @@ class SliceOp(Op):
 
     __slots__ = ()
     leading = 1
+
+    def to_form(self) -> Form:
+        return self.form_with(slice_attrs(self, self.leading))
 
     @property
     def slice(self) -> Slice:
@@ -121,9 +123,6 @@ class ExtractSlice(SliceOp):
         attrs = slice_of_form(form, 1, form.shaped_result())
         form.resize(0, view_sizes(form, attrs, 1))
         return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs)
-
-    def to_form(self) -> Form:
-        return self.form_with(slice_attrs(self.attrs, 1))
 
     @property
     def source(self) -> Value:
@@ -174,9 +173,6 @@ class InsertSlice(SliceOp):
         if form.result_types:
             form.tie(0, form.operands[1])
         return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs)
-
-    def to_form(self) -> Form:
-        return self.form_with(slice_attrs(self.attrs, 2))
 
     @property
     def source(self) -> Value:

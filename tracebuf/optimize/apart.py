@@ -189,7 +189,7 @@ def _branches(test: Test, alloc: Op, writer: Op, store: Op) -> list[Op]:
     direct = Block()
     clone_op(writer, {alloc.results[0]: store.operand(1)}, lambda op: (direct.append(op), op)[1])  # type: ignore[func-returns-value]
     if isinstance(writer, memref.Copy):
-        direct.ops[0].attrs["reason"] = store.attrs["reason"]
+        direct.ops[0].attrs["reason"] = store.attrs.get("reason", "store")
     else:
         direct.ops[0].attrs["ordered"] = True  # LLVM must not take its iterations for independent
     if isinstance(test, bool):
