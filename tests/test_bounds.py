@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from mlir_oracle import ask, generic, needs_mlir
+import random
+
+import pytest
+from mlir_oracle import ask, generic, needs_mlir, ours
+from mlir_sizes import sizes_program
 
 from tracebuf.analysis.module import analyze_module
 from tracebuf.frontends.mlir import read
@@ -110,3 +114,45 @@ def test_equal_sizes_as_mlir_knows_them() -> None:
         told.add(analysis.is_in_place(part.uses[0]))
         assert str(analysis.is_in_place(part.uses[0])).lower() == answer[0], name
     assert len(told) == 2
+
+
+def in_a_loop(lower: str, upper: str, place: str, size: str) -> str:
+    """In a loop with the index %i a part of %x at %i goes back to another place."""
+    return f"""
+func.func @f(%x: {VECTOR}, %n: index, %v: f64) -> {VECTOR} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = arith.addi %n, %c1 : index
+  %r = scf.for %i = {lower} to {upper} step %c1 iter_args(%a = %x) -> {VECTOR} {{
+    %part = tensor.extract_slice %a[%i] [{size}] [1] : {VECTOR} to {VECTOR}
+    %new = linalg.fill ins(%v : f64) outs(%part : {VECTOR}) -> {VECTOR}
+    %whole = tensor.insert_slice %new into %a[{place}] [{size}] [1] : {VECTOR} into {VECTOR}
+    scf.yield %whole : {VECTOR}
+  }}
+  return %r : {VECTOR}
+}}"""
+
+
+LOOPS = {
+    "some rounds": ("%c0", "%n", "%i", "%n"),
+    "some rounds, the first": ("%c0", "%n", "%c0", "%n"),
+    "one round, the first": ("%c0", "%c1", "%c0", "%n"),
+    "one round from n": ("%n", "%m", "%n", "%n"),
+    "no round": ("%n", "%n", "%i", "%n"),
+    "no round, of that size": ("%n", "%n", "%i", "%i"),
+}
+
+
+@needs_mlir
+def test_the_index_of_a_loop() -> None:
+    texts = [in_a_loop(*case) for case in LOOPS.values()]
+    for name, theirs, text in zip(LOOPS, ask(texts), generic(texts), strict=True):
+        assert text is not None and theirs is not None and ours(text) == theirs, name
+
+
+@needs_mlir
+@pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.slow) for s in (1, 2, 3))])
+def test_random_sizes(seed: int) -> None:
+    texts = [sizes_program(random.Random(f"{seed} {i}")) for i in range(60 if seed == 0 else 400)]
+    for theirs, text in zip(ask(texts), generic(texts), strict=True):
+        assert text is not None and theirs is not None and ours(text) == theirs, text

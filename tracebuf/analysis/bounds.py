@@ -24,12 +24,19 @@ Ask = Callable[[Value], Dim]
 class Bounds:
     """The values and sizes of one function, each computed once. Test: test_equal_sizes_as_mlir_knows_them."""
 
-    __slots__ = ("_known", "_named", "_own")
+    __slots__ = ("_impossible", "_known", "_named", "_own")
 
     def __init__(self, func: Func) -> None:
         self._named = dict(func.symbols)
         self._known: dict[Hashable, Dim] = {}
         self._own: dict[Hashable, Expr] = {}
+        self._impossible: set[Sym] = set()
+
+    def equal(self, a: Mixed, b: Mixed) -> bool:
+        """Whether two index values are known to be equal. Nothing is known of the index of a loop that never runs, not
+        even that it is itself."""
+        first, second = self.value(a), self.value(b)
+        return first == second and not (self._impossible and symbols(first) & self._impossible)
 
     def value(self, value: Mixed) -> Dim:
         """An index value."""
@@ -51,6 +58,8 @@ class Bounds:
         found = find(value)
         if found is None:
             found = joined(value, own, ask)
+            if self._impossible and any(symbols(ask(v)) & self._impossible for v in arms(value)):
+                self._impossible |= symbols(own)
         if isinstance(value.owner, Block) and found != own:
             for other in self._known.keys() - before:  # they may have been found while this was a value of its own
                 del self._known[other]
@@ -60,6 +69,13 @@ class Bounds:
     # -- what ops say
     def _arithmetic(self, value: Value) -> Dim | None:
         op = value.defining_op
+        around = value.block.parent_op
+        if op is None and isinstance(around, scf.For) and value is value.block.args[0]:
+            lower, upper = (self.value(v) for v in around.operands[:2])
+            rounds = sub(upper, lower)
+            if (isinstance(rounds, int) and rounds < 1) or (symbols(lower) | symbols(upper)) & self._impossible:
+                self._impossible |= symbols(self._known[value])
+            return lower if rounds == 1 else None
         if isinstance(op, arith.Constant) and isinstance(number := op.attrs["value"], int):
             return number
         if isinstance(op, tensor.Dim) and op.attrs["dim"] is not None and isinstance(op.operand(0).type, TensorType):
@@ -69,9 +85,10 @@ class Bounds:
         if op is None or (function := _AFFINE.get(op.name)) is None:
             return None
         a, b = (self.value(v) for v in op.operands)
+        known = [isinstance(v.defining_op, arith.Constant) for v in op.operands]  # what is computed does not count
         if function is floordiv:
-            return floordiv(a, b) if isinstance(b, int) and b > 0 else None
-        return function(a, b) if function is not mul or isinstance(a, int) or isinstance(b, int) else None
+            return floordiv(a, b) if known[1] and isinstance(b, int) and b > 0 else None
+        return function(a, b) if function is not mul or any(known) else None
 
     def _size(self, value: Value, axis: int) -> Dim | None:
         op = value.defining_op
@@ -90,7 +107,8 @@ class Bounds:
         if isinstance(op, made.Pad):
             low, high = op.edges(op.operands[1:])
             return add(self.size(op.operand(0), axis), add(self.value(low[axis]), self.value(high[axis])))
-        if isinstance(op, arith.Select | scf.If | scf.For) or isinstance(value.block.parent_op, scf.For):
+        carried = op is None and isinstance(value.block.parent_op, scf.For)
+        if carried or isinstance(op, arith.Select | scf.If | scf.For):
             return None
         return None if isinstance(op, _UNKNOWN) else self._spelled(value.tensor_type.shape[axis])
 
@@ -117,11 +135,8 @@ class Bounds:
 def joined(value: Value, own: Dim, ask: Ask) -> Dim:
     """What a choice is between equals, and what a loop passes on as it comes; else `own`."""
     op = value.defining_op or value.block.parent_op
-    if isinstance(op, arith.Select) and value.defining_op is op:
-        first, second = map(ask, op.operands[1:])
-        return first if first == second else own
-    if isinstance(op, scf.If) and value.defining_op is op:
-        first, second = (ask(b.terminator.operand(value.index)) for b in op.branches)
+    if choices := arms(value):
+        first, second = map(ask, choices)
         return first if first == second else own
     if isinstance(op, scf.For) and value.defining_op is op:
         start = ask(op.inits[value.index].value)
@@ -132,3 +147,9 @@ def joined(value: Value, own: Dim, ask: Ask) -> Dim:
     return own
 
 
+def arms(value: Value) -> list[Value]:
+    """The two values that it may be, if it is a choice."""
+    op = value.defining_op
+    if isinstance(op, arith.Select):
+        return op.operands[1:]
+    return [b.terminator.operand(value.index) for b in op.branches] if isinstance(op, scf.If) else []

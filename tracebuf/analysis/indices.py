@@ -57,13 +57,12 @@ class Indices:
     def same_subset(self, a: SliceOp, b: SliceOp, *, as_mlir: bool) -> bool:
         """Whether two slices have the same offsets, sizes, strides and dimensions; `as_mlir`: and MLIR knows it."""
         s, t = a.slice, b.slice
-        if s == t:
+        if s == t and not as_mlir:
             return True
         if len(s.offsets) != len(t.offsets) or s.dims != t.dims:
             return False
         pairs = (*zip(s.offsets, t.offsets), *zip(s.sizes, t.sizes), *zip(s.strides, t.strides))
-        value = self._bounds.value
-        return all(value(x) == value(y) or (not as_mlir and self.of(x) == self.of(y)) for x, y in pairs)
+        return all(self._bounds.equal(x, y) or (not as_mlir and self.of(x) == self.of(y)) for x, y in pairs)
 
 
 _ARITHMETIC: dict[str, Callable[[Dim, Dim], Dim]] = {
