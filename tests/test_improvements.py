@@ -25,6 +25,7 @@ from tracebuf.ir.dims import Expr, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX
 from tracebuf.ir.verifier import verify
 from tracebuf.ops import arith, casts, checks, func
+from tracebuf.optimize.alloc_tensors import empty_to_alloc_tensor
 from tracebuf.optimize.early_reads import move_reads_early
 from tracebuf.options import IMPROVEMENTS, Improvement, Options
 
@@ -337,6 +338,13 @@ def test_a_read_that_saves_nothing_early_stays() -> None:
     m = maker(("a",), a=(N,), x=F64)
     a, x = m.args
     assert order_after_early_reads(finish(m, m.insert(x, a, 0), m.extract(a, 1))) == ["insert", "extract"]
+
+
+def test_new_buffers_by_another_name() -> None:
+    for build in (chain_of_new_arrays, concatenated):
+        f = build()
+        empty_to_alloc_tensor(f)
+        assert executed(f, Options()) == (1, 0)
 
 
 # -- branches that loop ----------------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ from tracebuf.ir.core import Func, Module, Op
 from tracebuf.ir.types import MemRefType, ScalarType, UnrankedMemRefType
 from tracebuf.ir.verifier import verify
 from tracebuf.optimize.accumulate import accumulate_products
+from tracebuf.optimize.alloc_tensors import alloc_tensor_to_empty
 from tracebuf.optimize.apart import write_directly
 from tracebuf.optimize.canonicalize import canonicalize
 from tracebuf.optimize.cse import cse
@@ -89,6 +90,7 @@ MEMREF_PASSES: tuple[tuple[str, Pass], ...] = (
 )
 
 MLIR_PASSES: tuple[tuple[str, Pass], ...] = (
+    ("alloc-tensor-to-empty", alloc_tensor_to_empty),
     ("fold-whole-stores", fold_whole_stores),
     ("eliminate-empty-tensors", eliminate_empty_tensors),
     ("reuse-dying-inputs", reuse_dying_inputs),
@@ -138,14 +140,15 @@ def improve_tensors(func: Func, options: Options, observe: Observer | None = Non
 
 
 def improved_module(module: Module, options: OneShotOptions) -> Module:
-    """The module with the improvements that change a program, in copies of the functions that are analysed."""
-    if options.compat or options.copy_before_write:
+    """The module with the improvements that change a program, in copies of the functions that are analysed. Where MLIR
+    decides these are its own folds alone: a store over everything."""
+    if options.copy_before_write:
         return module
     chosen, items = Options(improvements=options.improvements), list[Func | Op | Module]()
     for item in module.items:
         if isinstance(item, Func) and not item.external and item.name not in options.no_analysis_func_filter:
             item, _ = clone_func(item)
-            improve_tensors(item, chosen)
+            fold_whole_stores(item) if options.compat else improve_tensors(item, chosen)
         items.append(item)
     found = Module(items, module.loc, module.name)
     found.attrs = dict(module.attrs)
