@@ -54,6 +54,7 @@ from tracebuf.optimize.lower_reshapes import lower_reshapes
 from tracebuf.optimize.lower_selects import lower_selects, own_constants
 from tracebuf.optimize.ordered_copies import order_copies
 from tracebuf.optimize.reshaped_reads import read_through_reshapes
+from tracebuf.optimize.runtime_checks import add_runtime_checks
 from tracebuf.optimize.storage import assign_storage
 from tracebuf.optimize.whole_stores import fold_whole_stores
 from tracebuf.options import Improvement, OneShotOptions, Options
@@ -213,6 +214,7 @@ def lower_to_machine(func: Func) -> None:
     own_constants(func)
     lower_selects(func)
     lower_reshapes(func)
+    add_runtime_checks(func)
 
 
 def _run(

@@ -108,7 +108,8 @@ class Runner:
             return f"has rank {array.ndim}"
         for d, n in zip(type.shape, array.shape):
             if d != n and not is_unnamed(d) and self.size(d) != n:
-                return f"has shape {array.shape}, declared {tuple(map(self.size, type.shape))}"
+                declared = tuple("?" if is_unnamed(n) else self.size(n) for n in type.shape)
+                return f"has shape {array.shape}, declared {declared}"
         return ""
 
     def size(self, d: Dim) -> int:

@@ -1,0 +1,81 @@
+"""What MLIR leaves undefined is an exception: nothing is read or written outside of a buffer."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tracebuf import mlir
+from tracebuf.errors import InternalError
+from tracebuf.ops.checks import Check
+
+X = np.arange(6.0)
+
+
+@cache
+def program(name: str) -> mlir.Program:
+    return mlir.program(mlir.read((Path(__file__).parent / "out_of_bounds.mlir").read_text()), name)
+
+
+GOOD: list[tuple[str, tuple[Any, ...], Any]] = [
+    ("read", (X, 5), 5.0),
+    ("store", (np.zeros((4, 2)), 3, 1, 1.0), [[0, 0]] * 3 + [[0, 1]]),
+    ("part", (X, 1, 2, 3, 9.0), [0, 9, 2, 3, 9, 5]),
+    ("part", (X, 6, 0, 1, 9.0), X),
+    ("part", (X, 5, 1, 100, 9.0), [0, 1, 2, 3, 4, 9]),
+    ("cast", (np.zeros(8), 2.0), np.full(8, 2.0)),
+    ("sum", (X, X + 1), 2 * X + 1),
+    ("new", (2, 0, 1.0), np.ones((2, 0))),
+    ("new", (2, 3, 1.0), np.ones((2, 3))),
+    ("store_part", (X, X[:2] + 9, 2), [9, 10, 2, 3, 4, 5]),
+]
+BAD: list[tuple[str, tuple[Any, ...], type[Exception]]] = [
+    ("read", (X, 6), IndexError),
+    ("read", (X, -1), IndexError),
+    ("read", (X[:0], 0), IndexError),
+    ("store", (np.zeros((4, 2)), 4, 0, 1.0), IndexError),
+    ("store", (np.zeros((4, 2)), 0, 2, 1.0), IndexError),
+    ("part", (X, 5, 2, 1, 9.0), IndexError),
+    ("part", (X, -1, 2, 1, 9.0), IndexError),
+    ("part", (X, 0, 3, 3, 9.0), IndexError),
+    ("part", (X, 0, -1, 1, 9.0), IndexError),
+    ("part", (X, 0, 2, -1, 9.0), IndexError),
+    ("part", (X, 0, 3, 2**62, 9.0), IndexError),
+    ("cast", (X, 2.0), ValueError),
+    ("sum", (X, X[:5].copy()), ValueError),
+    ("sum", (X[:5].copy(), X), ValueError),
+    ("store_part", (X, X[:2] + 9, 3), ValueError),
+    ("new", (-1, 2, 0.0), ValueError),
+    ("new", (-3, -2, 0.0), ValueError),
+    ("new", (2**40, 2**40, 0.0), MemoryError),
+    ("new", (2**50, 2**10, 0.0), MemoryError),
+]
+
+
+def fresh(args: tuple[Any, ...]) -> list[Any]:
+    return [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+
+
+@pytest.mark.parametrize(("name", "args", "expected"), GOOD)
+def test_what_is_within_bounds(name: str, args: tuple[Any, ...], expected: Any) -> None:
+    p = program(name)
+    for found in (p.on_memory(*fresh(args)).results, p(*fresh(args))):
+        np.testing.assert_array_equal(found[0], expected)
+
+
+@pytest.mark.parametrize(("name", "args", "kind"), BAD)
+def test_what_is_not(name: str, args: tuple[Any, ...], kind: type[Exception]) -> None:
+    """The interpreter may say before that a size is negative."""
+    p = program(name)
+    with pytest.raises((kind, InternalError)):
+        p.on_memory(*fresh(args))
+    with pytest.raises(kind):
+        p(*fresh(args))
+
+
+def test_what_constants_show_is_not_checked() -> None:
+    assert not [op for op in program("known").buffers.walk() if isinstance(op, Check)]
