@@ -14,7 +14,7 @@ from ir_programs import Maker
 from params import slow_but
 from random_programs import random_func
 
-from tracebuf import pipeline
+from tracebuf import mlir, pipeline
 from tracebuf.bufferize import bufferize
 from tracebuf.frontends.mlir import read
 from tracebuf.interpret import memref as memref_interpreter
@@ -397,3 +397,26 @@ def test_a_parallel_store_over_everything_stays() -> None:
     (f,) = read(text).funcs
     pipeline.improve_tensors(f, Options(verify=True))
     assert [op.name for op in f.walk() if op.name.startswith("tensor.")] == ["tensor.parallel_insert_slice"]
+
+
+def test_a_parallel_store_of_what_it_overwrites_reads_a_copy() -> None:
+    text = """
+"builtin.module"() ({
+  "func.func"() <{function_type = (tensor<8xf64>, index) -> tensor<8xf64>, sym_name = "f"}> ({
+  ^bb0(%a: tensor<8xf64>, %n: index):
+    %r = "scf.forall"(%n, %a) <{operandSegmentSizes = array<i32: 0, 1, 0, 1>, staticLowerBound = array<i64: 0>,
+        staticStep = array<i64: 1>, staticUpperBound = array<i64: -9223372036854775808>}> ({
+    ^bb0(%i: index, %o: tensor<8xf64>):
+      "scf.forall.in_parallel"() ({
+        "tensor.parallel_insert_slice"(%o, %o) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>,
+          static_offsets = array<i64: 0>, static_sizes = array<i64: 8>, static_strides = array<i64: 1>}>
+          : (tensor<8xf64>, tensor<8xf64>) -> ()
+      }) : () -> ()
+    }) : (index, tensor<8xf64>) -> tensor<8xf64>
+    "func.return"(%r) : (tensor<8xf64>) -> ()
+  }) : () -> ()
+}) : () -> ()
+"""
+    program = mlir.program(read(text))
+    a = np.arange(8.0)
+    np.testing.assert_array_equal(program.on_memory(a, 3).results[0], np.arange(8.0))

@@ -258,7 +258,7 @@ class _Walk:
         shared = {a: buffers[u] for a, u in zip(op.shared, op.outs)} if isinstance(op, Forall) else {}
         for region in op.regions:
             for block in region.blocks:
-                passed = block.terminator.uses if isinstance(block.terminator, scf.Yield) else ()
+                passed = block.terminator.uses if block.ops and isinstance(block.terminator, scf.Yield) else ()
                 self._inside(block, {a: shared.get(a, a) for a in block.args}, passed)
         for result in op.results:
             if result.is_tensor:

@@ -123,14 +123,20 @@ class OneShot(Analysis):
 
     def force(self, use: Use) -> None:
         """Marks an operand that must be in place; InternalError where that would change what the program computes (MLIR
-        does not look)."""
+        does not look). Where the op itself reads what it overwrites, that is copied."""
         if self.rules.parts is None:
             self._use_in_place(use)
-        elif (conflict := self.attempt(use)) is not None:
-            raise InternalError(f"{use} must be in place, but {conflict}")
+        elif self.attempt(use) is not None:
+            for conflict in self._all_conflicts(use):
+                if conflict.read is None or conflict.read.op is not use.op or conflict.read is use:
+                    raise InternalError(f"{use} must be in place, but {conflict}")
+                self.leave(conflict.read, conflict)
+            self._use_in_place(use)
 
     def decide(self, use: Use) -> None:
         """Puts the operand in place, or keeps the reason why not."""
+        if use in self._conflicts:
+            return
         if (conflict := self.attempt(use)) is not None:
             self._conflicts[use] = conflict
             if conflict.read_only is not None:
