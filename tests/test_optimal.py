@@ -20,7 +20,7 @@ from tracebuf.analysis.certificate import Node
 from tracebuf.analysis.choose import analyze
 from tracebuf.analysis.cost import CostModel
 from tracebuf.analysis.one_shot import undecided
-from tracebuf.analysis.optimal import Optimal, optimal
+from tracebuf.analysis.optimal import Optimal, optimal, rotations
 from tracebuf.analysis.problem import Assigned, components
 from tracebuf.analysis.several_orders import ORDERS
 from tracebuf.bufferize import bufferize as rewrite
@@ -49,14 +49,17 @@ def choices(f: Func) -> list[Any]:
 
 
 def least_of_all(f: Func) -> float:
-    """The least cost among all legal decisions, each looked at."""
-    start, least = undecided(f), float("inf")
-    model, uses = CostModel(start.flow), choices(f)
-    for which in itertools.product((False, True), repeat=len(uses)):
-        out = frozenset(u for u, is_out in zip(uses, which) if is_out)
-        replayed = start.again().force_all(branches=False)
-        if all(replayed.attempt(u) is None for u in uses if u not in out):
-            least = min(least, model.cost(Assigned(start, out)).bytes)
+    """The least cost among all legal decisions, each looked at, with loops that rotate buffers and without."""
+    least, uses = float("inf"), choices(f)
+    for start in (undecided(f), undecided(f).without("rotation")):
+        model = CostModel(start.flow)
+        for which in itertools.product((False, True), repeat=len(uses)):
+            out = frozenset(u for u, is_out in zip(uses, which) if is_out)
+            replayed = start.again().force_all(branches=False)
+            if all(replayed.attempt(u) is None for u in uses if u not in out):
+                least = min(least, model.cost(Assigned(start, out)).bytes)
+        if not rotations(start):
+            break
     return least
 
 

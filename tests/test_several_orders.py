@@ -102,12 +102,14 @@ def test_not_more_copies_than_mlir_on_any_way() -> None:
         assert not model.exceeds(model.cost(ours), model.cost(theirs)), f"seed {seed}\n{f!r}"
 
 
-def test_never_dearer_than_bottom_up_and_legal() -> None:
+def test_dearer_than_bottom_up_only_where_that_copies_more_often_than_mlir() -> None:
     better = 0
     for seed in range(100):
         f = random_func(seed, ops=3 + seed % 12)
         found, plain = auto(f), one_shot(f)
-        assert bytes_of(f, found) <= bytes_of(f, plain) and not illegal(found), f"seed {seed}\n{f!r}"
+        model = CostModel(plain.flow)
+        more = model.exceeds(model.cost(plain), model.cost(one_shot(f, compat="mlir")))
+        assert (more or bytes_of(f, found) <= bytes_of(f, plain)) and not illegal(found), f"seed {seed}\n{f!r}"
         better += bytes_of(f, found) < bytes_of(f, plain)
     assert better
 

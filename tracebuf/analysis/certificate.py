@@ -69,6 +69,8 @@ class Certificate:
     conflicts: dict[Use, Conflict]
     analysis: OneShot = field(repr=False)
     searches: tuple[Search, ...] = field(repr=False)
+    beside: Certificate | None = field(repr=False, default=None)
+    """The best by rules that take loops not to rotate buffers, or that take them to: no cheaper."""
 
     def __str__(self) -> str:
         said = "proved to be the least" if self.proved else f"not proved: at least {self.lower_bound:.0f}"
@@ -90,6 +92,10 @@ class Certificate:
             raise InternalError("the certificate is of other decisions")
         if (cost := CostModel(analysis.flow).cost(analysis).bytes) != self.cost:
             raise InternalError(f"the decisions cost {cost}, not {self.cost}")
+        if self.beside is not None:
+            self.beside.check()
+            if min(self.cost, self.beside.lower_bound) < self.lower_bound:
+                raise InternalError("decisions by the other rules may be cheaper")
         if self.proved:
             for search in self.searches:
                 check_search(search)

@@ -12,7 +12,7 @@ from typing import Any
 from tracebuf.analysis.base import Conflict
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.derived import Analysis
-from tracebuf.analysis.one_shot import undecided
+from tracebuf.analysis.one_shot import OneShot, undecided
 from tracebuf.analysis.order import post_order
 from tracebuf.errors import DecisionError
 from tracebuf.ir.core import Func, Use
@@ -65,7 +65,8 @@ def trusted(func: Func, decisions: Any) -> Analysis:
 def illegal(analysis: Analysis) -> list[str]:
     """What is wrong with the decisions, an operand a line."""
     flow = analysis.flow
-    replayed, found = undecided(flow.func, flow=flow), []
+    found: list[str] = []
+    replayed = analysis.again() if isinstance(analysis, OneShot) else undecided(flow.func, flow=flow)
     for op in post_order(flow.func):
         for use in op.tensor_uses():
             if not analysis.is_in_place(use):

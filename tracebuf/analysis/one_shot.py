@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import chain, permutations
 from typing import Literal, get_args
 
@@ -150,6 +151,11 @@ class OneShot(Analysis):
     def again(self) -> OneShot:
         """One-Shot over the same function by the same rules, before its first decision."""
         return OneShot(self.flow, self.rules, check_parallel=self.checks_parallel)
+
+    def without(self, improvement: Improvement) -> OneShot:
+        """The same by the rules without an improvement, before the first decision."""
+        rules = replace(self.rules, improved=self.rules.improved - {improvement})
+        return OneShot(self.flow, rules, check_parallel=self.checks_parallel)
 
     def run(self, heuristic: str, seed: int = 0, *, branches: bool = True) -> OneShot:
         """Decides all in one order; what must be in place comes first."""

@@ -10,6 +10,8 @@ Values that can share no buffer are solved apart. MLIR has no counterpart.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tracebuf.analysis.base import Conflict
 from tracebuf.analysis.certificate import CLOSE, Certificate, Node, Search
 from tracebuf.analysis.cost import CostModel
@@ -17,6 +19,7 @@ from tracebuf.analysis.one_shot import OneShot, ordered, undecided
 from tracebuf.analysis.problem import Assigned, Problem, Uses, components
 from tracebuf.analysis.several_orders import ORDERS
 from tracebuf.ir.core import Func
+from tracebuf.ops import scf
 from tracebuf.options import IMPROVEMENTS, Improvement
 
 NODES = 4_000
@@ -33,8 +36,31 @@ class Optimal(OneShot):
 def optimal(
     func: Func, improvements: frozenset[Improvement] = IMPROVEMENTS, *, nodes: int = NODES, start: OneShot | None = None
 ) -> Optimal:
-    """The cheapest decisions, if they are found within so many nodes; else the best found (`certificate.proved`)."""
+    """The cheapest decisions, if they are found within so many nodes; else the best found (`certificate.proved`).
+
+    Where loops may rotate buffers, their results are taken to share them from the start (rule S9), which may cost more
+    than it saves; so the search is done without that as well.
+    """
     start = undecided(func, improvements=improvements) if start is None else start
+    found = _optimum(start, nodes)
+    if not start.rotates or not rotations(start):
+        return found
+    found, other = sorted((found, _optimum(start.without("rotation"), nodes)), key=lambda o: o.certificate.cost)
+    one, two = found.certificate, other.certificate
+    least = min(one.lower_bound, two.lower_bound)
+    proved = least >= one.cost * (1 - CLOSE)
+    found.certificate = replace(one, lower_bound=least, nodes=one.nodes + two.nodes, proved=proved, beside=two)
+    return found
+
+
+def rotations(start: OneShot) -> bool:
+    """Whether a loop's result may be in the buffer of another initial value than its own."""
+    loops = (op for op in start.flow.func.walk() if isinstance(op, scf.Loop))
+    return any(len(near) > 1 for loop in loops for near in start.storages.reached(loop))
+
+
+def _optimum(start: OneShot, nodes: int) -> Optimal:
+    """The same by the rules of `start` alone."""
     model = CostModel(start.flow)
     singles = _singles(start)
     best = min((_out(start.again().run(order)) for order in ORDERS), key=lambda out: model.cost(Assigned(start, out)))

@@ -4,6 +4,7 @@ what they cost at the least. For values that may share buffers (a component), ap
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from math import inf
 
 from tracebuf.analysis.aliases import Classes
@@ -61,13 +62,16 @@ class Problem:
         self.forced = frozenset(u for u in uses if start.must_be_in_place(u, branches=False))
         self.cores: list[Uses] = []
         self._values = {u.value for u in uses}
-        self._ops = self._near()
-        self._walked = frozenset(self._ops)
         self._alone: dict[Use, float] = {}
         self._decisive: dict[Use, set[Use]] = {}
         self._costs: dict[Uses, tuple[float, float, list[tuple[float, Uses]]]] = {}
 
-    def _near(self) -> list[Op]:
+    @cached_property
+    def _walked(self) -> frozenset[Op]:
+        return frozenset(self._ops)
+
+    @cached_property
+    def _ops(self) -> list[Op]:
         """The ops with values of the component, and those around them, from inner ones to outer ones."""
         near: set[Op] = set()
         for op in self.start.flow.func.walk():

@@ -65,17 +65,19 @@ def may_save(analysis: OneShot, cost: Cost) -> bool:
 
 
 def followed(ours: OneShot, theirs: OneShot) -> list[OneShot]:
-    """Others' decisions by our rules: as they are, and with what may be in place besides."""
-    exact, more = ours.again().force_all(), ours.again().force_all()
-    uses = [use for op in ordered(ours.flow.func, ORDERS[0]) for use in op.tensor_uses()]
-    uses = [use for use in uses if not exact.is_in_place(use)]
+    """MLIR's decisions as they are, as far as they are right, by its rules; and by ours, with what may be in place
+    besides."""
+    flow = ours.flow
+    plain = undecided(flow.func, improvements=frozenset(), flow=flow, check_parallel=ours.checks_parallel)
+    exact, more = plain.force_all(), ours.again().force_all()
+    uses = [use for op in ordered(flow.func, ORDERS[0]) for use in op.tensor_uses()]
     for use in uses:
-        if theirs.is_in_place(use):
-            exact.decide(use)
-            more.decide(use)
-        elif (conflict := theirs.conflict(use)) is not None:
+        for found in (exact, more):
+            if theirs.is_in_place(use) and not found.is_in_place(use):
+                found.decide(use)
+    for use in uses:
+        if not exact.is_in_place(use) and (conflict := theirs.conflict(use)) is not None:
             exact.leave(use, conflict)
-    for use in uses:
-        if not theirs.is_in_place(use):
+        if not more.is_in_place(use) and not theirs.is_in_place(use):
             more.decide(use)
     return [exact, more]
