@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from mlir_expected import expected
-from mlir_oracle import BOUNDARIES, HEURISTICS, analysis_option, answers, mlir_opt, needs_mlir
+from mlir_expected import CLEAN, counted, expected
+from mlir_oracle import BOUNDARIES, HEURISTICS, analysis_option, answers, mlir_opt, needs_mlir, run_mlir
 
 from tracebuf import opt
 
@@ -124,3 +124,111 @@ def test_text_in_any_form_is_read_where_mlir_opt_is_installed() -> None:
     text = mlir_opt(SLICE)
     assert "func.func @f" in text
     assert mlir_opt(run(text, GENERIC)) == text
+
+
+def test_unknown_ops_are_errors_unless_allowed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.mlir"
+    path.write_text(UNKNOWN)
+    assert opt.main([str(path), BUFFERIZE]) == 1
+    assert capsys.readouterr().err.startswith(f"{path}:4:3: error: op was not bufferized")
+    assert "bufferization.to_tensor" in run(UNKNOWN, f"{BUFFERIZE} allow-unknown-ops")
+    assert "lab.use" in run(UNKNOWN, f"{BUFFERIZE} dialect-filter=func")
+
+
+# -- the other passes
+def corpus() -> dict[str, str]:
+    """The programs in generic form, without those that MLIR refuses to analyse."""
+    return {name: "\n".join(e["generic"]) for name, e in expected().items() if "error" not in e["bottom-up"]}
+
+
+@needs_mlir
+def test_cleaned_up_there_is_no_more_than_mlir_has() -> None:
+    """Allocations and copies after MLIR's own clean-up: on no program more than MLIR's, under each heuristic."""
+    for heuristic in HEURISTICS:
+        assert not above_mlir(heuristic)
+
+
+@needs_mlir
+def test_by_default_there_is_much_less() -> None:
+    """At least 15 % fewer than MLIR bottom-up in total."""
+    mine, theirs = counts("bottom-up", "--compat=tracebuf", f"{BUFFERIZE} allow-unknown-ops")
+    assert sum(mine.values()) <= 0.85 * sum(theirs.values())
+
+
+def above_mlir(heuristic: str) -> list[tuple[str, int, int]]:
+    flags = f"{BUFFERIZE} allow-unknown-ops analysis-heuristic={heuristic}"
+    mine, theirs = counts(heuristic, flags)
+    return [(name, n, theirs[name]) for name, n in mine.items() if n > theirs[name]]
+
+
+def counts(way: str, *flags: str) -> tuple[dict[str, int], dict[str, int]]:
+    """Ours and MLIR's allocations and copies of each program of the corpus that MLIR bufferizes."""
+    theirs = {n: e["counts"][way] for n, e in expected().items() if "error" not in e["counts"][way]}
+    texts = {name: run(text, *flags, GENERIC) for name, text in corpus().items() if name in theirs}
+    cleaned = dict(zip(texts, run_mlir(list(texts.values()), *CLEAN), strict=True))
+    assert not [name for name, text in cleaned.items() if text is None], "not valid"
+    mine = {name: sum(counted(text or "").values()) for name, text in cleaned.items()}
+    return mine, {name: sum(theirs[name].values()) for name in mine}
+
+
+@needs_mlir
+@pytest.mark.parametrize("name", ["eliminate-empty-tensors", "drop-equivalent-buffer-results"])
+def test_passes_do_what_mlirs_do(name: str) -> None:
+    """The same text on the whole corpus (behaviours 47 and 48)."""
+    texts = corpus()
+    before = (f"{BUFFERIZE} allow-unknown-ops",) if name.startswith("drop") else ()
+    given = dict(zip(texts, run_mlir(list(texts.values()), *before, GENERIC), strict=True))
+    given = {name: text for name, text in given.items() if text is not None}
+    mine = [run(text, f"-{name}", GENERIC) for text in given.values()]
+    theirs = run_mlir(list(given.values()), f"-{name}")
+    different = [n for n, a, b in zip(given, run_mlir(mine), theirs, strict=True) if a != b]
+    assert not different
+
+
+@needs_mlir
+@pytest.mark.parametrize("compat", ["mlir", "tracebuf"])
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("-canonicalize", "-cse"),
+        ("-empty-tensor-to-alloc-tensor", "-canonicalize"),
+        ("-eliminate-empty-tensors", "-cse", f"{BUFFERIZE} allow-unknown-ops", "-canonicalize", "-cse"),
+    ],
+)
+def test_passes_leave_valid_programs(flags: tuple[str, ...], compat: str) -> None:
+    texts = corpus()
+    after = run_mlir([run(text, f"--compat={compat}", *flags, GENERIC) for text in texts.values()])
+    assert not [name for name, text in zip(texts, after, strict=True) if text is None]
+
+
+@needs_mlir
+def test_cse_merges_empty_tensors_as_mlir_does() -> None:
+    """Behaviour 49; ours keeps them apart, for identity is not value."""
+    text = """
+    func.func @f(%x: f64) -> (tensor<4xf64>, tensor<4xf64>) {
+      %a = tensor.empty() : tensor<4xf64>
+      %b = tensor.empty() : tensor<4xf64>
+      return %a, %b : tensor<4xf64>, tensor<4xf64>
+    }"""
+    assert run(text, "-cse").count("tensor.empty") == 1
+    assert run(text, "-cse", "--compat=tracebuf").count("tensor.empty") == 2
+
+
+# -- options
+@needs_mlir
+@pytest.mark.parametrize(
+    "options",
+    [
+        f"{BOUNDARIES} copy-before-write allow-unknown-ops",
+        f"{BOUNDARIES} function-boundary-type-conversion=identity-layout-map allow-unknown-ops",
+        f"{BOUNDARIES} function-boundary-type-conversion=fully-dynamic-layout-map allow-unknown-ops",
+        f"{BOUNDARIES} unknown-type-conversion=identity-layout-map allow-unknown-ops",
+        f"{BOUNDARIES} no-analysis-func-filter=f allow-unknown-ops",
+        f"{BOUNDARIES} check-parallel-regions=false allow-unknown-ops",
+        "allow-return-allocs-from-loops allow-unknown-ops",
+    ],
+)
+def test_options_give_valid_programs(options: str) -> None:
+    texts = corpus()
+    after = run_mlir([run(text, f"-one-shot-bufferize={options}", GENERIC) for text in texts.values()])
+    assert not [name for name, text in zip(texts, after, strict=True) if text is None]

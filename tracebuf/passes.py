@@ -18,11 +18,12 @@ from tracebuf.bufferize.module import bufferize_module
 from tracebuf.errors import TracebufError
 from tracebuf.ir.core import Func, Module
 from tracebuf.optimize.alloc_tensors import empty_to_alloc_tensor
-from tracebuf.optimize.canonicalize import canonicalize
-from tracebuf.optimize.cse import cse
+from tracebuf.optimize.canonicalize import canonicalize, remove_dead
+from tracebuf.optimize.cse import cse, merged_by_mlir
 from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
 from tracebuf.optimize.empty_tensors_mlir import eliminate_empty_tensors_as_mlir
 from tracebuf.optimize.equivalent_results import drop_equivalent_buffer_results
+from tracebuf.optimize.whole_stores import fold_every_whole_store
 from tracebuf.options import IMPROVEMENTS, Heuristic, Layout, OneShotOptions
 
 Compat = Literal["mlir", "tracebuf"]
@@ -143,6 +144,8 @@ def one_shot_bufferize(module: Module, text: str, compat: Compat) -> Module:
     forget_annotations(module)
     if not options.test_analysis_only:
         module = pipeline.improved_module(module, options)
+        if compat == "mlir":
+            module = on_functions(without_what_is_nothing)(module, text, compat)
     analysis = analyze_module(module, options)
     if options.test_analysis_only:
         annotate(module, analysis, options)
@@ -150,11 +153,24 @@ def one_shot_bufferize(module: Module, text: str, compat: Compat) -> Module:
     return bufferize_module(module, analysis, options)
 
 
+def without_what_is_nothing(func: Func) -> None:
+    """What MLIR drops wherever it runs a pattern, as it does before bufferization: whole stores, and dead ops."""
+    fold_every_whole_store(func)
+    for block in func.body.blocks:
+        remove_dead(block, set(func.symbols.values()))
+
+
 def eliminate_empty(module: Module, text: str, compat: Compat) -> Module:
     if compat == "mlir":
         eliminate_empty_tensors_as_mlir(module)
         return module
     return on_functions(eliminate_empty_tensors)(module, text, compat)
+
+
+def merge_equal(module: Module, text: str, compat: Compat) -> Module:
+    for func in functions(module):
+        cse(func, merged_by_mlir if compat == "mlir" else None)
+    return module
 
 
 def drop_results(module: Module, text: str, compat: Compat) -> Module:
@@ -175,7 +191,7 @@ PASSES: dict[str, Pass] = {
     ),
     "drop-equivalent-buffer-results": Pass("private functions do not return their arguments", drop_results),
     "canonicalize": Pass("folds, and removes what is not used", on_functions(canonicalize)),
-    "cse": Pass("merges equal ops", on_functions(cse)),
+    "cse": Pass("merges equal ops", merge_equal),
 }
 
 

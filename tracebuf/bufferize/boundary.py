@@ -51,6 +51,13 @@ def unknown_type(type_: Type, layout: Layout) -> Type:
     return MemRefType(type_.shape, type_.element, (None,) * type_.rank, None if type_.rank else 0)
 
 
+def has_shape(buffer: Type, type_: Type) -> bool:
+    """Whether a buffer's type tells of its shape just what a tensor's type tells."""
+    if not isinstance(buffer, MemRefType) or not isinstance(type_, TensorType):
+        return isinstance(buffer, UnrankedMemRefType) and isinstance(type_, UnrankedTensorType)
+    return str(TensorType(buffer.shape, buffer.element)) == str(TensorType(type_.shape, type_.element))
+
+
 def order_of_type(type: MemRefType) -> Order:
     """The axis order that dense strides show; C where they show none."""
     axes = tuple(range(type.rank))

@@ -10,23 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tracebuf.analysis.base import AnalysisError
 from tracebuf.analysis.derived import Analysis
 from tracebuf.analysis.module import ModuleAnalysis, order_by_calls, returns
-from tracebuf.bufferize.boundary import unknown_type
+from tracebuf.bufferize.boundary import has_shape, unknown_type
 from tracebuf.bufferize.globals import add_globals
 from tracebuf.bufferize.rewrite import Rewrite
 from tracebuf.ir.core import Block, Func, Module, Use, Value
 from tracebuf.ir.location import Location
 from tracebuf.ir.types import TENSORS, MemRefType, Type, same_type
 from tracebuf.ops import memref
+from tracebuf.ops.func import Call, Return
 from tracebuf.options import Layout, OneShotOptions
 
 
 def bufferize_module(module: Module, analysis: ModuleAnalysis, options: OneShotOptions) -> Module:
     """The memref program of an analysed module; `module` is left as it is.
 
-    Without `bufferize_function_boundaries` tensors cross the boundaries, and calls and returns are unknown ops.
+    Without `bufferize_function_boundaries` tensors cross the boundaries, and calls and returns are unknown ops. Raises
+    AnalysisError for other unknown ops with tensors, unless `allow_unknown_ops`.
     """
+    if not options.allow_unknown_ops:
+        for f in module.funcs:
+            if not f.external:
+                refuse_unknown_ops(f, analysis.funcs[f.name], options)
     layout = options.function_boundary_type_conversion
     if not options.bufferize_function_boundaries:
         return _rebuilt(module, {f.name: _inside(f, analysis, options) for f in module.funcs})
@@ -38,11 +45,22 @@ def bufferize_module(module: Module, analysis: ModuleAnalysis, options: OneShotO
         if f.external:
             signatures[f.name] = _signature(f, layout)
         else:
-            fixed = layout if f not in circular else "fully-dynamic-layout-map"
+            unsettled = f in circular and layout == "infer-layout-map"
+            fixed: Layout = "fully-dynamic-layout-map" if unsettled else layout
             rewrite = _ModuleRewrite(f, analysis.funcs[f.name], layout, signatures)
             rewrite.unknown_layout = options.unknown_type_conversion
             signatures[f.name] = rewrite.run_to(fixed)
     return _rebuilt(module, signatures)
+
+
+def refuse_unknown_ops(f: Func, analysis: Analysis, options: OneShotOptions) -> None:
+    """AnalysisError at the first op with tensors of which nothing is known; what the options leave out may stay."""
+    for op in f.walk():
+        left_out = not options.allows(op.name) or isinstance(op, Call | Return)
+        if not analysis.flow.is_known(op) and not left_out:
+            inside = [a for region in op.regions for block in region.blocks for a in block.args]
+            if any(v.is_tensor for v in (*op.operands, *op.results, *inside)):
+                raise AnalysisError("op was not bufferized (allow-unknown-ops lets it stay)", op.loc)
 
 
 def _rebuilt(module: Module, funcs: dict[str, Func]) -> Module:
@@ -98,7 +116,7 @@ class _ModuleRewrite(Rewrite):
         """Gives a result one type in all returns."""
         first = ends[0].value.type
         if layout == "infer-layout-map":
-            if all(same_type(use.value.type, first) for use in ends):
+            if all(same_type(use.value.type, first) for use in ends) and has_shape(first, type_):
                 return
             layout = "fully-dynamic-layout-map"
         wanted = unknown_type(type_, layout)

@@ -23,13 +23,13 @@ from tracebuf.bufferize.boundary import (
     order_of_view,
     unknown_type,
 )
-from tracebuf.errors import InternalError
+from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.clone import clone_op
 from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Region, Use, Value
 from tracebuf.ir.dims import Expr, symbols
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
-from tracebuf.ir.types import INDEX, MemRefType, ShapedType, TensorType, Type, same_type
+from tracebuf.ir.types import INDEX, MemRefType, ShapedType, TensorType, Type, UnrankedMemRefType, same_type
 from tracebuf.ops import arith, bufferization, linalg, memref, scf, tensor
 from tracebuf.options import Layout
 
@@ -137,7 +137,8 @@ class Rewrite:
             return found
         if not writes and len(aliases) == 1:
             result = aliases[0].value
-            if len(result.owner.aliasing_uses(result) if isinstance(result.owner, Op) else ()) == 1:
+            one = len(result.owner.aliasing_uses(result) if isinstance(result.owner, Op) else ()) == 1
+            if one and isinstance(result.type, TensorType):
                 self.copied_results[result] = use
                 return found
         return self._private(found, use)
@@ -166,6 +167,8 @@ class Rewrite:
 
     def _like(self, buffer: Value, loc: Location, reason: str) -> Value:
         """A new dense buffer of another's shape and axis order."""
+        if isinstance(buffer.type, UnrankedMemRefType):
+            raise UnsupportedError("a buffer of unknown rank would be copied", location=loc)
         type_ = buffer.memref_type
         order = self.orders.get(buffer, tuple(range(type_.rank)))
         sizes = self._told(type_, self.sizes(buffer, loc), loc)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tracebuf.ir.core import Block, Func, Op, Value
+from tracebuf.ir.core import Block, Func, Op, Value, dominates
 from tracebuf.ir.dims import symbols
 from tracebuf.ir.types import I1, ScalarType
 from tracebuf.ops import arith, linalg, scf, tensor
@@ -26,9 +26,11 @@ def canonicalize(func: Func) -> None:
     folder = _Folder(func)
     for _ in range(MAX_ROUNDS):
         folder.changed = False
-        folder.run(func.block)
+        for block in func.body.blocks:
+            folder.run(block)
         pinned = set(func.symbols.values())
-        if not (remove_dead(func.block, pinned) or folder.changed):
+        removed = [remove_dead(block, pinned) for block in func.body.blocks]
+        if not (any(removed) or folder.changed):
             break
         func.forget_lost_symbols()
 
@@ -134,7 +136,9 @@ def constant_of(value: Value) -> bool | int | None:
 
 def fold_integers(folder: _Folder, op: Op) -> Sequence[Value] | None:
     """Arithmetic of integer, index and bool constants is done now, by the op's own reference (integers wrap)."""
-    if isinstance(op, arith.Constant) or not isinstance(op, arith.ScalarOp) or op.element.is_float:
+    if isinstance(op, arith.Constant) or not isinstance(op, arith.ScalarOp):
+        return None
+    if not isinstance(op.result.type, ScalarType) or op.element.is_float:
         return None
     args: list[Any] = [constant_of(v) for v in op.operands]
     if None in args or isinstance(op, arith.Ufunc):
@@ -173,7 +177,7 @@ def fold_dim(folder: _Folder, op: Op) -> Sequence[Value] | None:
     known = next((folder.func.symbols.get(s) for s in symbols(size) if s.expr == size), None)
     entry = folder.func.block
     if known is not None and known is not op.result and isinstance(known.owner, Op) and known.owner.block is entry:
-        return [known] if entry.op_index(known.owner) < _place(op, entry) else None
+        return [known] if dominates(known, op) else None
     made = source.defining_op
     if isinstance(made, tensor.Empty):
         given = made.sizes[d]
@@ -184,14 +188,6 @@ def fold_dim(folder: _Folder, op: Op) -> Sequence[Value] | None:
     new = tensor.Dim.of(through, d, op.loc)
     folder.out.append(new)
     return [new.result]
-
-
-def _place(op: Op, block: Block) -> int:
-    current: Op = op
-    while current.block is not block:
-        assert current.parent_op is not None
-        current = current.parent_op
-    return block.op_index(current)
 
 
 def passed_through(value: Value) -> Value | None:
@@ -237,6 +233,8 @@ def fold_self_store(folder: _Folder, op: Op) -> Sequence[Value] | None:
     """Storing to a slice what was just read there changes nothing; storing over everything what was computed in the
     same storage makes that the next version."""
     assert isinstance(op, tensor.InsertSlice)
+    if not op.results:
+        return None
     read = op.source.defining_op
     if isinstance(read, tensor.ExtractSlice):
         return [op.dest] if read.source is op.dest and read.same_subset(op) else None

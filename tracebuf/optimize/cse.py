@@ -9,26 +9,30 @@ S3): `return np.zeros(3), np.zeros(3)` must return two arrays. MLIR counterpart:
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Hashable, MutableMapping
+from collections.abc import Callable, Hashable, MutableMapping
 from typing import Any
 
+from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Block, Func, Op, Value
 from tracebuf.ops import arith, linalg, tensor
+from tracebuf.ops.bufferization import AllocTensor
 
 _Seen = MutableMapping[Hashable, Op]
 
 
-def cse(func: Func) -> None:
-    """Merges equal ops, blocks inside others seeing what stands before them; a scalar body sees itself alone."""
+def cse(func: Func, merges: Callable[[Op], bool] | None = None) -> None:
+    """Merges equal ops, of those that `merges` names (`may_merge`, else); blocks inside others see what stands before
+    them, a scalar body sees itself alone, and of blocks that branch to one another each does."""
     renamed: dict[Value, Value] = {}
-    _merge(func.block, {}, renamed)
+    for block in func.body.blocks:
+        _merge(block, {}, renamed, merges or may_merge)
     for symbol, value in func.symbols.items():
         func.symbols[symbol] = renamed.get(value, value)
 
 
 def merge_in_body(body: Block) -> None:
     """The same for the body of one linalg.generic (what fusion brings together is often computed twice)."""
-    _merge(body, {}, {})
+    _merge(body, {}, {}, may_merge)
 
 
 def may_merge(op: Op) -> bool:
@@ -41,20 +45,28 @@ def may_merge(op: Op) -> bool:
     return isinstance(op, arith.ScalarOp | linalg.Index | tensor.Dim | views | tensor.Extract)
 
 
+def merged_by_mlir(op: Op) -> bool:
+    """What MLIR merges: whatever has no effect, `tensor.empty` too (behaviour 49). Values are all it knows, so that two
+    results may be one buffer then. Ops with regions stay here."""
+    return op.pure and not op.regions and not isinstance(op, AllocTensor)
+
+
 def _key(op: Op) -> Hashable:
     attrs = tuple((k, _exact(v)) for k, v in sorted(op.attrs.items()))
     return type(op), tuple(map(id, op.operands)), attrs, tuple(r.type for r in op.results)
 
 
 def _exact(value: Any) -> Hashable:
-    """Tells 0.0 from -0.0, and True from 1 from 1.0; NaNs are equal."""
+    """Tells 0.0 from -0.0, and True from 1 from 1.0; NaNs are equal. MLIR's attributes are their text."""
+    if isinstance(value, Attr):
+        return value.text
     return (type(value), repr(value)) if isinstance(value, bool | int | float) else value
 
 
-def _merge(block: Block, seen: _Seen, renamed: dict[Value, Value]) -> None:
+def _merge(block: Block, seen: _Seen, renamed: dict[Value, Value], merges: Callable[[Op], bool]) -> None:
     kept: list[Op] = []
     for op in block.ops:
-        if may_merge(op):
+        if merges(op):
             first = seen.setdefault(_key(op), op)
             if first is not op:
                 for old, new in zip(op.results, first.results, strict=True):
@@ -66,6 +78,6 @@ def _merge(block: Block, seen: _Seen, renamed: dict[Value, Value]) -> None:
         kept.append(op)
         for region in op.regions:
             for inner in region.blocks:
-                _merge(inner, {} if isinstance(op, linalg.Generic) else ChainMap({}, seen), renamed)
+                _merge(inner, {} if isinstance(op, linalg.Generic) else ChainMap({}, seen), renamed, merges)
     if len(kept) != len(block.ops):
         block.replace_ops(kept)
