@@ -23,7 +23,6 @@ from tracebuf.optimize.cse import cse, merged_by_mlir
 from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
 from tracebuf.optimize.empty_tensors_mlir import eliminate_empty_tensors_as_mlir
 from tracebuf.optimize.equivalent_results import drop_equivalent_buffer_results
-from tracebuf.optimize.whole_stores import fold_every_whole_store
 from tracebuf.options import IMPROVEMENTS, Heuristic, Layout, OneShotOptions
 
 Compat = Literal["mlir", "tracebuf"]
@@ -145,7 +144,7 @@ def one_shot_bufferize(module: Module, text: str, compat: Compat) -> Module:
     if not options.test_analysis_only:
         module = pipeline.improved_module(module, options)
         if compat == "mlir":
-            module = on_functions(without_what_is_nothing)(module, text, compat)
+            module = on_functions(remove_all_dead)(module, text, compat)
     analysis = analyze_module(module, options)
     if options.test_analysis_only:
         annotate(module, analysis, options)
@@ -153,9 +152,9 @@ def one_shot_bufferize(module: Module, text: str, compat: Compat) -> Module:
     return bufferize_module(module, analysis, options)
 
 
-def without_what_is_nothing(func: Func) -> None:
-    """What MLIR drops wherever it runs a pattern, as it does before bufferization: whole stores, and dead ops."""
-    fold_every_whole_store(func)
+def remove_all_dead(func: Func) -> None:
+    """Ops that do nothing but make what nobody uses: MLIR drops them wherever it runs a pattern, so before it
+    bufferizes."""
     for block in func.body.blocks:
         remove_dead(block, set(func.symbols.values()))
 

@@ -31,13 +31,6 @@ def fold_whole_stores(func: Func) -> None:
             dest.erase()
 
 
-def fold_every_whole_store(func: Func) -> None:
-    """Folds all of them, as MLIR does whatever it costs."""
-    for op in [op for op in func.walk() if isinstance(op, InsertSlice) and is_whole(op)]:
-        op.result.replace_all_uses(op.source)
-        op.erase()
-
-
 def is_whole(op: InsertSlice) -> bool:
     """Whether source and result are the same tensor (a parallel loop's store has no result)."""
     return bool(op.results) and op.overwrites_all() and op.source.type == op.result.type
