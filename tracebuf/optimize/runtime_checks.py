@@ -20,6 +20,7 @@ OUTSIDE = "index {} is out of bounds for a size of {}"
 SLICE = "a slice leaves the tensor that it is taken from"
 NEGATIVE = "a tensor of size {}"
 TOO_MANY = "a tensor of more elements than memory has"
+STEP = "a loop whose step is {}"
 SIZES = "sizes {} and {} should be one"
 
 
@@ -70,6 +71,11 @@ class _Checks:
             source, target = op.operands
             for d in range(source.memref_type.rank):
                 self.same(self.size(source, d), self.size(target, d))
+        elif isinstance(op, memref.ExpandShape):
+            self.expanded(op)
+        elif isinstance(op, scf.For):
+            if not isinstance(op.operand(2).defining_op, arith.Constant):
+                self.require(self.compare("sgt", op.operand(2), 0), "ValueError", STEP, op.operand(2))
         elif isinstance(op, DestinationOp):
             self.structured(op)
 
@@ -103,22 +109,24 @@ class _Checks:
 
     def new(self, op: memref.Alloc) -> None:
         """No size is negative, and so many elements can be counted."""
-        if not op.operands:
-            return
-        total: Value | None = None
-        for size in op.sizes:
+        if op.operands:
+            self.require(self.compare("sle", self.count(op.sizes), 2**56), "MemoryError", TOO_MANY)
+
+    def count(self, sizes: Sequence[Mixed]) -> Mixed:
+        """How many elements a part of these sizes has: no size is negative, and the number can be told."""
+        total: Mixed = 1
+        for k, size in enumerate(sizes):
             if isinstance(size, Value):
                 self.require(self.compare("sge", size, 0), "ValueError", NEGATIVE, size)
-            if total is None:
-                total = self.value(size)
+            if k == 0:
+                total = size
                 continue
-            other = self.value(size)
-            wraps = self.add(Overflows.of("mul", total, other, self.loc)).result
+            one, other = self.value(total), self.value(size)
+            wraps = self.add(Overflows.of("mul", one, other, self.loc)).result
             fits = self.add(arith.XorI.of(wraps, self.add(arith.Constant.of(True, I1, self.loc)).result, self.loc))
             self.require(fits.result, "MemoryError", TOO_MANY)
-            total = self.add(arith.MulI.of(total, other, self.loc)).result
-        assert total is not None
-        self.require(self.compare("sle", total, 2**56), "MemoryError", TOO_MANY)
+            total = self.add(arith.MulI.of(one, other, self.loc)).result
+        return total
 
     def slice(self, op: memref.Subview) -> None:
         base, s = op.operand(0), op.slice
@@ -129,7 +137,9 @@ class _Checks:
             for part in (offset, size, stride):
                 if not isinstance(part, int):
                     self.require(self.compare("sge", part, 0), "IndexError", SLICE)
-            self.require(self.compare("sle", size, n), "IndexError", SLICE)
+            for part in (offset, size):
+                if not isinstance(part, int) or not isinstance(n, int):
+                    self.require(self.compare("sle", part, n), "IndexError", SLICE)
             steps = self.add(arith.SubI.of(self.value(size), self.value(1), self.loc)).result
             if stride != 1:
                 self.require(self.either("sle", size, 1, "sle", stride, n), "IndexError", SLICE)
@@ -147,6 +157,13 @@ class _Checks:
             for d, (known, declared) in enumerate(zip(source.type.shape, type_.shape, strict=True)):
                 if isinstance(declared, int) and known != declared:
                     self.same(self.size(source, d), declared)
+
+    def expanded(self, op: memref.ExpandShape) -> None:
+        """The sizes that an axis becomes make up its own."""
+        for d, group in enumerate(op.attrs["groups"]):
+            sizes = [op.sizes[a] for a in group]
+            if any(isinstance(size, Value) for size in sizes):
+                self.same(self.count(sizes), self.size(op.operand(0), d))
 
     def structured(self, op: DestinationOp) -> None:
         spec = op.spec([v.type for v in op.operands])
