@@ -185,7 +185,7 @@ CASES: dict[str, tuple[Any, list[Example]]] = {
 }  # fmt: skip
 
 
-INTERPRETED = {"reshape", "rank", "transfer_read", "transfer_copy"}
+INTERPRETED = {"transfer_read", "transfer_copy"}
 """Ops without a native form."""
 
 

@@ -180,6 +180,9 @@ class KernelWriter:
     def _dim(self, op: memref.Dim) -> None:
         self.values[op.result] = self.buffers[op.operand(0)].sizes[op.attrs["dim"]]
 
+    def _rank(self, op: memref.Rank) -> None:
+        self.values[op.result] = str(op.operand(0).memref_type.rank)
+
     def _cast(self, op: memref.Cast) -> None:
         self.buffers[op.result] = self.buffers[op.operand(0)]
 
@@ -389,6 +392,7 @@ _WRITERS: dict[type[Op], Callable[..., None]] = {
     memref.Dealloc: KernelWriter._dealloc,
     memref.GetGlobal: KernelWriter._get_global,
     memref.Dim: KernelWriter._dim,
+    memref.Rank: KernelWriter._rank,
     memref.Cast: KernelWriter._cast,
     memref.Subview: KernelWriter._view,
     memref.View: KernelWriter._view,
