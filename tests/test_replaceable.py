@@ -125,6 +125,7 @@ def test_programs_compute_the_same(program: Program) -> None:
             np.testing.assert_array_equal(args[i], final)
 
 
+@pytest.mark.slow
 def test_what_one_shot_decides_is_legal_in_any_order() -> None:
     for seed in range(40):
         f = random_func(seed)
@@ -171,6 +172,7 @@ def random_decisions(f: Func, rng: random.Random) -> Mine:
     return Mine(chosen.__contains__)
 
 
+@pytest.mark.slow
 def test_random_decisions_are_refused_or_right() -> None:
     accepted, numbers = 0, np.random.default_rng(0)
     args = [*(numbers.standard_normal(8) for _ in range(3)), numbers.standard_normal((8, 8)), 2.5, True]
