@@ -26,6 +26,7 @@ from tracebuf.analysis.storages import Storages
 from tracebuf.analysis.unsaved import explained
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Func, Op, Use, Value
+from tracebuf.ir.types import TENSORS
 from tracebuf.ops import scf, tensor
 from tracebuf.options import IMPROVEMENTS, Improvement
 
@@ -322,7 +323,7 @@ def ordered(func: Func, heuristic: str, seed: int = 0) -> list[Op]:
     if heuristic == "top-down":
         return ops
     if heuristic == "fuzzer":
-        return shuffled(ops, seed)
+        return fuzzed(func, seed)
     if heuristic == "insert-slice-first":
         first: dict[Op, None] = {op: None for op in ops[::-1] if isinstance(op, tensor.InsertSlice)}
     elif heuristic == "bottom-up-from-terminators":
@@ -333,18 +334,21 @@ def ordered(func: Func, heuristic: str, seed: int = 0) -> list[Op]:
     return [*first, *(op for op in ops[::-1] if op not in first)]
 
 
-def shuffled(ops: list[Op], seed: int) -> list[Op]:
-    """As MLIR's fuzzer shuffles them: each place in turn is swapped with one of the rest, by std::mt19937."""
+def fuzzed(func: Func, seed: int) -> list[Op]:
+    """As MLIR's fuzzer shuffles ops, so that a seed means the same: each place in turn is swapped with one of the rest,
+    drawn by std::mt19937. Ops that make tensors take part, and the function itself if it has any."""
     words, index = [seed & 0xFFFFFFFF], 624
     for i in range(1, index):
         words.append((1812433253 * (words[-1] ^ (words[-1] >> 30)) + i) & 0xFFFFFFFF)
     generator = random.Random()
     generator.setstate((3, (*words, index), None))
-    found = list(ops)
+    found: list[Op | None] = [op for op in post_order(func) if any(v.is_tensor for v in (*op.operands, *op.results))]
+    if any(isinstance(t, TENSORS) for t in (*(a.type for a in func.args), *func.result_types)):
+        found.append(None)
     for i in range(len(found) - 1):
         j = i + generator.getrandbits(32) % (len(found) - i)
         found[i], found[j] = found[j], found[i]
-    return found
+    return [op for op in found if op is not None]
 
 
 def from_terminators(func: Func) -> dict[Op, None]:
