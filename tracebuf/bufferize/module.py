@@ -14,6 +14,7 @@ from tracebuf.analysis.base import AnalysisError
 from tracebuf.analysis.derived import Analysis
 from tracebuf.analysis.module import ModuleAnalysis, order_by_calls, returns
 from tracebuf.bufferize.boundary import has_shape, unknown_type
+from tracebuf.bufferize.dense import lies_dense
 from tracebuf.bufferize.globals import add_globals
 from tracebuf.bufferize.rewrite import Rewrite
 from tracebuf.ir.core import Block, Func, Module, Use, Value
@@ -129,7 +130,7 @@ class _ModuleRewrite(Rewrite):
         at, value = use.op, use.value
         assert at.block is not None
         self.target, kept = Block(), at.block
-        if isinstance(wanted, MemRefType) and wanted.is_identity and not value.memref_type.is_identity:
+        if isinstance(wanted, MemRefType) and wanted.is_identity and not lies_dense(value):
             value = self.fresh_copy(value, at.loc, "a result has to lie in C order, without gaps")
         if not same_type(value.type, wanted):
             value = self.add(memref.Cast.of(value, wanted, at.loc)).result
@@ -148,6 +149,6 @@ class _ModuleRewrite(Rewrite):
         return values, signature.result_types
 
     def _cast_to(self, value: Value, type_: Type, loc: Location) -> Value:
-        if isinstance(type_, MemRefType) and type_.is_identity and not value.memref_type.is_identity:
+        if isinstance(type_, MemRefType) and type_.is_identity and not lies_dense(value):
             value = self.fresh_copy(value, loc, "the callee asks for C order, without gaps")
         return value if same_type(value.type, type_) else self.add(memref.Cast.of(value, type_, loc)).result
