@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tracebuf.ir.attributes import Attr
+from tracebuf.ir.attributes import Attr, string
 from tracebuf.ir.core import Func, Module, Op, Region, Value
 from tracebuf.ir.dims import Sym
 from tracebuf.ir.form import Form, FormError
@@ -14,7 +14,7 @@ from tracebuf.ir.types import same_type
 def func_of(form: Form, symbols: Mapping[Sym, Value]) -> Func:
     """The function; its attributes other than name and types are kept as they are."""
     form.expect(operands=0, results=0, regions=1)
-    name = form.take("sym_name")
+    name = form.take("sym_name", kind=str)
     signature = form.attrs.pop("function_type", None)
     if signature is None or not isinstance(signature.value, tuple):
         raise FormError("func.func: the attribute `function_type` is missing")
@@ -27,6 +27,8 @@ def func_of(form: Form, symbols: Mapping[Sym, Value]) -> Func:
         func.symbols = dict(symbols)
     func.arg_attrs = _each(form, "arg_attrs", len(inputs))
     func.result_attrs = _each(form, "res_attrs", len(results))
+    if not isinstance(form.attrs.get("sym_visibility", string("")).value, str):
+        raise FormError("func.func: `sym_visibility` is no string")
     func.attrs = dict(form.attrs)
     return func
 
@@ -58,6 +60,6 @@ def _plain(attr: Attr) -> object:
 
 def module_of(form: Form, items: Sequence[Func | Op | Module]) -> Module:
     form.expect(operands=0, results=0)
-    module = Module(items, form.loc, form.take("sym_name", ""))
+    module = Module(items, form.loc, form.take("sym_name", "", str))
     module.attrs = dict(form.attrs)
     return module

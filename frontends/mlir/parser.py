@@ -18,7 +18,7 @@ from tracebuf.frontends.mlir.lexer import Tokens
 from tracebuf.frontends.mlir.sizes import Later, Sizes
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Block, Func, Module, Op, Region, Value
-from tracebuf.ir.form import Form
+from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.location import Location
 from tracebuf.ir.types import Type, same_type
 from tracebuf.ir.unknown import unknown_op
@@ -27,6 +27,8 @@ Item = Op | Func | Module
 T = TypeVar("T")
 ISOLATED = ("func.func", "builtin.module")
 """Ops whose regions see no value from outside."""
+EMPTY = ("scf.forall.in_parallel",)
+"""Ops whose blocks may be empty."""
 CUSTOM = "only the generic form is read, which `mlir-opt -mlir-print-op-generic` prints: an op's name in quotes"
 
 
@@ -58,6 +60,7 @@ class Parser(AttributeParser):
         self.scopes.append(_Scope())
         items = self._items("end")
         self._leave()
+        self._check_calls(items)
         if len(items) == 1 and isinstance(items[0], Module):
             return items[0]
         return Module(items, Location(self.tokens.name, 1))
@@ -90,10 +93,24 @@ class Parser(AttributeParser):
             self.at += 1
             self.expect(":")
         items = self._items("}")
+        self._check_calls(items)
         self.expect("}")
         self.expect(")")
         self.depth -= 1
         return items
+
+    def _check_calls(self, items: list[Item]) -> None:
+        """What is called is a function of the module."""
+        funcs = {f.name: f for f in items if isinstance(f, Func)}
+        for op in (op for f in funcs.values() for op in f.walk() if op.name == "func.call"):
+            callee = funcs.get(op.attrs["callee"])
+            if callee is None:
+                raise self.error(f"no function `{op.attrs['callee']}` stands in the module", self.tokens_of[op])
+            found = [v.type for v in (*op.operands, *op.results)]
+            wanted = [*(a.type for a in callee.args), *callee.result_types]
+            counts = len(op.uses) == len(callee.args) and len(found) == len(wanted)
+            if not counts or not all(map(same_type, found, wanted)):
+                raise self.error(f"the types are not those of the function `{callee.name}`", self.tokens_of[op])
 
     def region(self) -> Region:
         """`{ops ^bb1(%a: t): ops ...}`"""
@@ -268,7 +285,12 @@ class Parser(AttributeParser):
             return module_of(form, items)
         if form.name == "func.func" and scope is not None:
             return func_of(form, scope.sizes.symbols)
-        return Op.registry.get(form.name, unknown_op(form.name)).from_form(form)
+        kind = Op.registry.get(form.name)
+        if kind is None:
+            return unknown_op(form.name).from_form(form)
+        if any(not block.ops and form.name not in EMPTY for region in form.regions for block in region.blocks):
+            raise FormError(f"{form.name}: a block is empty: it must end in a terminator")
+        return kind.from_form(form)
 
     def _guarded(self, token: int, step: Callable[[], T]) -> T:
         """Whatever an op's class raises is an error of the text, at the op."""

@@ -17,6 +17,7 @@ from tracebuf.bufferize.boundary import has_shape, unknown_type
 from tracebuf.bufferize.dense import lies_dense
 from tracebuf.bufferize.globals import add_globals
 from tracebuf.bufferize.rewrite import Rewrite
+from tracebuf.errors import UnsupportedError
 from tracebuf.ir.core import Block, Func, Module, Use, Value
 from tracebuf.ir.location import Location
 from tracebuf.ir.types import TENSORS, MemRefType, Type, same_type
@@ -107,10 +108,12 @@ class _ModuleRewrite(Rewrite):
         new = self.run()
         new.arg_attrs = [_kept(a) for a in self.func.arg_attrs]
         ends = returns(new)
+        if not ends:
+            raise UnsupportedError("cannot bufferize func.func without func.return", location=self.func.loc)
         for k, type_ in enumerate(self.func.result_types):
             if isinstance(type_, TENSORS):
                 self._settle([op.uses[k] for op in ends], type_, layout)
-        new.results = tuple(v.type for v in ends[0].operands) if ends else self.func.results
+        new.results = tuple(v.type for v in ends[0].operands)
         return new
 
     def _settle(self, ends: Sequence[Use], type_: Type, layout: Layout) -> None:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tracebuf.errors import TracebufError
-from tracebuf.ir.attributes import Attr, decoded
+from tracebuf.ir.attributes import Attr, decoded, places
 from tracebuf.ir.dims import Expr
 from tracebuf.ir.location import UNKNOWN, Location
-from tracebuf.ir.types import MemRefType, ShapedType, row_major, same_type, unnamed
+from tracebuf.ir.types import INDEX, MemRefType, ShapedType, row_major, same_type, unnamed
 
 if TYPE_CHECKING:
     from tracebuf.ir.core import Block, Region, Value
@@ -40,10 +40,13 @@ class Form:
     size: Callable[[Value], Expr] = lambda value: unnamed()
     """What stands for the size that a value of type index tells, the same for the same value."""
 
-    def take(self, name: str, default: Any = ...) -> Any:
-        """The meaning of an attribute, which is removed; FormError where it is missing and has no default."""
+    def take(self, name: str, default: Any = ..., kind: type = object) -> Any:
+        """The meaning of an attribute, which is removed; FormError where it is missing and has no default, or is of
+        another kind."""
         found = self.attrs.pop(name, None)
         if found is not None:
+            if not isinstance(found.value, kind):
+                raise FormError(f"{self.name}: `{name} = {found}` is no {kind.__name__}")
             return found.value
         if default is ...:
             raise FormError(f"{self.name}: the attribute `{name}` is missing")
@@ -55,8 +58,8 @@ class Form:
 
     def segments(self, n: int) -> list[list[Value]]:
         """The operands in the `n` groups that `operandSegmentSizes` tells."""
-        sizes: Sequence[int] = self.take("operandSegmentSizes")
-        if len(sizes) != n or sum(sizes) != len(self.operands):
+        sizes: Sequence[int] = self.take("operandSegmentSizes", kind=list)
+        if len(sizes) != n or sum(sizes) != len(self.operands) or min(sizes) < 0:
             raise FormError(f"{self.name}: operandSegmentSizes {list(sizes)} do not fit {len(self.operands)} operands")
         rest = iter(self.operands)
         return [[next(rest) for _ in range(size)] for size in sizes]
@@ -69,6 +72,19 @@ class Form:
         ):  # fmt: skip
             if wanted is not None and len(found) != wanted:
                 raise FormError(f"{self.name}: {len(found)} {what} where {wanted} should be")
+
+    def expect_indices(self, place: int) -> None:
+        """FormError unless an index for each dimension stands behind the operand at `place`."""
+        into, rest = self.operands[place].type, self.operands[place + 1 :]
+        if not isinstance(into, ShapedType) or len(rest) != into.rank or any(v.type is not INDEX for v in rest):
+            raise FormError(f"{self.name}: {len(rest)} operands are no indices of {into}")
+
+    def static(self, name: str, n_dynamic: int) -> tuple[int | None, ...]:
+        """The numbers of an attribute, which is removed, with None for each of so many operands."""
+        found = places(self.take(name, kind=list))
+        if found.count(None) != n_dynamic:
+            raise FormError(f"{self.name}: {n_dynamic} operands do not fit `{name}`")
+        return found
 
     def tie(self, result: int, operand: Value) -> None:
         """The result has the operand's very sizes."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.attributes import Attr, decoded, encoded, integers, places, segments
+from tracebuf.ir.attributes import Attr, decoded, encoded, integers, segments
 from tracebuf.ir.core import Mixed, Op, Value, join_mixed, split_mixed
 from tracebuf.ir.dims import Dim, mul
 from tracebuf.ir.form import Form, FormError
@@ -86,9 +86,7 @@ def slice_of_form(form: Form, leading: int, view: ShapedType) -> dict[str, Any]:
     groups = form.segments(leading + 3)
     attrs: dict[str, Any] = {}
     for (key, _), dynamic in zip(_PARTS, groups[leading:]):
-        attrs[key] = places(form.take(key))
-        if attrs[key].count(None) != len(dynamic):
-            raise FormError(f"{form.name}: {len(dynamic)} operands do not fit {key}")
+        attrs[key] = form.static(key, len(dynamic))
     if len({len(attrs[key]) for key, _ in _PARTS}) != 1 or [len(g) for g in groups[:leading]] != [1] * leading:
         raise FormError(f"{form.name}: offsets, sizes and strides differ in number")
     if (dims := form.take("dims", None)) is None:

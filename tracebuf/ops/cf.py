@@ -5,13 +5,15 @@ ControlFlow/BufferizableOpInterfaceImpl.cpp. Programs read from MLIR text have i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
+from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import segments
 from tracebuf.ir.core import Alias, Block, Facts, Op, Relation, Use, Value
 from tracebuf.ir.form import Form
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Rewriter
+from tracebuf.ir.types import same_type
 
 
 class BranchOp(Op):
@@ -19,6 +21,15 @@ class BranchOp(Op):
 
     __slots__ = ()
     terminator = True
+    n_targets: ClassVar[int] = 1
+
+    def verify(self) -> None:
+        if len(self.successors) != self.n_targets:
+            raise InternalError(f"{self.name}: {self.n_targets} successors, not {len(self.successors)}")
+        wanted = [a.type for b in self.successors for a in b.args]
+        passed = self.operands[self.n_targets - 1 :]
+        if len(passed) != len(wanted) or not all(same_type(v.type, t) for v, t in zip(passed, wanted)):
+            raise InternalError(f"{self.name}: what is passed does not fit the arguments of the successors")
 
     def target(self, use: Use) -> Value | None:
         """The argument of a successor that an operand becomes."""
@@ -67,7 +78,7 @@ class CondBranch(BranchOp):
     """`cf.cond_br`: goes to one of two blocks. Operands: the condition, what goes with the first, with the second."""
 
     __slots__ = ()
-    name = "cf.cond_br"
+    name, n_targets = "cf.cond_br", 2
 
     @classmethod
     def of(

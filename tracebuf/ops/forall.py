@@ -12,6 +12,7 @@ from tracebuf.ir.attributes import integers, segments
 from tracebuf.ir.core import Alias, Block, Facts, Mixed, Op, Region, Use, Value, join_mixed
 from tracebuf.ir.form import Form
 from tracebuf.ir.protocols import Interpreter, Rewriter
+from tracebuf.ops.func import check_blocks
 from tracebuf.ops.indexing import constant_index
 
 _BOUNDS = ("staticLowerBound", "staticUpperBound", "staticStep")
@@ -94,11 +95,11 @@ class Forall(Op):
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
-        form.segments(4)
-        static = [form.take(k) for k in _BOUNDS]
+        check_blocks(form, "scf.forall.in_parallel")
+        groups = form.segments(4)
+        static = [form.static(k, len(g)) for k, g in zip(_BOUNDS, groups)]
         made = super().from_form(form)
-        for key, values in zip(("static_lower", "static_upper", "static_step"), static, strict=True):
-            made.attrs[key] = tuple(None if v == -(2**63) else v for v in values)
+        made.attrs |= zip(("static_lower", "static_upper", "static_step"), static, strict=True)
         return made
 
     def to_form(self) -> Form:
@@ -109,6 +110,9 @@ class Forall(Op):
         return form
 
     def verify(self) -> None:
+        ranks = {len(self.attrs[k]) for k in ("static_lower", "static_upper", "static_step")}
+        if len(ranks) != 1 or len(self.body.args) != ranks.pop() + self.n_outs:
+            raise InternalError("scf.forall: bounds and arguments of the body differ in number")
         if len(self.results) not in (0, self.n_outs) or len(self.uses) < self.n_outs:
             raise InternalError("scf.forall: outs and results differ in number")
         if not isinstance(self.body.terminator, InParallel):

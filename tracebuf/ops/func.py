@@ -25,6 +25,11 @@ class Terminator(Op):
     def of(cls, values: Sequence[Value], loc: Location) -> Self:
         return cls(values, [], loc)
 
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect(results=0, regions=0)
+        return super().from_form(form)
+
     def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
         return False
 
@@ -91,7 +96,7 @@ class Call(Op):
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
-        callee = form.take("callee").removeprefix("@")
+        callee = form.take("callee", kind=str).removeprefix("@")
         made = super().from_form(form)
         made.attrs["callee"] = callee
         return made

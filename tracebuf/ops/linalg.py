@@ -50,7 +50,7 @@ class Index(Op):
     @classmethod
     def from_form(cls, form: Form) -> Op:
         form.expect(operands=0, results=1)
-        attrs = {"dim": int(form.take("dim")), **form.attrs}
+        attrs = {"dim": form.take("dim", kind=int), **form.attrs}
         return cls.rebuilt([], form.result_types, form.loc, attrs)
 
     def to_form(self) -> Form:
@@ -230,7 +230,7 @@ class Generic(DestinationOp):
     def from_form(cls, form: Form) -> Op:
         attrs: dict[str, Any] = {"n_ins": cls.count_inputs(form), "maps": parse_maps(form, len(form.operands))}
         tie_outs(form, attrs["n_ins"])
-        attrs["iterators"] = tuple(form.take("iterator_types"))
+        attrs["iterators"] = tuple(form.take("iterator_types", kind=list))
         check_blocks(form, "linalg.yield")
         return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs, form.regions)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.ir.attributes import DYNAMIC, Attr, inherent, integers, segments
+from tracebuf.ir.attributes import Attr, inherent, integers, segments
 from tracebuf.ir.core import Alias, Block, Facts, Mixed, Op, Use, Value
-from tracebuf.ir.form import Form
+from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.slices import Slice
@@ -151,8 +151,10 @@ class Pad(ByIndex):
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
-        form.segments(3)
-        low, high = (tuple(None if n == DYNAMIC else n for n in form.take(k)) for k in ("static_low", "static_high"))
+        _, low_sizes, high_sizes = form.segments(3)
+        low, high = form.static("static_low", len(low_sizes)), form.static("static_high", len(high_sizes))
+        if not len(low) == len(high) == form.shaped_result().rank:
+            raise FormError(f"{cls.name}: the edges do not fit {form.result_types[0]}")
         made = super().from_form(form)
         made.attrs |= {"static_low": low, "static_high": high}
         return made

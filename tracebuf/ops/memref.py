@@ -133,6 +133,11 @@ class Load(Op):
     def of(cls, source: Value, indices: Sequence[Value], loc: Location) -> Load:
         return cls([source, *indices], [source.memref_type.element], loc)
 
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect_indices(0)
+        return super().from_form(form)
+
 
 class Store(Op):
     """`memref.store`: one element; operands value, buffer, indices."""
@@ -143,6 +148,11 @@ class Store(Op):
     @classmethod
     def of(cls, value: Value, target: Value, indices: Sequence[Value], loc: Location) -> Store:
         return cls([value, target, *indices], [], loc)
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect_indices(1)
+        return super().from_form(form)
 
 
 class Dim(Op):

@@ -501,6 +501,11 @@ class Extract(Op):
     def of(cls, source: Value, indices: Sequence[Value], loc: Location) -> Extract:
         return cls([source, *indices], [source.tensor_type.element], loc)
 
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect_indices(0)
+        return super().from_form(form)
+
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         element = args[0][checked_index(args[0], args[1:])]
         return [int(element) if self.result.type is INDEX else element]
@@ -537,6 +542,7 @@ class Insert(Op):
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
+        form.expect_indices(1)
         form.tie(0, form.operands[1])
         return super().from_form(form)
 
