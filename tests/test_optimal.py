@@ -194,6 +194,8 @@ def test_a_wrong_certificate_is_found_out() -> None:
         everything._use_in_place(use)
     with pytest.raises(InternalError, match="not legal"):
         replace(found, analysis=everything).check()
+    with pytest.raises(InternalError, match="not searched for"):
+        replace(found, searches=()).check()
     (search,) = found.searches
     cheaper = replace(search, root=Node(search.root.out, frozenset()))
     with pytest.raises(InternalError, match="cheaper"):

@@ -97,8 +97,21 @@ class Certificate:
             if min(self.cost, self.beside.lower_bound) < self.lower_bound:
                 raise InternalError("decisions by the other rules may be cheaper")
         if self.proved:
+            self._check_rest()
             for search in self.searches:
                 check_search(search)
+
+    def _check_rest(self) -> None:
+        """What was not searched: only what conflicts alone is out of place, and nothing else could save something."""
+        analysis, searched = self.analysis, {u for s in self.searches for u in s.problem.uses}
+        alone = analysis.again().force_all(branches=False)
+        if any(alone.would_conflict(use) is None for use in self.conflicts if use not in searched):
+            raise InternalError("an operand is out of place that was not searched for")
+        uses = [u for op in analysis.flow.func.walk() for u in op.tensor_uses()]
+        whole = Problem(analysis.again(), CostModel(analysis.flow), uses, frozenset())
+        parts = whole.costs(frozenset(self.conflicts))[2]
+        if any(not savers <= searched for _, savers in parts):
+            raise InternalError("something could be saved that was not searched for")
 
 
 def check_search(search: Search) -> None:

@@ -45,8 +45,10 @@ STRATEGIES: tuple[Options, ...] = (
     Options(verify=True),
     Options(heuristic="top-down"),
     Options(heuristic="bottom-up-from-terminators"),
+    Options(heuristic="insert-slice-first"),
     Options(heuristic="fuzzer", seed=1),
     Options(heuristic="fuzzer", seed=2),
+    Options(strategy="optimal"),
     Options(strategy="copy-before-write"),
 )
 
