@@ -27,6 +27,7 @@ from tracebuf.ir.verifier import verify
 from tracebuf.ops import arith, casts, checks, func
 from tracebuf.optimize.alloc_tensors import empty_to_alloc_tensor
 from tracebuf.optimize.early_reads import move_reads_early
+from tracebuf.optimize.whole_stores import fold_whole_stores
 from tracebuf.options import IMPROVEMENTS, Improvement, Options
 
 N = 8
@@ -420,3 +421,17 @@ def test_a_parallel_store_of_what_it_overwrites_reads_a_copy() -> None:
     program = mlir.program(read(text))
     a = np.arange(8.0)
     np.testing.assert_array_equal(program.on_memory(a, 3).results[0], np.arange(8.0))
+
+
+# -- stores over everything ------------------------------------------------------------------------------------------
+
+
+def test_a_store_over_everything_of_what_is_needed_later_stays() -> None:
+    m = maker(a=(N,), b=(N,), c=(N,), x=F64)
+    a, b, c, x = m.args
+    first = m.store(a, m.empty(N), *m.whole(a))
+    changed = m.insert(x, m.store(b, c, *m.whole(b)), 0)
+    f = finish(m, first, changed, b)
+    fold_whole_stores(f)
+    verify(f, "tensor")
+    assert [op.name for op in f.walk() if op.name.startswith("tensor.")] == ["tensor.insert_slice", "tensor.insert"]

@@ -8,27 +8,44 @@ one of them wherever it runs a pattern (InsertSliceOp::fold).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tracebuf.ir.core import Func
 from tracebuf.ops.tensor import Empty, InsertSlice
-from tracebuf.optimize.trial import tried
+from tracebuf.optimize.trial import Trial, tried
+
+ROUNDS = 8
+"""How many stores are tried one by one at the most; more are tried together."""
 
 
 def fold_whole_stores(func: Func) -> None:
-    """Tries every such store."""
-    for op in [op for op in func.walk() if isinstance(op, InsertSlice) and is_whole(op)]:
-        before, uses, operands, block = tried(func), list(op.result.uses), op.operands, op.block
-        assert block is not None
-        place, dest = block.op_index(op), op.dest.owner
+    """Tries one after the other, or, of many, all at once: each trial asks the analysis."""
+    stores = [op for op in func.walk() if isinstance(op, InsertSlice) and is_whole(op)]
+    before = tried(func) if stores else None
+    for group in [[op] for op in stores] if len(stores) <= ROUNDS else [stores]:
+        before = None if before is None else without(func, group, before) or before
+
+
+def without(func: Func, stores: Sequence[InsertSlice], before: Trial) -> Trial | None:
+    """The program without the stores, where it is cheaper; else None, and it is as it was."""
+    undone = []
+    for op in stores:
+        assert op.block is not None
+        undone.append((op, op.block, op.block.op_index(op), op.operands, [(u.op, u.index) for u in op.result.uses]))
         op.result.replace_all_uses(op.source)
         op.erase()
-        after = tried(func)
-        if before is None or after is None or not after.is_cheaper(before):
-            op.set_operands(operands)
-            block.insert(place, op)
-            for use in uses:
-                use.set(op.result)
-        elif isinstance(dest, Empty) and not dest.result.uses:
-            dest.erase()
+    after = tried(func)
+    if after is not None and after.is_cheaper(before):
+        for dest in {operands[1].defining_op: None for _, _, _, operands, _ in undone}:
+            if isinstance(dest, Empty) and not dest.result.uses:
+                dest.erase()
+        return after
+    for op, block, place, operands, uses in reversed(undone):
+        op.set_operands(operands)
+        block.insert(place, op)
+        for user, index in uses:
+            user.uses[index].set(op.result)
+    return None
 
 
 def is_whole(op: InsertSlice) -> bool:
