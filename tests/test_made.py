@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tracebuf import mlir
+from tracebuf.errors import DecisionError, UnsupportedError
 from tracebuf.ir.core import Module
 from tracebuf.options import OneShotOptions
 
@@ -73,6 +74,7 @@ PROGRAMS: dict[str, tuple[tuple[Any, ...], Callable[..., list[Any]]]] = {
     "select": ((True, np.arange(8.0), -np.arange(4.0), 9.0, 2), lambda p, x, y, v, i: [stored(x[1::2], i, v), x]),
     "constants": ((7.0, 1), constants),
     "forall": ((np.arange(8.0),), lambda x: [x * x]),
+    "map_that_adds": ((X[:4], X[1:5]), lambda x, y: [x + y]),
     "named": ((W.T.copy(), W + 1, 2.0), named),
 }  # fmt: skip
 
@@ -112,3 +114,17 @@ def test_a_shape_that_does_not_fit_is_an_error() -> None:
         for run in (program.on_memory, program):
             with pytest.raises(ValueError, match="a reshape to sizes that do not fit"):
                 run(X.copy(), np.array(shape), 9.0, 0)
+
+
+def test_what_mlir_decides_wrongly_is_not_run() -> None:
+    """MLIR takes it that linalg.map never reads its destination, and that an iteration sees what another one stored."""
+    options = OneShotOptions(bufferize_function_boundaries=True, analysis_heuristic="bottom-up")
+    with pytest.raises(DecisionError, match="MLIR decides what would change the results"):
+        mlir.program(module(), "map_of_the_old", options)
+    p = mlir.program(module(), "map_of_the_old")
+    for run in (p.on_values, lambda *a: p.on_memory(*a).results, p):
+        found, total = run(X[:4].copy(), X[1:5].copy(), 9.0, 0)
+        assert found == 9
+        np.testing.assert_array_equal(total, X[:4] + X[1:5])
+    with pytest.raises(UnsupportedError, match="extract_slice looks at a result of scf.forall that other iterations"):
+        mlir.program(module(), "other_place")

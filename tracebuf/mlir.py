@@ -92,14 +92,15 @@ def _argument(arg: Any, type_: Any, place: int) -> Any:
 
 def program(module: Module, name: str = "", options: OneShotOptions = DEFAULT) -> Program:
     """The function of that name (the last one, without a name), decided under `options`. Raises KeyError for an unknown
-    name, UnsupportedError for what can be analysed but not run (external functions, recursion)."""
+    name, UnsupportedError for what can be analysed but not run (external functions, recursion), DecisionError where
+    MLIR decides what would change the results."""
     if not options.bufferize_function_boundaries:
         raise TracebufError("a program is run with bufferize_function_boundaries")
     name = name or module.funcs[-1].name
     for arg in module.func(name).args:
         if not isinstance(arg.type, ScalarType | TensorType):
             raise UnsupportedError(f"{name}: an argument of type {arg.type} cannot be given")
-    buffers = pipeline.function_to_run(pipeline.module_to_memref(module, options), name)
+    buffers = pipeline.function_to_run(pipeline.module_to_run(module, options, name), name)
     tensors = inline_calls(module, name)
     generalize(tensors)
     return Program(name, tensors, buffers)

@@ -45,7 +45,7 @@ from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
 from tracebuf.optimize.fold_memref import fold_memref
 from tracebuf.optimize.fusion import fuse
 from tracebuf.optimize.generalize import generalize
-from tracebuf.optimize.inline_calls import inline_calls
+from tracebuf.optimize.inline_calls import called_from, inline_calls
 from tracebuf.optimize.inline_regions import inline_regions
 from tracebuf.optimize.layouts import keep_layouts
 from tracebuf.optimize.liveness import shorten_liveness
@@ -55,6 +55,7 @@ from tracebuf.optimize.lower_selects import lower_selects, own_constants
 from tracebuf.optimize.ordered_copies import order_copies
 from tracebuf.optimize.reshaped_reads import read_through_reshapes
 from tracebuf.optimize.runtime_checks import add_runtime_checks
+from tracebuf.optimize.shared_outs import refuse_shared_reads
 from tracebuf.optimize.storage import assign_storage
 from tracebuf.optimize.whole_stores import fold_whole_stores
 from tracebuf.options import Improvement, OneShotOptions, Options
@@ -177,6 +178,29 @@ def module_to_memref(module: Module, options: OneShotOptions) -> Module:
     """From tensors to buffers for a module read from MLIR text: analysis and rewrite, without frees."""
     module = improved_module(module, options)
     return bufferize_module(module, analyze_module(module, options), options)
+
+
+class MLIR:
+    """MLIR's decisions as somebody's, to be held against what the ops really do."""
+
+    def __init__(self, decided: Analysis) -> None:
+        self.is_in_place = decided.is_in_place
+
+
+def module_to_run(module: Module, options: OneShotOptions, name: str) -> Module:
+    """The same, to run the function of that name.
+
+    Where MLIR decides, its decisions are tried before (it takes some ops to read or write less than they do):
+    DecisionError where they would change the results, and what is copied has the contents that the ops read.
+    UnsupportedError where iterations of scf.forall look at one another's results.
+    """
+    module = improved_module(module, options)
+    analysis = analyze_module(module, options)
+    for f in called_from(module, name):
+        refuse_shared_reads(f)
+        if options.compat is not None:
+            analysis.funcs[f.name] = analysis_of(f, MLIR(analysis.funcs[f.name]))
+    return bufferize_module(module, analysis, options)
 
 
 def function_to_run(module: Module, name: str) -> Func:

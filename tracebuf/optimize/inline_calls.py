@@ -28,6 +28,18 @@ def inline_calls(module: Module, name: str) -> Func:
     return func
 
 
+def called_from(module: Module, name: str) -> list[Func]:
+    """The function of that name and those that it calls, directly or not, as far as they have bodies."""
+    found = {name: module.func(name)}
+    work = [module.func(name)]
+    while work:
+        for op in work.pop().walk():
+            if isinstance(op, Call) and op.callee not in found:
+                found[op.callee] = module.func(op.callee)
+                work.append(found[op.callee])
+    return [f for f in found.values() if not f.external]
+
+
 def _reaches(module: Module, f: Func, goal: str) -> bool:
     work, seen = [f], {f.name}
     while work:
