@@ -246,7 +246,7 @@ def _summary(
         k: arg for k, arg in enumerate(tables[0] if tables else [])
         if arg >= 0 and all(table[k] == arg for table in tables)
     }  # fmt: skip
-    return Summary(frozenset(reads), frozenset(writes), near, same)
+    return Summary(frozenset(reads), frozenset(writes), near, same, analysis.flow.as_mlir)
 
 
 def _summary_of_declaration(f: Func) -> Summary:

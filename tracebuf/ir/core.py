@@ -17,7 +17,7 @@ from tracebuf.ir.attributes import Attr, all_encoded
 from tracebuf.ir.dims import Sym, symbols
 from tracebuf.ir.form import Form
 from tracebuf.ir.location import UNKNOWN, Location
-from tracebuf.ir.types import TENSORS, MemRefType, ShapedType, TensorType, Type
+from tracebuf.ir.types import TENSORS, MemRefType, ShapedType, TensorType, Type, UnrankedTensorType
 
 if TYPE_CHECKING:
     from tracebuf.ir.protocols import Interpreter, Rewriter
@@ -290,7 +290,8 @@ class Op:
         return None
 
     def must_bufferize_in_place(self, use: Use) -> bool:
-        return False
+        """By default where no copy could be made, its rank not being known."""
+        return isinstance(use.value.type, UnrankedTensorType)
 
     def bufferizes_to_allocation(self, value: Value) -> bool:
         """The result is a new buffer of its own."""

@@ -70,6 +70,8 @@ class Summary:
     """The results that may share an argument's buffer."""
     equivalent: Mapping[int, int]
     """The argument that a result's buffer certainly is."""
+    as_mlir: bool = False
+    """Whether, as to MLIR 22, each argument that may share such a result's buffer, and no other, is that argument."""
 
 
 class Call(Op):
@@ -116,7 +118,8 @@ class Call(Op):
         if self.summary is None:
             return super().aliasing_values(use)
         near = self.summary.aliases.get(use.index, ())
-        same = len(near) == 1 and self.summary.equivalent.get(near[0]) == use.index
+        known = self.summary.equivalent.get(near[0]) if len(near) == 1 else None
+        same = known == use.index or (known is not None and self.summary.as_mlir)
         relation = Relation.EQUIVALENT if same else Relation.UNKNOWN
         return [Alias(self.results[k], relation, definite=same) for k in near]
 
