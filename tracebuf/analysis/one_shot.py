@@ -181,6 +181,8 @@ class OneShot(Analysis):
         """Whether there is no choice. `branches`: nor for what an scf.if yields."""
         if not branches and isinstance(use.op.parent_op, scf.If):
             return False
+        if self.rules.parts is None and isinstance(use.op, tensor.ParallelInsertSlice):
+            return False  # MLIR 22 has a choice there, and may lose what is stored
         return self.flow.is_known(use.op) and use.op.must_bufferize_in_place(use)
 
     def _check_forced(self) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from tracebuf.ir.core import Block, Func, Op, Region, Value
 from tracebuf.ops import scf
+from tracebuf.ops.forall import InParallel
 
 
 def post_order(func: Func) -> Iterator[Op]:
@@ -41,9 +42,11 @@ def inner_first(func: Func) -> Iterator[Op]:
 class Order:
     """Numbers of a function's ops, taken once; the function must not change while they are used."""
 
-    __slots__ = ("_dominators", "branches", "end", "parallel", "place", "repetitive")
+    __slots__ = ("_dominators", "_unordered", "branches", "end", "parallel", "place", "repetitive")
 
-    def __init__(self, func: Func) -> None:
+    def __init__(self, func: Func, *, as_mlir: bool = False) -> None:
+        """`as_mlir`: in scf.forall.in_parallel, a graph region, every op happens before every op, itself included."""
+        self._unordered = as_mlir
         self.place: dict[Op, int] = {}
         self.end: dict[Op, int] = {}
         self.repetitive: dict[Block, Region | None] = {}
@@ -74,6 +77,8 @@ class Order:
         """Whether `a`, or an op around it, stands before `b` or an op around that, neither inside the other."""
         current: Op | None = a
         while current is not None:
+            if self._unordered and isinstance(current.parent_op, InParallel) and current.parent_op is b.parent_op:
+                return True
             if current is b or self.contains(current, b):
                 return False
             assert current.block is not None

@@ -169,6 +169,8 @@ def blocks_form_a_loop(flow: Dataflow, read: Op, write: Op, definition: Value) -
     if reader is None or writer is None:
         return False
     assert reader.block is not None and writer.block is not None
+    if flow.as_mlir and not (reader is read and writer is write):
+        return False  # MLIR 22 looks no further than the blocks of the two ops
     there = flow.order.reaches(reader.block, writer.block, home)
     return there and flow.order.reaches(writer.block, reader.block, home)
 

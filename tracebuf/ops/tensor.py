@@ -232,8 +232,8 @@ class InsertSlice(SliceOp):
 class ParallelInsertSlice(InsertSlice):
     """`tensor.parallel_insert_slice`: what an iteration of scf.forall puts into a shared result; no result.
 
-    MLIR takes it that it neither reads nor writes its destination, which is wrong where an iteration stores there in
-    between, or reads another part: asked for facts as MLIR states them, it says the same.
+    MLIR takes it that it does not read what it leaves of its destination, which is wrong where an iteration stores
+    there in between: asked for facts as MLIR states them, it says the same.
     """
 
     __slots__ = ()
@@ -248,9 +248,6 @@ class ParallelInsertSlice(InsertSlice):
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
         return use.index == 0 or (not facts.as_mlir and super().bufferizes_to_memory_read(use, facts))
-
-    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
-        return not facts.as_mlir and super().bufferizes_to_memory_write(use, facts)
 
     def must_bufferize_in_place(self, use: Use) -> bool:
         """What went into a copy would be lost."""
