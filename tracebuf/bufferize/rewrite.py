@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from tracebuf.analysis import Analysis, Decisions, analysis_of
+from tracebuf.analysis.base import AnalysisError
 from tracebuf.bufferize.boundary import (
     Order,
     argument_types,
@@ -141,6 +142,8 @@ class Rewrite:
             if one and isinstance(result.type, TensorType):
                 self.copied_results[result] = use
                 return found
+        if isinstance(use.op, tensor.ParallelInsertSlice):
+            raise AnalysisError("what an iteration stores would be lost in a copy that MLIR 22 decides on", use.op.loc)
         return self._private(found, use)
 
     def replace(self, result: Value, buffer: Value) -> None:
