@@ -97,7 +97,7 @@ def message(e: TracebufError) -> str:
     text = str(e)
     if isinstance(location, Location) and location.line and reason:
         place = f"{location.file}:{location.line}:{location.column + 1}: "
-        return f"{place}error: {text.removeprefix(place)}"
+        return f"{place}error: {text.removeprefix(place) if text.startswith(place) else reason}"
     return text if ": error: " in text else f"error: {text}"
 
 

@@ -16,7 +16,9 @@ from tracebuf.analysis.annotate import annotate, forget_annotations
 from tracebuf.analysis.module import analyze_module
 from tracebuf.bufferize.module import bufferize_module
 from tracebuf.errors import TracebufError
+from tracebuf.ir.attributes import inherent
 from tracebuf.ir.core import Func, Module
+from tracebuf.ops.memref import Alloc
 from tracebuf.optimize.alloc_tensors import empty_to_alloc_tensor
 from tracebuf.optimize.canonicalize import canonicalize, remove_dead
 from tracebuf.optimize.cse import cse, merged_by_mlir
@@ -86,6 +88,25 @@ _NOT_OURS = ("must-infer-memory-space", "use-encoding-for-memory-space", "dump-a
 _LAYOUTS = ", ".join(get_args(Layout))
 _KNOWN: dict[str, Field[Any]] = {f.name.replace("_", "-"): f for f in fields(OneShotOptions) if f.name != "compat"}
 
+_CONVERSIONS = "identity-layout-map or fully-dynamic-layout-map"
+ONE_SHOT_HELP = {
+    "analysis-heuristic": f"the order of decisions: {', '.join(get_args(Heuristic))}",
+    "analysis-fuzzer-seed": "the seed of the order `fuzzer`",
+    "bufferize-function-boundaries": "arguments, results and calls too",
+    "allow-return-allocs-from-loops": "loops may pass on new buffers",
+    "allow-unknown-ops": "ops that nobody knows stay as they are, on tensors",
+    "dialect-filter": "only ops of these dialects",
+    "copy-before-write": "no analysis: a copy before every write",
+    "no-analysis-func-filter": "the same in these functions",
+    "unknown-type-conversion": f"buffers of tensors from unknown ops: {_CONVERSIONS}",
+    "function-boundary-type-conversion": f"buffers of arguments and results: infer-layout-map, {_CONVERSIONS}",
+    "check-parallel-regions": "iterations that run at once do not share what they write (on)",
+    "test-analysis-only": "decisions as attributes, nothing else",
+    "print-conflicts": "with test-analysis-only: what stood against operands that are out of place",
+    "buffer-alignment": "of allocations, in bytes (64)",
+    "improvements": "with --compat=tracebuf: those that are made, by name, or none (all)",
+}
+
 
 def one_shot_options(text: str, compat: Compat) -> OneShotOptions:
     """MLIR's options of -one-shot-bufferize; UsageError for one that is unknown or not supported."""
@@ -149,7 +170,11 @@ def one_shot_bufferize(module: Module, text: str, compat: Compat) -> Module:
     if options.test_analysis_only:
         annotate(module, analysis, options)
         return module
-    return bufferize_module(module, analysis, options)
+    found = bufferize_module(module, analysis, options)
+    for op in (op for func in functions(found) for op in func.walk()):
+        if options.buffer_alignment and isinstance(op, Alloc) and "alignment" not in op.attrs:
+            op.attrs["alignment"] = inherent(f"{options.buffer_alignment} : i64", options.buffer_alignment)
+    return found
 
 
 def remove_all_dead(func: Func) -> None:
@@ -181,7 +206,7 @@ PASSES: dict[str, Pass] = {
     "one-shot-bufferize": Pass(
         "tensors become buffers",
         one_shot_bufferize,
-        tuple((name, "") for name in _KNOWN),
+        tuple((name, ONE_SHOT_HELP[name]) for name in _KNOWN),
         one_shot_options,
     ),
     "eliminate-empty-tensors": Pass("what is stored into a part is computed there", eliminate_empty),
@@ -199,5 +224,5 @@ def help_of_passes() -> str:
     lines = []
     for name, found in PASSES.items():
         lines.append(f"  -{name:<38} {found.help}")
-        lines += [f"      {option:<35} {what}".rstrip() for option, what in found.options]
+        lines += [f"      {option:<35} {what}" for option, what in found.options]
     return "\n".join(lines) + "\n"

@@ -32,6 +32,7 @@ from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import INDEX, MemRefType, ShapedType, TensorType, Type, UnrankedMemRefType, same_type
 from tracebuf.ops import arith, bufferization, linalg, memref, scf, tensor
+from tracebuf.ops.forall import InParallel
 from tracebuf.options import Layout
 
 
@@ -324,7 +325,9 @@ class Rewrite:
             for block, copy in zip(old.blocks, new.blocks, strict=True):
                 with self.inside(copy):
                     for inner in block.ops:
-                        self.op(inner)
+                        self.unknown(inner) if isinstance(op, InParallel) else self.op(inner)
+        if any(b not in self.placed for b in op.successors):
+            raise UnsupportedError(f"{op.name} goes to blocks, and stays as it is (dialect-filter)", location=op.loc)
         targets = [self.placed[b] for b in op.successors]
         types = [r.type for r in op.results]
         made = self.add(op.rebuilt(operands, types, op.loc, dict(op.attrs), regions, targets))
