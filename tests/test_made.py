@@ -74,6 +74,7 @@ PROGRAMS: dict[str, tuple[tuple[Any, ...], Callable[..., list[Any]]]] = {
     "select": ((True, np.arange(8.0), -np.arange(4.0), 9.0, 2), lambda p, x, y, v, i: [stored(x[1::2], i, v), x]),
     "constants": ((7.0, 1), constants),
     "forall": ((np.arange(8.0),), lambda x: [x * x]),
+    "gather": ((W.T.copy(), np.array([2, 0, 2]), np.ones((3, 4))), lambda t, r, o: [t[r] + o]),
     "map_that_adds": ((X[:4], X[1:5]), lambda x, y: [x + y]),
     "named": ((W.T.copy(), W + 1, 2.0), named),
 }  # fmt: skip
@@ -128,3 +129,10 @@ def test_what_mlir_decides_wrongly_is_not_run() -> None:
         np.testing.assert_array_equal(total, X[:4] + X[1:5])
     with pytest.raises(UnsupportedError, match="extract_slice looks at a result of scf.forall that other iterations"):
         mlir.program(module(), "other_place")
+
+
+def test_a_gather_out_of_bounds_is_an_error() -> None:
+    program = mlir.program(module(), "gather")
+    for run in (program.on_memory, program):
+        with pytest.raises(IndexError):
+            run(W.T.copy(), np.array([0, 3, 1]), np.ones((3, 4)))

@@ -2,7 +2,7 @@
 
 Why: everything that runs a program (loops, fusion, interpreters, native code) knows one structured op, whose body sees
 its own arguments only; MLIR text has a hundred names, and bodies that use what stands around them. What not: windows
-(convolutions, pooling) stay, and whoever runs them refuses; a body that captures a tensor is refused here. MLIR
+(convolutions, pooling) stay, and whoever runs them refuses. An op whose body looks into tensors becomes loops. MLIR
 counterpart: LinalgGeneralizeNamedOps.
 """
 
@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.core import Func, Use, Value
-from tracebuf.ir.types import ScalarType
+from tracebuf.ir.types import ScalarType, ShapedType
 from tracebuf.ops.linalg import AffineMap, Generic
 from tracebuf.ops.named import NamedOp
+from tracebuf.optimize.generic_loops import to_loops
 
 
 def generalize(func: Func) -> None:
     """Every linalg op with a region, as far as our maps can say it. Raises UnsupportedError for a body that captures
-    something else than scalars."""
+    something else than scalars and tensors."""
     for op in list(func.walk()):
         if isinstance(op, NamedOp) and op.indexing() is not None:
             general = op.generalized()
@@ -29,19 +30,26 @@ def generalize(func: Func) -> None:
             op.erase()
             op = general
         if isinstance(op, Generic):
-            take_captures(op)
+            captured = captures(op)
+            if any(isinstance(v.type, ShapedType) for v in captured):
+                to_loops(op)
+            elif captured:
+                take_captures(op, captured)
 
 
-def take_captures(op: Generic) -> None:
-    """Adds an input for each scalar from outside that the body uses."""
+def captures(op: Generic) -> dict[Value, list[Use]]:
+    """The values from outside that the body uses, and where."""
     inside = set(op.body.args) | {r for inner in op.walk() for r in inner.results}
     captured: dict[Value, list[Use]] = {}
     for inner in op.walk():
         for use in inner.uses:
             if use.value not in inside:
                 captured.setdefault(use.value, []).append(use)
-    if not captured:
-        return
+    return captured
+
+
+def take_captures(op: Generic, captured: dict[Value, list[Use]]) -> None:
+    """Adds an input for each scalar from outside."""
     n, operands, args = op.n_ins, op.operands, op.body.args
     for value, uses in captured.items():
         if not isinstance(value.type, ScalarType):

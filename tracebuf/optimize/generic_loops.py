@@ -1,0 +1,87 @@
+"""linalg.generic as loops over its elements, on tensors or on buffers: for bodies that look into tensors of outside.
+
+Why: such a body (a gather) is no function of its own elements, which is what everything that runs structured ops takes
+for granted. What not: maps of more than loop dimensions and zeros. MLIR counterpart: -convert-linalg-to-loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.ir.clone import clone_op
+from tracebuf.ir.core import Block, Builder, Op, Value
+from tracebuf.ir.types import INDEX, MemRefType, ShapedType
+from tracebuf.ops import arith, memref, scf, tensor
+from tracebuf.ops.linalg import AffineMap, Generic, Index
+
+
+def to_loops(op: Generic) -> None:
+    """Replaces the op by nested scf.for."""
+    if not all(m.runs for m in op.maps):
+        raise UnsupportedError(f"{op.name} with these maps and a body that looks outside is not run", location=op.loc)
+    assert op.block is not None
+    results = _Loops(op, Builder(op.block, op.loc, before=op)).level([], op.operands[op.n_ins :])
+    for old, new in zip(op.results, results if op.results else [], strict=True):
+        old.replace_all_uses(new)
+    op.erase()
+
+
+class _Loops:
+    def __init__(self, op: Generic, builder: Builder) -> None:
+        self.op, self.loc = op, op.loc
+        self.zero, self.one = (builder.add(arith.Constant.of(n, INDEX, op.loc)).result for n in (0, 1))
+        spec = op.spec([v.type for v in op.operands])
+        assert spec is not None
+        self.bounds = [self._size(op.operand(k), axis, builder) for k, axis in spec.sizes()]
+        self.builder = builder
+
+    def _size(self, value: Value, axis: int, builder: Builder) -> Value:
+        assert isinstance(value.type, ShapedType)
+        size = value.type.shape[axis]
+        if isinstance(size, int):
+            return builder.add(arith.Constant.of(size, INDEX, self.loc)).result
+        kind = memref.Dim if isinstance(value.type, MemRefType) else tensor.Dim
+        made: Op = kind.of(value, axis, self.loc)
+        return builder.add(made).result
+
+    def level(self, indices: Sequence[Value], outs: Sequence[Value]) -> list[Value]:
+        """The loops inside these ones; on tensors the outs go round, and what they are afterwards is returned."""
+        if len(indices) == len(self.bounds):
+            return self.element(indices, outs)
+        carried = list(outs) if self.op.results else []
+        body = Block([INDEX, *(v.type for v in carried)])
+        outer, self.builder = self.builder, Builder(body, self.loc)
+        inner = self.level([*indices, body.args[0]], body.args[1:] if carried else outs)
+        self.builder.add(scf.Yield.of(inner if carried else [], self.loc))
+        self.builder = outer
+        bounds = [self.zero, self.bounds[len(indices)], self.one]
+        return list(outer.add(scf.For.of(bounds, carried, body, self.loc)).results)
+
+    def element(self, indices: Sequence[Value], outs: Sequence[Value]) -> list[Value]:
+        op = self.op
+        mapping: dict[Value, Value] = {}
+        for value, map_, arg in zip([*op.operands[: op.n_ins], *outs], op.maps, op.body.args, strict=True):
+            mapping[arg] = self.load(value, self.place(map_, indices))
+        for inner in op.body.ops[:-1]:
+            if isinstance(inner, Index):
+                mapping[inner.result] = indices[inner.dim]
+            else:
+                clone_op(inner, mapping, self.builder.add)
+        yielded = [mapping.get(v, v) for v in op.body.terminator.operands]
+        maps = op.maps[op.n_ins :]
+        return [self.store(v, out, self.place(m, indices)) for v, out, m in zip(yielded, outs, maps, strict=True)]
+
+    def place(self, map_: AffineMap, indices: Sequence[Value]) -> list[Value]:
+        return [self.zero if r is None else indices[r] for r in map_.results]
+
+    def load(self, value: Value, place: Sequence[Value]) -> Value:
+        if isinstance(value.type, MemRefType):
+            return self.builder.add(memref.Load.of(value, place, self.loc)).result
+        return self.builder.add(tensor.Extract.of(value, place, self.loc)).result if value.is_tensor else value
+
+    def store(self, element: Value, out: Value, place: Sequence[Value]) -> Value:
+        if isinstance(out.type, MemRefType):
+            self.builder.add(memref.Store.of(element, out, place, self.loc))
+            return out
+        return self.builder.add(tensor.Insert.of(element, out, place, self.loc)).result
