@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from mlir_expected import CLEAN, counted, expected
 from mlir_oracle import BOUNDARIES, HEURISTICS, analysis_option, answers, mlir_opt, needs_mlir, run_mlir
+from mlir_regions import program
 
 from tracebuf import opt
+from tracebuf.errors import TracebufError
 
 BUFFERIZE = f"-one-shot-bufferize={BOUNDARIES}"
 GENERIC = "-mlir-print-op-generic"
@@ -277,3 +281,31 @@ def test_allocations_are_aligned() -> None:
     text = run(SLICE, BUFFERIZE)
     assert "alignment = 64 : i64" in text
     assert "alignment" not in run(SLICE, f"{BUFFERIZE} buffer-alignment=0")
+
+
+# -- random programs
+@needs_mlir
+@pytest.mark.slow
+def test_random_programs_are_rewritten_to_valid_ones() -> None:
+    """What MLIR accepts is accepted, under MLIR's decisions; what comes out of either mode is valid, and empty tensors
+    go where they go in MLIR."""
+    rng = random.Random(7)
+    given = [t for t in run_mlir([program(rng, 14) for _ in range(120)], "-canonicalize", "-cse", GENERIC) if t]
+    flag = f"{BUFFERIZE} allow-unknown-ops"
+    accepted = [t for t, done in zip(given, run_mlir(given, flag), strict=True) if done is not None]
+    assert len(accepted) > 80
+    for flags in ((flag,), (flag, "-canonicalize", "-cse"), ("-eliminate-empty-tensors", flag)):
+        made = [run(text, *flags, GENERIC) for text in accepted]
+        assert None not in run_mlir(made), flags
+
+
+@needs_mlir
+@pytest.mark.slow
+def test_by_default_random_programs_are_valid_or_refused() -> None:
+    rng = random.Random(8)
+    given = [t for t in run_mlir([program(rng, 14) for _ in range(120)], "-canonicalize", "-cse", GENERIC) if t]
+    made = []
+    for text in given:
+        with suppress(TracebufError):
+            made.append(run(text, "--compat=tracebuf", f"{BUFFERIZE} allow-unknown-ops", GENERIC))
+    assert len(made) > 80 and None not in run_mlir(made)

@@ -326,6 +326,8 @@ class Rewrite:
                 with self.inside(copy):
                     for inner in block.ops:
                         self.unknown(inner) if isinstance(op, InParallel) else self.op(inner)
+        if isinstance(op, InParallel) and any(u.value in self.buffers for s in op.stores for u in s.tensor_uses()):
+            raise UnsupportedError(f"{op.name} stays as it is (dialect-filter), and stores buffers", location=op.loc)
         if any(b not in self.placed for b in op.successors):
             raise UnsupportedError(f"{op.name} goes to blocks, and stays as it is (dialect-filter)", location=op.loc)
         targets = [self.placed[b] for b in op.successors]
