@@ -113,6 +113,24 @@ def test_kinds_of_types() -> None:
     assert isinstance(both, TensorType) and both.shape[0] != both.shape[1], "one ? is no other"
 
 
+CHOICE = """
+  "scf.if"(%b) ({
+    %0 = "tensor.empty"(%n) : (index) -> tensor<?xf32>
+    "scf.yield"() : () -> ()
+  }, {
+  }) : (i1) -> ()
+  %1 = "tensor.empty"(%m) : (index) -> tensor<?xf32>
+  "func.return"() : () -> ()
+"""
+
+
+def test_a_size_is_not_negative_where_it_is_surely_one() -> None:
+    """In a branch that is not taken a value may be negative, and an offset elsewhere."""
+    f = func(CHOICE, "i1, index, index", "", "%b %n %m")
+    bounds = {v.name: s.lo for s, v in f.symbols.items()}
+    assert bounds == {"n": None, "m": 0}
+
+
 LOOPS = """
   %0 = "arith.constant"() <{value = 0 : index}> : () -> index
   %1 = "scf.for"(%0, %n, %n, %t) ({

@@ -42,6 +42,8 @@ class _Scope:
         self.later: dict[str, dict[int, tuple[Value, int]]] = {}
         """What stands for values that are defined further down, and the token of the first use."""
         self.straight = True
+        self.entry = True
+        """Whether the function's first block, which surely runs, is still being read."""
         self.sizes = Sizes()
 
 
@@ -115,18 +117,19 @@ class Parser(AttributeParser):
     def region(self) -> Region:
         """`{ops ^bb1(%a: t): ops ...}`"""
         self.expect("{")
-        self.deeper()
         scope, labels = self.scopes[-1], dict[str, tuple[Block, int]]()
         scope.regions.append([])
         self.blocks.append(labels)
         blocks: dict[Block, None] = {}
         if self.kind != "caret" and self.text != "}":
             blocks[self._ops(Block())] = None
+            scope.entry &= len(scope.regions) > 2
         while self.kind == "caret":
             token, block = self.at, self._label()
             if block in blocks:
                 raise self.error(f"the block `{self.tokens.texts[token]}` is defined twice", token)
             blocks[self._ops(block)] = None
+            scope.entry &= len(scope.regions) > 2
         self.expect("}")
         for block, token in labels.values():
             if block not in blocks:
@@ -135,7 +138,6 @@ class Parser(AttributeParser):
         for name in scope.regions.pop():
             del scope.names[name]
         scope.straight &= len(blocks) < 2
-        self.depth -= 1
         return Region(*blocks)
 
     def _label(self) -> Block:
@@ -224,6 +226,8 @@ class Parser(AttributeParser):
         attrs |= self._discardable(attrs)
         values, types = self._typed(operands)
         loc = self.location() if self.text == "loc" else self.tokens.location(token)
+        scope = self.scopes[-1]
+        scope.sizes.certain = scope.entry and len(scope.regions) == 2
         form = Form(name, values, types, attrs, regions, successors, loc, self.scopes[-1].sizes)
         item = self._guarded(token, lambda: self._item(form, items if module else None, inner if in_module else None))
         if isinstance(item, Op):

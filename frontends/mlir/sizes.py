@@ -1,13 +1,14 @@
 """Which sizes of what is read are the same: a `?` of MLIR text is a size of its own unless the op says whose it is.
 
 A value of type index that is used as a size gives one symbol, which `Func.symbols` then ties to the value. What
-`tensor.dim` gives is the size in the tensor's own type.
+`tensor.dim` gives is the size in the tensor's own type. That the value is not negative is taken for granted only where
+the op that uses it as a size is `certain` to run; elsewhere the value may well be, and the op not be reached.
 """
 
 from __future__ import annotations
 
 from tracebuf.ir.core import Block, Value
-from tracebuf.ir.dims import Expr, Sym
+from tracebuf.ir.dims import Expr, Sym, symbols
 from tracebuf.ir.types import ShapedType, unnamed
 
 
@@ -20,9 +21,10 @@ class Later(Block):
 class Sizes:
     """The sizes that the values of one function tell."""
 
-    __slots__ = ("_constants", "_known", "symbols")
+    __slots__ = ("_constants", "_known", "certain", "symbols")
 
     def __init__(self) -> None:
+        self.certain = False
         self._known: dict[Value, Expr] = {}
         self._constants: dict[int, Expr] = {}
         self.symbols: dict[Sym, Value] = {}
@@ -31,6 +33,9 @@ class Sizes:
         found = self._known.get(value)
         if found is None:
             found = self._known[value] = self._new(value)
+        if self.certain:
+            for symbol in symbols(found):
+                symbol.lo = symbol.lo or 0
         return found
 
     def _new(self, value: Value) -> Expr:
@@ -44,7 +49,7 @@ class Sizes:
                 return size if isinstance(size, Expr) else self._constant(size)
         if isinstance(value.owner, Later):
             return unnamed()
-        symbol = Sym(value.name or "size", "opaque", lo=0)
+        symbol = Sym(value.name or "size", "opaque")
         self.symbols[symbol] = value
         return symbol.expr
 

@@ -710,3 +710,24 @@
 #loc46 = loc("ops.mlir":305:5)
 #loc47 = loc("ops.mlir":308:3)
 
+// -----
+#loc2 = loc("ops.mlir":313:20)
+#loc3 = loc("ops.mlir":313:43)
+"builtin.module"() ({
+  "func.func"() <{function_type = (memref<1x8x1xf32>, memref<4x1x1xf32, strided<[16, 4, 2]>>) -> (memref<1x8xf32>, memref<8x1xf32>), sym_name = "reduced"}> ({
+  ^bb0(%arg0: memref<1x8x1xf32> loc("ops.mlir":313:20), %arg1: memref<4x1x1xf32, strided<[16, 4, 2]>> loc("ops.mlir":313:43)):
+    %0 = "memref.subview"(%arg0) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, static_offsets = array<i64: 0, 0, 0>, static_sizes = array<i64: 1, 8, 1>, static_strides = array<i64: 1, 1, 1>}> : (memref<1x8x1xf32>) -> memref<1x8xf32> loc(#loc4)
+    %1 = "memref.subview"(%arg0) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, static_offsets = array<i64: 0, 0, 0>, static_sizes = array<i64: 1, 8, 1>, static_strides = array<i64: 1, 1, 1>}> : (memref<1x8x1xf32>) -> memref<8x1xf32> loc(#loc5)
+    %2 = "memref.subview"(%arg1) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, static_offsets = array<i64: 0, 0, 0>, static_sizes = array<i64: 4, 1, 1>, static_strides = array<i64: 1, 1, 1>}> : (memref<4x1x1xf32, strided<[16, 4, 2]>>) -> memref<4x1xf32, strided<[16, 2]>> loc(#loc6)
+    %3 = "memref.subview"(%arg1) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, static_offsets = array<i64: 0, 0, 0>, static_sizes = array<i64: 1, 1, 1>, static_strides = array<i64: 1, 1, 1>}> : (memref<4x1x1xf32, strided<[16, 4, 2]>>) -> memref<1xf32, strided<[4]>> loc(#loc7)
+    "func.return"(%0, %1) : (memref<1x8xf32>, memref<8x1xf32>) -> () loc(#loc8)
+  }) : () -> () loc(#loc1)
+}) : () -> () loc(#loc)
+#loc = loc("ops.mlir":311:9)
+#loc1 = loc("ops.mlir":313:1)
+#loc4 = loc("ops.mlir":314:8)
+#loc5 = loc("ops.mlir":315:8)
+#loc6 = loc("ops.mlir":316:8)
+#loc7 = loc("ops.mlir":317:8)
+#loc8 = loc("ops.mlir":318:3)
+

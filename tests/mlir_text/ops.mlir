@@ -307,3 +307,13 @@ func.func @memory(%m: memref<?x8xf32>, %s: memref<?x?xf32, strided<[?, ?], offse
   }) {test.list = [unit, @memory, f32, "x", [1 : i32], {k = array<i32: 1, 2>}]} : (memref<?x8xf32>, memref<*xf32>) -> memref<?x8xf32>
   return %21 : memref<?x8xf32>
 }
+
+// -----
+
+func.func @reduced(%m: memref<1x8x1xf32>, %k: memref<4x1x1xf32, strided<[16, 4, 2]>>) -> (memref<1x8xf32>, memref<8x1xf32>) {
+  %0 = memref.subview %m[0, 0, 0] [1, 8, 1] [1, 1, 1] : memref<1x8x1xf32> to memref<1x8xf32>
+  %1 = memref.subview %m[0, 0, 0] [1, 8, 1] [1, 1, 1] : memref<1x8x1xf32> to memref<8x1xf32>
+  %2 = memref.subview %k[0, 0, 0] [4, 1, 1] [1, 1, 1] : memref<4x1x1xf32, strided<[16, 4, 2]>> to memref<4x1xf32, strided<[16, 2]>>
+  %3 = memref.subview %k[0, 0, 0] [1, 1, 1] [1, 1, 1] : memref<4x1x1xf32, strided<[16, 4, 2]>> to memref<1xf32, strided<[4]>>
+  return %0, %1 : memref<1x8xf32>, memref<8x1xf32>
+}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tracebuf.ir.attributes import quoted
+
 
 @dataclass(frozen=True, slots=True)
 class Location:
@@ -20,7 +22,7 @@ class Location:
     def __str__(self) -> str:
         if self.text or not self.file:
             return self.text or "loc(unknown)"
-        return f'loc("{self.file}":{self.line}:{self.column + 1})'
+        return f"loc({quoted(self.file)}:{self.line}:{self.column + 1})"
 
 
 UNKNOWN = Location("", 0)

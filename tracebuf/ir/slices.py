@@ -7,8 +7,9 @@ the special case of rising dimensions and positive strides. Size, offset and str
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -90,25 +91,32 @@ def slice_of_form(form: Form, leading: int, view: ShapedType) -> dict[str, Any]:
     if len({len(attrs[key]) for key, _ in _PARTS}) != 1 or [len(g) for g in groups[:leading]] != [1] * leading:
         raise FormError(f"{form.name}: offsets, sizes and strides differ in number")
     if (dims := form.take("dims", None)) is None:
-        attrs["dims"] = kept_dims(form.name, attrs["static_sizes"], view.shape)
+        attrs["dims"] = kept_dims(form, attrs, view)
     else:  # a view of tracebuf's own
         attrs["dims"] = decoded(dims, "dims")
     return attrs
 
 
-def kept_dims(name: str, sizes: Sequence[int | None], shape: Sequence[Dim]) -> tuple[int, ...]:
-    """Which dimensions of a slice its view has: those of size 1 may be dropped (MLIR: rank reduction)."""
-    kept: list[int] = []
-    for d, size in enumerate(sizes):
-        wanted = shape[len(kept)] if len(kept) < len(shape) else None
-        if wanted is not None and (wanted == size if isinstance(wanted, int) else size is None):
-            kept.append(d)
-        elif size != 1:
-            break
-    else:
-        if len(kept) == len(shape):
-            return tuple(kept)
-    raise FormError(f"{name}: sizes {list(sizes)} do not give the shape [{', '.join(map(str, shape))}]")
+def kept_dims(form: Form, attrs: Mapping[str, Any], view: ShapedType) -> tuple[int, ...]:
+    """Which dimensions of a slice its view has: those of size 1 may be dropped (MLIR: rank reduction). Of several that
+    will do the strides of a memref tell which; else the first are taken."""
+    sizes, steps, base = attrs["static_sizes"], attrs["static_strides"], form.operands[0].type
+
+    def fits(dims: tuple[int, ...]) -> bool:
+        dropped = [size for d, size in enumerate(sizes) if d not in dims]
+        pairs = zip((sizes[d] for d in dims), view.shape)
+        return set(dropped) <= {1} and all(n == size if isinstance(n, int) else size is None for size, n in pairs)
+
+    def strides_fit(dims: tuple[int, ...]) -> bool:
+        if not isinstance(view, MemRefType) or not isinstance(base, MemRefType) or view.layout or base.layout:
+            return True
+        known = ((base.strides[d], steps[d], view.strides[k]) for k, d in enumerate(dims))
+        return all(s * t == v for s, t, v in known if isinstance(s, int) and isinstance(v, int) and t is not None)
+
+    found = list(filter(fits, islice(combinations(range(len(sizes)), view.rank), 10_000)))
+    if not found:
+        raise FormError(f"{form.name}: the sizes {list(sizes)} do not give {view}")
+    return next(filter(strides_fit, found), found[0])
 
 
 def view_sizes(form: Form, attrs: Mapping[str, Any], leading: int) -> list[Mixed]:
