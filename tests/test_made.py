@@ -19,6 +19,7 @@ from tracebuf.options import OneShotOptions
 Compat = Literal["mlir"] | None
 X = np.arange(1.0, 7.0)
 W = np.arange(12.0).reshape(4, 3)
+IMAGE = np.arange(144.0).reshape(1, 9, 8, 2)
 
 
 @cache
@@ -60,6 +61,14 @@ def constants(v: float, i: int) -> list[Any]:
     return [table, *rest]
 
 
+def convolved(x: np.ndarray, k: np.ndarray, o: np.ndarray) -> list[Any]:
+    """Strides 2 and 1, dilations 1 and 2."""
+    parts = [
+        x[:, i : i + 7 : 2, 2 * j : 2 * j + 4, :] @ k[i, j] for i in range(3) for j in range(3)
+    ]  # fmt: skip
+    return [o + sum(parts)]
+
+
 PROGRAMS: dict[str, tuple[tuple[Any, ...], Callable[..., list[Any]]]] = {
     "elements": (
         (1.5, 2.5, 0),
@@ -75,6 +84,8 @@ PROGRAMS: dict[str, tuple[tuple[Any, ...], Callable[..., list[Any]]]] = {
     "constants": ((7.0, 1), constants),
     "forall": ((np.arange(8.0),), lambda x: [x * x]),
     "gather": ((W.T.copy(), np.array([2, 0, 2]), np.ones((3, 4))), lambda t, r, o: [t[r] + o]),
+    "conv": ((IMAGE, np.arange(72.0).reshape(3, 3, 2, 4), np.ones((1, 4, 4, 4))), convolved),
+    "stencil": ((X, np.zeros(4), np.array([1.0, -2, 1])), lambda x, o, w: [x[:-2] - 2 * x[1:-1] + x[2:]]),
     "map_that_adds": ((X[:4], X[1:5]), lambda x, y: [x + y]),
     "named": ((W.T.copy(), W + 1, 2.0), named),
 }  # fmt: skip

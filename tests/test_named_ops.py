@@ -132,7 +132,7 @@ def test_reads_follow_the_region() -> None:
     assert isinstance(op, named.NamedOp) and not op.reads_out(op.uses[1])
 
 
-def test_windows_are_analysed_and_not_run() -> None:
+def test_windows_without_their_maps_are_not_run() -> None:
     func, op = build("linalg.conv_1d", [t(8), t(3), t(6)], product, 2)
     assert isinstance(op, named.NamedOp) and op.reads_out(op.uses[2])
     generalize(func)

@@ -23,6 +23,7 @@ from tracebuf.ops.func import check_blocks
 from tracebuf.ops.indexing import AffineMap, identity_map
 from tracebuf.ops.linalg import DestinationOp, Generic, PlainOp
 
+_MAPS = re.compile(r"affine_map<[^>]*->[^>]*>")
 Maps = tuple[tuple[AffineMap, ...], tuple[str, ...]]
 """The map of each operand, and the kind of each loop."""
 
@@ -59,7 +60,7 @@ class NamedOp(DestinationOp):
     reads_out = reads_in
 
     def indexing(self) -> Maps | None:
-        """The loops and how the operands lie in them; None where our maps cannot say it (windows of convolutions)."""
+        """The loops and how the operands lie in them; None where nobody says it."""
         return None
 
     def elementwise_access(self, a: Use, b: Use) -> bool:
@@ -165,6 +166,20 @@ class Reduce(NamedOp):
         return maps, tuple("reduction" if d in folded else "parallel" for d in range(n))
 
 
+class Window(NamedOp):
+    """Convolutions and pooling, whose maps MLIR prints beside them (`linalg.memoized_indexing_maps`)."""
+
+    __slots__ = ()
+
+    def indexing(self) -> Maps | None:
+        attr = self.attrs.get("linalg.memoized_indexing_maps")
+        if not isinstance(attr, Attr):
+            return None
+        maps = tuple(AffineMap.parse(t) for t in _MAPS.findall(attr.text))
+        kept = {r for m in maps[self.n_ins :] for r in m.results}
+        return maps, tuple("parallel" if d in kept else "reduction" for d in range(maps[0].n_dims))
+
+
 class Mapped(NamedOp):
     """`linalg.contract`, `linalg.elementwise`, and products with `indexing_maps`: which says how the operands lie."""
 
@@ -229,7 +244,7 @@ def numbers(attr: Any) -> list[int]:
 
 def parse_maps(text: str) -> tuple[AffineMap, ...] | None:
     """The maps of `[affine_map<...>, ...]`; None where one has more than loop dimensions and zeros as results."""
-    found = tuple(AffineMap.parse(t) for t in re.findall(r"affine_map<[^>]*->[^>]*>", text))
+    found = tuple(AffineMap.parse(t) for t in _MAPS.findall(text))
     return found if found and all(m.runs for m in found) else None
 
 
@@ -279,4 +294,4 @@ for _name, _axes in PRODUCTS.items():
 for _name in ("contract", "elementwise"):
     _made(_name, Mapped)
 for _name in WINDOWS:
-    _made(_name, NamedOp)
+    _made(_name, Window)

@@ -1,11 +1,14 @@
-"""linalg.generic as loops over its elements, on tensors or on buffers: for bodies that look into tensors of outside.
+"""linalg.generic as loops over its elements, on tensors or on buffers: for bodies that look into tensors of outside,
+and for maps that say more than which loop is which dimension (convolutions, pooling).
 
-Why: such a body (a gather) is no function of its own elements, which is what everything that runs structured ops takes
-for granted. What not: maps of more than loop dimensions and zeros. MLIR counterpart: -convert-linalg-to-loops.
+Why: everything that runs structured ops takes it for granted that there is neither. What not: loops whose size no
+operand tells. MLIR counterpart: -convert-linalg-to-loops.
 """
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Sequence
 
 from tracebuf.errors import UnsupportedError
@@ -13,13 +16,12 @@ from tracebuf.ir.clone import clone_op
 from tracebuf.ir.core import Block, Builder, Op, Value
 from tracebuf.ir.types import INDEX, MemRefType, ShapedType
 from tracebuf.ops import arith, memref, scf, tensor
+from tracebuf.ops.division import FloorDivIndex
 from tracebuf.ops.linalg import AffineMap, Generic, Index
 
 
 def to_loops(op: Generic) -> None:
-    """Replaces the op by nested scf.for."""
-    if not all(m.runs for m in op.maps):
-        raise UnsupportedError(f"{op.name} with these maps and a body that looks outside is not run", location=op.loc)
+    """Replaces the op by nested scf.for; UnsupportedError for a loop of unknown size, and for ceildiv in a map."""
     assert op.block is not None
     results = _Loops(op, Builder(op.block, op.loc, before=op)).level([], op.operands[op.n_ins :])
     for old, new in zip(op.results, results if op.results else [], strict=True):
@@ -27,14 +29,24 @@ def to_loops(op: Generic) -> None:
     op.erase()
 
 
+_OPS: dict[type[ast.operator], type[arith.BinaryOp]] = {
+    ast.Add: arith.AddI, ast.Sub: arith.SubI, ast.Mult: arith.MulI, ast.FloorDiv: FloorDivIndex,
+}  # fmt: skip
+
+
 class _Loops:
     def __init__(self, op: Generic, builder: Builder) -> None:
         self.op, self.loc = op, op.loc
         self.zero, self.one = (builder.add(arith.Constant.of(n, INDEX, op.loc)).result for n in (0, 1))
-        spec = op.spec([v.type for v in op.operands])
-        assert spec is not None
-        self.bounds = [self._size(op.operand(k), axis, builder) for k, axis in spec.sizes()]
+        self.bounds = [self._size(*self._with(d), builder) for d in range(len(op.iterators))]
         self.builder = builder
+
+    def _with(self, loop: int) -> tuple[Value, int]:
+        """An operand and its axis that have a loop's size."""
+        for value, map_ in zip(self.op.operands, self.op.maps, strict=True):
+            if loop in map_.results:
+                return value, map_.results.index(loop)
+        raise UnsupportedError(f"{self.op.name}: no operand tells the size of d{loop}", location=self.loc)
 
     def _size(self, value: Value, axis: int, builder: Builder) -> Value:
         assert isinstance(value.type, ShapedType)
@@ -73,7 +85,33 @@ class _Loops:
         return [self.store(v, out, self.place(m, indices)) for v, out, m in zip(yielded, outs, maps, strict=True)]
 
     def place(self, map_: AffineMap, indices: Sequence[Value]) -> list[Value]:
-        return [self.zero if r is None else indices[r] for r in map_.results]
+        if map_.runs:
+            return [self.zero if r is None else indices[r] for r in map_.results]
+        inside = map_.text.partition("-> (")[2].rstrip(">").rstrip()[:-1]
+        spelled = inside.replace("floordiv", "//").replace(" mod ", " % ")
+        try:
+            (found,) = ast.parse(f"[{spelled}]").body
+        except SyntaxError:
+            raise UnsupportedError(f"the map {map_} is not run", location=self.loc) from None
+        assert isinstance(found, ast.Expr) and isinstance(found.value, ast.List)
+        names = re.findall(r"\w+", map_.text.partition("->")[0])[1:]
+        return [self.expression(e, dict(zip(names, indices, strict=True))) for e in found.value.elts]
+
+    def expression(self, e: ast.expr, known: dict[str, Value]) -> Value:
+        """The value of an affine expression."""
+        if isinstance(e, ast.Name):
+            return known[e.id]
+        if isinstance(e, ast.Constant) and isinstance(e.value, int):
+            return self.builder.add(arith.Constant.of(e.value, INDEX, self.loc)).result
+        if isinstance(e, ast.UnaryOp):
+            return self.builder.add(arith.SubI.of(self.zero, self.expression(e.operand, known), self.loc)).result
+        assert isinstance(e, ast.BinOp), ast.dump(e)
+        a, b = self.expression(e.left, known), self.expression(e.right, known)
+        if isinstance(e.op, ast.Mod):
+            whole = self.builder.add(FloorDivIndex.of(a, b, self.loc)).result
+            part = self.builder.add(arith.MulI.of(whole, b, self.loc)).result
+            return self.builder.add(arith.SubI.of(a, part, self.loc)).result
+        return self.builder.add(_OPS[type(e.op)].of(a, b, self.loc)).result
 
     def load(self, value: Value, place: Sequence[Value]) -> Value:
         if isinstance(value.type, MemRefType):
