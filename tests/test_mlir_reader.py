@@ -245,10 +245,15 @@ def test_several_texts_in_one() -> None:
         ('%0 = "arith.constant"() <{value = 1.0 : f32}> : () -> i32', "1:6: arith.constant: `1.0 : f32` is no i32"),
         ('"foo.op"() <{a = 1}> {a} : () -> ()', "`a` is a property and an attribute"),
         ("[" * 3, "an op's name in quotes is expected"),
+        ("{-#\n dialect_resources: {}\n#-}", "1:1: resources (`{-# ... #-}`) are not read"),
+        (
+            '"func.func"() <{function_type = () -> (), sym_name = "f"}> ({\n"func.call"() <{callee = @g}> : () -> ()\n'
+            '"func.return"() : () -> () }) : () -> ()', "2:1: no function `g` stands in the module",
+        ),
         ('"foo.op"() {a = ' + "[" * 1000, "more than 100 brackets or regions stand in one another"),
         ('"foo.op"() ({' * 1000, "more than 100 brackets or regions stand in one another"),
     ],
-)
+)  # fmt: skip
 def test_errors_name_the_place(text: str, message: str) -> None:
     with pytest.raises(ReadError) as caught:
         read(text)

@@ -82,6 +82,8 @@ class Parser(AttributeParser):
                 read = self.attribute if self.kind == "hash" else self.type_text
                 self.at += 2
                 read()
+            elif self.text == "{" and self.tokens.texts[self.at + 1] == "-":
+                raise self.error("resources (`{-# ... #-}`) are not read")
             else:
                 items.append(self.operation(True))
         return items

@@ -69,7 +69,7 @@ class _Printer(Writer):
         if any(a.inherent for a in attrs.values()):
             super().func(func)
             return
-        self.names, self.taken, self.count = {}, set(), 0
+        self.forget_names()
         args = []
         for i, (arg, shown) in enumerate(zip(func.args, func.arg_attrs)):
             self.names[arg] = self.claim(arg.name if arg.name[:1].isalpha() else f"arg{i}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ class Writer:
         self.locations = locations
         self.names: dict[Value, str] = {}
         self.taken: set[str] = set()
+        self.again: Counter[str] = Counter()
         self.labels: dict[Block, str] = {}
         self.count = 0
         self.depth = 0
@@ -35,12 +37,16 @@ class Writer:
         return f" {loc}" if self.locations else ""
 
     # -- names
+    def forget_names(self) -> None:
+        """Another function has names of its own."""
+        self.names, self.taken, self.again, self.count = {}, set(), Counter(), 0
+
     def claim(self, wanted: str) -> str:
         """A name not taken yet, near the wanted one."""
         name = base = re.sub(r"[^A-Za-z0-9_$.]", "_", wanted)
-        i = 0
         while name in self.taken:
-            name, i = f"{base}_{i}", i + 1
+            name = f"{base}_{self.again[base]}"
+            self.again[base] += 1
         self.taken.add(name)
         return "%" + name
 
@@ -115,7 +121,7 @@ class Writer:
         self.depth -= 1
 
     def func(self, func: Func) -> None:
-        self.names, self.taken, self.count = {}, set(), 0
+        self.forget_names()
         signature = f"({_types(a.type for a in func.args)}) -> {_results(func.result_types)}"
         properties = {k: v for k, v in func.attrs.items() if isinstance(v, Attr)}
         properties |= {"function_type": inherent(signature), "sym_name": string(func.name, inherent=True)}
