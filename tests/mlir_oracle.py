@@ -112,12 +112,16 @@ def _words(text: str) -> list[str]:
     return [w.strip().strip('"') for w in text.split(",") if w.strip()]
 
 
-def analysis_option(heuristic: str = "bottom-up", *, seed: int = 0, extra: str = "") -> str:
-    """The flag that asks for decisions only."""
-    options = f"test-analysis-only {BOUNDARIES} analysis-heuristic={heuristic}"
-    if heuristic == "fuzzer":
-        options += f" analysis-fuzzer-seed={seed}"
+def analysis_option(heuristic: str = "bottom-up", *, extra: str = "") -> str:
+    """The flag that asks for decisions only. "fuzzer-7" is the fuzzer with seed 7."""
+    name, seed = _seeded(heuristic)
+    options = f"test-analysis-only {BOUNDARIES} analysis-heuristic={name} analysis-fuzzer-seed={seed}"
     return f"-one-shot-bufferize={options} {extra}".rstrip()
+
+
+def _seeded(heuristic: str) -> tuple[str, int]:
+    _, _, seed = heuristic.partition("fuzzer-")
+    return ("fuzzer", int(seed)) if seed else (heuristic, 0)
 
 
 def _quickly(command: Sequence[str], text: str) -> subprocess.CompletedProcess[str]:
@@ -169,18 +173,18 @@ def generic(texts: Sequence[str]) -> list[str | None]:
     return run_mlir(texts, "-mlir-print-op-generic")
 
 
-def ask(texts: Sequence[str], heuristic: str = "bottom-up", *, seed: int = 0, extra: str = "") -> list[Answers | None]:
+def ask(texts: Sequence[str], heuristic: str = "bottom-up", *, extra: str = "") -> list[Answers | None]:
     """MLIR's decisions on each module; None where its analysis refuses."""
-    option = analysis_option(heuristic, seed=seed, extra=extra)
+    option = analysis_option(heuristic, extra=extra)
     return [answers(t) if t is not None else None for t in run_mlir(texts, "-mlir-print-op-generic", option)]
 
 
 # -- ours -------------------------------------------------------------------------------------------------------------
 def ours(text: str, heuristic: str = "bottom-up", **options: Any) -> Answers | str:
     """Our decisions on a module in generic form under compat="mlir"; where we refuse it, the error."""
-    asked = OneShotOptions(
-        analysis_heuristic=heuristic, bufferize_function_boundaries=True, allow_return_allocs_from_loops=True, **options
-    )
+    name, seed = _seeded(heuristic)
+    boundaries = {"bufferize_function_boundaries": True, "allow_return_allocs_from_loops": True}
+    asked = OneShotOptions(analysis_heuristic=name, analysis_fuzzer_seed=seed, **{**boundaries, **options})
     try:
         module = read(text)
         analysis = analyze_module(module, asked)

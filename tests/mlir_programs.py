@@ -308,6 +308,20 @@ class Ops(Writer):
         made = Tensor(shape, self.elem)
         self.op(made, f"tensor.expand_shape {base.name} [[0, 1]] output_shape {output} : {base.type} into {made}")
 
+    def reshape(self) -> None:
+        """To sizes in a tensor, which nobody checks."""
+        base = self.tensor(rank=1)
+        sizes, made = self.new(Tensor((2,), "index")), Tensor((None, None), self.elem)
+        self.line(f"{sizes.name} = tensor.from_elements {self.index()}, {self.index()} : {sizes.type}")
+        self.op(made, f"tensor.reshape {base.name}({sizes.name}) : ({base.type}, {sizes.type}) -> {made}")
+
+    def on_tensors(self) -> None:
+        """An op of arith on whole tensors, of which bufferization knows nothing."""
+        a = self.tensor()
+        b = self.like(a.type)
+        kind = "f" if self.elem.startswith("f") else "i"
+        self.op(a.type, f"arith.add{kind} {a.name}, {b.name} : {a.type}")
+
     def dim(self) -> None:
         base = self.tensor()
         if base.tensor.rank:
@@ -484,6 +498,23 @@ class Ops(Writer):
         base, pad = self.tensor(rank=1), self.scalar()
         vector = f"vector<4x{self.elem}>"
         self.op(vector, f"vector.transfer_read {base.name}[{self.index()}], {pad} : {base.type}, {vector}")
+
+    def transfer_all(self) -> None:
+        """A whole row or matrix as a vector, read or written at 0 or elsewhere."""
+        base = self.tensor()
+        shape = base.tensor.shape
+        if not shape or None in shape:
+            return
+        vector = f"vector<{'x'.join(spelled(d) for d in shape)}x{self.elem}>"
+        zero = self.op("index", "arith.constant 0 : index").name
+        at = ", ".join(zero if self.chance(0.7) else self.index() for _ in shape)
+        bounds = f" {{in_bounds = [{', '.join(self.rng.choice(['true', 'true', 'false']) for _ in shape)}]}}"
+        if (known := self.pick(lambda v: v.type == vector)) is not None:
+            text = f"{known.name}, {base.name}[{at}]{bounds} : {vector}, {base.type}"
+            self.op(base.type, f"vector.transfer_write {text}")
+            return
+        text = f"{base.name}[{at}], {self.scalar()}{bounds} : {base.type}, {vector}"
+        self.op(vector, f"vector.transfer_read {text}")
 
     def transfer_write(self) -> None:
         base = self.tensor(rank=1)

@@ -17,11 +17,25 @@ WEIGHTS: dict[str, float] = {
     "transpose": 0.5, "broadcast": 0.4, "insert": 2, "extract": 2, "select": 0.9, "cast": 1, "unranked": 0.25,
     "collapse": 0.5, "expand": 0.5, "dim": 0.3, "numbers": 0.6, "empty": 1, "alloc_tensor": 0.5, "constant": 0.6,
     "from_elements": 0.3, "splat": 0.2, "generate": 0.25, "pad": 0.3, "transfer_read": 0.5, "transfer_write": 0.6,
+    "reshape": 0.2, "on_tensors": 0.15, "transfer_all": 0.6,
     "materialize": 0.3, "unknown": 0.25, "to_buffer": 0.2, "to_tensor": 0.2, "call": 2,
     "branch": 1.3, "loop": 1.6, "rounds": 0.7, "threads": 0.5, "once": 0.3,
 }  # fmt: skip
 WITH_REGIONS = ("branch", "loop", "rounds", "threads", "once")
-ALIASING = frozenset({"extract_slice", "select", "cast", "unranked", "collapse", "expand", "call", *WITH_REGIONS})
+ALIASING = frozenset(
+    {
+        "extract_slice",
+        "reshape",
+        "on_tensors",
+        "select",
+        "cast",
+        "unranked",
+        "collapse",
+        "expand",
+        "call",
+        *WITH_REGIONS,
+    }
+)
 ELEMENTS = ("f64", "f64", "f64", "f32", "i32")
 
 
@@ -133,12 +147,13 @@ class Functions(Ops):
         outs = [v for v in (self.tensor() for _ in range(self.rng.choice([1, 1, 2]))) if v.tensor.rank]
         if not outs:
             return
-        iv, args = Value(self.name(), "index"), [Value(self.name(), v.type) for v in outs]
+        args = [Value(self.name(), v.type) for v in outs]
+        ivs = [Value(self.name(), "index") for _ in range(self.rng.choice([1, 1, 1, 2]))]
         pairs = ", ".join(f"{a.name} = {v.name}" for a, v in zip(args, outs))
-        bound = self.rng.choice(["4", self.index()])
-        head = f"scf.forall ({iv.name}) in ({bound}) shared_outs({pairs}) -> ({types(outs)}) {{"
+        bounds = ", ".join(self.rng.choice(["4", "1", self.index()]) for _ in ivs)
+        head = f"scf.forall ({names(ivs)}) in ({bounds}) shared_outs({pairs}) -> ({types(outs)}) {{"
         results = self.ops(head, [v.type for v in outs])
-        with self.block([iv, *args], carried=True):
+        with self.block([*ivs, *args], carried=True):
             self.inside()
             stores = []
             for arg in args:
@@ -234,7 +249,7 @@ class Functions(Ops):
 
 
 def signature(rng: random.Random, name: str, elem: str) -> Signature:
-    shapes: list[tuple[int | None, ...]] = [(8,), (8,), (8,), (8, 8), (4, 8), (None,), (None, 8), (4,), ()]
+    shapes: list[tuple[int | None, ...]] = [(8,), (8,), (8,), (8, 8), (4, 8), (None,), (None, 8), (4,), (), (2, 4, 8)]
     tensors = [Tensor(rng.choice(shapes), elem) for _ in range(rng.randint(1, 3))]
     memref = [f"memref<8x{elem}>"] if rng.random() < 0.1 else []
     args: tuple[Type, ...] = (*tensors, elem, "i1", "index", *memref)

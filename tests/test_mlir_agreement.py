@@ -1,11 +1,16 @@
-"""Random programs as MLIR text: they are valid, Hypothesis can make them, and the shrinker keeps what it must."""
+"""Random programs as MLIR text: they are valid, Hypothesis can make them, we decide as MLIR does on them, and what
+differs would be found and shrunk.
+"""
 
 from __future__ import annotations
 
 import random
 
+import mlir_agreement
+import pytest
 from hypothesis import given, settings
-from mlir_oracle import generic, needs_mlir
+from mlir_agreement import compare
+from mlir_oracle import HEURISTICS, Answers, generic, needs_mlir
 from mlir_regions import modules, program
 from mlir_shrink import shrink
 
@@ -36,3 +41,29 @@ def test_the_shrinker_leaves_what_is_needed() -> None:
     small = shrink(text, lambda many: [t is not None and '"tensor.insert"' in t for t in generic(many)])
     assert small.count("tensor.insert") == 1
     assert small.count('"(') <= 8, small
+
+
+@needs_mlir
+@pytest.mark.slow
+def test_we_decide_as_mlir_does() -> None:
+    texts = [program(random.Random(f"agree-{i}")) for i in range(200)]
+    assert compare(texts, [*HEURISTICS, "fuzzer-5"], kinds=1) == 0
+
+
+@needs_mlir
+@pytest.mark.slow
+def test_a_difference_is_found(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where we would decide otherwise, the comparison says on which op, and shrinks the program to it."""
+    ours = mlir_agreement.ours
+
+    def wrong(text: str, heuristic: str) -> Answers | str:
+        found = ours(text, heuristic)
+        for answer in found.values() if not isinstance(found, str) else ():
+            answer.ops = [(name, ["true"] * len(words)) for name, words in answer.ops]
+        return found
+
+    monkeypatch.setattr(mlir_agreement, "ours", wrong)
+    texts = [program(random.Random(f"agree-{i}"), 6) for i in range(30)]
+    assert compare(texts, ["bottom-up"], kinds=1) == 1
+    shown = capsys.readouterr().out
+    assert "shrunk" in shown and "times: decides otherwise on" in shown
