@@ -36,7 +36,7 @@ from tracebuf.ir.verifier import verify
 from tracebuf.optimize.accumulate import accumulate_products
 from tracebuf.optimize.alloc_tensors import alloc_tensor_to_empty
 from tracebuf.optimize.apart import write_directly
-from tracebuf.optimize.canonicalize import canonicalize
+from tracebuf.optimize.canonicalize import canonicalize, remove_dead
 from tracebuf.optimize.cse import cse
 from tracebuf.optimize.donation import check_donations, reuse_donated_arguments
 from tracebuf.optimize.dying_inputs import reuse_dying_inputs
@@ -143,13 +143,15 @@ def improve_tensors(func: Func, options: Options, observe: Observer | None = Non
 
 def improved_module(module: Module, options: OneShotOptions) -> Module:
     """The module with the improvements that change a program, in copies of the functions that are analysed. Where MLIR
-    decides these are its own folds alone: a store over everything."""
+    decides these are what its own passes fold on the way: ops that nobody uses, stores over everything."""
     if options.copy_before_write:
         return module
     chosen, items = Options(improvements=options.improvements), list[Func | Op | Module]()
     for item in module.items:
         if isinstance(item, Func) and not item.external and item.name not in options.no_analysis_func_filter:
             item, _ = clone_func(item)
+            for block in item.body.blocks:
+                remove_dead(block, set(item.symbols.values()))
             fold_whole_stores(item) if options.compat else improve_tensors(item, chosen)
         items.append(item)
     found = Module(items, module.loc, module.name)
