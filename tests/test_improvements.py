@@ -6,7 +6,7 @@ Counted by running: allocations and copies that the memref interpreter meets (th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -20,15 +20,16 @@ from tracebuf.frontends.mlir import read
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.interpret.memory import Memory
-from tracebuf.ir.core import Func, Value
+from tracebuf.ir.core import Func, Module, Value
 from tracebuf.ir.dims import Expr, sub
+from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.types import F64, I1, I64, INDEX
 from tracebuf.ir.verifier import verify
 from tracebuf.ops import arith, casts, checks, func
 from tracebuf.optimize.alloc_tensors import empty_to_alloc_tensor
 from tracebuf.optimize.early_reads import move_reads_early
 from tracebuf.optimize.whole_stores import fold_whole_stores
-from tracebuf.options import IMPROVEMENTS, Improvement, Options
+from tracebuf.options import IMPROVEMENTS, Improvement, OneShotOptions, Options
 
 N = 8
 Cost = tuple[int, int]
@@ -435,3 +436,31 @@ def test_a_store_over_everything_of_what_is_needed_later_stays() -> None:
     fold_whole_stores(f)
     verify(f, "tensor")
     assert [op.name for op in f.walk() if op.name.startswith("tensor.")] == ["tensor.insert_slice", "tensor.insert"]
+
+
+# -- modules ---------------------------------------------------------------------------------------------------------
+
+
+def module_options(compat: Literal["mlir"] | None) -> OneShotOptions:
+    return OneShotOptions(bufferize_function_boundaries=True, allow_return_allocs_from_loops=True, compat=compat)
+
+
+@pytest.mark.parametrize(("build", "mlirs", "ours"), [(chain_of_new_arrays, 2, 1), (swapped, 2, 0), (read_while, 1, 0)])
+def test_modules_are_improved_unless_mlir_decides(build: Callable[[], Func], mlirs: int, ours: int) -> None:
+    module = Module([build()])
+    before = print_generic(module)
+    for compat, expected in (("mlir", mlirs), (None, ours)):
+        new = pipeline.module_to_memref(module, module_options(compat))  # type: ignore[arg-type]
+        assert sum(op.name == "memref.alloc" for f in new.funcs for op in f.walk()) == expected
+        assert print_generic(module) == before
+
+
+def test_what_nobody_uses_is_not_bufferized() -> None:
+    m = maker(("a",), a=(N,), x=F64)
+    a, x = m.args
+    m.insert(x, a, 0)
+    m.ew(arith.AddF, a, a)
+    module = Module([finish(m, a)])
+    for compat in ("mlir", None):
+        new = pipeline.module_to_memref(module, module_options(compat))  # type: ignore[arg-type]
+        assert [op.name for op in new.funcs[0].walk()] == ["func.return"]
