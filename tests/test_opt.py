@@ -64,6 +64,8 @@ def test_a_file_or_standard_input_to_a_file_or_standard_output(tmp_path: Path) -
         ([], "no file"),
         (["-", "--compat=other"], "--compat is mlir or tracebuf"),
         (["-", "-one-shot-bufferize=nonsense"], "no such option: nonsense"),
+        (["-", "-pass-pipeline=builtin.module(nonsense)"], "no such pass: nonsense"),
+        (["-", "-pass-pipeline=builtin.module(cse"], "not a pipeline"),
         (["-", "-cse=nonsense"], "no such option: nonsense"),
         (["-", "-one-shot-bufferize=print-conflicts"], "'print-conflicts' requires 'test-analysis-only'"),
         (["-", "-one-shot-bufferize=allow-unknown-ops=maybe"], "allow-unknown-ops is true or false"),
@@ -78,6 +80,14 @@ def test_a_file_or_standard_input_to_a_file_or_standard_output(tmp_path: Path) -
 def test_what_makes_no_sense_is_said(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert opt.main(words) == 1
     assert said in capsys.readouterr().err
+
+
+def test_a_pipeline_is_its_passes() -> None:
+    options = "bufferize-function-boundaries=1 copy-before-write"
+    text = f"builtin.module(func.func(canonicalize, cse), one-shot-bufferize{{{options}}})"
+    found = opt.parse(["-", "-pass-pipeline", text]).passes
+    assert [name for name, _ in found] == ["canonicalize", "cse", "one-shot-bufferize"]
+    assert found[2][1] == options
 
 
 def test_help_names_passes_and_options(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ Counterpart: mlir-opt, whose flags it takes where it has them. By default it dec
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ passes, run in the order given, each with options as in -name="option=value othe
 {passes}
 flags:
   --compat=mlir|tracebuf         decide as MLIR 22 (default), or with fewer copies
+  -pass-pipeline="builtin.module(a{{option=1}},func.func(b))"   passes as a pipeline
   -o FILE                        write there instead of to standard output
   -load-dialect-plugin=MODULE    import a Python module first, which registers ops and models (tracebuf.extend)
   -mlir-print-op-generic         print every op in generic form
@@ -121,6 +123,8 @@ def parse(argv: Sequence[str]) -> Command:
             load_plugin(value)
         elif name in FLAGS:
             command.flags.add(FLAGS[name])
+        elif name in ("pass-pipeline", "passes"):
+            command.passes += pipeline(value or (rest.pop(0) if rest else ""))
         elif name in PASSES:
             command.passes.append((name, value.strip("\"'")))
         elif name not in SILENT:
@@ -138,6 +142,22 @@ def load_plugin(module: str) -> None:
         import_module(module)
     except (ImportError, ValueError) as e:
         raise UsageError(f"-load-dialect-plugin={module}: {e}") from None
+
+
+def pipeline(text: str) -> list[tuple[str, str]]:
+    """The passes of `builtin.module(a{option=1},func.func(b))`; what they are anchored on makes no difference here."""
+    words = re.findall(r"[\w.-]+(?:\{[^{}]*\})?|[(),]", text.strip("\"' "))
+    if words.count("(") != words.count(")") or "".join(words) != re.sub(r"\s+(?![^{]*\})", "", text.strip("\"' ")):
+        raise UsageError(f"not a pipeline of passes: {text}")
+    found = []
+    for word, after in zip(words, [*words[1:], ""]):
+        name, _, options = word.partition("{")
+        if word in "()," or after == "(":
+            continue
+        if name not in PASSES:
+            raise UsageError(f"no such pass: {name} (-h lists them)")
+        found.append((name, options.removesuffix("}")))
+    return found
 
 
 def run(command: Command, text: str, name: str) -> str:
