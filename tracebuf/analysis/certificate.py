@@ -105,7 +105,7 @@ class Certificate:
         """What was not searched: only what conflicts alone is out of place, and nothing else could save something."""
         analysis, searched = self.analysis, {u for s in self.searches for u in s.problem.uses}
         alone = analysis.again().force_all(branches=False)
-        if any(alone.would_conflict(use) is None for use in self.conflicts if use not in searched):
+        if any(not conflicts_alone(alone, use) for use in self.conflicts if use not in searched):
             raise InternalError("an operand is out of place that was not searched for")
         uses = [u for op in analysis.flow.func.walk() for u in op.tensor_uses()]
         whole = Problem(analysis.again(), CostModel(analysis.flow), uses, frozenset())
@@ -114,11 +114,17 @@ class Certificate:
             raise InternalError("something could be saved that was not searched for")
 
 
+def conflicts_alone(begun: OneShot, use: Use) -> bool:
+    """Whether an operand is out of place though nothing else is in place but what must be."""
+    return begun.conflict(use) is not None or begun.would_conflict(use) is not None
+
+
 def check_search(search: Search) -> None:
     """InternalError unless the search leaves no cheaper decisions."""
     problem, work, seen = search.problem, [search.root], set[Uses]()
     for use in search.root.out:
-        _check_core(problem, frozenset((use,)), seen)
+        if not problem.must_be_out(use):
+            _check_core(problem, frozenset((use,)), seen)
     while work:
         node = work.pop()
         if not node.children and node.core is None:
@@ -157,6 +163,9 @@ def illegal_pairs(analysis: OneShot) -> Iterator[Conflict]:
     reads = [read for use in uses if flow.passes_read(use) and (read := read_of(flow, use)) is not None]
     for read, write in product(reads, writes):
         if classes.find(read.use.value) is classes.find(write.value):
+            copied = read.use.op is write.op and not analysis.is_in_place(read.use)
+            if copied and analysis.must_be_in_place(write):  # what it reads is copied before
+                continue
             if (found := analysis.rules.conflict(read, write)) is not None:
                 yield found
     read_only = [v for v in {u.value: None for u in uses} if not flow.is_writable(v)]

@@ -14,7 +14,7 @@ from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.derived import Analysis
 from tracebuf.analysis.one_shot import OneShot, undecided
 from tracebuf.analysis.order import post_order
-from tracebuf.errors import DecisionError
+from tracebuf.errors import DecisionError, InternalError
 from tracebuf.ir.core import Func, Use
 
 
@@ -67,12 +67,18 @@ def illegal(analysis: Analysis) -> list[str]:
     flow = analysis.flow
     found: list[str] = []
     replayed = analysis.again() if isinstance(analysis, OneShot) else undecided(flow.func, flow=flow)
+    try:
+        replayed.force_all(branches=False)
+    except InternalError as e:
+        return [str(e)]
     for op in post_order(flow.func):
         for use in op.tensor_uses():
             if not analysis.is_in_place(use):
                 if replayed.must_be_in_place(use, branches=False):
                     found.append(f"{place(use)} is out of place, but must be in place")
-            elif (conflict := replayed.attempt(use)) is not None:
+            elif replayed.is_in_place(use):
+                continue
+            elif (conflict := replayed.conflict(use) or replayed.attempt(use)) is not None:
                 found.append(f"{place(use)} is in place, but {conflict}")
     return found
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tracebuf.analysis.base import Conflict
-from tracebuf.analysis.certificate import CLOSE, Certificate, Node, Search
+from tracebuf.analysis.certificate import CLOSE, Certificate, Node, Search, conflicts_alone
 from tracebuf.analysis.cost import CostModel
 from tracebuf.analysis.one_shot import OneShot, ordered, undecided
 from tracebuf.analysis.problem import Assigned, Problem, Uses, components
@@ -84,7 +84,7 @@ def _singles(start: OneShot) -> Uses:
     """The operands that conflict alone, whatever is decided."""
     alone = start.again().force_all(branches=False)
     uses = (u for op in ordered(start.flow.func, ORDERS[0]) for u in op.tensor_uses())
-    return frozenset(u for u in uses if not alone.is_in_place(u) and alone.would_conflict(u) is not None)
+    return frozenset(u for u in uses if not alone.is_in_place(u) and conflicts_alone(alone, u))
 
 
 def _out(analysis: OneShot) -> Uses:
@@ -149,7 +149,7 @@ def _decided(start: OneShot, model: CostModel, out: Uses, searches: tuple[Search
     for use in uses:
         if use not in out and not found.is_in_place(use):
             found.force(use)
-    conflicts = {u: found.would_conflict(u) or Conflict("dearer", u) for u in uses if u in out}
+    conflicts = {u: found.conflict(u) or found.would_conflict(u) or Conflict("dearer", u) for u in uses if u in out}
     for use, conflict in conflicts.items():
         found.leave(use, conflict)
     cost, gap = model.cost(found).bytes, sum(s.cost - s.least for s in searches)

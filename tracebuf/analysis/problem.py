@@ -14,6 +14,7 @@ from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.derived import Analysis
 from tracebuf.analysis.one_shot import OneShot, ordered
 from tracebuf.analysis.order import post_order
+from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Op, Use, Value
 from tracebuf.ops import scf
 
@@ -83,12 +84,23 @@ class Problem:
         return [op for op in post_order(self.start.flow.func) if op in near]
 
     # -- what is legal
+    def _begin(self) -> OneShot:
+        """What must be in place is."""
+        begun = self.start.again()
+        for use in reversed(self.uses):
+            if use in self.forced:
+                begun.force(use)
+        return begun
+
+    def must_be_out(self, use: Use) -> bool:
+        """Whether an operand is copied because the op reads it that must overwrite it."""
+        return self._begin().conflict(use) is not None
+
     def conflict(self, out: Iterable[Use]) -> tuple[Uses, Conflict] | None:
         """A core that is in place as a whole where all but `out` is, and its conflict; None for legal decisions."""
-        done, excluded = self.start.again(), set(out)
-        tried: list[Use] = []
-        for use in (*self.forced, *(u for u in self.uses if u not in self.forced)):
-            if use in excluded:
+        done, excluded, tried = self._begin(), set(out), list(self.forced)
+        for use in self.uses:
+            if use in self.forced or use in excluded:
                 continue
             tried.append(use)
             if (found := done.attempt(use)) is not None:
@@ -97,8 +109,8 @@ class Problem:
 
     def is_core(self, uses: Iterable[Use]) -> bool:
         """Whether the operands (with those that must be) cannot all be in place."""
-        done = self.start.again()
-        return any(done.attempt(use) is not None for use in dict.fromkeys((*self.forced, *uses)))
+        done = self._begin()
+        return any(done.attempt(use) is not None for use in dict.fromkeys(uses) if use not in self.forced)
 
     def _core(self, tried: list[Use], found: Conflict) -> Uses:
         """Those of `tried`, which meet a conflict, that lead from its one end to its other; fewer if that is not it."""
@@ -108,7 +120,9 @@ class Problem:
             for use in list(tried):
                 fewer = [u for u in core if u is not use]
                 core = fewer if self.is_core(fewer) else core
-        return frozenset(core) - self.forced
+        if not (found_core := frozenset(core) - self.forced):
+            raise InternalError(f"what must be in place conflicts: {found}")
+        return found_core
 
     def _path(self, tried: list[Use], found: Conflict) -> list[Use]:
         """The fewest operands in place through which the read's buffer becomes the written one."""
