@@ -201,7 +201,7 @@ def module_to_run(module: Module, options: OneShotOptions, name: str) -> Module:
     for f in called_from(module, name):
         refuse_shared_reads(f)
         if options.compat is not None:
-            analysis.funcs[f.name] = analysis_of(f, MLIR(analysis.funcs[f.name]))
+            analysis.funcs[f.name] = analysis_of(f, MLIR(analysis.funcs[f.name]), rotates=False)
     return bufferize_module(module, analysis, options)
 
 

@@ -16,6 +16,7 @@ from tracebuf.analysis.one_shot import OneShot, undecided
 from tracebuf.analysis.order import post_order
 from tracebuf.errors import DecisionError, InternalError
 from tracebuf.ir.core import Func, Use
+from tracebuf.options import IMPROVEMENTS
 
 
 class Chosen(Analysis):
@@ -23,8 +24,8 @@ class Chosen(Analysis):
 
     __slots__ = ("_decisions", "_in_place")
 
-    def __init__(self, flow: Dataflow, decisions: Any) -> None:
-        super().__init__(flow)
+    def __init__(self, flow: Dataflow, decisions: Any, *, rotates: bool = True) -> None:
+        super().__init__(flow, rotates=rotates)
         if not callable(getattr(decisions, "is_in_place", None)):
             raise DecisionError(f"an analysis answers is_in_place(use), which a {type(decisions).__name__} does not")
         self._decisions = decisions
@@ -42,16 +43,17 @@ class Chosen(Analysis):
         return found if isinstance(found, Conflict) else Conflict("chosen", use)
 
 
-def analysis_of(func: Func, decisions: Any, flow: Dataflow | None = None) -> Analysis:
+def analysis_of(func: Func, decisions: Any, flow: Dataflow | None = None, *, rotates: bool = True) -> Analysis:
     """The analysis for any object that answers `is_in_place(use)`, asked for each tensor operand of `func`; `flow`
-    has the facts, where they are more than those of the ops.
+    has the facts, where they are more than those of the ops. `rotates`: the decisions are held against loops that hand
+    buffers on where they can, not against such that copy.
 
     Raises DecisionError where that is not so, where an operand that must be in place is not, and where one is in place
     that conflicts: with all such operands. An `Analysis` is taken as it is.
     """
     if isinstance(decisions, Analysis):
         return decisions
-    found = Chosen(flow or Dataflow(func), decisions)
+    found = Chosen(flow or Dataflow(func), decisions, rotates=rotates)
     if wrong := illegal(found):
         raise DecisionError(f"{type(decisions).__name__} decides what would change the results:\n" + "\n".join(wrong))
     return found
@@ -66,7 +68,8 @@ def illegal(analysis: Analysis) -> list[str]:
     """What is wrong with the decisions, an operand a line."""
     flow = analysis.flow
     found: list[str] = []
-    replayed = analysis.again() if isinstance(analysis, OneShot) else undecided(flow.func, flow=flow)
+    improved = IMPROVEMENTS if analysis.rotates else IMPROVEMENTS - {"rotation"}
+    replayed = analysis.again() if isinstance(analysis, OneShot) else undecided(flow.func, None, improved, flow=flow)
     try:
         replayed.force_all(branches=False)
     except InternalError as e:
