@@ -178,7 +178,7 @@ def test_a_certificate_tells_what_would_go_wrong() -> None:
     assert (found.cost, found.lower_bound, found.proved) == (3 * 8 * N, 3 * 8 * N, True)
     (conflict,) = found.conflicts.values()
     assert conflict.rule == "read after write" and conflict.definition is a
-    assert "384 bytes allocated and copied, proved to be the least" in str(found)
+    assert "cost 384 (bytes under the cost model), proved to be the least" in str(found)
     assert "operand 1 of tensor.insert" in found.as_text()
 
 

@@ -74,7 +74,7 @@ class Certificate:
 
     def __str__(self) -> str:
         said = "proved to be the least" if self.proved else f"not proved: at least {self.lower_bound:.0f}"
-        return f"{self.cost:.0f} bytes allocated and copied, {said} ({self.nodes} nodes searched)"
+        return f"cost {self.cost:.0f} (bytes under the cost model), {said} ({self.nodes} nodes searched)"
 
     def as_text(self) -> str:
         """The same, and each operand out of place with what would go wrong."""
