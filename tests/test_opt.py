@@ -71,6 +71,7 @@ def test_a_file_or_standard_input_to_a_file_or_standard_output(tmp_path: Path) -
         (["-", "-one-shot-bufferize=allow-unknown-ops=maybe"], "allow-unknown-ops is true or false"),
         (["-", "-one-shot-bufferize=analysis-fuzzer-seed=x"], "analysis-fuzzer-seed is a number"),
         (["-", "-one-shot-bufferize=analysis-heuristic=other"], "other"),
+        (["-", "-one-shot-bufferize=analysis-heuristic=optimal"], "requires --compat=tracebuf"),
         (["-", "-one-shot-bufferize=dump-alias-sets"], "not supported"),
         (["-", "-one-shot-bufferize=unknown-type-conversion=infer-layout-map"], "'infer-layout-map' is not a valid"),
         (["-", "-one-shot-bufferize=improvements=other"], "improvements are"),

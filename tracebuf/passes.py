@@ -86,11 +86,12 @@ def options_of(text: str) -> dict[str, str]:
 
 _NOT_OURS = ("must-infer-memory-space", "use-encoding-for-memory-space", "dump-alias-sets")
 _LAYOUTS = ", ".join(get_args(Layout))
+_HEURISTICS = (*get_args(Heuristic), "optimal")
 _KNOWN: dict[str, Field[Any]] = {f.name.replace("_", "-"): f for f in fields(OneShotOptions) if f.name != "compat"}
 
 _CONVERSIONS = "identity-layout-map or fully-dynamic-layout-map"
 ONE_SHOT_HELP = {
-    "analysis-heuristic": f"the order of decisions: {', '.join(get_args(Heuristic))}",
+    "analysis-heuristic": f"the order of decisions: {', '.join(_HEURISTICS)}",
     "analysis-fuzzer-seed": "the seed of the order `fuzzer`",
     "bufferize-function-boundaries": "arguments, results and calls too",
     "allow-return-allocs-from-loops": "loops may pass on new buffers",
@@ -126,6 +127,8 @@ def one_shot_options(text: str, compat: Compat) -> OneShotOptions:
          options.copy_before_write and options.test_analysis_only),
         ("'infer-layout-map' is not a valid value for 'unknown-type-conversion'",
          options.unknown_type_conversion == "infer-layout-map"),
+        ("'analysis-heuristic=optimal' requires --compat=tracebuf",
+         options.analysis_heuristic == "optimal" and options.compat is not None),
     ):  # fmt: skip
         if wrong:
             raise UsageError(f"Invalid option: {name}")
@@ -149,8 +152,8 @@ def typed(name: str, value: str, like: Any) -> Any:
         return names
     if isinstance(like, tuple):
         return tuple(v for v in value.split(",") if v)
-    if name == "analysis-heuristic" and value not in get_args(Heuristic):
-        raise UsageError(f"{name} is one of {', '.join(get_args(Heuristic))}, not {value!r}")
+    if name == "analysis-heuristic" and value not in _HEURISTICS:
+        raise UsageError(f"{name} is one of {', '.join(_HEURISTICS)}, not {value!r}")
     if like in get_args(Layout) and value not in get_args(Layout):
         raise UsageError(f"{name} is one of {_LAYOUTS}, not {value!r}")
     return value
