@@ -20,6 +20,8 @@ IN_PLACE, EQUIVALENT, ACCESS = "__inplace_operands_attr__", "__equivalent_func_a
 def annotate(module: Module, analysis: ModuleAnalysis, options: OneShotOptions) -> None:
     """Adds the attributes."""
     for f in module.funcs:
+        if f.name in options.no_analysis_func_filter:
+            continue
         for k, word in enumerate(analysis.access.get(f.name, ())):
             if word is not None:
                 f.arg_attrs[k][ACCESS] = string(word)

@@ -115,6 +115,8 @@ class Dataflow:
         buffer of its own, unless branches go to the block."""
         op = value.owner
         if isinstance(op, Block):
+            if self.as_mlir and op.region.op is None and not self._owns_arguments:
+                return []  # MLIR 22 looks at a function's blocks only where it looks at functions
             return [
                 (use, alias.relation, alias.definite)
                 for branch in self.order.branches.get(op, ()) for use in branch.tensor_uses()
@@ -129,7 +131,9 @@ class Dataflow:
             marked = self.func.arg_attrs[value.index].get("bufferization.writable", True)
             return self._owns_arguments and bool(marked.value if isinstance(marked, Attr) else marked)
         op = owner if isinstance(owner, Op) else owner.parent_op
-        return op is None or (self.is_known(op) and op.is_writable(value))
+        if op is None:
+            return self._owns_arguments or not self.as_mlir
+        return self.is_known(op) and op.is_writable(value)
 
     def defines(self, value: Value) -> bool:
         """Whether the value's contents come into being here: a write, a block's argument, a result without a source."""

@@ -272,8 +272,8 @@ def refuse_returned_allocs(f: Func, analysis: Analysis) -> None:
 
 
 def _refuse_moved(what: str, passed: list[Use], args: list[Value], analysis: Analysis) -> None:
-    for k, (use, arg) in enumerate(zip(passed, args, strict=False)):
-        if use.value.is_tensor and not analysis.equivalent(use.value, arg):
+    for k, use in enumerate(passed):
+        if use.value.is_tensor and (k >= len(args) or not analysis.equivalent(use.value, args[k])):
             words = "operand" if what == "Yield" else "arg"
             raise AnalysisError(
                 f"{what} {words} #{k} is not equivalent to the corresponding iter bbArg "
