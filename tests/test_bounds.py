@@ -97,6 +97,7 @@ func.func @f(%x: {VECTOR}, %y: {VECTOR}, %n: index, %k: index, %v: f64, %b: i1) 
 }}"""
 
 
+@pytest.mark.slow
 @needs_mlir
 def test_equal_sizes_as_mlir_knows_them() -> None:
     names = [(name, place) for name in CASES for place in PLACES]

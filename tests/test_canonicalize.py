@@ -251,6 +251,7 @@ def test_blocks_see_what_stands_before_them_and_not_each_other() -> None:
     assert left["arith.addf"] == 1 and left["arith.mulf"] == 2
 
 
+@pytest.mark.slow
 def test_cse_and_canonicalize_take_linear_time() -> None:
     def prepare(length: int) -> Callable[[], object]:
         m = Maker("f", u=("n",))

@@ -224,6 +224,7 @@ def test_explain_tells_of_each_reader_once() -> None:
     ]
 
 
+@pytest.mark.slow
 @needs_mlir
 def test_the_tags_of_the_corpus() -> None:
     known = {name: "\n".join(answers["generic"]) for name, answers in expected().items()}

@@ -67,6 +67,7 @@ def test_image_filter(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     assert measured.native.peak_bytes < measured.eager.peak_bytes
 
 
+@pytest.mark.slow
 def test_cholesky(capsys: pytest.CaptureFixture[str]) -> None:
     cholesky = load("cholesky")
     cholesky.main(["--size", "30", "--block", "8"])

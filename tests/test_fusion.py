@@ -249,6 +249,7 @@ def test_blocks_inside_loops_are_fused() -> None:
     check(m.done(stored={1: new}), [array(5), array(5)], 1)
 
 
+@pytest.mark.slow
 def test_fusing_a_chain_takes_linear_time() -> None:
     def prepare(length: int) -> Callable[[], object]:
         m = Maker("f", u=("n",))

@@ -124,6 +124,7 @@ def test_any_text_is_made_generic_first() -> None:
     assert str(module.func("f").block.ops[0].loc) == 'loc("f.mlir":2:3)'
 
 
+@pytest.mark.slow
 @needs_mlir
 @pytest.mark.parametrize("compat", ["mlir", None])
 def test_mlir_opt_verifies_what_becomes_of_programs(compat: Literal["mlir"] | None) -> None:

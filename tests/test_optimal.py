@@ -105,6 +105,7 @@ def same_as_brute_force(f: Func) -> None:
     found.certificate.check()
 
 
+@pytest.mark.slow
 def test_no_decisions_cost_less() -> None:
     for f in small_programs(0, 60):
         same_as_brute_force(f)
@@ -116,6 +117,7 @@ def test_no_decisions_cost_less_in_many_programs() -> None:
         same_as_brute_force(f)
 
 
+@pytest.mark.slow
 def test_never_dearer_than_an_order_or_a_seed() -> None:
     better = 0
     for seed in range(25):
@@ -209,6 +211,7 @@ def test_a_wrong_certificate_is_found_out() -> None:
 # -- what it computes ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_random_programs_compute_the_same(leaky: None) -> None:
     for seed in range(40):
         f = random_func(seed, ops=6 + seed % 10, defined=True)

@@ -94,6 +94,7 @@ def test_nothing_is_tried_where_nothing_can_be_saved(monkeypatch: pytest.MonkeyP
     assert len(tried) > 3
 
 
+@pytest.mark.slow
 def test_not_more_copies_than_mlir_on_any_way() -> None:
     for seed in range(60):
         f = random_func(seed, ops=6 + seed % 14)
@@ -102,6 +103,7 @@ def test_not_more_copies_than_mlir_on_any_way() -> None:
         assert not model.exceeds(model.cost(ours), model.cost(theirs)), f"seed {seed}\n{f!r}"
 
 
+@pytest.mark.slow
 def test_dearer_than_bottom_up_only_where_that_copies_more_often_than_mlir() -> None:
     better = 0
     for seed in range(100):
