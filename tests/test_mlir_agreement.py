@@ -5,12 +5,13 @@ differs would be found and shrunk.
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import mlir_agreement
 import pytest
 from hypothesis import given, settings
 from mlir_agreement import compare
-from mlir_oracle import HEURISTICS, Answers, generic, needs_mlir
+from mlir_oracle import BOUNDARIES, HEURISTICS, Answers, answers, generic, needs_mlir, ours, run_mlir
 from mlir_regions import modules, program
 from mlir_shrink import shrink
 
@@ -54,7 +55,6 @@ def test_we_decide_as_mlir_does() -> None:
 @pytest.mark.slow
 def test_a_difference_is_found(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Where we would decide otherwise, the comparison says on which op, and shrinks the program to it."""
-    ours = mlir_agreement.ours
 
     def wrong(text: str, heuristic: str) -> Answers | str:
         found = ours(text, heuristic)
@@ -67,3 +67,25 @@ def test_a_difference_is_found(capsys: pytest.CaptureFixture[str], monkeypatch: 
     assert compare(texts, ["bottom-up"], kinds=1) == 1
     shown = capsys.readouterr().out
     assert "shrunk" in shown and "times: decides otherwise on" in shown
+
+
+@needs_mlir
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("flags", "options"),
+    [
+        ("", {"bufferize_function_boundaries": False}),
+        ("bufferize-function-boundaries", {"allow_return_allocs_from_loops": False}),
+        (BOUNDARIES + " check-parallel-regions=false", {"check_parallel_regions": False}),
+    ],
+)
+def test_options_mean_the_same(flags: str, options: dict[str, Any]) -> None:
+    flags = flags or "allow-return-allocs-from-loops"
+    texts = [t for t in generic([program(random.Random(f"option-{i}")) for i in range(100)]) if t is not None]
+    asked = run_mlir(texts, "-mlir-print-op-generic", f"-one-shot-bufferize=test-analysis-only {flags}")
+    for text, printed in zip(texts, asked, strict=True):
+        found = ours(text, "bottom-up", **options)
+        if printed is None:
+            assert isinstance(found, str), text
+        else:
+            assert mlir_agreement.told(found) == mlir_agreement.told(answers(printed)), text

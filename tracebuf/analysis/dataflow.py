@@ -39,7 +39,7 @@ class Dataflow:
         owns_arguments: bool = True,
         as_mlir: bool = False,
     ) -> None:
-        self.func, self.order, self.as_mlir = func, Order(func, as_mlir=as_mlir), as_mlir
+        self.func, self.order, self.as_mlir = func, Order(func, as_mlir=as_mlir, allowed=allowed), as_mlir
         self._allowed, self._owns_arguments = allowed, owns_arguments
         self._reads: dict[Use, bool] = {}
         self._writes: dict[Use, bool] = {}

@@ -6,7 +6,7 @@ Block::isReachable. A region mostly has one block; those with several (cf.br) ha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tracebuf.ir.core import Block, Func, Op, Region, Value
 from tracebuf.ops import scf
@@ -42,11 +42,12 @@ def inner_first(func: Func) -> Iterator[Op]:
 class Order:
     """Numbers of a function's ops, taken once; the function must not change while they are used."""
 
-    __slots__ = ("_dominators", "_unordered", "branches", "end", "parallel", "place", "repetitive")
+    __slots__ = ("_dominators", "_loops", "_unordered", "branches", "end", "parallel", "place", "repetitive")
 
-    def __init__(self, func: Func, *, as_mlir: bool = False) -> None:
-        """`as_mlir`: in scf.forall.in_parallel, a graph region, every op happens before every op, itself included."""
-        self._unordered = as_mlir
+    def __init__(self, func: Func, *, as_mlir: bool = False, allowed: Callable[[Op], bool] = lambda op: True) -> None:
+        """`as_mlir`: in scf.forall.in_parallel, a graph region, every op happens before every op, itself included; and
+        loops that are not `allowed` (MLIR: dialect-filter) are not known to repeat anything."""
+        self._unordered, self._loops = as_mlir, allowed if as_mlir else lambda op: True
         self.place: dict[Op, int] = {}
         self.end: dict[Op, int] = {}
         self.repetitive: dict[Block, Region | None] = {}
@@ -62,9 +63,8 @@ class Order:
             for op in block.ops:
                 self.place[op] = len(self.place)
                 for inner in op.regions:
-                    self._number(
-                        inner, inner if op.is_repetitive else repetitive, inner if op.is_parallel else parallel
-                    )
+                    repeats, at_once = op.is_repetitive and self._loops(op), op.is_parallel and self._loops(op)
+                    self._number(inner, inner if repeats else repetitive, inner if at_once else parallel)
                 self.end[op] = len(self.place) - 1
                 for target in op.successors:
                     self.branches.setdefault(target, []).append(op)
