@@ -18,7 +18,7 @@ IN_PLACE, EQUIVALENT, ACCESS = "__inplace_operands_attr__", "__equivalent_func_a
 
 
 def annotate(module: Module, analysis: ModuleAnalysis, options: OneShotOptions) -> None:
-    """Adds the attributes."""
+    """Adds the attributes, except where nothing was analysed."""
     for f in module.funcs:
         if f.name in options.no_analysis_func_filter:
             continue

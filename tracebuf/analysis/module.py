@@ -85,6 +85,7 @@ def _analyze(f: Func, options: OneShotOptions, decide: Callable[[Func], Decision
     boundary = options.bufferize_function_boundaries
     if _is_skipped(f, options):
         return copy_before_write(f)
+    refuse_shared_buffers(f)
     flow = Dataflow(f, _filter(options), owns_arguments=boundary, as_mlir=options.compat is not None)
     if decide is not None:
         return analysis_of(f, decide(f), flow)
@@ -269,6 +270,13 @@ def refuse_returned_allocs(f: Func, analysis: Analysis) -> None:
         elif isinstance(op, scf.While):
             _refuse_moved("Condition", op.passed, op.args, analysis)
             _refuse_moved("Yield", op.yielded, op.after.args, analysis)
+
+
+def refuse_shared_buffers(f: Func) -> None:
+    """AnalysisError for a buffer taken as a tensor that other tensors may share: no rule sees them."""
+    for op in f.walk():
+        if op.name == "bufferization.to_tensor" and "restrict" not in op.attrs:
+            raise AnalysisError("to_tensor ops without `restrict` are not supported by One-Shot Analysis", op.loc)
 
 
 def _refuse_moved(what: str, passed: list[Use], args: list[Value], analysis: Analysis) -> None:

@@ -26,7 +26,7 @@ from tracebuf.analysis.storages import Storages
 from tracebuf.analysis.unsaved import explained
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Func, Op, Use, Value
-from tracebuf.ir.types import TENSORS
+from tracebuf.ir.types import TENSORS, UnrankedTensorType
 from tracebuf.ops import scf, tensor
 from tracebuf.options import IMPROVEMENTS, Improvement
 
@@ -178,12 +178,14 @@ class OneShot(Analysis):
         return self
 
     def must_be_in_place(self, use: Use, *, branches: bool = True) -> bool:
-        """Whether there is no choice. `branches`: nor for what an scf.if yields."""
+        """Whether there is no choice: nor for what has no rank, which cannot be copied. `branches`: nor for what an
+        scf.if yields."""
         if not branches and isinstance(use.op.parent_op, scf.If):
             return False
         if self.rules.parts is None and isinstance(use.op, tensor.ParallelInsertSlice):
             return False  # MLIR 22 has a choice there, and may lose what is stored
-        return self.flow.is_known(use.op) and use.op.must_bufferize_in_place(use)
+        unranked = isinstance(use.value.type, UnrankedTensorType)
+        return self.flow.is_known(use.op) and (unranked or use.op.must_bufferize_in_place(use))
 
     def _check_forced(self) -> None:
         """AnalysisError where what must be in place conflicts already (MLIR: checkPreBufferizationAssumptions). Test:
