@@ -1,4 +1,4 @@
-"""The rows of docs/mlir.md are true: each program decides as MLIR does, or makes as many fewer copies as its row says."""
+"""The rows of docs/mlir.md are true: each program decides as MLIR does, or copies as much less as its row says."""
 
 from __future__ import annotations
 
