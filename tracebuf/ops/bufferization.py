@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.ir.attributes import segments
 from tracebuf.ir.core import Alias, Facts, Mixed, Op, Use, Value
 from tracebuf.ir.form import Form, FormError
@@ -124,6 +125,8 @@ class AllocTensor(Op):
     def bufferize(self, rewriter: Rewriter) -> None:
         if not self.result.uses:
             return
+        if "memory_space" in self.attrs:
+            raise UnsupportedError("buffers in a memory space of their own are not made", location=self.loc)
         source = None if self.copied is None else rewriter.buffer(self.copied)
         sizes: Iterator[Mixed] = iter([rewriter.value(v) for v in self.operands if v.type is INDEX])
         type_ = self.result.tensor_type
