@@ -197,3 +197,10 @@ def test_constant_tensors() -> None:
     program = to_memref(func, Options(verify=True))
     (got,) = [op for op in program.walk() if op.name == "memref.get_global"]
     assert got.attrs["name"].text == "@__constant_2x2xf64" and got.attrs["dense"].startswith("dense<[[1.0, 2.5]")
+
+
+@pytest.mark.parametrize(("which", "expected"), [((0, 1), [-99.0, -96.0]), ((1, 0), [97.0, 88.0])])
+def test_a_fold_whose_order_matters_is_folded_in_order(which: tuple[int, int], expected: list[float]) -> None:
+    """Minus a fold is no fold of minus: x - acc and acc - x, element after element, as the compiled loops do."""
+    func, _ = build("linalg.reduce", (t(2, 3), t(2)), combined(arith.SubF, *which), n_ins=1, dimensions=integers([1]))
+    assert run(func, np.arange(6.0).reshape(2, 3), np.full(2, 100.0)).tolist() == expected

@@ -36,11 +36,7 @@ MAX_TWICE = 64
 _TYPICAL = 1000
 
 PAIRWISE, ANY_ORDER, IN_ORDER = "pairwise", "any order", "in order"
-_ANY_ORDER = (
-    arith.AddI, arith.MulI, arith.AndI, arith.OrI, arith.XorI, arith.MaxSI, arith.MinSI, arith.MaxUI, arith.MinUI,
-    arith.MaximumF, arith.MinimumF, arith.MaxNumF, arith.MinNumF,
-)  # fmt: skip
-_FOLDS: dict[type[Op], str] = {arith.AddF: PAIRWISE, **dict.fromkeys(_ANY_ORDER, ANY_ORDER)}
+_FOLDS: dict[type[Op], str] = {arith.AddF: PAIRWISE, **dict.fromkeys(la.ANY_ORDER, ANY_ORDER)}
 
 
 @dataclass(frozen=True)

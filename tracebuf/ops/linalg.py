@@ -36,6 +36,13 @@ class Yield(Terminator):
     name = "linalg.yield"
 
 
+ANY_ORDER = (
+    arith.AddI, arith.MulI, arith.AndI, arith.OrI, arith.XorI, arith.MaxSI, arith.MinSI, arith.MaxUI, arith.MinUI,
+    arith.MaximumF, arith.MinimumF, arith.MaxNumF, arith.MinNumF,
+)  # fmt: skip
+"""What folds elements in any order with the same result."""
+
+
 class Index(Op):
     """`linalg.index`: where the iteration stands along loop `dim`; in linalg.generic. np.arange, np.argmax."""
 
@@ -301,7 +308,8 @@ class Generic(DestinationOp):
         if op is None or len(arg.uses) != 1 or next(iter(arg.uses)).op is not op or len(op.uses) != 2:
             return None
         others = [v for v in op.operands if v is not arg]
-        return (op, others[0]) if len(others) == 1 and hasattr(type(op), "reference") else None
+        alone = len(others) == 1 and len(op.result.uses) == 1
+        return (op, others[0]) if alone and isinstance(op, (arith.AddF, *ANY_ORDER)) else None
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         shape = iteration_shape(self.maps, args, len(self.iterators))
