@@ -13,6 +13,7 @@ from tracebuf.ir import types
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Alias, Block, Func, Op, Relation, Use, Value
 from tracebuf.ops import tensor
+from tracebuf.ops.func import Call
 
 
 def every_op(op: Op) -> bool:
@@ -133,6 +134,8 @@ class Dataflow:
         op = owner if isinstance(owner, Op) else owner.parent_op
         if op is None:
             return self._owns_arguments or not self.as_mlir
+        if self.as_mlir and isinstance(op, Call):
+            return self.is_known(op)
         return self.is_known(op) and op.is_writable(value)
 
     def defines(self, value: Value) -> bool:

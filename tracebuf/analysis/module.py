@@ -247,7 +247,22 @@ def _summary(
         k: arg for k, arg in enumerate(tables[0] if tables else [])
         if arg >= 0 and all(table[k] == arg for table in tables)
     }  # fmt: skip
-    return Summary(frozenset(reads), frozenset(writes), near, same, analysis.flow.as_mlir)
+    return Summary(
+        frozenset(reads), frozenset(writes), near, same, analysis.flow.as_mlir, _read_only_results(f, analysis, aliases)
+    )
+
+
+def _read_only_results(f: Func, analysis: Analysis, aliases: _Aliases) -> frozenset[int]:
+    """The results that may be a buffer that is neither an argument's nor to be stored to. Test:
+    test_a_constant_that_a_callee_returns_is_not_stored_to."""
+    values = (v for v in f.values() if v.is_tensor and v not in f.args)
+    own = [v for v in values if not analysis.flow.is_writable(v)]
+    return frozenset(
+        use.index
+        for op in returns(f)
+        for use in op.tensor_uses()
+        if any(aliases.find(v) is aliases.find(use.value) for v in own)
+    )
 
 
 def _summary_of_declaration(f: Func) -> Summary:

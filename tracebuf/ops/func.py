@@ -72,6 +72,8 @@ class Summary:
     """The argument that a result's buffer certainly is."""
     as_mlir: bool = False
     """Whether, as to MLIR 22, each argument that may share such a result's buffer, and no other, is that argument."""
+    read_only: frozenset[int] = frozenset()
+    """The results that may be a buffer of the callee's that nobody may store to: a constant."""
 
 
 class Call(Op):
@@ -107,6 +109,10 @@ class Call(Op):
         form = self.form_with({})
         form.attrs["callee"] = inherent(f"@{self.callee}")
         return form
+
+    def is_writable(self, value: Value) -> bool:
+        """MLIR 22 takes it that every result is, and may store into a constant."""
+        return self.summary is None or value.index not in self.summary.read_only
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
         return self.summary is None or use.index in self.summary.reads

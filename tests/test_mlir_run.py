@@ -1,0 +1,42 @@
+"""Programs of MLIR text, run: on values, on memory and natively."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tracebuf import mlir
+from tracebuf.errors import TracebufError
+
+CONSTANT_OF_A_CALLEE = """
+"builtin.module"() ({
+  "func.func"() <{function_type = () -> tensor<3xf64>, sym_name = "h", sym_visibility = "private"}> ({
+    %0 = "arith.constant"() <{value = dense<[1.0, 2.0, 3.0]> : tensor<3xf64>}> : () -> tensor<3xf64>
+    "func.return"(%0) : (tensor<3xf64>) -> ()
+  }) : () -> ()
+  "func.func"() <{function_type = (index) -> tensor<3xf64>, sym_name = "main"}> ({
+  ^bb0(%i: index):
+    %t = "func.call"() <{callee = @h}> : () -> tensor<3xf64>
+    %o = "tensor.extract"(%t, %i) : (tensor<3xf64>, index) -> f64
+    %n = "arith.addf"(%o, %o) <{fastmath = #arith.fastmath<none>}> : (f64, f64) -> f64
+    %r = "tensor.insert"(%n, %t, %i) : (f64, tensor<3xf64>, index) -> tensor<3xf64>
+    "func.return"(%r) : (tensor<3xf64>) -> ()
+  }) : () -> ()
+}) : () -> ()
+"""
+
+
+@pytest.mark.parametrize("ways", [{}, {"copy_before_write": True}, {"analysis_heuristic": "optimal"}])
+def test_a_constant_that_a_callee_returns_is_not_stored_to(ways: dict[str, object]) -> None:
+    program = mlir.program(mlir.read(CONSTANT_OF_A_CALLEE), "main", replace(mlir.DEFAULT, **ways))  # type: ignore[arg-type]
+    want = np.array([1.0, 4.0, 3.0])
+    for _ in range(2):
+        for results in (program.on_values(1), program.on_memory(1).results, program(1)):
+            np.testing.assert_array_equal(results[0], want)
+
+
+def test_mlirs_store_into_a_callees_constant_is_not_run() -> None:
+    with pytest.raises(TracebufError, match="read-only"):
+        mlir.program(mlir.read(CONSTANT_OF_A_CALLEE), "main", replace(mlir.DEFAULT, compat="mlir"))
