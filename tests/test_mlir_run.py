@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,6 +27,28 @@ CONSTANT_OF_A_CALLEE = """
   }) : () -> ()
 }) : () -> ()
 """
+
+PUT_BACK = """
+"builtin.module"() ({
+  "func.func"() <{arg_attrs = [{bufferization.writable = false}], function_type = (tensor<6xf64>) -> tensor<6xf64>,
+                  sym_name = "f"}> ({
+  ^bb0(%a: tensor<6xf64>):
+    %s = "tensor.extract_slice"(%a) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, static_offsets = array<i64: 2>,
+      static_sizes = array<i64: 3>, static_strides = array<i64: 1>}> : (tensor<6xf64>) -> tensor<3xf64>
+    %r = "tensor.insert_slice"(%s, %a) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>,
+      static_offsets = array<i64: 2>, static_sizes = array<i64: 3>, static_strides = array<i64: 1>}> : (tensor<3xf64>, tensor<6xf64>) -> tensor<6xf64>
+    "func.return"(%r) : (tensor<6xf64>) -> ()
+  }) : () -> ()
+}) : () -> ()
+"""
+
+
+@pytest.mark.parametrize("compat", ["mlir", None])
+def test_a_slice_that_is_put_back_costs_nothing(compat: Any) -> None:
+    program = mlir.program(mlir.read(PUT_BACK), options=replace(mlir.DEFAULT, compat=compat))
+    found = program.on_memory(np.arange(6.0))
+    np.testing.assert_array_equal(found.results[0], np.arange(6.0))
+    assert (found.counts.allocations, found.counts.copies) == (0, 0)
 
 
 @pytest.mark.parametrize("ways", [{}, {"copy_before_write": True}, {"analysis_heuristic": "optimal"}])

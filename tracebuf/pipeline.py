@@ -57,7 +57,7 @@ from tracebuf.optimize.reshaped_reads import read_through_reshapes
 from tracebuf.optimize.runtime_checks import add_runtime_checks
 from tracebuf.optimize.shared_outs import refuse_shared_reads
 from tracebuf.optimize.storage import assign_storage
-from tracebuf.optimize.whole_stores import fold_whole_stores
+from tracebuf.optimize.whole_stores import fold_stores_back, fold_whole_stores
 from tracebuf.options import Improvement, OneShotOptions, Options
 
 Pass = Callable[[Func], None]
@@ -152,6 +152,7 @@ def improved_module(module: Module, options: OneShotOptions) -> Module:
             item, _ = clone_func(item)
             for block in item.body.blocks:
                 remove_dead(block, set(item.symbols.values()))
+            fold_stores_back(item)
             fold_whole_stores(item) if options.compat else improve_tensors(item, chosen)
         items.append(item)
     found = Module(items, module.loc, module.name)
