@@ -36,7 +36,8 @@ PUT_BACK = """
     %s = "tensor.extract_slice"(%a) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, static_offsets = array<i64: 2>,
       static_sizes = array<i64: 3>, static_strides = array<i64: 1>}> : (tensor<6xf64>) -> tensor<3xf64>
     %r = "tensor.insert_slice"(%s, %a) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>,
-      static_offsets = array<i64: 2>, static_sizes = array<i64: 3>, static_strides = array<i64: 1>}> : (tensor<3xf64>, tensor<6xf64>) -> tensor<6xf64>
+      static_offsets = array<i64: 2>, static_sizes = array<i64: 3>, static_strides = array<i64: 1>}>
+      : (tensor<3xf64>, tensor<6xf64>) -> tensor<6xf64>
     "func.return"(%r) : (tensor<6xf64>) -> ()
   }) : () -> ()
 }) : () -> ()
