@@ -8,6 +8,10 @@
     MEMREF_PASSES                   frees by ownership; where each buffer lives
     Kernel (backend/runtime)        -> LLVM IR, machine code, a call
 
+MLIR text (frontends/mlir) enters at `module_to_memref`: the same analysis and rewrite, for functions that call one
+another (analysis/module.py, bufferize/module.py). To run one of them: `module_to_run`, `function_to_run` (mlir.py).
+The command is opt.py, its passes passes.py.
+
 `observe` is called with the name of each pass and the program after it: for dumps, timing, counting, the verifier.
 """
 

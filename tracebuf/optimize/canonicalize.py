@@ -229,16 +229,21 @@ def fold_regrouped_back(folder: _Folder, op: Op) -> Sequence[Value] | None:
     return [made.source] if made.source.type == op.result.type else None
 
 
+def puts_back(op: tensor.InsertSlice) -> bool:
+    """Whether a slice is stored where it was just read: nothing changes."""
+    read = op.source.defining_op
+    return isinstance(read, tensor.ExtractSlice) and read.source is op.dest and read.same_subset(op)
+
+
 def fold_self_store(folder: _Folder, op: Op) -> Sequence[Value] | None:
     """Storing to a slice what was just read there changes nothing; storing over everything what was computed in the
     same storage makes that the next version."""
     assert isinstance(op, tensor.InsertSlice)
     if not op.results:
         return None
-    read = op.source.defining_op
-    if isinstance(read, tensor.ExtractSlice):
-        return [op.dest] if read.source is op.dest and read.same_subset(op) else None
-    if not op.overwrites_all():
+    if puts_back(op):
+        return [op.dest]
+    if isinstance(op.source.defining_op, tensor.ExtractSlice) or not op.overwrites_all():
         return None
     if op.source is op.dest:
         return [op.dest]

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracebuf.ir.core import Func
-from tracebuf.ops.tensor import Empty, ExtractSlice, InsertSlice, InsertView
+from tracebuf.ops.tensor import Empty, InsertSlice
+from tracebuf.optimize.canonicalize import puts_back
 from tracebuf.optimize.trial import Trial, tried
 
 ROUNDS = 8
@@ -29,13 +30,11 @@ def fold_whole_stores(func: Func) -> None:
 def fold_stores_back(func: Func) -> None:
     """A slice that is stored back where it was just read changes nothing (MLIR: folded wherever it runs a pattern)."""
     for op in list(func.walk()):
-        read = op.operand(0).defining_op if isinstance(op, InsertSlice) and op.results else None
-        if not isinstance(op, InsertSlice) or not isinstance(read, ExtractSlice) or read.source is not op.dest:
-            continue
-        if read.same_subset(op) and op.dest.type == op.result.type and not isinstance(op, InsertView):
+        if isinstance(op, InsertSlice) and op.results and puts_back(op):
+            read = op.source.defining_op
             op.result.replace_all_uses(op.dest)
             op.erase()
-            if not read.result.uses:
+            if read is not None and not read.result.uses:
                 read.erase()
 
 
