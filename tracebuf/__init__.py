@@ -6,7 +6,7 @@
 
 from tracebuf import bufferize as _package  # noqa: F401  the package of that name is loaded first, then hidden by the decorator
 from tracebuf.api import BufferizedFunction, bufferize
-from tracebuf.errors import DonationError, InternalError, TracebufError, UnsupportedError
+from tracebuf.errors import DonationError, InternalError, TracebufError, TracebufWarning, UnsupportedError
 from tracebuf.frontends.numpy.structured import cond, fori_loop, while_loop
 from tracebuf.measure import Measurement, measure
 from tracebuf.options import Options
@@ -18,6 +18,7 @@ __all__ = [
     "Measurement",
     "Options",
     "TracebufError",
+    "TracebufWarning",
     "UnsupportedError",
     "bufferize",
     "cond",

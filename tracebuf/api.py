@@ -10,6 +10,7 @@ import functools
 import inspect
 import logging
 import threading
+import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 
 from tracebuf import stages
-from tracebuf.errors import UnsupportedError
+from tracebuf.errors import TracebufWarning, UnsupportedError
 from tracebuf.explain.report import Explanation, explain
 from tracebuf.frontends.numpy.arguments import (
     ArrayKey,
@@ -29,22 +30,25 @@ from tracebuf.frontends.numpy.arguments import (
     ScalarKey,
     StaticKey,
     apart,
+    brief,
     extent,
     key_of,
     relations,
     signature,
 )
 from tracebuf.frontends.numpy.captures import Hidden, NewCapture
-from tracebuf.frontends.numpy.donations import check_names, donated
+from tracebuf.frontends.numpy.donations import donated
 from tracebuf.frontends.numpy.outputs import Form, copy_results, destinations, labels
 from tracebuf.frontends.numpy.source import heading
-from tracebuf.frontends.numpy.trace import Call, Leaf, Pick
+from tracebuf.frontends.numpy.static import check_names, static_key
+from tracebuf.frontends.numpy.trace import Call, Conditions, Leaf, Pick
 from tracebuf.options import Options
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
     from tracebuf.backend.runtime.kernel import Kernel, Prepared
     from tracebuf.frontends.numpy.trace import Plan, Traced
+    from tracebuf.ir.location import Location
 
 logger = logging.getLogger("tracebuf")
 T = TypeVar("T")
@@ -88,6 +92,28 @@ class Specialization:
         return f"compiled for ({show_keys(self.call)}){guards}; {self.calls} calls"
 
 
+@dataclass(frozen=True)
+class _Refusal:
+    """A call outside the language (`fallback="numpy"`): the reason, and where else it holds. Not the exception, which
+    would keep the arguments."""
+
+    reason: str
+    instead: str
+    location: Location | None
+    under: Conditions
+    guard: Callable[[Sequence[Any]], bool]
+
+    @staticmethod
+    def of(error: UnsupportedError) -> _Refusal:
+        return _Refusal(error.reason, error.instead, error.location, error.under, error.under.guard_function())
+
+    def fits(self, values: Sequence[Any]) -> bool:
+        return self.guard(values) and self.under.captures_hold()
+
+    def error(self) -> UnsupportedError:
+        return UnsupportedError(self.reason, instead=self.instead, location=self.location)
+
+
 @dataclass(frozen=True, slots=True)
 class _Recent:
     """The programs for one signature of arguments, and where each array's elements lie around its first."""
@@ -121,16 +147,7 @@ def show_key(key: Key) -> str:
         return f"{key.dtype}[{dims}]" + (f" ({', '.join(marks)})" if marks else "")
     if isinstance(key, ScalarKey):
         return key.kind
-    return f"={key.value}" if key.type is tuple else f"={brief(key.value)}"
-
-
-def brief(x: Any) -> str:
-    """The start of an object's repr; its type where there is none (ints of 4301 digits)."""
-    try:
-        text = repr(x)
-    except Exception:
-        return f"<{type(x).__name__}>"
-    return text if len(text) <= 80 else text[:77] + "..."
+    return key.text or (f"={key.value}" if key.type is tuple else f"={brief(key.value)}")
 
 
 def show_keys(call: Call) -> str:
@@ -161,9 +178,11 @@ class BufferizedFunction:
         self._any_keyword = inspect.Parameter.VAR_KEYWORD in kinds
         self._all_positional = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
         self.takes_out = "out" not in self._signature.parameters and not self._any_keyword
+        self._static = tuple(i for i, name in enumerate(self._names) if name in options.static_argnames)
         self._hidden: tuple[Hidden, ...] = ()
         self._compiled: dict[tuple[Any, ...], list[Specialization]] = {}
         self._recent: dict[tuple[Any, ...], _Recent] = {}
+        self._refusals: dict[tuple[Any, ...], list[_Refusal]] = {}
         self._originals: Counter[str] = Counter()
         self._lock = threading.RLock()
 
@@ -178,16 +197,22 @@ class BufferizedFunction:
 
         With `out=` (unless the function has a parameter of that name) the result is computed into that array, or those
         arrays, and they are returned. Raises UnsupportedError where the function or an argument is outside the
-        language, else what eager raises.
+        language (with `fallback="numpy"`: runs the original function), else what eager raises.
         """
         values, out = self._values(args, kwargs)
-        given = signature(values)
-        if given is not None and (known := self._recent.get((given, out))) and apart(values, known.extents):
-            for spec in known.group:
-                if spec.fits(values):
-                    return self._run(spec, values, known)
-        found = self._specialization(args, kwargs)
-        return self.eager(*args, **kwargs) if found is None else self._run(*found)
+        given = self._quick_key(values)
+        try:
+            if given is not None and (known := self._recent.get((given, out))) and apart(values, known.extents):
+                for spec in known.group:
+                    if spec.fits(values):
+                        return self._run(spec, values, known)
+            found = self._specialization(args, kwargs)
+            if found is not None:
+                return self._run(*found)
+        except UnsupportedError as refusal:
+            if not self._falls_back(refusal):
+                raise
+        return self.eager(*args, **kwargs)
 
     def eager(self, *args: Any, **kwargs: Any) -> Any:
         """The same call by NumPy alone, `out=` included."""
@@ -203,11 +228,32 @@ class BufferizedFunction:
         prepared = None if known is None else known.prepared.get(spec)
         if known is not None and prepared is None:
             prepared = known.prepared[spec] = spec.kernel.prepare(args)
-        return build_results(spec.traced.plan, spec.kernel.run(args, prepared), values)
+        try:
+            raw = spec.kernel.run(args, prepared)
+        except UnsupportedError as refusal:
+            refusal.stored = bool(spec.traced.stored)
+            raise
+        return build_results(spec.traced.plan, raw, values)
+
+    def _falls_back(self, refusal: UnsupportedError) -> bool:
+        """Whether the original function is to run instead; that it does is told once for each reason."""
+        if self.options.fallback != "numpy" or refusal.stored:
+            return False
+        reason = str(refusal)
+        if reason not in self._originals:
+            text = f"{self.__wrapped__.__qualname__} runs as it is, in NumPy:\n{reason}"
+            warnings.warn(TracebufWarning(text), stacklevel=3)
+        self._originals[reason] += 1
+        return True
 
     def call_counted(self, *args: Any, **kwargs: Any) -> tuple[Any, Counters | None]:
         """The result and what the compiled code allocated and copied (None where the original function ran)."""
-        found = self._specialization(args, kwargs)
+        try:
+            found = self._specialization(args, kwargs)
+        except UnsupportedError as refusal:
+            if not self._falls_back(refusal):
+                raise
+            found = None
         if found is None:
             return self.eager(*args, **kwargs), None
         spec, values = found
@@ -267,11 +313,23 @@ class BufferizedFunction:
         extra = () if self._star is None else bound.arguments.pop(self._star)
         return (*bound.arguments.values(), *extra)
 
+    def _quick_key(self, values: Sequence[Any]) -> tuple[Any, ...] | None:
+        """What the keys of a call are a function of, quickly made; None where only `_call` can tell."""
+        if not self._static:
+            return signature(values)
+        plain, static = list(values), [static_key(self._names[i], values[i]) for i in self._static]
+        for i in self._static:
+            plain[i] = None
+        given = signature(plain)
+        return None if given is None else (*given, *static)
+
     def _call(self, values: tuple[Any, ...], out: Form, hidden: tuple[Hidden, ...]) -> Call:
         buffers = labels(out)
         extra = len(values) - len(self._names) - len(buffers) - len(hidden)
         names = (*self._names, *(f"{self._star}[{i}]" for i in range(extra)), *buffers, *(h.label for h in hidden))
-        keys, related = tuple(key_of(n, v) for n, v in zip(names, values, strict=True)), relations(values)
+        made = enumerate(zip(names, values, strict=True))
+        keys = tuple(static_key(n, v) if i in self._static else key_of(n, v) for i, (n, v) in made)
+        related = relations(values)
         given = donated(self.__wrapped__, self.options, names, keys, related)
         return Call(names, values, keys, related, extra, out, hidden, given)
 
@@ -294,8 +352,8 @@ class BufferizedFunction:
         with self._lock:
             if all(h.place != new.place for h in self._hidden):
                 self._hidden = (*self._hidden, new)
-                self._compiled.clear()
-                self._recent.clear()
+                for programs in (self._compiled, self._recent, self._refusals):
+                    programs.clear()
 
     def _specialization(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], count: bool = True
@@ -312,7 +370,7 @@ class BufferizedFunction:
 
     def _fitting(self, call: Call) -> Specialization:
         spec, related = self._find(call), call.related
-        if not related.shared and (given := signature(call.values)) is not None:
+        if not related.shared and (given := self._quick_key(call.values)) is not None:
             self._remember(given, call)
         touched = {i for pair in related.shared for i in pair} & {related.same[i] for i in spec.traced.stored}
         if touched:
@@ -348,12 +406,20 @@ class BufferizedFunction:
                     return spec
             if call.hidden is not self._hidden:
                 raise NewCapture(self._hidden[-1])  # another thread met it just now: begin again with it
-            spec = self._compile(call)
+            for refusal in self._refusals.get(call.group, ()):
+                if refusal.fits(call.values):
+                    raise refusal.error()
+            try:
+                spec = self._compile(call)
+            except UnsupportedError as error:
+                if error.under is not None and self.options.fallback == "numpy":
+                    self._refusals.setdefault(call.group, []).insert(0, _Refusal.of(error))
+                raise
             self._compiled.setdefault(call.group, []).insert(0, spec)
             return spec
 
     def _compile(self, call: Call) -> Specialization:
-        made = sum(len(g) for g in self._compiled.values())
+        made = sum(len(g) for groups in (self._compiled, self._refusals) for g in groups.values())
         if made >= self.options.max_specializations:
             raise RunOriginal(
                 f"compiled {made} times, the limit (max_specializations); is a size or an int part of the key?"

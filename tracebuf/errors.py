@@ -9,7 +9,7 @@ ZeroDivisionError ...) is raised as that class, from compiled code too, with the
 from __future__ import annotations
 
 import linecache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tracebuf.ir.location import Location
@@ -27,15 +27,22 @@ class DecisionError(TracebufError):
     """An analysis of the user's does not answer what it is asked, or decides what would change the results."""
 
 
+class TracebufWarning(UserWarning):
+    """A function runs as it is, in NumPy: `fallback="numpy"` allows it. The text says why."""
+
+
 class UnsupportedError(TracebufError):
     """The function, or an argument, is outside the supported language.
 
     Attributes: `location` (file, line, columns; None for arguments), `reason` (why it is refused), `instead` (what
-    to write).
+    to write); `under` (what tracing had assumed of the call until then, if it had begun), `stored` (whether the
+    function, run until then, may have stored to arguments).
     """
 
-    def __init__(self, reason: str, *, instead: str = "", location: Location | None = None) -> None:
-        self.reason, self.instead, self.location = reason, instead, location
+    stored = False
+
+    def __init__(self, reason: str, *, instead: str = "", location: Location | None = None, under: Any = None) -> None:
+        self.reason, self.instead, self.location, self.under = reason, instead, location, under
         super().__init__(render(reason, instead, location))
 
 

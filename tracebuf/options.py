@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Literal, get_args
 
 Strategy = Literal["one-shot", "optimal", "copy-before-write"]
@@ -40,6 +41,18 @@ something (optimize/empty_tensors.py). whole-stores: what is stored over all of 
 """
 
 
+NAMING = ("donate", "donate_optional", "static_argnames")
+"""The options that name parameters."""
+
+
+def names_in(field: str, given: Any) -> tuple[str, ...]:
+    """The names that an option holds: one, or several."""
+    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (given,)
+    if not all(isinstance(n, str) for n in names):
+        raise TypeError(f"{field} is a parameter's name, or several, not {given!r}")
+    return names
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What can be chosen.
@@ -54,6 +67,10 @@ class Options:
     `donate`: array parameters (a name, or several) whose contents nobody needs after the call: results may be computed
     in their memory, and what they hold afterwards is unspecified. One that cannot be used so is a DonationError;
     `donate_optional` names those for which it is none.
+    `static_argnames`: parameters (a name, or several) whose arguments are Python values while tracing, and part of the
+    key: modes, axes, functions, anything that can be hashed; each value has a program of its own.
+    `fallback`: "numpy" runs the original function where a call is outside the language, with a TracebufWarning for each
+    reason; by default ("error") that is an UnsupportedError.
     """
 
     strategy: Strategy | Callable[[Any], Any] = "one-shot"
@@ -65,6 +82,8 @@ class Options:
     donate_optional: tuple[str, ...] = ()
     compat: Literal["mlir"] | None = None
     improvements: Collection[Improvement] = IMPROVEMENTS
+    static_argnames: tuple[str, ...] = ()
+    fallback: Literal["error", "numpy"] = "error"
 
     @property
     def improved(self) -> frozenset[Improvement]:
@@ -72,16 +91,18 @@ class Options:
         return frozenset() if self.compat else frozenset(self.improvements)
 
     def __post_init__(self) -> None:
-        for field in ("donate", "donate_optional"):
-            names = getattr(self, field)
-            object.__setattr__(self, field, (names,) if isinstance(names, str) else tuple(names))
-        if both := set(self.donate) & set(self.donate_optional):
-            raise ValueError(f"donate and donate_optional both name {', '.join(sorted(both))}")
+        for field in NAMING:
+            object.__setattr__(self, field, names_in(field, getattr(self, field)))
+        for first, second in combinations(NAMING, 2):
+            if both := set(getattr(self, first)) & set(getattr(self, second)):
+                raise ValueError(f"{first} and {second} both name {', '.join(sorted(both))}")
         for name, allowed in (("strategy", get_args(Strategy)), ("heuristic", get_args(Heuristic))):
             if getattr(self, name) not in allowed and not (name == "strategy" and callable(self.strategy)):
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
         if self.compat not in (None, "mlir"):
             raise ValueError(f"compat is 'mlir' or None, not {self.compat!r}")
+        if self.fallback not in ("error", "numpy"):
+            raise ValueError(f"fallback is 'error' or 'numpy', not {self.fallback!r}")
         if unknown := sorted(set(self.improvements) - IMPROVEMENTS):
             raise ValueError(f"improvements are {', '.join(sorted(IMPROVEMENTS))}, not {', '.join(unknown)}")
         object.__setattr__(self, "improvements", frozenset(self.improvements))

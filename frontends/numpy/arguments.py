@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -65,10 +65,11 @@ class ScalarKey:
 
 @dataclass(frozen=True, slots=True)
 class StaticKey:
-    """A value that is part of the key."""
+    """A value that is part of the key; how it is shown, if not by its repr."""
 
     type: type
     value: Any
+    text: str = field(default="", compare=False)
 
 
 Key = ArrayKey | ScalarKey | StaticKey
@@ -111,6 +112,15 @@ def key_of(name: str, x: Any) -> Key:
     if kind is tuple and all(type(i) in (float, bool, str) or (type(i) is int and abs(i) < 2**64) for i in x):
         return StaticKey(kind, repr(x))  # 0.0 is not -0.0, and True is not 1
     raise refused_argument(name, x)
+
+
+def brief(x: Any) -> str:
+    """The start of an object's repr; its type where there is none (ints of 4301 digits)."""
+    try:
+        text = repr(x)
+    except Exception:
+        return f"<{type(x).__name__}>"
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def refused_argument(name: str, x: Any) -> UnsupportedError:

@@ -7,7 +7,6 @@ at each, before anything runs.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Collection, Sequence
 from types import FunctionType
 
@@ -15,17 +14,6 @@ from tracebuf.errors import DonationError
 from tracebuf.frontends.numpy.arguments import ArrayKey, Key, Relations, ScalarKey
 from tracebuf.frontends.numpy.source import heading
 from tracebuf.options import Options
-
-
-def check_names(function: FunctionType, options: Options) -> None:
-    """ValueError for a name that is no parameter, or one of many arguments (`*args`)."""
-    parameters = inspect.signature(function, follow_wrapped=False).parameters
-    for field in ("donate", "donate_optional"):
-        for name in getattr(options, field):
-            if name not in parameters:
-                raise ValueError(f"{field} names {name!r}, which is no parameter of {function.__name__}")
-            if parameters[name].kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
-                raise ValueError(f"{field} names {name!r}, which is not one argument; give it a parameter of its own")
 
 
 def donated(

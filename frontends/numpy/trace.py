@@ -56,18 +56,12 @@ Plan = Leaf | Pick | tuple[Any, ...] | list[Any]
 
 
 @dataclass(frozen=True)
-class Traced:
-    """What tracing gives: the function at tensor level; which call argument each SSA argument is; the guards and
-    captures under which it holds; the parameters it stores to; how results are put together.
-    """
+class Conditions:
+    """What tracing assumed of a call beside its key: guards on sizes and ints, and what names from outside mean."""
 
-    func: Func
-    arguments: tuple[int, ...]
     guards: tuple[Guard, ...]
     bindings: Mapping[Sym, Binding]
     captures: tuple[tuple[str, Callable[[], Any], Any], ...]
-    stored: tuple[int, ...]
-    plan: Plan
 
     def guard_function(self) -> Callable[[Sequence[Any]], bool]:
         """The guards as one compiled predicate over the call's arguments."""
@@ -86,6 +80,17 @@ class Traced:
             return all((now := fetch()) is value or same_capture(now, value) for _, fetch, value in self.captures)
         except (LookupError, AttributeError, ValueError):
             return False
+
+
+@dataclass(frozen=True)
+class Traced(Conditions):
+    """What tracing gives, where its conditions hold: the function at tensor level; which call argument each SSA
+    argument is; the parameters it stores to; how results are put together."""
+
+    func: Func
+    arguments: tuple[int, ...]
+    stored: tuple[int, ...]
+    plan: Plan
 
 
 def same_capture(now: Any, then: Any) -> bool:
@@ -141,15 +146,24 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
     keyword = {p.name: g for g, p in zip(given, parameters) if p.kind is inspect.Parameter.KEYWORD_ONLY}
     interpreter = Interpreter(r, {h.place: g for h, g in zip(call.hidden, given[last:])})
     try:
-        result = interpreter.call_function(function, [*positional, *given[len(parameters) : first]], keyword)
+        try:
+            result = interpreter.call_function(function, [*positional, *given[len(parameters) : first]], keyword)
+            r.loc = interpreter.returned_at
+            result = store_results(r, result, arranged(call.out, given[first:last]))
+        except DeadEnd:  # no path reaches a return: each raises when it is run
+            result = None
+        if r.doubts:
+            raise r.doubts[0]
         r.loc = interpreter.returned_at
-        result = store_results(r, result, arranged(call.out, given[first:last]))
-    except DeadEnd:  # no path reaches a return: each raises when it is run
-        result = None
-    if r.doubts:
-        raise r.doubts[0]
-    r.loc = interpreter.returned_at
-    return finish(entry, r, interpreter, given, result, call.donated)
+        return finish(entry, r, interpreter, given, result, call.donated)
+    except UnsupportedError as refusal:
+        refusal.under = assumed(entry, r, interpreter)
+        raise
+
+
+def assumed(entry: Entry, r: Recorder, interpreter: Interpreter) -> Conditions:
+    """What was assumed until now."""
+    return Conditions(tuple(r.guards), dict(entry.bindings), tuple(interpreter.captures.values()))
 
 
 def finish(
@@ -177,14 +191,9 @@ def finish(
     spell_equal_sizes_alike(entry.func, r)
     entry.func.forget_lost_uses()
     entry.func.forget_lost_symbols()
+    held = assumed(entry, r, interpreter)
     return Traced(
-        entry.func,
-        tuple(entry.arguments),
-        tuple(r.guards),
-        dict(entry.bindings),
-        tuple(interpreter.captures.values()),
-        tuple(stored),
-        plan,
+        held.guards, held.bindings, held.captures, entry.func, tuple(entry.arguments), tuple(stored), plan
     )
 
 
