@@ -17,7 +17,7 @@ from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.protocols import Interpreter
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I1, INDEX, MemRefType, TensorType, Type
-from tracebuf.ops import arith, bufferization, linalg, scf, tensor
+from tracebuf.ops import arith, bufferization, host, linalg, scf, tensor
 from tracebuf.ops.func import Return
 from tracebuf.ops.linalg import AffineMap, identity_map
 from tracebuf.testing.declared import FactError, check_op
@@ -42,6 +42,17 @@ def sliced(offset: Any, size: int, stride: int = 1) -> Slice:
 
 def extract(source: Value, *offset: Value) -> Op:
     return tensor.ExtractSlice.of(source, sliced(*offset or (2,), 3), TensorType((3,), F64), UNKNOWN)
+
+
+def host_call(a: Value, b: Value, new: Value, both: Value, unread: Value) -> Op:
+    """Two inputs; a new array, one that is read and written, one that is only written."""
+
+    def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        outs[0][...] = ins[0] + ins[1].sum(axis=0)
+        outs[1][...] = 2 * outs[1] + ins[0]
+        outs[2][...] = 3
+
+    return host.HostCall.of(host.HostFunction("run", run), [a, b], [new, both, unread], [0, 2], UNKNOWN)
 
 
 def reverse(source: Value) -> Op:
@@ -166,6 +177,7 @@ CASES: dict[str, tuple[Any, list[Example]]] = {
     "linalg.generic": (generic([(0,), (0,)], negate), [(vector(5), vector(5)), (vector(10)[::2], vector(5)[::-1])]),
     "linalg.generic transposed": (generic([(0, 1), (1, 0)], negate, "pp"), [(matrix(2, 3), matrix(3, 2))]),
     "linalg.generic that reduces": (generic([(0, 1), (0,)], accumulate, "pr"), [(matrix(2, 3), vector(2))]),
+    "tracebuf.host_call": (host_call, [(vector(4), matrix(2, 4), vector(4), vector(4)[::-1], vector(3))]),
     "linalg.fill": (linalg.Fill, [(np.float64(3.0), vector(5)), (np.float64(3.0), matrix(4, 4)[::2, ::2])]),
     "linalg.matmul": (contraction(False), [INTO_MATRIX]),
     "linalg.matvec": (contraction(False), [(matrix(2, 3), vector(3), vector(2))]),

@@ -47,13 +47,14 @@ class Counters:
 class Context:
     """The context of `backend.llvm.abi`, the call backs behind it and the arrays they made."""
 
-    __slots__ = ("_callbacks", "_zero", "blocks", "error", "frame", "owners", "references", "slots")
+    __slots__ = ("_callbacks", "_zero", "args", "blocks", "error", "frame", "owners", "references", "slots")
 
     def __init__(self, arena_slots: int, frame_size: int, references: Sequence[DestinationOp] = ()) -> None:
         self.slots = (ctypes.c_int64 * (abi.ARENA + 2 * arena_slots))()
         self.frame = (ctypes.c_int64 * frame_size)()
         self.frame[0] = ctypes.addressof(self.slots)
         self.owners: dict[int, np.ndarray] = {}
+        self.args: Sequence[object] = ()
         self.blocks: list[np.ndarray | None] = [None] * arena_slots
         self.error: BaseException | None = None
         self.references = references
@@ -65,10 +66,15 @@ class Context:
             self.slots[slot] = ctypes.cast(function, ctypes.c_void_p).value or 0
         self._zero = bytes(8 * (abi.ARENA - abi.ALLOCATIONS))
 
-    def begin(self) -> None:
-        """Before a call: counters at zero."""
+    def begin(self, args: Sequence[object]) -> None:
+        """Before a call with these arguments: counters at zero."""
+        self.args = args
         ctypes.memmove(ctypes.addressof(self.slots) + 8 * abi.ALLOCATIONS, self._zero, len(self._zero))
-        self.error = None
+
+    def end(self) -> None:
+        """After a call: nothing of it is kept."""
+        self.owners.clear()
+        self.args, self.error = (), None
 
     def counters(self) -> Counters:
         return Counters(*self.slots[abi.ALLOCATIONS : abi.ARENA])
@@ -112,9 +118,17 @@ class Context:
             self.error = error
             return 0
 
+    def _hand_over(self) -> object:
+        """The owners of all memory in use, which this context does not use again."""
+        owners = (self.args, list(self.owners.values()), self.blocks)
+        self.blocks = [None] * len(self.blocks)
+        for slot in range(len(self.blocks)):
+            self.slots[abi.ARENA + 2 * slot + 1] = 0
+        return owners
+
     def _refer(self, spec: int) -> int:
         try:
-            refer(self.references[ctypes.c_int64.from_address(spec).value], spec + 8)
+            refer(self.references[ctypes.c_int64.from_address(spec).value], spec + 8, self._hand_over)
             return 1
         except BaseException as error:
             self.error = error

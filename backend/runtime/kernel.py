@@ -138,7 +138,7 @@ class Kernel:
         emitted = self._emitted
         context = self._context if mine else Context(emitted.arena_slots, self.frame.size, emitted.references)
         try:
-            context.begin()
+            context.begin(args)
             frame = ctypes.addressof(context.frame)
             ctypes.memmove(frame + 8, packed, len(packed))
             status = self._function(frame)
@@ -147,7 +147,7 @@ class Kernel:
             results = [self._result(r, context, args) for r in self._results]
             return results, context.counters() if counted else None
         finally:
-            context.owners.clear()
+            context.end()
             if mine:
                 self._lock.release()
 

@@ -1,15 +1,24 @@
-"""Runs an op's NumPy reference on a kernel's buffers: the other end of `backend.llvm.references`."""
+"""Runs an op's NumPy reference on a kernel's buffers: the other end of `backend.llvm.references`.
+
+The arrays lend the kernel's memory. A host call's function, or the frames of an exception that it raised, may still
+hold one afterwards: then that array, and so every view of it, gets the owners of the memory to keep (it is not used
+again, and the memory is never freed under it), and a function that has kept one is told so.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import gc
+from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
-from tracebuf.errors import InternalError
-from tracebuf.ir.ndarray import array_at
+from tracebuf.errors import InternalError, TracebufError, note_location
+from tracebuf.ir.ndarray import Lent, array_at
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
+from tracebuf.ops.host import HostCall, read_only
 from tracebuf.ops.linalg import DestinationOp
 
 
@@ -23,23 +32,56 @@ class _NoInterpreter:
         return self.run_block(op, [])
 
 
-def refer(op: DestinationOp, spec: int) -> None:
-    """Computes the outs from the inputs; `spec` is the address of the first operand's slots."""
-    args: list[Any] = []
-    for value in op.operands:
-        args.append(_operand(value.type, spec))
-        spec += 8 * (1 + 2 * value.type.rank if isinstance(value.type, MemRefType) else 1)
-    results = op.evaluate(_NoInterpreter(), [_read_only(a) for a in args])
+def refer(op: DestinationOp, spec: int, hand_over: Callable[[], object]) -> None:
+    """Computes the outs from the inputs; `spec` is the address of the first operand's slots, `hand_over` gives up the
+    owners of all memory that the kernel uses."""
+    args = operands(op, spec)
+    lent = [ref(a.base) for a in args if isinstance(a, np.ndarray) and isinstance(a.base, Lent)]
+    try:
+        compute(op, args)
+    except BaseException as error:
+        keep(lent, hand_over)
+        if op.may_raise:
+            note_location(error, op.loc)
+        raise
+    args.clear()
+    if isinstance(op, HostCall) and op.may_keep and any(r() is not None for r in lent):
+        gc.collect()
+        if keep(lent, hand_over):
+            raise note_location(kept_error(str(op.callee)), op.loc)
+
+
+def compute(op: DestinationOp, args: list[Any]) -> None:
+    """A host call on the memory itself; else what the reference gives goes there."""
+    args[: op.n_ins] = map(read_only, args[: op.n_ins])
+    if isinstance(op, HostCall):
+        op.run(args)
+        return
+    results = op.evaluate(_NoInterpreter(), list(map(read_only, args)))
     for out, result in zip(args[op.n_ins :], results, strict=True):
         out[...] = result
 
 
-def _read_only(arg: Any) -> Any:
-    if not isinstance(arg, np.ndarray):
-        return arg
-    shown = arg.view()
-    shown.flags.writeable = False
-    return shown
+def keep(lent: Sequence[ref[Lent]], hand_over: Callable[[], object]) -> bool:
+    """Whether any lent memory is still in use; it stays alive then."""
+    left = [found for r in lent if (found := r()) is not None]
+    owners = hand_over() if left else None
+    for found in left:
+        found.owner = owners
+    return bool(left)
+
+
+def kept_error(name: str) -> TracebufError:
+    text = "keeps an array that it was given, whose memory is used again after the call"
+    return TracebufError(f"host_call: {name} {text}\nInstead: keep a copy: x.copy()")
+
+
+def operands(op: DestinationOp, at: int) -> list[Any]:
+    found = []
+    for value in op.operands:
+        found.append(_operand(value.type, at))
+        at += 8 * (1 + 2 * value.type.rank if isinstance(value.type, MemRefType) else 1)
+    return found
 
 
 def _operand(type_: Any, at: int) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy import aggregates, creation, products, shapes, stacking
+from tracebuf.frontends.numpy import aggregates, creation, host_table, products, shapes, stacking
 from tracebuf.frontends.numpy.conditions import as_reached, two_origins
 from tracebuf.frontends.numpy.fresh import (
     as_array,
@@ -308,7 +308,7 @@ HANDLERS: dict[Any, Handler] = {
     **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **stacking.FUNCTIONS,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
     **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},
-    **PYTHON, **MATH,
+    **PYTHON, **MATH, **host_table.FUNCTIONS,
 }  # fmt: skip
 METHODS: dict[str, Handler] = {
     "copy": copy_method, "astype": astype, "fill": fill_method, "clip": clip, "round": round_function, "item": item,

@@ -32,7 +32,7 @@ from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.prover import composites
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import I1, I64, INDEX, ScalarType, TensorType
-from tracebuf.ops import arith, checks, division, integers, scf, tensor
+from tracebuf.ops import arith, checks, division, host, integers, scf, tensor
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 OVERFLOW = "Python integers are limited to 64 bits in compiled code"
@@ -137,7 +137,8 @@ class Recorder:
     @property
     def certain(self) -> bool:
         """Whether what is recorded now is always reached: nothing before it may raise either."""
-        return not self.conditional and not any(isinstance(op, checks.Check) for op in self.func.walk())
+        may_stop = checks.Check | host.HostCall
+        return not self.conditional and not any(isinstance(op, may_stop) for op in self.func.walk())
 
     def constant(self, value: bool | int | float, element: ScalarType) -> Value:
         """An SSA constant, made once per region."""

@@ -20,6 +20,7 @@ from tracebuf.ir.verifier import where
 from tracebuf.ops.arith import convert
 from tracebuf.ops.bufferization import MaterializeInDestination
 from tracebuf.ops.checks import Check
+from tracebuf.ops.linalg import DestinationOp
 
 __all__ = ["Result", "run"]
 
@@ -70,6 +71,8 @@ class _TensorRunner(Runner):
         try:
             results = op.evaluate(self, args)
         except Exception as e:
+            if isinstance(op, DestinationOp) and op.may_raise:
+                raise
             raise InternalError(f"{where(op)}: its reference failed: {type(e).__name__}: {e}") from e
         for r in results:
             if isinstance(r, np.ndarray):

@@ -14,10 +14,12 @@ def address(x: np.ndarray) -> int:
     return ctypes.c_size_t.from_address(id(x) + _HEADER).value
 
 
-class _Lent:
-    """Memory that NumPy shall see as an array (and that somebody else keeps alive)."""
+class Lent:
+    """Memory that NumPy shall see as an array: the `base` of that array, and so alive as long as any view of it is.
+    Somebody else keeps the memory alive, unless `owner` does."""
 
     def __init__(self, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> None:
+        self.owner: object = None
         self.__array_interface__ = {
             "data": (pointer, False), "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3,
         }  # fmt: skip
@@ -25,4 +27,4 @@ class _Lent:
 
 def array_at(pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """The array whose element 0 is at an address; strides in bytes."""
-    return np.empty(shape, dtype) if 0 in shape else np.asarray(_Lent(pointer, shape, strides, dtype))
+    return np.empty(shape, dtype) if 0 in shape else np.asarray(Lent(pointer, shape, strides, dtype))

@@ -10,6 +10,7 @@ from tracebuf.ops import (
     forall,
     func,
     functions,
+    host,
     index,
     integers,
     libm,
@@ -23,6 +24,6 @@ from tracebuf.ops import (
 )  # fmt: skip
 
 __all__ = [
-    "arith", "bufferization", "casts", "cf", "checks", "division", "forall", "func", "functions", "index", "integers",
-    "libm", "linalg", "made", "memref", "named", "scf", "tensor", "vector",
+    "arith", "bufferization", "casts", "cf", "checks", "division", "forall", "func", "functions", "host", "index",
+    "integers", "libm", "linalg", "made", "memref", "named", "scf", "tensor", "vector",
 ]  # fmt: skip

@@ -121,6 +121,8 @@ class DestinationOp(Op):
     __slots__ = ()
     pure = True
     levels = frozenset({"tensor", "memref"})
+    may_raise: ClassVar[bool] = False
+    """What its `evaluate` raises is the program's, not a mistake of ours."""
 
     def spec(self, types: Sequence[Type]) -> Spec | None:
         """The op as loops over operands of these types (tensors or memrefs); None if there is no such form."""

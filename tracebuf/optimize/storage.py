@@ -14,6 +14,8 @@ from __future__ import annotations
 from tracebuf.ir.core import Block, Func, Op
 from tracebuf.ir.dims import Dim
 from tracebuf.ops import memref, scf
+from tracebuf.ops.host import HostCall
+from tracebuf.optimize.liveness import users
 
 SMALL = 1024
 """Bytes up to which one buffer may live on the stack."""
@@ -80,6 +82,8 @@ class _Plan:
         size = op.result.memref_type.byte_size
         if not isinstance(size, int) or size > SMALL or self.stack + size > STACK:
             return False
+        if any(isinstance(user, HostCall) for user in users(op.result)):
+            return False  # what a function may keep must be memory that can be kept
         self.stack += size
         return True
 

@@ -1,0 +1,108 @@
+"""np.linalg on the host: what LAPACK computes. Shapes are as `numpy/linalg/_linalg.py` documents them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.broadcasting import broadcast
+from tracebuf.frontends.numpy.host_calls import Entry, Given, Shape, Shapes
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.ir.dims import Dim, dim_min
+
+la = np.linalg
+STACKS = "Stacks of matrices too."
+REAL = "Of complex arrays: for real ones the dtype of the result depends on the elements."
+
+
+def of_square(*axes: int) -> Shapes:
+    """Results of so many axes of the matrix's size, behind the leading ones. Sizes are equal by a guard; where only the
+    run time knows, or they are not, the function raises what it raises."""
+
+    def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+        *batch, m, n = given["a"].shape
+        r.ask_equal(m, n)
+        return [(*batch, *(r.facts.canon(m), r.facts.canon(n))[2 - k :]) for k in axes]
+
+    return shapes
+
+
+def transposed(r: Recorder, given: Given) -> Sequence[Shape]:
+    *batch, m, n = given["a"].shape
+    return [(*batch, n, m)]
+
+
+def solve_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    """`b` is a vector if it has one axis, else a stack of matrices."""
+    a, b = given["a"].shape, given["b"].shape
+    r.ask_equal(a[-2], a[-1])
+    if len(b) == 1:
+        return [a[:-1]]
+    return [(*broadcast(r, [a[:-2], b[:-2]]), a[-1], b[-1])]
+
+
+def qr_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    mode = given.get("mode", "reduced")
+    *batch, m, n = given["a"].shape
+    k = r.facts.simplify(dim_min(m, n))
+    found: dict[str, list[list[Dim]]] = {
+        "reduced": [[m, k], [k, n]], "complete": [[m, m], [m, n]], "r": [[k, n]], "raw": [[n, m], [k]]
+    }  # fmt: skip
+    return [(*batch, *core) for core in found[mode]]
+
+
+def svd_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    *batch, m, n = given["a"].shape
+    k = r.facts.simplify(dim_min(m, n))
+    if not given.get("compute_uv", True):
+        return [(*batch, k)]
+    full = given.get("full_matrices", True)
+    u, vh = ((m, m), (n, n)) if full else ((m, k), (k, n))
+    return [(*batch, *u), (*batch, k), (*batch, *vh)]
+
+
+def svdvals_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    *batch, m, n = given["x"].shape
+    return [(*batch, r.facts.simplify(dim_min(m, n)))]
+
+
+def only_complex(r: Recorder, given: Given) -> None:
+    """Eigenvalues of a real matrix are real or complex, depending on its elements."""
+    if given["a"].dtype.kind != "c":
+        raise UnsupportedError(
+            "eigenvalues of a real matrix have a dtype that depends on its elements", location=r.loc,
+            instead="np.linalg.eigh for a symmetric matrix, else pass a.astype(np.complex128)",
+        )  # fmt: skip
+
+
+def leading(r: Recorder, given: Given) -> Sequence[Shape]:
+    """A number for each matrix."""
+    return [given["x"].shape[:-2]]
+
+
+def rank_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    shape: Sequence[Dim] = given["A"].shape
+    return [shape[:-2] if len(shape) > 1 else ()]
+
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry(la.solve, ("a", "b"), solve_shapes, limits=STACKS),
+    Entry(la.inv, ("a",), of_square(2), limits=STACKS),
+    Entry(la.pinv, ("a", "rcond", "rtol"), transposed, limits=STACKS),
+    Entry(la.det, ("a",), of_square(0), limits=STACKS),
+    Entry(la.slogdet, ("a",), of_square(0, 0), limits=STACKS),
+    Entry(la.cholesky, ("a",), of_square(2), limits=STACKS),
+    Entry(la.qr, ("a",), qr_shapes, limits=STACKS),
+    Entry(la.svd, ("a",), svd_shapes, limits=STACKS),
+    Entry(la.svdvals, ("x",), svdvals_shapes, limits=STACKS),
+    Entry(la.eigh, ("a",), of_square(1, 2), limits=STACKS),
+    Entry(la.eigvalsh, ("a",), of_square(1), limits=STACKS),
+    Entry(la.eig, ("a",), of_square(1, 2), limits=REAL, refuses=only_complex),
+    Entry(la.eigvals, ("a",), of_square(1), limits=REAL, refuses=only_complex),
+    Entry(la.matrix_rank, ("A", "tol", "rtol"), rank_shapes, limits=STACKS),
+    Entry(la.cond, ("x",), leading, limits=STACKS),
+)
+FUNCTIONS: dict[Any, Entry] = {entry.function: entry for entry in ENTRIES}
