@@ -46,7 +46,7 @@ def test_s2_stacks_on_every_rung() -> None:
 
 
 def test_what_is_refused() -> None:
-    for text in ("np.tensordot(a, a)", "np.matmul(a, a, axes=[(0, 1)])"):
+    for text in ("np.matmul(a, a, axes=[(0, 1)])",):
         refused(program(f"def f(a):\n    return {text}"), VALUES["a"])
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy import aggregates, creation, host_table, products, shapes, stacking
+from tracebuf.frontends.numpy import aggregates, creation, einsum, host_table, products, shapes, stacking
 from tracebuf.frontends.numpy.conditions import as_reached, two_origins
 from tracebuf.frontends.numpy.fresh import (
     as_array,
@@ -306,6 +306,7 @@ HANDLERS: dict[Any, Handler] = {
     np.shape: lambda r, a: attribute(r, as_array(r, a), "shape"), np.ndim: lambda r, a: as_array(r, a).ndim,
     np.size: lambda r, a: attribute(r, as_array(r, a), "size"), slice: lambda r, *bounds: slice(*bounds),
     **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **stacking.FUNCTIONS,
+    **einsum.FUNCTIONS,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
     **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},
     **PYTHON, **MATH, **host_table.FUNCTIONS,

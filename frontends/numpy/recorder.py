@@ -15,16 +15,7 @@ from functools import reduce
 from typing import Any, Literal, NoReturn
 
 from tracebuf.errors import UnsupportedError, note_location
-from tracebuf.frontends.numpy.values import (
-    ArrayRef,
-    Diagonal,
-    Groups,
-    GuardedRef,
-    Regrouping,
-    Storage,
-    View,
-    storages_of,
-)
+from tracebuf.frontends.numpy.values import ArrayRef, Diagonal, Groups, GuardedRef, Storage, View, storages_of
 from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, mul, neg, sub, substitute, sym, symbols
 from tracebuf.ir.facts import Facts
@@ -552,7 +543,11 @@ class Recorder:
         if over is None:
             self.set_value(storage, value)
             return
-        assert isinstance(over, Regrouping), "stores through a read-only view"
+        if isinstance(over, Diagonal):
+            from tracebuf.frontends.numpy.diagonals import store_diagonal  # which is built on this module
+
+            store_diagonal(self, storage, over, value)
+            return
         inner = over.view
         back = self._regrouped(value, inner.sizes, over.new, over.old, over.merged)
         if not inner.is_whole(storage.shape if inner.over is None else inner.over.shape):
