@@ -39,7 +39,6 @@ from tracebuf.frontends.numpy.arguments import (
 from tracebuf.frontends.numpy.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.donations import donated
 from tracebuf.frontends.numpy.outputs import Form, copy_results, destinations, labels
-from tracebuf.frontends.numpy.source import heading
 from tracebuf.frontends.numpy.static import check_names, static_key
 from tracebuf.frontends.numpy.trace import Call, Conditions, Leaf, Pick
 from tracebuf.options import Options
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("tracebuf")
 T = TypeVar("T")
+Named = tuple[str, ...]
 MAX_CAPTURES = 256
 """A function that captures more arrays than this (or other ones each time) runs as it is."""
 
@@ -174,10 +174,10 @@ class BufferizedFunction:
         parameters = self._signature.parameters.values()
         kinds = {p.kind for p in parameters}
         self._star = next((p.name for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
-        self._names = tuple(p.name for p in parameters if p.name != self._star)
-        self._any_keyword = inspect.Parameter.VAR_KEYWORD in kinds
+        self._stars = next((p.name for p in parameters if p.kind is inspect.Parameter.VAR_KEYWORD), None)
+        self._names = tuple(p.name for p in parameters if p.name not in (self._star, self._stars))
         self._all_positional = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
-        self.takes_out = "out" not in self._signature.parameters and not self._any_keyword
+        self.takes_out = "out" not in self._signature.parameters and self._stars is None
         self._static = tuple(i for i, name in enumerate(self._names) if name in options.static_argnames)
         self._hidden: tuple[Hidden, ...] = ()
         self._compiled: dict[tuple[Any, ...], list[Specialization]] = {}
@@ -195,14 +195,14 @@ class BufferizedFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The function's result, as eager NumPy gives it.
 
-        With `out=` (unless the function has a parameter of that name) the result is computed into that array, or those
-        arrays, and they are returned. Raises UnsupportedError where the function or an argument is outside the
+        With `out=` (unless the function takes an argument of that name) the result is computed into that array, or
+        those arrays, and they are returned. Raises UnsupportedError where the function or an argument is outside the
         language (with `fallback="numpy"`: runs the original function), else what eager raises.
         """
-        values, out = self._values(args, kwargs)
+        values, form = self._values(args, kwargs)
         given = self._quick_key(values)
         try:
-            if given is not None and (known := self._recent.get((given, out))) and apart(values, known.extents):
+            if given is not None and (known := self._recent.get((given, form))) and apart(values, known.extents):
                 for spec in known.group:
                     if spec.fits(values):
                         return self._run(spec, values, known)
@@ -292,26 +292,25 @@ class BufferizedFunction:
         return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in self._originals.items())))
 
     # -- from arguments to a specialisation
-    def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], Form]:
-        """The call's values (bound parameters, what `*args` took, buffers of `out=`, captured arrays) and the form of
-        `out`."""
+    def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], tuple[Named, Form]]:
+        """The call's values (bound parameters, what `*args` and `**kwargs` took, buffers of `out=`, captured arrays);
+        the names in `**kwargs` and the form of `out`."""
         if self.takes_out and "out" in kwargs:
             out, buffers = destinations(kwargs["out"])
-            values = (*self._bind(args, {k: v for k, v in kwargs.items() if k != "out"}), *buffers)
+            values, named = self._bind(args, {k: v for k, v in kwargs.items() if k != "out"})
+            values = (*values, *buffers)
         else:
-            out, values = None, self._bind(args, kwargs)
-        return (*values, *[h.value() for h in self._hidden]) if self._hidden else values, out
+            out, (values, named) = None, self._bind(args, kwargs)
+        return (*values, *[h.value() for h in self._hidden]) if self._hidden else values, (named, out)
 
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], Named]:
         if not kwargs and len(args) == len(self._names) and self._all_positional:
-            return args
-        if self._any_keyword:
-            where = heading(self.__wrapped__)
-            raise UnsupportedError("**kwargs is not supported", location=where, instead="name the parameters")
+            return args, ()
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         extra = () if self._star is None else bound.arguments.pop(self._star)
-        return (*bound.arguments.values(), *extra)
+        named = {} if self._stars is None else bound.arguments.pop(self._stars)
+        return (*bound.arguments.values(), *extra, *named.values()), tuple(named)
 
     def _quick_key(self, values: Sequence[Any]) -> tuple[Any, ...] | None:
         """What the keys of a call are a function of, quickly made; None where only `_call` can tell."""
@@ -323,26 +322,27 @@ class BufferizedFunction:
         given = signature(plain)
         return None if given is None else (*given, *static)
 
-    def _call(self, values: tuple[Any, ...], out: Form, hidden: tuple[Hidden, ...]) -> Call:
-        buffers = labels(out)
-        extra = len(values) - len(self._names) - len(buffers) - len(hidden)
-        names = (*self._names, *(f"{self._star}[{i}]" for i in range(extra)), *buffers, *(h.label for h in hidden))
+    def _call(self, values: tuple[Any, ...], form: tuple[Named, Form], hidden: tuple[Hidden, ...]) -> Call:
+        (named, out), buffers = form, labels(form[1])
+        extra = len(values) - len(self._names) - len(named) - len(buffers) - len(hidden)
+        many = (*(f"{self._star}[{i}]" for i in range(extra)), *(f"{self._stars}[{n!r}]" for n in named))
+        names = (*self._names, *many, *buffers, *(h.label for h in hidden))
         made = enumerate(zip(names, values, strict=True))
         keys = tuple(static_key(n, v) if i in self._static else key_of(n, v) for i, (n, v) in made)
         related = relations(values)
         given = donated(self.__wrapped__, self.options, names, keys, related)
-        return Call(names, values, keys, related, extra, out, hidden, given)
+        return Call(names, values, keys, related, extra, named, out, hidden, given)
 
     def _complete(self, args: tuple[Any, ...], kwargs: dict[str, Any], use: Callable[[Call], T]) -> T:
         """What `use` makes of the call; each captured array that its tracing meets joins the call, which then begins
         again."""
         for _ in range(MAX_CAPTURES):
             hidden = self._hidden
-            values, out = self._values(args, kwargs)
+            values, form = self._values(args, kwargs)
             if hidden is not self._hidden:
                 continue  # another thread met a captured array just now
             try:
-                return use(self._call(values, out, hidden))
+                return use(self._call(values, form, hidden))
             except NewCapture as new:
                 self._add_hidden(new.hidden)
         raise RunOriginal(f"it captures more than {MAX_CAPTURES} arrays, or other ones each time")
@@ -394,7 +394,7 @@ class BufferizedFunction:
                 return
             if len(self._recent) >= 256:
                 self._recent.clear()
-            self._recent[given, call.out] = _Recent(self._compiled.setdefault(group, []), extents)
+            self._recent[given, (call.named, call.out)] = _Recent(self._compiled.setdefault(group, []), extents)
 
     def _find(self, call: Call) -> Specialization:
         for spec in self._compiled.get(call.group, ()):

@@ -9,11 +9,29 @@ from typing import Any
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.values import NpScalar
+from tracebuf.frontends.numpy.values import NpScalar, PyBool
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.location import Location
 from tracebuf.ir.types import F64, I1
 from tracebuf.ops import arith, scf
+
+FLAGS = frozenset((
+    "keepdims", "endpoint", "retstep", "sparse", "copy", "rowvar", "bias", "equal_nan", "returned", "right", "invert",
+    "full_matrices", "compute_uv", "hermitian", "return_index", "return_inverse", "return_counts", "density", "upper",
+    "assume_unique", "subok", "unbiased", "include_initial", "optimize",
+))  # fmt: skip
+"""Named arguments of NumPy's functions that are True or False, and decide what is done."""
+
+
+def static_flags(r: Recorder, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Named arguments with their flags known: a guard decides what an argument of the caller's is."""
+    decided = {
+        k: known
+        for k, x in kwargs.items()
+        if k in FLAGS and isinstance(x, PyBool) and x.nonneg is not None
+        if (known := r.ask_nonneg(x.nonneg)) is not None
+    }
+    return {**kwargs, **decided} if decided else kwargs
 
 
 def two_origins(loc: Location) -> UnsupportedError:

@@ -12,6 +12,7 @@ import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy import aggregates, functions, rewrites
+from tracebuf.frontends.numpy.conditions import static_flags
 from tracebuf.frontends.numpy.fresh import as_array
 from tracebuf.frontends.numpy.identity import same_thing
 from tracebuf.frontends.numpy.indexing import read_item
@@ -299,7 +300,8 @@ class Expressions:
             found = truth_of_all(self.r, "any", tuple(compare(self.r, "Eq", x, i) for i in items))
             assert isinstance(found, (bool, PyBool))
             return found
-        if is_traced(x) or not isinstance(items, (tuple, list, str, frozenset)) or any(is_traced(i) for i in items):
+        known = isinstance(items, (tuple, list, str, frozenset, dict))
+        if is_traced(x) or not known or any(is_traced(i) for i in items):
             raise self.refuse(node, "`in` needs values known at trace time", rewrites.CONTAINS)
         return x in items
 
@@ -387,6 +389,8 @@ class Expressions:
                 )
             if not is_traced(index):
                 return base[index]
+        if isinstance(base, dict) and not is_traced(index):
+            return base[index]
         if isinstance(base, Range):
             return range_item(self.r, base, index)
         if isinstance(base, Scalar) and not is_traced(index):
@@ -447,8 +451,6 @@ class Expressions:
 
     def make_nested(self, node: ast.FunctionDef | ast.Lambda, name: str, env: Env) -> NestedFunction:
         """A function object for an inner def or lambda; it sees the enclosing names as they are when it is called."""
-        if node.args.kwarg:
-            raise self.refuse(node, "**kwargs is not supported", "name the parameters")
         outer = self.scope
         source = make_source(node, outer.source.file)
         plain = [*node.args.posonlyargs, *node.args.args]
@@ -474,18 +476,29 @@ class Expressions:
         args = self.items(node.args, env)
         kwargs: dict[str, Any] = {}
         for keyword in node.keywords:
-            if keyword.arg is None:
-                raise self.refuse(node, "**kwargs in a call is not supported", "name the arguments")
-            kwargs[keyword.arg] = self.expr(keyword.value, env)
+            value = self.expr(keyword.value, env)
+            self.add_named(node, kwargs, value if keyword.arg is None else {keyword.arg: value})
         self.at(node)
         return self.call(node, function, args, kwargs)
+
+    def add_named(self, node: ast.Call, kwargs: dict[str, Any], more: Any) -> None:
+        """Adds what `name=x` or `**x` gives to the named arguments of a call."""
+        self.at(node)
+        if not isinstance(more, dict):
+            raise TypeError(f"argument after ** must be a mapping, not {rewrites.name_of(more)}")
+        for name, value in more.items():
+            if not isinstance(name, str):
+                raise TypeError("keywords must be strings")
+            if name in kwargs:
+                raise TypeError(f"got multiple values for keyword argument '{name}'")
+            kwargs[name] = value
 
     def call(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Dispatch on the callee itself (rule X1)."""
         if not takes_choices(function) and any(isinstance(x, Choice) for x in self.flat([*args, *kwargs.values()])):
             raise path_dependent(self.r, "<value>", "values of different types")
         if isinstance(function, Method):
-            return functions.METHODS[function.name](self.r, function.ref, *args, **kwargs)
+            return functions.METHODS[function.name](self.r, function.ref, *args, **static_flags(self.r, kwargs))
         if isinstance(function, NestedFunction):
             return self.call_nested(function, args, kwargs)
         if function is partial:

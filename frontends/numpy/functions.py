@@ -15,7 +15,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import aggregates, creation, einsum, host_table, products, shapes, stacking
-from tracebuf.frontends.numpy.conditions import as_reached, two_origins
+from tracebuf.frontends.numpy.conditions import as_reached, static_flags, two_origins
 from tracebuf.frontends.numpy.fresh import (
     as_array,
     copy_of,
@@ -394,7 +394,7 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
     if isinstance(function, np.ufunc) and any(isinstance(x, (tuple, list)) and any(map(is_traced, x)) for x in args):
         reason = f"np.{function.__name__} of a tuple or list of numbers"
         raise UnsupportedError(reason, location=r.loc, instead=f"np.{function.__name__}(np.array((x, y)))")
-    return NotImplemented if handler is None else handler(r, *args, **kwargs)
+    return NotImplemented if handler is None else handler(r, *args, **static_flags(r, kwargs))
 
 
 def is_numpys(ufunc: np.ufunc) -> bool:

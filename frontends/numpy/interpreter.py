@@ -80,10 +80,8 @@ class Interpreter(Statements):
         bound = inspect.signature(function, follow_wrapped=False).bind(*args, **kwargs)
         given = set(bound.arguments)
         bound.apply_defaults()
-        if code.co_flags & inspect.CO_VARKEYWORDS:
-            raise UnsupportedError("**kwargs is not supported", location=self.r.loc, instead="name the parameters")
         for name, default in bound.arguments.items():
-            nothing = type(default) is tuple and not default  # what `*args` is without any
+            nothing = type(default) in (tuple, dict) and not default  # what `*args` and `**kwargs` are without any
             if name not in given and isinstance(default, (list, dict, set, tuple, np.ndarray)) and not nothing:
                 fetch = partial(default_of, function, name)
                 bound.arguments[name] = self.capture(name, fetch, default, function)

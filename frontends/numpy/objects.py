@@ -33,14 +33,13 @@ class NestedFunction:
         """Parameters bound to arguments; TypeError as Python's."""
         a = self.source.node.args
         kind = inspect.Parameter
-        parameters = [
-            kind(p.arg, kind.POSITIONAL_OR_KEYWORD, default=self.defaults.get(p.arg, kind.empty))
-            for p in [*a.posonlyargs, *a.args]
-        ]
+        groups = (a.posonlyargs, kind.POSITIONAL_ONLY), (a.args, kind.POSITIONAL_OR_KEYWORD)
+        parameters = [kind(p.arg, k, default=self.defaults.get(p.arg, kind.empty)) for ps, k in groups for p in ps]
         parameters += [kind(a.vararg.arg, kind.VAR_POSITIONAL)] if a.vararg else []
         parameters += [
             kind(p.arg, kind.KEYWORD_ONLY, default=self.defaults.get(p.arg, kind.empty)) for p in a.kwonlyargs
         ]
+        parameters += [kind(a.kwarg.arg, kind.VAR_KEYWORD)] if a.kwarg else []
         bound = inspect.Signature(parameters).bind(*args, **kwargs)
         bound.apply_defaults()
         return dict(bound.arguments)

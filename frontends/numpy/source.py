@@ -83,7 +83,7 @@ def matches(node: Definition, code: types.CodeType) -> bool:
 
 def make_source(node: Definition, file: str) -> Source:
     """The source of a definition met while tracing."""
-    rest = [node.args.vararg] if node.args.vararg else []
+    rest = [a for a in (node.args.vararg, node.args.kwarg) if a is not None]
     names = {a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, *rest]}
     body = node.body if isinstance(node, ast.FunctionDef) else []
     return Source(node, file, liveness.analyse(node), frozenset(names) | frozenset(liveness.stored(body)))

@@ -103,15 +103,16 @@ def same_capture(now: Any, then: Any) -> bool:
 
 @dataclass(frozen=True)
 class Call:
-    """The arguments of one call: the bound parameters in order, the `extra` arguments of `*args`, the buffers of
-    `out=`, the captured arrays. `keys` are their parts of the specialisation's key, `related` how they lie to each
-    other, `donated` those that the program may overwrite as it likes."""
+    """The arguments of one call: the bound parameters in order, the `extra` arguments of `*args`, those of
+    `**kwargs` (`named`), the buffers of `out=`, the captured arrays. `keys` are their parts of the specialisation's
+    key, `related` how they lie to each other, `donated` those that the program may overwrite as it likes."""
 
     names: tuple[str, ...]
     values: tuple[Any, ...]
     keys: tuple[Key, ...]
     related: Relations
     extra: int
+    named: tuple[str, ...]
     out: Form
     hidden: tuple[Hidden, ...]
     donated: tuple[int, ...]
@@ -119,7 +120,7 @@ class Call:
     @property
     def group(self) -> tuple[Any, ...]:
         """What all specialisations that may serve the call have in common."""
-        return self.keys, self.related.same, self.related.objects, self.out, self.donated
+        return self.keys, self.related.same, self.related.objects, self.named, self.out, self.donated
 
 
 def trace(function: types.FunctionType, call: Call) -> Traced:
@@ -140,14 +141,17 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
     r = entry.begin()
     r.given = [g for g in given if isinstance(g, ArrayRef)]
     signature = inspect.signature(function, follow_wrapped=False)
-    parameters = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_POSITIONAL]
-    first, last = len(parameters) + call.extra, len(given) - len(call.hidden)
+    many = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = [p for p in signature.parameters.values() if p.kind not in many]
+    rest, last = len(parameters) + call.extra, len(given) - len(call.hidden)
+    first = rest + len(call.named)
     positional = [g for g, p in zip(given, parameters) if p.kind is not inspect.Parameter.KEYWORD_ONLY]
     keyword = {p.name: g for g, p in zip(given, parameters) if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    keyword.update(zip(call.named, given[rest:first]))
     interpreter = Interpreter(r, {h.place: g for h, g in zip(call.hidden, given[last:])})
     try:
         try:
-            result = interpreter.call_function(function, [*positional, *given[len(parameters) : first]], keyword)
+            result = interpreter.call_function(function, [*positional, *given[len(parameters) : rest]], keyword)
             r.loc = interpreter.returned_at
             result = store_results(r, result, arranged(call.out, given[first:last]))
         except DeadEnd:  # no path reaches a return: each raises when it is run
