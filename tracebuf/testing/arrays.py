@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-__all__ = ["DTYPES", "LAYOUTS", "RARE_DTYPES", "Layout", "array"]
+__all__ = ["DTYPES", "LAYOUTS", "RARE_DTYPES", "Layout", "array", "laid_out"]
 
 DTYPES = ("float64", "float32", "int64", "bool")
 RARE_DTYPES = ("int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64", "float16")
@@ -31,7 +31,7 @@ def array(
     "repeated" broadcast along the first axis (read-only). Layouts need rank 1 or more; rank 0 is always dense.
     """
     chosen = _values(dtype, shape, seed, special).copy()
-    result = _laid_out(chosen, layout) if shape else chosen
+    result = laid_out(chosen, layout) if shape else chosen
     result.flags.writeable = writable and layout != "repeated"
     return result
 
@@ -52,7 +52,8 @@ def _values(dtype: str, shape: tuple[int, ...], seed: int, special: bool) -> np.
     return np.array(items, dtype).reshape(shape)
 
 
-def _laid_out(values: np.ndarray[Any, np.dtype[Any]], layout: Layout) -> np.ndarray[Any, np.dtype[Any]]:
+def laid_out(values: np.ndarray[Any, np.dtype[Any]], layout: Layout) -> np.ndarray[Any, np.dtype[Any]]:
+    """The values in a memory layout (see `array`); of rank 1 or more."""
     shape = values.shape
     if layout == "repeated":
         return np.broadcast_to(values[:1] if shape[0] else values, shape)

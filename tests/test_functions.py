@@ -1,0 +1,75 @@
+"""Calls of every function of the support table, drawn by `tracebuf.testing.functions`, against eager (rule C1)."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from tracebuf.frontends.numpy import functions as known
+from tracebuf.testing import functions, names
+from tracebuf.testing.drawn import Array, Call
+from tracebuf.testing.functions import apart, calls, close, drawn, judge, known_names, picker, run
+from tracebuf.testing.specs import spec_of
+
+
+def test_every_known_function_can_be_drawn() -> None:
+    """A function that is new in the tracer's tables is drawn by the names of its parameters, or says what they are."""
+    missing = []
+    for name in known_names():
+        try:
+            drawn(name, picker(random.Random(0)))
+        except LookupError as error:
+            missing.append(str(error))
+    assert not missing, "\n".join(missing)
+
+
+def test_every_key_of_the_tables_has_a_name() -> None:
+    named = {id(names.object_of(n)) for n in names.public()}
+    assert not [f for f in known.HANDLERS if id(f) not in named]
+    assert not [m for m in known.METHODS if f"ndarray.{m}" not in names.public()]
+
+
+def test_draws_repeat() -> None:
+    first, second = (drawn("np.sum", picker(random.Random(3))) for _ in range(2))
+    assert str(first) == str(second) and "np.sum" in first.text
+    for x, y in zip(first.arguments(1), second.arguments(1)):
+        np.testing.assert_array_equal(x, y)
+
+
+@settings(max_examples=10, suppress_health_check=list(HealthCheck), deadline=None)
+@given(calls("np.add"))
+def test_calls_are_a_strategy(call: Call) -> None:
+    assert judge(call).kind != "failed", f"{judge(call).what}\n{call}"
+
+
+def test_a_wrong_value_and_a_wrong_dtype_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    call = Call("np.sum", ("return np.sum(a, axis=0)",), {"a": Array("float64", (3, 2), "F", "sums")})
+    assert judge(call).kind == "ok"
+    right = known.HANDLERS[np.sum]
+    monkeypatch.setitem(known.HANDLERS, np.sum, lambda r, a, axis: right(r, a, axis, initial=0.25))
+    assert "became" in judge(call).what
+    monkeypatch.setitem(known.HANDLERS, np.sum, lambda r, a, axis: right(r, a, axis, dtype=np.float32))
+    assert "float32" in judge(call).what
+    assert run("np.sum", 1, 20, most=12).counts["failed"]
+
+
+def test_a_crash_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*_: object) -> None:
+        functions._current("the call under way")
+        os._exit(3)
+
+    monkeypatch.setattr(functions, "run", crash)
+    assert "the call under way" in apart("np.sum", 0, 1.0, 1).failures["crash"]
+
+
+def test_tolerances_are_of_the_family() -> None:
+    assert [spec_of(n).near for n in ("np.reshape", "np.sin", "np.sum", "ndarray.mean")] == [
+        "exact", "loops", "sums", "sums",
+    ]  # fmt: skip
+    x = np.array([1.0, np.nan, -0.0])
+    assert close(x, x.copy(), 0) and not close(x, abs(x), 0) and not close(x, x + 1e-9, -4.0)
+    assert close(x, x + 1e-9, 1e-8) and not close(x, np.array([1, np.inf, 0]), 1e-8)
