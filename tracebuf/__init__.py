@@ -1,12 +1,14 @@
 """tracebuf: plain NumPy functions bufferized in place, by MLIR's One-Shot analysis, compiled to native loops.
 
 `bufferize` decorates a function; `measure` compares it with eager NumPy; `TracebufError` is the root of our errors.
-`fori_loop`, `while_loop` and `cond` are control flow for functions whose source cannot be read.
+`host_call` calls a Python function from compiled code; `fori_loop`, `while_loop` and `cond` are control flow for
+functions whose source cannot be read.
 """
 
 from tracebuf import bufferize as _package  # noqa: F401  the package of that name is loaded first, then hidden by the decorator
 from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import DonationError, InternalError, TracebufError, TracebufWarning, UnsupportedError
+from tracebuf.frontends.numpy.declared_calls import host_call
 from tracebuf.frontends.numpy.structured import cond, fori_loop, while_loop
 from tracebuf.measure import Measurement, measure
 from tracebuf.options import Options
@@ -23,6 +25,7 @@ __all__ = [
     "bufferize",
     "cond",
     "fori_loop",
+    "host_call",
     "measure",
     "while_loop",
 ]

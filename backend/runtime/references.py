@@ -8,17 +8,13 @@ again, and the memory is never freed under it), and a function that has kept one
 from __future__ import annotations
 
 import ctypes
-import gc
 from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import ref
 
-import numpy as np
-
-from tracebuf.errors import InternalError, TracebufError, note_location
-from tracebuf.ir.ndarray import Lent, array_at
+from tracebuf.errors import InternalError, note_location
+from tracebuf.ir.ndarray import Lent, array_at, leases, still_lent
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
-from tracebuf.ops.host import HostCall, read_only
+from tracebuf.ops.host import HostCall, kept_error, read_only
 from tracebuf.ops.linalg import DestinationOp
 
 
@@ -36,19 +32,18 @@ def refer(op: DestinationOp, spec: int, hand_over: Callable[[], object]) -> None
     """Computes the outs from the inputs; `spec` is the address of the first operand's slots, `hand_over` gives up the
     owners of all memory that the kernel uses."""
     args = operands(op, spec)
-    lent = [ref(a.base) for a in args if isinstance(a, np.ndarray) and isinstance(a.base, Lent)]
+    lent = leases(args)
     try:
         compute(op, args)
     except BaseException as error:
-        keep(lent, hand_over)
+        keep([found for lease in lent if (found := lease()) is not None], hand_over)
         if op.may_raise:
             note_location(error, op.loc)
         raise
     args.clear()
-    if isinstance(op, HostCall) and op.may_keep and any(r() is not None for r in lent):
-        gc.collect()
-        if keep(lent, hand_over):
-            raise note_location(kept_error(str(op.callee)), op.loc)
+    if isinstance(op, HostCall) and op.may_keep and (kept := still_lent(lent)):
+        keep(kept, hand_over)
+        raise note_location(kept_error(str(op.callee)), op.loc)
 
 
 def compute(op: DestinationOp, args: list[Any]) -> None:
@@ -62,18 +57,11 @@ def compute(op: DestinationOp, args: list[Any]) -> None:
         out[...] = result
 
 
-def keep(lent: Sequence[ref[Lent]], hand_over: Callable[[], object]) -> bool:
-    """Whether any lent memory is still in use; it stays alive then."""
-    left = [found for r in lent if (found := r()) is not None]
-    owners = hand_over() if left else None
-    for found in left:
+def keep(lent: Sequence[Lent], hand_over: Callable[[], object]) -> None:
+    """Lent memory that is still in use stays alive as long as it is."""
+    owners = hand_over() if lent else None
+    for found in lent:
         found.owner = owners
-    return bool(left)
-
-
-def kept_error(name: str) -> TracebufError:
-    text = "keeps an array that it was given, whose memory is used again after the call"
-    return TracebufError(f"host_call: {name} {text}\nInstead: keep a copy: x.copy()")
 
 
 def operands(op: DestinationOp, at: int) -> list[Any]:

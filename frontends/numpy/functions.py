@@ -16,6 +16,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import aggregates, creation, einsum, host_table, products, shapes, stacking
 from tracebuf.frontends.numpy.conditions import as_reached, static_flags, two_origins
+from tracebuf.frontends.numpy.declared_calls import host_call, traced_host_call
 from tracebuf.frontends.numpy.fresh import (
     as_array,
     copy_of,
@@ -309,7 +310,7 @@ HANDLERS: dict[Any, Handler] = {
     **einsum.FUNCTIONS,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
     **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},
-    **PYTHON, **MATH, **host_table.FUNCTIONS,
+    **PYTHON, **MATH, **host_table.FUNCTIONS, host_call: traced_host_call,
 }  # fmt: skip
 METHODS: dict[str, Handler] = {
     "copy": copy_method, "astype": astype, "fill": fill_method, "clip": clip, "round": round_function, "item": item,

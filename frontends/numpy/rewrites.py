@@ -28,11 +28,13 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
 }
 OUTSIDE = "compute it outside and pass the result in"
 _ITERABLE = "iterate over range(...), an array, a tuple or a list"
-_RANDOM = "draw the numbers outside and pass them in: a traced body is run once, not at each call"
-_TIME = "read the clock outside: a traced body is run once, not at each call"
+_RANDOM = "tracebuf.host_call(draw, n, result_shape=n), where draw(n) draws them, or pass the numbers in"
+_TIME = "tracebuf.host_call(time.perf_counter, result_shape=()), or read the clock outside"
+_FILES = "tracebuf.host_call(f, a), where f reads or writes the file"
 _SORT = "sort outside and pass the result in, or swap elements in a loop"
 CALLS = {
-    "print": "print outside of the function: a traced body is run once, not at each call",
+    "print": "tracebuf.host_call(print, ...): a traced body is run once, not at each call",
+    **dict.fromkeys(("open", "input", "numpy.load", "numpy.save", "numpy.savetxt", "numpy.loadtxt"), _FILES),
     "enumerate": _ITERABLE,
     "zip": _ITERABLE,
     "reversed": _ITERABLE,

@@ -1,18 +1,20 @@
 """explain: every allocation and copy that is left in a memref program, with the user's line, its bytes and why it is
-there."""
+there; every host call, with the bytes that it reads and writes."""
 
 from __future__ import annotations
 
 import linecache
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tracebuf.analysis import Conflict
 from tracebuf.analysis.certificate import Certificate
-from tracebuf.ir.core import Func, Op
-from tracebuf.ir.dims import Dim, Sym, evaluate, symbols
+from tracebuf.ir.core import Func, Op, Use
+from tracebuf.ir.dims import Dim, Sym, add, evaluate, symbols
 from tracebuf.ir.location import Location
+from tracebuf.ir.types import MemRefType
 from tracebuf.ops import bufferization, memref
+from tracebuf.ops.host import HostCall
 
 NEW = "a new array"
 """The reason that `tensor.empty` gives where nobody knows a better one."""
@@ -20,11 +22,13 @@ NEW = "a new array"
 
 @dataclass(frozen=True)
 class Entry:
-    """One allocation or copy. `bytes` is its size in this call (None where it varies while the function runs; `size`
-    says how); `in_loop` where it happens in each iteration; `lives` is "result", "arena" or "stack" for allocations.
+    """One allocation, copy or host call. `bytes` is its size in this call (None where it varies while the function
+    runs; `size` says how); `in_loop` where it happens in each iteration; `lives` is "result", "arena" or "stack" for
+    allocations.
     """
 
     kind: str
+    """"allocation", "copy" or "host call" (of the function that `reason` names; `bytes` are read and written)."""
     location: Location
     bytes: int | None
     size: str
@@ -34,6 +38,9 @@ class Entry:
     conflicts: tuple[Conflict, ...] = ()
     """What would go wrong without it, all of it; none where it is not for a conflict."""
 
+    read: int | None = None
+    """Of a host call's bytes, those of the arrays that it reads."""
+
     def __str__(self) -> str:
         where = f"line {self.location.line}" if self.location.line else "?"
         amount = human(self.bytes) if self.bytes is not None else f"{self.size} bytes"
@@ -41,6 +48,11 @@ class Entry:
         source = linecache.getline(self.location.file, self.location.line).strip()
         place = f" [{self.lives}]" if self.lives else ""
         head = f"{where}: {self.kind} of {amount}{again}{place}: {self.reason}"
+        if self.kind == "host call":
+            traffic = amount
+            if self.bytes is not None and self.read is not None:
+                traffic = f"reads {human(self.read)}, writes {human(self.bytes - self.read)}"
+            head = f"{where}: host call of {self.reason}{again}: {traffic}"
         return "\n".join([head, *([f"    {source}"] if source else []), *(f"    {line}" for line in self.more())])
 
     def more(self) -> list[str]:
@@ -50,7 +62,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a call still allocates and copies, in program order."""
+    """What a call still allocates and copies, and what it calls, in program order."""
 
     name: str
     entries: tuple[Entry, ...]
@@ -68,6 +80,10 @@ class Explanation:
         return tuple(e for e in self.entries if e.kind == "copy")
 
     @property
+    def host_calls(self) -> tuple[Entry, ...]:
+        return tuple(e for e in self.entries if e.kind == "host call")
+
+    @property
     def conflicts(self) -> tuple[Conflict, ...]:
         """Those of all entries, each once."""
         return tuple(dict.fromkeys(c for e in self.entries for c in e.conflicts))
@@ -76,6 +92,7 @@ class Explanation:
         head = f"{self.name}: no allocations, no copies"
         if self.entries:
             head = f"{self.name}: {count(self.allocations, 'allocation')}, {count(self.copies, 'copy')}"
+            head += f", {count(self.host_calls, 'host call')}" if self.host_calls else ""
         end = [f"`{x}` is donated {f'to no use: {why}' if why else 'and used'}" for x, why in self.donated.items()]
         end += [] if self.certificate is None else [str(self.certificate)]
         return "\n".join([head, *(str(e) for e in self.entries), *end])
@@ -98,14 +115,20 @@ def human(n: float) -> str:
 
 def explain(func: Func, env: Mapping[Sym, int]) -> Explanation:
     """The report of a memref program; `env` has the call's sizes. What has no bytes is left out."""
-    entries = [entry for op in func.walk() if (entry := entry_of(op, env)) is not None and entry.bytes != 0]
+    found = [entry for op in func.walk() if (entry := entry_of(op, env)) is not None]
+    entries = [entry for entry in found if entry.bytes != 0 or entry.kind == "host call"]
     arguments = zip(func.args, func.arg_attrs, strict=True)
     donated = {a.name: attrs.get("tracebuf.unused", "") for a, attrs in arguments if "tracebuf.donated" in attrs}
     return Explanation(func.name, tuple(entries), func.attrs.get("certificate"), donated)
 
 
 def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
-    """The entry of an allocation or a copy; None for other ops, for the stack, and for the program's own stores."""
+    """The entry of an allocation, a copy or a host call; None for other ops, for the stack, and for the program's own
+    stores."""
+    if isinstance(op, HostCall):
+        read, written = (traffic(uses) for uses in ([u for u in op.uses if op.reads(u)], op.out_uses))
+        size, name = add(read, written), str(op.callee)
+        return Entry("host call", op.loc, known(size, env), str(size), name, in_loop(op), read=known(read, env))
     if isinstance(op, memref.Alloc) and not isinstance(op, memref.Alloca):
         lives = {"array": "result", "arena": "arena"}.get(op.attrs.get("kind", ""), "")
         size = op.result.memref_type.byte_size
@@ -123,6 +146,14 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
         reason = str(found[0]) if found else op.attrs.get("reason", "a result of its own")
         return Entry("copy", op.loc, known(size, env), str(size), reason, in_loop(op), conflicts=found)
     return None
+
+
+def traffic(uses: Sequence[Use]) -> Dim:
+    """The bytes of these operands."""
+    total: Dim = 0
+    for use in uses:
+        total = add(total, use.value.memref_type.byte_size if isinstance(use.value.type, MemRefType) else 0)
+    return total
 
 
 def conflicts_of(op: Op) -> tuple[Conflict, ...]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import gc
+from collections.abc import Iterable, Sequence
+from weakref import ref
 
 import numpy as np
 
@@ -23,6 +26,19 @@ class Lent:
         self.__array_interface__ = {
             "data": (pointer, False), "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3,
         }  # fmt: skip
+
+
+def leases(values: Iterable[object]) -> list[ref[Lent]]:
+    """The lent memory that arrays among these are on."""
+    bases: list[object] = [x.base for x in values if isinstance(x, np.ndarray)]
+    return [ref(base) for base in bases if isinstance(base, Lent)]
+
+
+def still_lent(leases: Sequence[ref[Lent]]) -> list[Lent]:
+    """What somebody still has an array on."""
+    if any(lease() is not None for lease in leases):
+        gc.collect()
+    return [found for lease in leases if (found := lease()) is not None]
 
 
 def array_at(pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

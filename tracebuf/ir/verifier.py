@@ -192,7 +192,7 @@ def _types(op: Op) -> None:
             _agree("what it yields", region.block.terminator.operands if region.block.ops else [], op.results)
     elif "n_ins" in op.attrs:
         outs = op.operands[op.attrs["n_ins"] :]
-        _agree("a destination", outs if op.results or isinstance(outs[0].type, TensorType) else [], op.results)
+        _agree("a destination", [v for v in outs if v.is_tensor], op.results)
         for region in op.regions:
             body = region.block
             _agree("what it yields", body.terminator.operands if body.ops else [], body.args[op.attrs["n_ins"] :])

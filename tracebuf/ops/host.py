@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
+from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.ir.attributes import encoded
 from tracebuf.ir.core import Op, Use, Value
 from tracebuf.ir.form import Form
@@ -79,6 +79,9 @@ class HostCall(DestinationOp):
     def reads_out(self, use: Use) -> bool:
         return use.index - self.n_ins not in self.attrs["unread"]
 
+    def reads(self, use: Use) -> bool:
+        return use.index < self.n_ins or self.reads_out(use)
+
     def run(self, args: Sequence[Any]) -> None:
         """The call, on the operands' own memory."""
         if isinstance(self.callee, str):
@@ -98,3 +101,8 @@ def read_only(arg: Any) -> Any:
     shown = arg.view()
     shown.flags.writeable = False
     return shown
+
+
+def kept_error(name: str) -> TracebufError:
+    text = "keeps an array that it was given, whose memory is used again after the call"
+    return TracebufError(f"host_call: {name} {text}\nInstead: keep a copy: x.copy()")
