@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy._core import _exceptions
@@ -32,7 +32,7 @@ from tracebuf.frontends.numpy.values import (
 )
 from tracebuf.frontends.numpy.weak_ints import COMPARISONS, check_weak_int, exact_comparison, is_weak_int
 from tracebuf.ir.core import Block, Op, Value
-from tracebuf.ir.dims import Dim, sub
+from tracebuf.ir.dims import Dim
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import (
@@ -53,6 +53,7 @@ from tracebuf.ir.types import (
 from tracebuf.ops import arith, casts, linalg, tensor
 
 Operand = ArrayRef | Scalar | bool | int | float | np.generic
+Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 BOOL, INT = np.dtype(np.bool_), np.dtype(np.int64)
 
 
@@ -235,12 +236,14 @@ def weak_type(value: object) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def loop_dtypes(ufunc: np.ufunc, kinds: tuple[Any, ...], wanted: np.dtype | None = None) -> tuple[np.dtype, ...]:
-    """The dtypes of the loop NumPy would run (`wanted`: its `dtype=`), inputs then output; TypeError as NumPy's."""
+def loop_dtypes(
+    ufunc: np.ufunc, kinds: tuple[Any, ...], wanted: np.dtype | None = None, casting: Casting = "same_kind"
+) -> tuple[np.dtype, ...]:
+    """The dtypes of the loop NumPy would run (`wanted`: its `dtype=`), inputs then outputs; TypeError as NumPy's."""
     if all(isinstance(k, type) for k in kinds):
         kinds = tuple(np.dtype(k) for k in kinds)
     forced: dict[str, Any] = {} if wanted is None else {"signature": (*(None,) * ufunc.nin, *(wanted,) * ufunc.nout)}
-    dtypes: tuple[np.dtype, ...] = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), **forced)
+    dtypes: tuple[np.dtype, ...] = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), **forced, casting=casting)
     return dtypes
 
 
@@ -384,6 +387,7 @@ def elementwise(
     into: ArrayRef | None = None,
     mask: Operand | None = None,
     wanted: np.dtype | None = None,
+    casting: Casting = "same_kind",
     *,
     called: bool = False,
 ) -> ArrayRef | Scalar | bool:
@@ -397,18 +401,19 @@ def elementwise(
         )
     if any(isinstance(o, complex) for o in operands):
         raise UnsupportedError("complex numbers are not supported", location=r.loc, instead=rewrites.COMPLEX)
-    dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted)
+    dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted, casting)
     if ufunc in COMPARISONS and any(map(is_weak_int, operands)):
         ufunc, operands, dtypes = exact_comparison(r, ufunc, operands, dtypes)
     for d in dtypes:
         supported(d, f"np.{ufunc.__name__} of these operands", r.loc)
-    if into is not None and not np.can_cast(dtypes[-1], into.dtype, "same_kind"):
-        raise _exceptions._UFuncOutputCastingError(ufunc, "same_kind", dtypes[-1], into.dtype, 0)
+    check_output(ufunc, into, dtypes[-1], casting)
     out = scalar_type(dtypes[-1])
     unsure = None if called and same_in_numpy(operands) else unsure_result(r, ufunc, operands, out)
     for o, d in zip(operands, dtypes):
         check_weak_int(r, o, d)
     if ufunc is np.power and dtypes[0].kind == "i":
+        from tracebuf.frontends.numpy.exponents import check_exponent  # which is built on this module
+
         check_exponent(r, operands[1], [o for o in operands if isinstance(o, ArrayRef)])
     ins, loop = [scalar_type(d) for d in dtypes[:-1]], dtypes
 
@@ -418,45 +423,10 @@ def elementwise(
     return build(r, compute, operands, ins, out, into, mask, unsure)
 
 
-def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -> None:
-    """Integers to a negative power raise ValueError, unless there are none; NumPy's loop must not meet one."""
-    message = "Integers to negative integer powers are not allowed."
-    if isinstance(exponent, ArrayRef) and exponent.ndim == 0:
-        exponent = NpScalar(r.load(exponent, ()), exponent.element)
-    if isinstance(exponent, ArrayRef) and exponent.dtype.kind == "i":
-        return check_exponents(r, exponent, arrays, message)
-    filled = all(r.facts.nonneg(sub(d, 1)) for a in arrays for d in a.shape)
-    if isinstance(exponent, PyInt):
-        known = r.ask_nonneg(exponent.expr)
-    elif isinstance(exponent, (int, np.integer)):
-        known = bool(exponent >= 0)
-    else:
-        known = True if weak_type(exponent).kind in "bu" else None
-    if known is False and filled:
-        r.fail("ValueError", message)
-    if not known:
-        value = scalar_value(r, exponent, I64)
-        ok = r.add(arith.CmpI.of("sge", value, r.constant(0, I64), r.loc)).result
-        r.check(or_no_elements(r, ok, arrays), "ValueError", message)
-
-
-def check_exponents(r: Recorder, exponents: ArrayRef, arrays: Sequence[ArrayRef], message: str) -> None:
-    """The same for the exponents of an array: none of them is negative."""
-    from tracebuf.frontends.numpy.reductions import reduce  # which is built on this module
-
-    negative = elementwise(r, np.less, [exponents, 0])
-    assert isinstance(negative, ArrayRef)
-    found = reduce(r, np.logical_or, negative)
-    assert isinstance(found, NpScalar)
-    ok = r.add(arith.XorI.of(found.value, r.constant(True, I1), r.loc)).result
-    r.check(or_no_elements(r, ok, arrays), "ValueError", message)
-
-
-def or_no_elements(r: Recorder, ok: Value, arrays: Sequence[ArrayRef]) -> Value:
-    """The condition, or that one of the arrays is empty."""
-    for d in [d for a in arrays for d in a.shape if not r.facts.nonneg(sub(d, 1))]:
-        ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result
-    return ok
+def check_output(ufunc: np.ufunc, into: ArrayRef | None, dtype: np.dtype, casting: Casting, which: int = 0) -> None:
+    """TypeError, as NumPy's, unless a result may be cast to the dtype of its `out=`."""
+    if into is not None and not np.can_cast(dtype, into.dtype, casting):
+        raise _exceptions._UFuncOutputCastingError(ufunc, casting, dtype, into.dtype, which)
 
 
 def build(
@@ -471,20 +441,35 @@ def build(
 ) -> ArrayRef | Scalar:
     """An elementwise computation over broadcast operands; `elements` is the type each scalar operand is converted to.
     With `into` and `mask`, elements where the mask is false stay as they are."""
+    return build_all(r, lambda b, args: [compute(b, args)], operands, elements, [out], [into], mask, unsure)[0]
+
+
+def build_all(
+    r: Recorder,
+    compute: Callable[[Body, list[Value]], list[Value]],
+    operands: Sequence[Operand],
+    elements: Sequence[ScalarType],
+    outs: Sequence[ScalarType],
+    into: Sequence[ArrayRef | None],
+    mask: Operand | None = None,
+    unsure: Unsure | None = None,
+) -> list[ArrayRef | Scalar]:
+    """The same of several results, in one nest."""
     if mask is not None:
         operands, elements = [*operands, mask], [*elements, I1]
-    arrays = [o for o in operands if isinstance(o, ArrayRef)]
+    arrays, targets = [o for o in operands if isinstance(o, ArrayRef)], [t for t in into if t is not None]
     shape = broadcast(r, [a.shape for a in arrays])
-    if into is None and not shape:
+    if not targets and not shape:
         body = Body(r.frame.block, r.loc)
         values = [
             r.load(o, ()) if isinstance(o, ArrayRef) else scalar_value(r, o, e) for o, e in zip(operands, elements)
         ]
-        return NpScalar(compute(body, values), out, unsure)
-    if into is not None:
-        fits_into(r, shape, into.shape)
-        shape = into.shape
-    element = into.element if into is not None else out
+        return [NpScalar(v, t, unsure) for v, t in zip(compute(body, values), outs)]
+    for target in targets:
+        fits_into(r, shape, target.shape)
+        shape = target.shape
+    for target in targets[:-1]:
+        fits_into(r, shape, target.shape)
     block, values, maps, seen = Block(), [], [], {}
     args: list[Value] = []
     for operand, e in zip(operands, elements):
@@ -494,21 +479,26 @@ def build(
             values.append(value)
             maps.append(map_)
         args.append(seen[value, map_])
-    order = result_order(arrays, len(shape)) if into is None else None
-    destination = r.empty(element, shape, order) if mask is None or into is None else r.read(into)
-    before = block.add_arg(element)
-    body = Body(block, r.loc)
-    new = body.cast(compute(body, args), element)
+    order = result_order(arrays, len(shape))
+    kinds = [t if target is None else target.element for t, target in zip(outs, into)]
+    starts = [
+        r.read(target) if target is not None and mask is not None else r.empty(t, shape, None if target else order)
+        for t, target in zip(kinds, into)
+    ]
+    before, body = [block.add_arg(t) for t in kinds], Body(block, r.loc)
+    new = [body.cast(v, t) for v, t in zip(compute(body, args), kinds)]
     if mask is not None:
-        new = body.add(arith.Select.of(args[-1], new, before, r.loc))
-    block.append(linalg.Yield.of([new], r.loc))
-    maps.append(linalg.identity_map(len(shape)))
-    result = r.add(linalg.Generic.of(values, [destination], maps, ["parallel"] * len(shape), block, r.loc)).result
-    if into is not None:
-        r.store(into, result)
-        return into
-    assert order is not None
-    return ArrayRef(r.new_storage(element, shape, order, result))
+        new = [body.add(arith.Select.of(args[-1], v, old, r.loc)) for v, old in zip(new, before)]
+    block.append(linalg.Yield.of(new, r.loc))
+    maps += [linalg.identity_map(len(shape))] * len(kinds)
+    made = r.add(linalg.Generic.of(values, starts, maps, ["parallel"] * len(shape), block, r.loc)).results
+    results: list[ArrayRef | Scalar] = []
+    for x, value in zip(into, made):
+        if x is not None:
+            r.store(x, value)
+        element = value.tensor_type.element
+        results.append(ArrayRef(r.new_storage(element, shape, order, value)) if x is None else x)
+    return results
 
 
 def result_order(arrays: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:
