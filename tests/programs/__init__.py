@@ -6,9 +6,13 @@ None of them knows of tracebuf. tests/test_programs.py runs each on every rung o
 from . import (  # noqa: F401
     bits,
     buffers,
+    estimates,
     factorizations,
+    geometry,
+    images,
     language,
     networks,
+    sparse,
     stencils,
     sweeps,
     tables,

@@ -1,0 +1,90 @@
+"""Statistics and learning: filters, clusters, components, regressions, prices, scores."""
+
+import numpy as np
+
+from .registry import program
+
+
+def normal(random, *shape):
+    return random.normal(size=shape)
+
+
+@program(lambda random, n: (normal(random, n, 2), 0.1, 0.01, 0.5))
+def kalman_filter(measured, dt, process, noise):
+    f = np.array([[1, 0, dt, 0], [0, 1, 0, dt], [0, 0, 1, 0], [0, 0, 0, 1]])
+    h = np.array([[1.0, 0, 0, 0], [0, 1.0, 0, 0]])
+    q, r = process * np.eye(4), noise * np.eye(2)
+    x, p = np.zeros(4), np.eye(4)
+    states = np.zeros((len(measured), 4))
+    for t in range(len(measured)):
+        x = f @ x
+        p = f @ p @ f.T + q
+        s = h @ p @ h.T + r
+        gain = p @ h.T @ np.linalg.inv(s)
+        x = x + gain @ (measured[t] - h @ x)
+        p = (np.eye(4) - gain @ h) @ p
+        states[t] = x
+    return states, p
+
+
+@program(lambda random, n: (normal(random, n, 3), normal(random, 3, 3), 3))
+def kalman_by_solve(measured, h, steps):
+    p = np.eye(3)
+    x = np.zeros(3)
+    for z in measured:
+        s = h @ p @ h.T + np.eye(3)
+        gain = np.linalg.solve(s, h @ p).T
+        x += gain @ (z - h @ x)
+        p -= gain @ h @ p
+    return x, np.trace(p)
+
+
+@program(lambda random, n: (normal(random, n + 4, 4), 2))
+def low_rank_by_svd(a, k):
+    u, s, vt = np.linalg.svd(a, full_matrices=False)
+    approx = (u[:, :k] * s[:k]) @ vt[:k]
+    return approx, np.sqrt((s[k:] ** 2).sum()), np.linalg.norm(a - approx)
+
+
+@program(lambda random, n: (np.sort(random.random(2 * n)), random.random(2 * n), 2))
+def polynomial_least_squares(x, y, degree):
+    powers = x[:, None] ** np.arange(degree + 1)
+    q, r = np.linalg.qr(powers)
+    c = np.linalg.solve(r, q.T @ y)
+    residual = y - powers @ c
+    return c, 1 - residual @ residual / ((y - y.mean()) ** 2).sum()
+
+
+@program(lambda random, n: (normal(random, 4 * n, 3), random.integers(0, 2, 4 * n), 8))
+def logistic_by_newton(x, y, rounds):
+    w = np.zeros(x.shape[1])
+    for _ in range(rounds):
+        p = 1 / (1 + np.exp(-(x @ w)))
+        grad = x.T @ (p - y) + 0.1 * w
+        hess = (x * (p * (1 - p))[:, None]).T @ x + 0.1 * np.eye(len(w))
+        w = w - np.linalg.solve(hess, grad)
+    predicted = p > 0.5
+    return w, (predicted == y).mean()
+
+
+@program(lambda random, n: (100.0, 105.0, 0.03, 0.25, 1.0, 4 * n))
+def american_put_on_a_tree(spot, strike, rate, volatility, years, steps):
+    dt = years / steps
+    up = np.exp(volatility * np.sqrt(dt))
+    p = (np.exp(rate * dt) - 1 / up) / (up - 1 / up)
+    price = spot * up ** (2.0 * np.arange(steps + 1) - steps)
+    value = np.maximum(strike - price, 0)
+    for step in range(steps - 1, -1, -1):
+        value = np.exp(-rate * dt) * (p * value[1:] + (1 - p) * value[:-1])
+        price = price[:-1] * up
+        value = np.maximum(value, strike - price[: step + 1])
+    return value[0]
+
+
+@program(lambda random, n: (normal(random, 5 * n), 8))
+def autocorrelation(x, lags):
+    centred = x - np.mean(x)
+    out = np.empty(lags)
+    for k in range(lags):
+        out[k] = np.dot(centred[: len(x) - k], centred[k:])
+    return out / out[0]
