@@ -12,7 +12,6 @@ import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy import aggregates, functions, rewrites
-from tracebuf.frontends.numpy.conditions import static_flags
 from tracebuf.frontends.numpy.fresh import as_array
 from tracebuf.frontends.numpy.identity import same_thing
 from tracebuf.frontends.numpy.indexing import read_item
@@ -498,7 +497,7 @@ class Expressions:
         if not takes_choices(function) and any(isinstance(x, Choice) for x in self.flat([*args, *kwargs.values()])):
             raise path_dependent(self.r, "<value>", "values of different types")
         if isinstance(function, Method):
-            return functions.METHODS[function.name](self.r, function.ref, *args, **static_flags(self.r, kwargs))
+            return functions.call_array_method(self.r, function.ref, function.name, args, kwargs)
         if isinstance(function, NestedFunction):
             return self.call_nested(function, args, kwargs)
         if function is partial:

@@ -29,6 +29,7 @@ from tracebuf.frontends.numpy.fresh import (
 )
 from tracebuf.frontends.numpy.indexing import check_int_of, check_number, store_view
 from tracebuf.frontends.numpy.kinds import Choice, path_dependent
+from tracebuf.frontends.numpy.parameters import check_parameters
 from tracebuf.frontends.numpy.pybuiltins import HANDLERS as PYTHON
 from tracebuf.frontends.numpy.pybuiltins import is_integer, item, python_number, round_array
 from tracebuf.frontends.numpy.pyints import as_int_value, bool_as_int, int_expr
@@ -340,6 +341,12 @@ PURE = {
 """Called as they are, on values known at trace time."""
 
 
+def call_array_method(r: Recorder, a: ArrayRef, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """`a.name(...)`."""
+    check_parameters(r, getattr(np.ndarray, name), METHODS[name], (a, *args), kwargs, bound=True)
+    return METHODS[name](r, a, *args, **static_flags(r, kwargs))
+
+
 def attribute(r: Recorder, x: Any, name: str) -> Any:
     """x.name for a traced x: data attributes, or NotImplemented for a method or an unknown name."""
     if isinstance(x, ArrayRef):
@@ -395,7 +402,11 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
     if isinstance(function, np.ufunc) and any(isinstance(x, (tuple, list)) and any(map(is_traced, x)) for x in args):
         reason = f"np.{function.__name__} of a tuple or list of numbers"
         raise UnsupportedError(reason, location=r.loc, instead=f"np.{function.__name__}(np.array((x, y)))")
-    return NotImplemented if handler is None else handler(r, *args, **static_flags(r, kwargs))
+    if handler is None:
+        return NotImplemented
+    if not isinstance(function, ScalarMethod):
+        check_parameters(r, function, handler, args, kwargs)
+    return handler(r, *args, **static_flags(r, kwargs))
 
 
 def is_numpys(ufunc: np.ufunc) -> bool:
