@@ -17,19 +17,15 @@ from tracebuf.testing.specs import spec_of
 
 
 def test_every_known_function_can_be_drawn() -> None:
-    """A function that is new in the tracer's tables is drawn by the names of its parameters, or says what they are."""
-    missing = []
+    """A function that is new in the tracer's tables is drawn by the names of its parameters."""
     for name in known_names():
-        try:
-            drawn(name, picker(random.Random(0)))
-        except LookupError as error:
-            missing.append(str(error))
-    assert not missing, "\n".join(missing)
+        drawn(name, picker(random.Random(0)))
 
 
 def test_every_key_of_the_tables_has_a_name() -> None:
     named = {id(names.object_of(n)) for n in names.public()}
-    assert not [f for f in known.HANDLERS if id(f) not in named]
+    own = [f for f in known.HANDLERS if not getattr(f, "__module__", "").startswith("tracebuf")]
+    assert not [f for f in own if id(f) not in named]
     assert not [m for m in known.METHODS if f"ndarray.{m}" not in names.public()]
 
 

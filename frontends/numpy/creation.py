@@ -66,7 +66,7 @@ def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
         raise UnsupportedError("np.arange of bools", location=r.loc, instead="np.array([False, True])")
     size = arange_size(r, start, stop, step)
     second = binary(r, "Add", start, step)
-    for x in (start, second):
+    for x in (start, second)[: size if isinstance(size, int) else 2]:
         check_number(r, x, ArrayRef(Storage(element, (), ())))
     first, other = (scalar_value(r, x, element) for x in (start, second))
     return indexed(r, (size,), element, [first, other], ramp)
@@ -104,6 +104,9 @@ def arange_size(r: Recorder, start: Any, stop: Any, step: Any) -> Dim:
     """How many elements; of ints exactly, of floats as NumPy divides."""
     ints = [as_int(r, int(x) if isinstance(x, bool) else x) for x in (start, stop, step)]
     first, last, by = ints
+    narrow = any(isinstance(x, (NpScalar, np.generic)) and weak_type(x) != I64.dtype for x in (start, stop))
+    if narrow and first != 0 and (is_traced(start) or is_traced(stop)):  # NumPy subtracts them in their own type
+        return float_size(r, binary(r, "Sub", stop, start), step)
     if first is not None and last is not None and by is not None:
         count = r.static_int(by, "the step of np.arange")
         if count == 0:

@@ -35,7 +35,8 @@ from tracebuf.frontends.numpy.pybuiltins import is_integer, item, python_number,
 from tracebuf.frontends.numpy.pyints import as_int_value, bool_as_int, int_expr
 from tracebuf.frontends.numpy.pymath import HANDLERS as MATH
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.reshape import Flat
+from tracebuf.frontends.numpy.reductions import own_axes_of
+from tracebuf.frontends.numpy.reshape import Flat, as_array_function
 from tracebuf.frontends.numpy.scalars import binary, example
 from tracebuf.frontends.numpy.ufunc_calls import call_method, call_ufunc
 from tracebuf.frontends.numpy.ufuncs import (
@@ -82,9 +83,8 @@ def _creator_like(value: float | None) -> Callable[..., ArrayRef]:
         only(r, "this array", order=(order, "K"), **{k: (v, None) for k, v in rest.items()})
         a = as_array(r, a)
         element = a.element if dtype is None else element_of(r, dtype)
-        if shape is not None:
-            return filled(r, shape_arg(r, shape), element, value)
-        return filled(r, a.shape, element, value, k_order(a))
+        sizes = a.shape if shape is None else shape_arg(r, shape)
+        return filled(r, sizes, element, value, k_order(a) if len(sizes) == a.ndim else None)
 
     return create
 
@@ -111,12 +111,13 @@ def full(r: Recorder, shape: Any, fill_value: Operand, dtype: Any = None, order:
 
 
 def full_like(
-    r: Recorder, a: Any, fill_value: Operand, dtype: Any = None, order: str = "K", subok: bool = True
+    r: Recorder, a: Any, fill_value: Operand, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
 ) -> ArrayRef:
     only(r, "np.full_like", order=(order, "K"))
     ref = as_array(r, a)
     element = ref.element if dtype is None else element_of(r, dtype)
-    return filled_with(r, ref.shape, element, fill_value, k_order(ref))
+    sizes = ref.shape if shape is None else shape_arg(r, shape)
+    return filled_with(r, sizes, element, fill_value, k_order(ref) if len(sizes) == ref.ndim else None)
 
 
 def copy_method(r: Recorder, a: ArrayRef, order: str = "C") -> ArrayRef:
@@ -177,17 +178,30 @@ np_where = where  # its own name where a parameter is called `where`
 
 
 def clip(
-    r: Recorder, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
-) -> Any:
+    r: Recorder, a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, *, min: Any = NO_VALUE,
+    max: Any = NO_VALUE,
+) -> Any:  # fmt: skip
     """np.clip, by the ufunc of that name, or np.maximum or np.minimum for one bound."""
+    if a_min is NO_VALUE and a_max is NO_VALUE:
+        low, high = (None if x is NO_VALUE else x for x in (min, max))
+    elif a_min is NO_VALUE or a_max is NO_VALUE:
+        missing = "a_min" if a_min is NO_VALUE else "a_max"
+        raise TypeError(f"clip() missing 1 required positional argument: '{missing}'")
+    elif min is not NO_VALUE or max is not NO_VALUE:
+        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+    else:
+        low, high = a_min, a_max
     into = out_of(r, out)
-    low, high = (a_min if min is None else min), (a_max if max is None else max)
     low, high = (clip_bound(r, a, bound, side) for side, bound in enumerate((low, high)))
     if low is None and high is None:
         return elementwise(r, np.positive, [a], into)
     if low is None or high is None:
         return elementwise(r, np.minimum if low is None else np.maximum, [a, high if low is None else low], into)
     return elementwise(r, arith.ufunc_named("clip"), [a, low, high], into)
+
+
+def clip_method(r: Recorder, a: ArrayRef, min: Any = None, max: Any = None, out: Any = None) -> Any:
+    return clip(r, a, out=out, min=min, max=max)
 
 
 def clip_bound(r: Recorder, a: Any, bound: Any, side: int) -> Any:
@@ -216,6 +230,8 @@ def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: A
     mask = mask_of(r, where)
     if isinstance(mask, ArrayRef) and mask.ndim > dst.ndim:
         r.fail("ValueError", "could not broadcast where mask into the shape of the array")
+    if weak_type(src) is int and dst.element.is_integer:
+        check_number(r, src, dst)
     r.check_writable(dst)
     source = creation.asarray(r, src) if isinstance(src, (list, tuple)) else src
     kind = weak_type(source)
@@ -228,6 +244,15 @@ def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: A
     if mask is not None:
         source = np_where(r, mask, astype(r, as_array(r, source), dst.dtype), dst)
     store_view(r, dst, source)
+
+
+def size_of(r: Recorder, a: Any, axis: Any = None) -> Any:
+    """np.size: of all axes, or the product of some."""
+    ref = as_array(r, a)
+    total: Dim = 1
+    for k in own_axes_of(r, axis, ref.ndim):
+        total = mul(total, ref.shape[k])
+    return as_int_value(total)
 
 
 # -- Python's builtins
@@ -263,7 +288,7 @@ def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
         if not is_traced(x):
             return dtype.type(x)
         if isinstance(x, ArrayRef) and x.ndim:
-            return copy_of(r, x, scalar_type(dtype), range(x.ndim))
+            return as_array_function(r, x, dtype)
         if isinstance(x, ArrayRef):
             x = NpScalar(r.load(x, ()), x.element)
         if isinstance(x, NpScalar) and x.maybe_python and x.element is not F64:
@@ -306,7 +331,7 @@ HANDLERS: dict[Any, Handler] = {
     np.ndarray: ndarray, np.full_like: full_like, np.copyto: copyto, np.copy: copy_function, np.where: where,
     np.clip: clip,
     np.shape: lambda r, a: attribute(r, as_array(r, a), "shape"), np.ndim: lambda r, a: as_array(r, a).ndim,
-    np.size: lambda r, a: attribute(r, as_array(r, a), "size"), slice: lambda r, *bounds: slice(*bounds),
+    np.size: size_of, slice: lambda r, *bounds: slice(*bounds),
     **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **stacking.FUNCTIONS,
     **einsum.FUNCTIONS,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
@@ -314,7 +339,8 @@ HANDLERS: dict[Any, Handler] = {
     **PYTHON, **MATH, **host_table.FUNCTIONS, host_call: traced_host_call,
 }  # fmt: skip
 METHODS: dict[str, Handler] = {
-    "copy": copy_method, "astype": astype, "fill": fill_method, "clip": clip, "round": round_function, "item": item,
+    "copy": copy_method, "astype": astype, "fill": fill_method, "clip": clip_method, "round": round_function,
+    "item": item,
     **aggregates.METHODS, "dot": products.dot, **shapes.METHODS,
 }  # fmt: skip
 SCALAR_METHODS: dict[str, Handler] = {

@@ -83,6 +83,13 @@ def axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(found) if ndim else ()
 
 
+def own_axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
+    """The same as functions of shape have it (normalize_axis_tuple): an array without axes has none."""
+    if not ndim and axis not in (None, ()):
+        raise np.exceptions.AxisError(axis[0] if isinstance(axis, (tuple, list)) else axis, 0)
+    return axes_of(r, tuple(axis) if isinstance(axis, list) else axis, ndim)
+
+
 def axis_of(r: Recorder, axis: Any, ndim: int) -> int:
     """One axis, normalised; part of the key where it is computed from arguments."""
     i = axis

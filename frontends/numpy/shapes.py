@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.broadcasting import shape_text
 from tracebuf.frontends.numpy.fresh import as_array, one_or_more, shape_arg
 from tracebuf.frontends.numpy.indexing import at_least_zero, read_item
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.reductions import axes_of, axis_of
+from tracebuf.frontends.numpy.reductions import axes_of, axis_of, own_axes_of
 from tracebuf.frontends.numpy.reshape import (
     Steps,
     as_array_function,
@@ -31,7 +31,7 @@ from tracebuf.frontends.numpy.reshape import (
     view_method,
     whole_number,
 )
-from tracebuf.frontends.numpy.values import ArrayRef, in_turn
+from tracebuf.frontends.numpy.values import ArrayRef, Scalar, in_turn
 from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mod, mul, sub
 
 # -- axes moved, added, dropped
@@ -69,7 +69,7 @@ def swapaxes(r: Recorder, a: Any, axis1: Any, axis2: Any) -> ArrayRef:
 def moveaxis(r: Recorder, a: Any, source: Any, destination: Any) -> ArrayRef:
     ref = as_array(r, a)
     given = [tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in (source, destination)]
-    sources, targets = (axes_of(r, x, ref.ndim) for x in given)
+    sources, targets = (own_axes_of(r, x, ref.ndim) for x in given)
     if len(sources) != len(targets):
         raise ValueError("`source` and `destination` arguments must have the same number of elements")
     order = [k for k in range(ref.ndim) if k not in sources]
@@ -174,17 +174,16 @@ def size_agrees(r: Recorder, size: Dim, wanted: Dim, message: str, values: Seque
     return equal
 
 
-def flip(r: Recorder, m: Any, axis: Any = None) -> ArrayRef:
+def flip(r: Recorder, m: Any, axis: Any = None) -> ArrayRef | Scalar:
+    """np.flip: a view; of an array without axes its number."""
     ref = as_array(r, m)
-    axes = axes_of(r, axis, ref.ndim)
+    axes = own_axes_of(r, axis, ref.ndim)
     whole, back = slice(None), slice(None, None, -1)
-    made = read_item(r, ref, (*(back if k in axes else whole for k in range(ref.ndim)), ...))
-    assert isinstance(made, ArrayRef)
-    return made
+    return read_item(r, ref, tuple(back if k in axes else whole for k in range(ref.ndim)))
 
 
-def _flip_along(axis: int, least: int) -> Callable[[Recorder, Any], ArrayRef]:
-    def run(r: Recorder, m: Any) -> ArrayRef:
+def _flip_along(axis: int, least: int) -> Callable[[Recorder, Any], ArrayRef | Scalar]:
+    def run(r: Recorder, m: Any) -> ArrayRef | Scalar:
         ref = as_array(r, m)
         if ref.ndim < least:
             raise ValueError(f"Input must be >= {least}-d.")
@@ -193,7 +192,7 @@ def _flip_along(axis: int, least: int) -> Callable[[Recorder, Any], ArrayRef]:
     return run
 
 
-def rot90(r: Recorder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> ArrayRef:
+def rot90(r: Recorder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> ArrayRef | Scalar:
     ref, given = as_array(r, m), tuple(axes)
     if len(given) != 2:
         raise ValueError("len(axes) must be 2.")
@@ -214,7 +213,7 @@ def rot90(r: Recorder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> ArrayRef:
 def array_split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Any]:
     """np.array_split: the parts of an axis, as views."""
     ref = as_array(r, ary)
-    at = axis_of(r, axis, ref.ndim)
+    at = place_in_shape(r, axis, ref.ndim)
     n = ref.shape[at]
     if isinstance(indices_or_sections, (tuple, list)):
         bounds = [0, *indices_or_sections, None]
@@ -230,6 +229,14 @@ def array_split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) 
     return [read_item(r, ref, (*lead, slice(a, b), ...)) for a, b in zip(bounds, bounds[1:])]
 
 
+def place_in_shape(r: Recorder, axis: Any, ndim: int) -> int:
+    """An axis as an index into the shape: IndexError where there is none."""
+    try:
+        return axis_of(r, axis, ndim)
+    except np.exceptions.AxisError:
+        raise IndexError("tuple index out of range") from None
+
+
 def part(r: Recorder, a: ArrayRef, axis: int, start: Dim, size: Dim) -> ArrayRef:
     """`size` elements of an axis, from `start`."""
     return a.derive(methodcaller("narrow", axis, r.facts.canon(start), 1, one_or_more(r, size)))
@@ -239,7 +246,7 @@ def split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) -> lis
     """np.split: equal parts, or ValueError."""
     if not isinstance(indices_or_sections, (tuple, list)):
         ref = as_array(r, ary)
-        n = ref.shape[axis_of(r, axis, ref.ndim)]
+        n = ref.shape[place_in_shape(r, axis, ref.ndim)]
         sections = r.static_int(whole_number(r, indices_or_sections), "the number of sections")
         if sections <= 0:
             raise ZeroDivisionError("integer modulo by zero") if sections == 0 else ValueError("sections")
@@ -258,14 +265,14 @@ def _split_along(name: str, axis: int, least: int) -> Callable[..., list[Any]]:
     return run
 
 
-def unstack(r: Recorder, x: Any, *, axis: Any = 0) -> tuple[ArrayRef, ...]:
-    """np.unstack: the items along an axis, whose size is known at trace time."""
+def unstack(r: Recorder, x: Any, *, axis: Any = 0) -> tuple[ArrayRef | Scalar, ...]:
+    """np.unstack: the items along an axis, whose size is known at trace time; of a vector its numbers."""
     ref = as_array(r, x)
     if not ref.ndim:
         raise ValueError("Input array must be at least 1-d.")
     at = axis_of(r, axis, ref.ndim)
     count = r.static_int(ref.shape[at], "the number of arrays")
-    return tuple(part(r, ref, at, k, 1).derive(methodcaller("drop", at)) for k in range(count))
+    return tuple(read_item(r, ref, (*(slice(None),) * at, k)) for k in range(count))
 
 
 def diagonal(r: Recorder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> ArrayRef:

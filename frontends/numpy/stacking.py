@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,8 @@ from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axis_of
 from tracebuf.frontends.numpy.reshape import flat_values, reshape, whole_number
 from tracebuf.frontends.numpy.scalars import as_int_value
-from tracebuf.frontends.numpy.ufuncs import convert_to, elementwise, supported
-from tracebuf.frontends.numpy.values import ArrayRef, axis_order
+from tracebuf.frontends.numpy.ufuncs import convert_to, elementwise, out_of, supported
+from tracebuf.frontends.numpy.values import ArrayRef, storages_of
 from tracebuf.ir.dims import Dim, add, mul, sub
 
 
@@ -38,22 +38,35 @@ def arrays_of(r: Recorder, items: Any) -> list[ArrayRef]:
     return [as_array(r, i) for i in items]
 
 
+@dataclass(frozen=True)
+class Into:
+    """The optional parameters of functions that join arrays: where the result goes, or its dtype."""
+
+    out: Any = None
+    dtype: Any = None
+    casting: str | None = "same_kind"
+
+
+PLAIN = Into()
+
+
 def concatenate(
-    r: Recorder, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = None
+    r: Recorder, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
     """np.concatenate: a fresh array, its axes in the order they have in all of the parts."""
-    only(r, "np.concatenate", out=(out, None), dtype=(dtype, None), casting=(casting, None))
-    refs = arrays_of(r, arrays)
+    refs, into = arrays_of(r, arrays), Into(out, dtype, casting)
     if axis is None:
-        return joined(r, [flat_values(r, x) for x in refs], 0)
+        return joined(r, [flat_values(r, x) for x in refs], 0, into)
     if any(x.ndim == 0 for x in refs):
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    return joined(r, refs, axis_of(r, axis, refs[0].ndim))
+    return joined(r, refs, axis_of(r, axis, refs[0].ndim), into)
 
 
-def joined(r: Recorder, refs: Sequence[ArrayRef], axis: int) -> ArrayRef:
+def joined(r: Recorder, refs: Sequence[ArrayRef], axis: int, into: Into = PLAIN) -> ArrayRef:
     """The arrays one after another along an axis."""
     first = refs[0]
+    if into.out is not None and into.dtype is not None:
+        raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
     for x in refs[1:]:
         if x.ndim != first.ndim:
             raise ValueError("all the input array dimensions must match exactly: their numbers differ")
@@ -65,17 +78,58 @@ def joined(r: Recorder, refs: Sequence[ArrayRef], axis: int) -> ArrayRef:
     total: Dim = 0
     for x in refs:
         total = add(total, x.shape[axis])
-    element = supported(np.result_type(*(x.dtype for x in refs)), "the array", r.loc)
     shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
-    order = axis_order([(x, list(range(x.ndim))) for x in refs], first.ndim)
-    if order != tuple(range(first.ndim)):  # axes of size 1 have no say in it
-        order = axis_order([(known_ones(r, x), list(range(x.ndim))) for x in refs], first.ndim)
-    result = filled(r, shape, element, None, order)
+    result = destination(r, refs, shape, into)
+    for x in refs:
+        if not np.can_cast(x.dtype, result.dtype, into.casting or "unsafe"):  # type: ignore[arg-type]
+            rule = f"according to the rule '{into.casting}'"
+            raise TypeError(f"Cannot cast array data from {x.dtype!r} to {result.dtype!r} {rule}")
     start: Dim = 0
     for x in refs:
         store_view(r, part(result, axis, start, x.shape[axis]), x)
         start = add(start, x.shape[axis])
     return result
+
+
+def destination(r: Recorder, refs: Sequence[ArrayRef], shape: tuple[Dim, ...], into: Into) -> ArrayRef:
+    """`out=`, which must have the shape, or a fresh array."""
+    if (out := out_of(r, into.out)) is not None:
+        if out.ndim != len(shape):
+            raise ValueError("Output array has wrong dimensionality")
+        for m, n in zip(out.shape, shape):
+            r.require_equal(m, n, "ValueError", "Output array is the wrong shape")
+        r.check_writable(out)
+        if any(s in storages_of(out) for x in refs for s in storages_of(x)):
+            what = "np.concatenate into an array that it also reads"
+            raise UnsupportedError(what, location=r.loc, instead="out[...] = np.concatenate((a, b))")
+        return out
+    wanted = np.result_type(*(x.dtype for x in refs)) if into.dtype is None else np.dtype(into.dtype)
+    element, ndim = supported(wanted, "the array", r.loc), len(shape)
+    order = order_in_memory(refs, ndim)
+    if order != tuple(range(ndim)):  # axes of size 1 have no say in it
+        order = order_in_memory([known_ones(r, x) for x in refs], ndim)
+    return filled(r, shape, element, None, order)
+
+
+def order_in_memory(refs: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:
+    """The axes, outermost first, as PyArray_CreateMultiSortedStridePerm sorts them: those of a repeated axis, and of an
+    array without elements, are of stride 0."""
+
+    def further_in(ref: ArrayRef, k: int) -> tuple[float, ...]:
+        rank = None if any(n == 0 for n in ref.shape) else ref.stride_rank(k)
+        return (float("inf"),) if rank is None else rank
+
+    perm: list[int] = []
+    for axis in range(ndim):
+        place = len(perm)
+        for i in reversed(range(len(perm))):
+            longer = [x for x in refs if x.shape[axis] != 1 and x.shape[perm[i]] != 1]
+            swaps = [further_in(x, axis) < further_in(x, perm[i]) for x in longer]
+            if swaps and not all(swaps):
+                break
+            place = i if swaps else place
+        perm.insert(place, axis)
+    return tuple(perm)
 
 
 def known_ones(r: Recorder, ref: ArrayRef) -> ArrayRef:
@@ -84,9 +138,10 @@ def known_ones(r: Recorder, ref: ArrayRef) -> ArrayRef:
     return ref.derive(lambda view: replace(view, sizes=sizes))
 
 
-def stack(r: Recorder, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = None) -> Any:
+def stack(
+    r: Recorder, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
+) -> Any:
     """np.stack: along a new axis."""
-    only(r, "np.stack", out=(out, None), dtype=(dtype, None), casting=(casting, None))
     refs = arrays_of(r, arrays)
     for x in refs[1:]:
         if x.ndim != refs[0].ndim:
@@ -94,7 +149,7 @@ def stack(r: Recorder, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: An
         for m, n in zip(refs[0].shape, x.shape):
             r.require_equal(m, n, "ValueError", "all input arrays must have the same shape")
     place = axis_of(r, axis, refs[0].ndim + 1)
-    return joined(r, [x.derive(lambda view: view.new_axis(place)) for x in refs], place)
+    return joined(r, [x.derive(lambda view: view.new_axis(place)) for x in refs], place, Into(out, dtype, casting))
 
 
 def at_least(ref: ArrayRef, ndim: int) -> ArrayRef:
@@ -104,13 +159,13 @@ def at_least(ref: ArrayRef, ndim: int) -> ArrayRef:
     return ref
 
 
-def hstack(r: Recorder, tup: Any) -> Any:
+def hstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     refs = [at_least(x, 1) for x in arrays_of(r, tup)]
-    return joined(r, refs, 0 if refs[0].ndim == 1 else 1)
+    return joined(r, refs, 0 if refs[0].ndim == 1 else 1, Into(None, dtype, casting))
 
 
-def vstack(r: Recorder, tup: Any) -> Any:
-    return joined(r, [at_least(x, 2) for x in arrays_of(r, tup)], 0)
+def vstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+    return joined(r, [at_least(x, 2) for x in arrays_of(r, tup)], 0, Into(None, dtype, casting))
 
 
 def column_stack(r: Recorder, tup: Any) -> Any:

@@ -406,6 +406,8 @@ def elementwise(
         ufunc, operands, dtypes = exact_comparison(r, ufunc, operands, dtypes)
     for d in dtypes:
         supported(d, f"np.{ufunc.__name__} of these operands", r.loc)
+    if into is not None:
+        r.check_writable(into)
     check_output(ufunc, into, dtypes[-1], casting)
     out = scalar_type(dtypes[-1])
     unsure = None if called and same_in_numpy(operands) else unsure_result(r, ufunc, operands, out)

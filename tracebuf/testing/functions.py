@@ -31,6 +31,7 @@ from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import UnsupportedError
 from tracebuf.testing import names
 from tracebuf.testing.drawn import Call, Drawn, Pick
+from tracebuf.testing.holes import MASK
 from tracebuf.testing.ladder import Mismatch, Outcome, Rules, call, compare, leaves
 from tracebuf.testing.specs import Near, Spec, spec_of
 
@@ -55,9 +56,13 @@ def _expression(spec: Spec, d: Drawn) -> str:
     if spec.whole is not None:
         return spec.whole(d)
     given = [hole(d) for _, hole in spec.required]
-    given += [f"{name}={hole(d)}" for name, hole in spec.optional if d.one_in(4)]
+    chosen = [(name, hole) for name, hole in spec.optional if d.one_in(4)]
+    masked = spec.masks and any(name == "where" for name, _ in chosen)
+    given += [f"{name}={hole(d)}" for name, hole in chosen if not (spec.masks and name == "where")]
     text = _filled(spec, given)
-    if spec.out and d.one_in(5):
+    if masked:
+        given.append(f"where={MASK(d)}")
+    if spec.out and (masked or d.one_in(5)):
         outs = _out_for(d, text)
         if outs:
             into = outs[0] if len(outs) == 1 else f"({', '.join(outs)})"

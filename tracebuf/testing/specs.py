@@ -95,6 +95,8 @@ class Spec:
     shapes: Sequence[tuple[int, ...]] = SHAPES
     pool: str = "any"
     near: Near = "exact"
+    masks: bool = False
+    """Whether `where=` leaves elements as they are, so that it is only drawn with `out=`."""
     pure: bool = True
     """Whether its first array may be a view or a copy that is made inside."""
     given: dict[str, Any] = field(default_factory=dict, compare=False)
@@ -201,7 +203,18 @@ _specify("array asarray asanyarray ascontiguousarray asfortranarray copy ndarray
 _specify("array asarray asanyarray require", copy=texts_of("True|None"))
 _specify("array", ndmax=None)
 _specify("select", condlist=lambda d: f"[{(d.array(), BOOLS(d))[1]}, {BOOLS(d)}]", choicelist=lambda d: _two(d))
-_specify("where", x=OTHER, y=OTHER, condition=OPERAND)
+_specify("where", whole=lambda d: f"np.where({OPERAND(d)}, {OTHER(d)}, {OTHER(d)})")
+_specify("einsum", whole=lambda d: _einsum(d), near="sums", pool="sums")
+
+
+def _einsum(d: Drawn) -> str:
+    kind = d.pick(
+        ("ij->ji", "ij->", "ij->j", "ii->i", "ii", "ij,jk->ik", "ij,ij->ij", "ij,j", "ij,kj->ki", "...j->...")
+    )
+    m = d.array(tuple(d.pick(((3, 3),) if "ii" in kind else ((3, 3), (2, 3), (0, 3)))))
+    n = d.shape[1]
+    other = {"ij,jk->ik": (n, 2), "ij,ij->ij": d.shape, "ij,j": (n,), "ij,kj->ki": (2, n)}.get(kind)
+    return f"np.einsum('{kind}', {m}" + (")" if other is None else f", {d.array(other)})")
 
 
 def _two(d: Drawn) -> str:
@@ -216,12 +229,18 @@ def _maybe(d: Drawn, name: str, hole: Hole) -> str:
     return f", {name}={hole(d)}" if d.one_in(3) else ""
 
 
+def _START(d: Drawn) -> str:
+    """No uint32: 0 - np.uint32(1) is a range of 4 billions."""
+    kind = d.pick(("int", "float", "int", "int64", "float32", "uint8", "int16"))
+    return d.number(kind, (2.5, 0.0, 5.0) if kind.startswith("float") else (3, 0, 1, 5))
+
+
 def _RANGE1(d: Drawn) -> str:
-    return NUMBER(d)
+    return _START(d)
 
 
 def _RANGE2(d: Drawn) -> str:
-    return f"{NUMBER(d)}, {d.number('int', (5, 3, 0))}"
+    return f"{_START(d)}, {d.number('int', (5, 3, 0))}"
 
 
 def _RANGE3(d: Drawn) -> str:
@@ -249,6 +268,35 @@ _specify("dot matmul ndarray.dot", b=_after_dot, x2=_after_dot, other=_after_dot
 _specify("outer kron", b=ARRAY)
 _specify("vdot cross", b=SAME)
 _specify("convolve correlate", a=VECTOR, mode=texts_of("'full'|'same'|'valid'"))
+_SQUARES = ((3, 3), (2, 2), (1, 1), (2, 3, 3), (0, 0), (3, 3), (2, 3), (3,))
+_MATRICES = ((3, 3), (2, 3), (3, 2), (1, 1), (2, 3, 2), (0, 2), (3,))
+_SOLVED = ("float64", "float32", "complex128", "int64")
+
+
+def _right_side(d: Drawn) -> str:
+    n = d.shape[-1] if d.shape else 3
+    return d.array(tuple(d.pick(((n,), (n, 2), (n, 1), (*d.shape[:-2], n, 2), (n + 1,)))), _known(_SOLVED))
+
+
+def _known(dtypes: Sequence[str]) -> Sequence[str]:
+    return [k for k in dtypes if k in NUMBERS]
+
+
+def _linalg(texts: str, **given: Any) -> None:
+    given = {"near": "solves", "shapes": _SQUARES, "pool": "regular", "dtypes": _known(_SOLVED), **given}
+    _specify(" ".join(f"linalg.{t}" for t in texts.split()), **given)
+
+
+_linalg(
+    "inv det slogdet solve tensorsolve tensorinv matrix_power cond eigvals eig", b=_right_side, n=ints(2, 0, 1, -1, 3)
+)
+_linalg("cholesky eigh eigvalsh", pool="spd")
+_linalg("qr svd svdvals pinv lstsq matrix_rank matrix_norm", shapes=_MATRICES, b=_right_side)
+_linalg("qr", mode=texts_of("'reduced'|'complete'|'r'|'raw'"))
+_linalg("multi_dot", shapes=((3, 3),), pool="sums")
+_linalg(
+    "norm vector_norm trace diagonal cross outer vecdot matmul tensordot", shapes=SHAPES, dtypes=NUMBERS, near="sums"
+)
 _specify("linalg.norm", ord=texts_of("None|1|2|np.inf|-np.inf|0|3|'fro'"), axis=AXES, near="sums", pool="sums")
 
 # -- rounding and clipping
@@ -291,7 +339,7 @@ def _of_ufunc(name: str, value: np.ufunc, special: dict[str, Any]) -> Spec:
         found = Spec(name, f"{name}({{}})", required, (("dtype", DTYPE),), True, near="sums", pool="sums")
     else:
         required = (("x1", OPERAND), ("x2", OTHER))[: value.nin]
-        found = Spec(name, f"{name}({{}})", required, tuple(_UFUNC_OPTIONS.items()), True, near="loops")
+        found = Spec(name, f"{name}({{}})", required, tuple(_UFUNC_OPTIONS.items()), True, near="loops", masks=True)
     return replace(found, **{k: v for k, v in special.items() if k in _FIELDS})
 
 
@@ -370,7 +418,8 @@ def _of_signature(name: str, special: dict[str, Any]) -> Spec:
     parameters = list(names.parameters(name))
     if method and any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
         like = names.parameters("np." + name.removeprefix("ndarray."))
-        parameters = [p for p in parameters if p.kind is not inspect.Parameter.VAR_KEYWORD] + like[1:]
+        kept = [p for p in like[1:] if p.name in ("keepdims", "initial", "where", "mean", "correction")]
+        parameters = [p for p in parameters if p.kind is not inspect.Parameter.VAR_KEYWORD] + kept
     required: dict[str, Hole] = {"self": ARRAY} if method else {}
     optional: dict[str, Hole] = {}
     seen = set(required)
@@ -387,7 +436,7 @@ def _of_signature(name: str, special: dict[str, Any]) -> Spec:
         if p.name != OUT and hole is not None:
             (required if needed else optional)[p.name] = hole
         elif needed:
-            raise LookupError(f"{name}: a hole for `{p.name}` is to be specified in tracebuf/testing/specs.py")
+            required[p.name] = ARRAY
     more = {k: v for k, v in special.items() if k not in _FIELDS and k not in seen and _takes_any(parameters)}
     form = "{0}." + name.removeprefix("ndarray.") + "({1})" if method else f"{name}({{}})"
     found = Spec(
@@ -402,7 +451,7 @@ def _takes_any(parameters: Sequence[inspect.Parameter]) -> bool:
 
 @cache
 def spec_of(name: str) -> Spec:
-    """How calls of a name are drawn; LookupError where a parameter has no hole."""
+    """How calls of a name are drawn. At a parameter that must be given and has no hole of its own stands an array."""
     value = names.object_of(name)
     special = _SPECIAL.get(name, {})
     if name.startswith("ndarray."):

@@ -1,0 +1,67 @@
+"""Calls of single functions that once differed from eager NumPy's (found by tracebuf.testing.functions)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.agreement import agree, program, refused
+
+F4 = np.asfortranarray(np.ones((2, 3, 2), np.float32))
+EMPTY = np.zeros((0, 3, 2))
+ZERO = np.array(5.0)
+COLUMNS = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+VALUES: dict[str, Any] = {
+    "a": np.arange(6.0).reshape(2, 3), "c": COLUMNS, "v": np.arange(3.0), "z": ZERO, "f": F4, "e": EMPTY, "n": 3,
+    "i": np.arange(6).reshape(2, 3), "h": np.arange(3, dtype=np.float32), "u": np.uint8(3), "one": 1,
+    "fixed": np.broadcast_to(np.arange(3), (3,)), "out": np.zeros((4, 3)), "shorts": np.zeros(3, np.int16),
+    "rep": np.broadcast_to(np.arange(2.0)[:, None], (2, 3)),
+}  # fmt: skip
+
+
+def check(text: str) -> None:
+    words = set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
+    names = [n for n in VALUES if n in words]
+    agree(program(f"def f({', '.join(names)}):\n    return {text}"), *(VALUES[n] for n in names))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.concatenate((f, e))",  # an array without elements decides the order of axes: its strides are 0
+        "np.concatenate((c, rep))",  # and so does a repeated axis
+        "np.concatenate((c, c)), np.concatenate((c, a)), np.concatenate((a, c))",
+        "np.concatenate((a, i), out=out), np.stack((v, h), dtype=np.float32), np.concatenate((a, i), dtype=int)",
+        "np.concatenate((i, i), dtype=np.int8, casting='unsafe'), np.hstack((h, h), casting='safe')",
+        "np.concatenate((a, a), dtype=int, casting='safe')",
+        "np.concatenate((a, a), out=v)",
+        "np.vstack((v, h), dtype=np.float32)",
+        "np.flip(z), np.flip(a, ()), np.flip(a, (0, 1))",
+        "np.flip(z, 0)",
+        "np.moveaxis(z, 0, 0)",
+        "np.unstack(v), np.unstack(a, axis=1)",
+        "np.split(z, [1])",
+        "np.size(a, 1), np.size(a, (0, 1)), np.size(a, axis=-1)",
+        "np.size(z, 0)",
+        "np.clip(a, a_min=1)",
+        "np.clip(a, 1, 2, min=1)",
+        "np.clip(a, min=1), np.clip(a, None, 2), a.clip(1), a.clip(max=2), np.clip(a)",
+        "np.float64(a) is a, np.float32(c), np.int64(i), np.bool(c)",
+        "np.zeros_like(c, shape=(4, 2)), np.full_like(c, 2, shape=(3, 2)), np.full_like(c, 2, shape=(3,))",
+        "np.add(v, 0.5, out=fixed)",  # read-only before the cast
+        "np.copyto(fixed, 1e9)",
+        "np.arange(0, 4.0, -1, dtype=np.uint32), np.arange(3, 4, -5, dtype=np.uint8)",
+        "len(np.arange(u, 1)), np.arange(u, 7)",  # NumPy subtracts in the numbers' own type: 1 - 3 is 254
+    ],
+)
+def test_c1_calls_that_once_differed(text: str) -> None:
+    check(text)
+
+
+def test_parameters_that_only_numpy_has_are_refused_by_name() -> None:
+    error = refused(program("def f(a):\n    return np.tri(3, like=a)"), VALUES["a"])
+    assert "like=" in str(error)
+    agree(program("def f(a):\n    return np.flip(a, 0, sideways=True)"), VALUES["a"])
+    agree(program("def f(a):\n    return a.copy(1, 2)"), VALUES["a"])
