@@ -435,6 +435,9 @@ def original_runs(reason: str) -> UnsupportedError:
     return UnsupportedError(f"these arguments run the original function: {reason}", instead="call it, or use copies")
 
 
+_PYTHON: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "complex": complex, "bool": bool}
+
+
 class Specializations(tuple[Specialization | OriginalCalls, ...]):
     """What a function was compiled for, and calls that ran the original; readable as text."""
 
@@ -486,7 +489,7 @@ class _Results:
             if x.identity not in self.made:
                 self.made[x.identity] = self._array(x, value)
             return self.made[x.identity]
-        return {"int": int, "float": float, "bool": bool}[x.kind](value) if x.kind != "numpy" else value
+        return _PYTHON[x.kind](value.real if x.kind != "complex" else value) if x.kind in _PYTHON else value
 
     def _array(self, x: Leaf, value: Any) -> Any:
         """The array, or a view of it where eager has another object on the same memory."""

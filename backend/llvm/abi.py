@@ -2,9 +2,9 @@
 
 Everything is an array of 8-byte slots. The frame: slot 0 is the context's address; then for each memref argument the
 pointer to element 0, sizes, strides in elements; a scalar argument is one slot (a float in its first 4 bytes, a bool
-in its first byte). Results: a memref is base pointer, pointer to element 0, sizes, strides; a scalar one slot. Then
-the error area, the values of the failed check's message. Returned: 0, or k > 0 if check k failed, or -1 if memory
-could not be had.
+in its first byte; a complex128 is two). Results: a memref is base pointer, pointer to element 0, sizes, strides; a
+scalar as above. Then the error area, the values of the failed check's message, two slots each. Returned: 0, or k > 0 if
+check k failed, or -1 if memory could not be had.
 
 The context belongs to one call at a time: addresses of four functions that the kernel calls back, counters, arena
 slots.
@@ -21,7 +21,8 @@ from tracebuf.ops.checks import Check
 from tracebuf.ops.linalg import DestinationOp
 
 OK, OUT_OF_MEMORY = 0, -1
-MAX_ERROR_VALUES = 16
+MAX_ERROR_VALUES, ERROR_VALUE = 16, 2
+"""How many values of a failed check are kept, and the slots of each."""
 
 ALLOCATE, RELEASE, GROW, REFER = 0, 1, 2, 3
 """Context slots: `i64 allocate(ptr spec)` gives a pointer or 0 (spec: element size code, rank, sizes, axes outermost
@@ -68,16 +69,22 @@ class KernelText:
     """Ops without loops, whose NumPy references are called back, by number."""
 
 
+def scalar_slots(type_: Type) -> int:
+    """The slots of a scalar."""
+    assert isinstance(type_, ScalarType)
+    return -(-type_.itemsize // 8)
+
+
 def frame_of(args: Sequence[Type], results: Sequence[Type]) -> Frame:
     """The frame of a function with these argument and result types."""
     at, arg_at, result_at = 1, [], []
     for type_ in args:
         arg_at.append(at)
-        at += 1 + 2 * type_.rank if isinstance(type_, MemRefType) else 1
+        at += 1 + 2 * type_.rank if isinstance(type_, MemRefType) else scalar_slots(type_)
     for type_ in results:
         result_at.append(at)
-        at += 2 + 2 * type_.rank if isinstance(type_, MemRefType) else 1
-    return Frame(tuple(args), tuple(results), tuple(arg_at), tuple(result_at), at, at + MAX_ERROR_VALUES)
+        at += 2 + 2 * type_.rank if isinstance(type_, MemRefType) else scalar_slots(type_)
+    return Frame(tuple(args), tuple(results), tuple(arg_at), tuple(result_at), at, at + ERROR_VALUE * MAX_ERROR_VALUES)
 
 
 def element_code(element: ScalarType) -> int:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracebuf.ir.protocols import llvm_type
+from tracebuf.ir.protocols import components, joined, llvm_type
 from tracebuf.ir.types import I1, ScalarType
 
 
@@ -139,14 +139,24 @@ class Code:
         """An element; a bool's byte becomes an i1."""
         if element is I1:
             return self.icmp("ne", self.inst(f"load i8, ptr {pointer}{access}"), "0", "i8")
+        if element.is_complex:
+            places = self._parts_at(element, pointer)
+            return joined([self.load(element.component, place, access) for place in places])
         return self.inst(f"load {llvm_type(element)}, ptr {pointer}{access}")
 
     def store(self, element: ScalarType, value: str, pointer: str, access: Access | str = "") -> None:
         if element is I1:
             byte = {"true": "1", "false": "0"}.get(value) or self.inst(f"zext i1 {value} to i8")
             self.do(f"store i8 {byte}, ptr {pointer}{access}")
+        elif element.is_complex:
+            for (part, v), place in zip(components(element, value), self._parts_at(element, pointer), strict=True):
+                self.store(part, v, place, access)
         else:
             self.do(f"store {llvm_type(element)} {value}, ptr {pointer}{access}")
+
+    def _parts_at(self, element: ScalarType, pointer: str) -> tuple[str, str]:
+        """Where the real and the imaginary part of a complex element are."""
+        return pointer, self.offset(pointer, llvm_type(element.component), "1")
 
     def slot(self, type: str, key: int = 0, align: int = 8) -> str:
         """A stack slot in the entry block, one for each (type, key)."""
@@ -261,6 +271,8 @@ def literal(type: ScalarType, value: Any) -> str:
     """A constant of an element type; floats as the bits of the double that equals them."""
     if type is I1:
         return "true" if value else "false"
+    if type.is_complex:
+        return joined([literal(type.component, part) for part in (value.real, value.imag)])
     if not type.is_float:
         return str(int(value))
     exact = type.dtype.type(value)

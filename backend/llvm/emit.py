@@ -22,7 +22,7 @@ from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Func, Op, Value
 from tracebuf.ir.dense import dense_array
 from tracebuf.ir.dims import Dim, Expr, Sym
-from tracebuf.ir.protocols import llvm_type
+from tracebuf.ir.protocols import components, joined, llvm_type, value_types
 from tracebuf.ir.types import MemRefType, ScalarType, Type
 from tracebuf.lower.plan import Nest, plan, spec_of
 from tracebuf.ops import arith, bufferization, checks, linalg, memref, scf
@@ -150,7 +150,7 @@ class KernelWriter:
         self.code.branch(self.values[op.operand(0)], ok, fail, self._likely())
         self.code.place(fail)
         for k, value in enumerate(op.operands[1 : 1 + abi.MAX_ERROR_VALUES]):
-            self._store_scalar(value, self.frame.error_at + k)
+            self._store_scalar(value, self.frame.error_at + abi.ERROR_VALUE * k)
         self.code.do(f"ret i64 {len(self.checks)}")
         self.code.place(ok)
 
@@ -280,8 +280,9 @@ class KernelWriter:
     def _bind(self, value: Value, parts: list[str]) -> list[str]:
         """Names a carried value from the front of `parts`; the rest. A memref passes what its type does not fix."""
         if isinstance(value.type, ScalarType):
-            self.values[value] = parts[0]
-            return parts[1:]
+            n = len(value_types(value.type))
+            self.values[value] = joined(parts[:n])
+            return parts[n:]
         type_, rest = value.memref_type, iter(parts[2:])
         known = [str(n) if isinstance(n, int) else next(rest) for n in (*type_.shape, *type_.strides)]
         sizes, strides = tuple(known[: type_.rank]), tuple(known[type_.rank :])
@@ -306,7 +307,7 @@ class KernelWriter:
                 ]
             else:
                 assert isinstance(target.type, ScalarType)
-                parts.append((llvm_type(target.type), self.values[value]))
+                parts += [(llvm_type(t), v) for t, v in components(target.type, self.values[value])]
         return parts
 
     def _for(self, op: scf.For) -> None:

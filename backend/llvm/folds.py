@@ -9,9 +9,9 @@ sum cannot stagnate (rule C2). Level k of the counter holds a sum of 2**k blocks
 from __future__ import annotations
 
 from tracebuf.backend.llvm.code import Access, Code
-from tracebuf.backend.llvm.scalars import Scalars
+from tracebuf.backend.llvm.scalars import Scalars, memory_type
 from tracebuf.ir.core import Op
-from tracebuf.ir.protocols import llvm_type
+from tracebuf.ir.protocols import components, joined, llvm_type, value_types
 from tracebuf.ir.types import ScalarType
 from tracebuf.lower.plan import PAIRWISE, Fold
 from tracebuf.ops import arith
@@ -25,12 +25,13 @@ _EXTREMES: dict[type[Op], str] = {
 
 class FoldState:
     """One out's fold. The accumulator, or the counter's levels, are stack slots that LLVM turns into registers where
-    it can.
+    it can. A complex sum is two, of the real and of the imaginary parts.
     """
 
     def __init__(self, code: Code, fold: Fold, element: ScalarType, key: int) -> None:
         self.code, self.fold, self.element, self.key = code, fold, element, key
-        self.type = llvm_type(element)
+        self.parts = value_types(element)
+        self.type = memory_type(element)
 
     @property
     def pairwise(self) -> bool:
@@ -53,47 +54,67 @@ class FoldState:
         if self.pairwise:
             self.code.do(f"store i64 0, ptr {self._count}")
         else:
-            self.code.do(f"store {self.type} {self.code.load(self.element, out, access)}, ptr {self._total}")
+            self.code.store(self.element, self.code.load(self.element, out, access), self._total)
 
-    def start(self) -> str:
-        """What a row (or block) starts from."""
-        return "-0.0" if self.pairwise else self.code.inst(f"load {self.type}, ptr {self._total}")
+    def start(self) -> list[tuple[str, str]]:
+        """What a row (or block) starts from: LLVM types and values."""
+        value = self._zero() if self.pairwise else self.code.load(self.element, self._total)
+        return self._typed(value)
+
+    def _zero(self) -> str:
+        return joined(["-0.0"] * len(self.parts))
+
+    def _typed(self, value: str) -> list[tuple[str, str]]:
+        return [(llvm_type(t), v) for t, v in components(self.element, value)]
+
+    def take(self, carried: list[str]) -> str:
+        """The value of the first of the carried LLVM values, which are taken away."""
+        mine = carried[: len(self.parts)]
+        del carried[: len(self.parts)]
+        return joined(mine)
 
     def combine(self, scalars: Scalars, total: str, new: str) -> str:
         """One step of the fold."""
         op = self.fold.op
         assert isinstance(op, arith.ScalarOp)
         if self.pairwise:
-            return self.code.inst(f"fadd reassoc {self.type} {total}, {new}")
+            return self._sum_of(total, new, "reassoc ")
         if name := _EXTREMES.get(type(op)):
             # nsz: of two zeros either may be taken, which saves the sign's handling; NaN is treated as ever
-            args = [(self.type, total), (self.type, new)]
-            return self.code.intrinsic(f"llvm.{name}.{self.element}", self.type, args, "nsz ")
+            type_ = llvm_type(self.element)
+            args = [(type_, total), (type_, new)]
+            return self.code.intrinsic(f"llvm.{name}.{self.element}", type_, args, "nsz ")
         return op.emit(scalars, [total, new])
+
+    def _sum_of(self, a: str, b: str, flags: str = "") -> str:
+        pairs = zip(self._typed(a), self._typed(b), strict=True)
+        return joined([self.code.inst(f"fadd {flags}{t} {x}, {y}") for (t, x), (_, y) in pairs])
 
     def end_of_row(self, value: str) -> None:
         if self.pairwise:
             self._push(value)
         else:
-            self.code.do(f"store {self.type} {value}, ptr {self._total}")
+            self.code.store(self.element, value, self._total)
 
     def finish(self, out: str, access: Access) -> None:
         """After the loops: the out gets its value."""
         if self.pairwise:
-            before = self.code.load(self.element, out, access)
-            total = self.code.inst(f"fadd {self.type} {before}, {self._sum()}")
+            total = self._sum_of(self.code.load(self.element, out, access), self._sum())
         else:
-            total = self.code.inst(f"load {self.type}, ptr {self._total}")
+            total = self.code.load(self.element, self._total)
         self.code.store(self.element, total, out, access)
+
+    def _level(self, index: str) -> str:
+        return self.code.offset(self._levels, self.type, index)
 
     def _push(self, value: str) -> None:
         """Adds one block's sum: as many carries as the count has trailing ones."""
         code, count = self.code, self.code.inst(f"load i64, ptr {self._count}")
         ones = code.intrinsic("llvm.cttz.i64", "i64", [("i64", code.inst(f"xor i64 {count}, -1")), ("i1", "false")])
-        with code.loop(ones, carried=[(self.type, value)], metadata=code.loop_metadata(*code.as_it_stands())) as loop:
-            level = code.inst(f"load {self.type}, ptr {code.offset(self._levels, self.type, loop.index)}")
-            loop.next = [code.inst(f"fadd {self.type} {level}, {loop.carried[0]}")]
-        code.do(f"store {self.type} {loop.carried[0]}, ptr {code.offset(self._levels, self.type, ones)}")
+        with code.loop(ones, carried=self._typed(value), metadata=code.loop_metadata(*code.as_it_stands())) as loop:
+            level = code.load(self.element, self._level(loop.index))
+            loop.next = [v for _, v in self._typed(self._sum_of(level, joined(loop.carried)))]
+        code.store(self.element, joined(loop.carried), self._level(ones))
         code.do(f"store i64 {code.add(count, '1')}, ptr {self._count}")
 
     def _sum(self) -> str:
@@ -101,10 +122,10 @@ class FoldState:
         code, count = self.code, self.code.inst(f"load i64, ptr {self._count}")
         zeros = code.intrinsic("llvm.ctlz.i64", "i64", [("i64", count), ("i1", "false")])
         with code.loop(
-            code.sub("64", zeros), carried=[(self.type, "-0.0")], metadata=code.loop_metadata(*code.as_it_stands())
+            code.sub("64", zeros), carried=self._typed(self._zero()), metadata=code.loop_metadata(*code.as_it_stands())
         ) as loop:
-            level = code.inst(f"load {self.type}, ptr {code.offset(self._levels, self.type, loop.index)}")
+            level = code.load(self.element, self._level(loop.index))
             used = code.inst(f"trunc i64 {code.inst(f'lshr i64 {count}, {loop.index}')} to i1")
-            more = code.inst(f"fadd {self.type} {level}, {loop.carried[0]}")
-            loop.next = [code.select(used, self.type, more, loop.carried[0])]
-        return loop.carried[0]
+            more = self._typed(self._sum_of(level, joined(loop.carried)))
+            loop.next = [code.select(used, t, v, old) for (t, v), old in zip(more, loop.carried, strict=True)]
+        return joined(loop.carried)

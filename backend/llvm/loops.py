@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 
 from tracebuf.backend.llvm.code import Access, Code, OpenLoop
 from tracebuf.backend.llvm.folds import FoldState
-from tracebuf.backend.llvm.scalars import Scalars, memory_type
+from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, Scalars, memory_type
 from tracebuf.ir.core import Op, Value
+from tracebuf.ir.protocols import components
 from tracebuf.ir.types import MemRefType, ScalarType
 from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest, Operand, Stage
 from tracebuf.ops import arith
@@ -231,20 +232,21 @@ class NestWriter:
         if not self.nest.spec.ordered:
             vectorize = row.vectorize and not any(s.fold.how == IN_ORDER for s in states)
             group, back = code.parallel_group(vectorize, short=self.nest.blocked)
-        if any(s.fold.how != IN_ORDER and s.element.is_float for s in states):
+        if any(s.fold.how != IN_ORDER and s.element.component.is_float for s in states):
             back = self._wide(group, count) or back
-        carried = [(s.type, s.start()) for s in states]
+        carried = [part for s in states for part in s.start()]
         with code.loop(count, carried=carried, metadata=back) as loop:
             self._iteration(stage, row, loop, last, gathered, group, states)
-        for state, value in zip(states, loop.carried):
-            state.end_of_row(value)
+        ends = list(loop.carried)
+        for state in states:
+            state.end_of_row(state.take(ends))
 
     def _wide(self, group: str, count: str) -> str:
         """Loop metadata for a float fold: a width, so that a sum's error does not hang on LLVM's view of the cost.
         None ("") for a known count that fills no vector. Both ways LLVM has nothing to say on stderr.
         """
         code = self.code
-        size = max(s.element.itemsize for s in self.fold_of.values())
+        size = max(s.element.component.itemsize for s in self.fold_of.values())
         if count.isdigit() and int(count) < 64 // size:
             return ""
         parallel = code.metadata(f'!"llvm.loop.parallel_accesses", {group.rpartition(" ")[2]}')
@@ -267,8 +269,9 @@ class NestWriter:
     ) -> None:
         values = dict(row.values)
         args, index = self.nest.spec.body.args, loop.index
-        for state, value in zip(states, loop.carried):
-            values[args[state.fold.out]] = value
+        carried = list(loop.carried)
+        for state in states:
+            values[args[state.fold.out]] = state.take(carried)
         folding = {s.fold.op for s in states}
         for op in stage.scalars:
             if op not in folding:
@@ -280,10 +283,11 @@ class NestWriter:
                 element = state.fold.element
                 if state.fold.how == IN_ORDER or element is None:
                     yielded = self.nest.spec.body.terminator.operand(state.fold.out - self.nest.spec.n_ins)
-                    loop.next.append(self._read(yielded, row, index, values, group))
+                    value = self._read(yielded, row, index, values, group)
                 else:
                     new = self._read(element, row, index, values, group)
-                    loop.next.append(state.combine(self.scalars, values[args[state.fold.out]], new))
+                    value = state.combine(self.scalars, values[args[state.fold.out]], new)
+                loop.next += [v for _, v in components(state.element, value)]
             self._store_outs(row, index, values, group)
 
     def _compute(self, op: Op, row: Row, index: str, values: dict[Value, str], group: str) -> str:
@@ -346,7 +350,7 @@ class NestWriter:
             elif v in self.blocks:
                 operands.append((self.blocks[v], self._bytes(v)))
             else:
-                slot = self.code.slot("double", k)
+                slot = self.code.slot(ELEMENT_SLOT, k)
                 self.code.store(self._scalar(v), row.values[v] if v in row.values else self.outer[v], slot)
                 operands.append((slot, "0"))
         operands.append(out or (self._buffer(call.result), self._bytes(call.result)))

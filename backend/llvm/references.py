@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracebuf.backend.llvm import abi
+from tracebuf.backend.llvm.abi import scalar_slots
 from tracebuf.backend.llvm.code import Code
 from tracebuf.backend.llvm.loops import Buffer
 from tracebuf.backend.llvm.memory import Memory
@@ -20,7 +21,7 @@ def call_reference(
     code: Code, memory: Memory, number: int, operands: Sequence[Buffer | str], types: Sequence[Type]
 ) -> None:
     """Calls the reference of the kernel's op of that number on these operands."""
-    count = 1 + sum(1 + 2 * len(b.sizes) if isinstance(b, Buffer) else 1 for b in operands)
+    count = 1 + sum(1 + 2 * len(b.sizes) if isinstance(b, Buffer) else 2 for b in operands)
     spec = code.fresh_slot(f"[{count} x i64]")
     code.do(f"store i64 {number}, ptr {spec}")
     at = 1
@@ -30,6 +31,7 @@ def call_reference(
         if isinstance(operand, str):
             assert isinstance(type_, ScalarType)
             code.store(type_, operand, where)
+            at += scalar_slots(type_) - 1
             continue
         code.do(f"store ptr {operand.pointer}, ptr {where}")
         for n in (*operand.sizes, *operand.strides):

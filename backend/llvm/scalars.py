@@ -19,6 +19,9 @@ from tracebuf.ir.types import ScalarType, scalar_type
 from tracebuf.ops import arith
 from tracebuf.ops.libm import HOSTED, symbol_of
 
+ELEMENT_SLOT = "[2 x double]"
+"""A stack slot that has room for an element of any type."""
+
 
 class Scalars:
     """Implements `tracebuf.ir.protocols.Emitter` over a function's text."""
@@ -38,7 +41,7 @@ class Scalars:
     def ufunc(self, ufunc: np.ufunc, types: str, args: Sequence[str], result: str) -> str:
         ins, _, outs = types.partition("->")
         elements = [scalar_type(np.dtype(c)) for c in ins + outs]
-        pointers = [self.code.slot("double", k) for k in range(len(elements))]
+        pointers = [self.code.slot(ELEMENT_SLOT, k) for k in range(len(elements))]
         for element, arg, pointer in zip(elements, args, pointers):
             self.code.store(element, arg, pointer)
         self.call_loop(ufunc, types, [(p, "0") for p in pointers], "1")

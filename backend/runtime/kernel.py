@@ -34,6 +34,7 @@ from tracebuf.ops.memref import base_of
 _FORMATS = {
     "i1": "?7x", "i8": "b7x", "i16": "h6x", "i32": "i4x", "i64": "q", "index": "q",
     "ui8": "B7x", "ui16": "H6x", "ui32": "I4x", "ui64": "Q", "f16": "e6x", "f32": "f4x", "f64": "d",
+    "complex<f32>": "ff", "complex<f64>": "dd",
 }  # fmt: skip
 
 
@@ -83,12 +84,14 @@ class _Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A frame's argument slots with sizes and strides in place, and (slot, argument) of the arrays and scalars to come.
+    """A frame's argument slots with sizes and strides in place, and (slot, argument) of the arrays and scalars to come;
+    of the complex ones that of the first of two.
     """
 
     values: list[Any]
     arrays: tuple[tuple[int, int], ...]
     scalars: tuple[tuple[int, int], ...]
+    complexes: tuple[tuple[int, int], ...] = ()
 
 
 class Kernel:
@@ -133,6 +136,8 @@ class Kernel:
             values[slot] = address(args[k])
         for slot, k in prepared.scalars:
             values[slot] = args[k]
+        for slot, k in prepared.complexes:
+            values[slot : slot + 2] = args[k].real, args[k].imag
         packed = self._arguments.pack(*values)
         mine = self._lock.acquire(blocking=False)
         emitted = self._emitted
@@ -159,9 +164,12 @@ class Kernel:
         values: list[Any] = []
         arrays: list[tuple[int, int]] = []
         scalars: list[tuple[int, int]] = []
+        complexes: list[tuple[int, int]] = []
         for k, (arg, parameter) in enumerate(zip(args, self._parameters)):
-            (scalars if parameter is None else arrays).append((len(values), k))
-            values.append(0)
+            type_ = self.frame.args[k]
+            paired = isinstance(type_, ScalarType) and type_.is_complex
+            (complexes if paired else scalars if parameter is None else arrays).append((len(values), k))
+            values += [0, 0] if paired else [0]
             if parameter is None:
                 continue
             if not parameter.fits(arg):
@@ -169,7 +177,7 @@ class Kernel:
             values += arg.shape
             size = parameter.itemsize
             values += [s // size for s in arg.strides]
-        return Prepared(values, tuple(arrays), tuple(scalars))
+        return Prepared(values, tuple(arrays), tuple(scalars), tuple(complexes))
 
     # -- results
     def _error(self, status: int, context: Context) -> BaseException:
@@ -179,7 +187,7 @@ class Kernel:
         at = self.frame.error_at
         named = check.operands[1:]
         kept = named[: abi.MAX_ERROR_VALUES]
-        values = [_scalar(context, at + k, v.type) for k, v in enumerate(kept)]  # type: ignore[arg-type]
+        values = [_scalar(context, at + abi.ERROR_VALUE * k, v.type) for k, v in enumerate(kept)]  # type: ignore[arg-type]
         return check_error(check, [*values, *["?"] * (len(named) - len(kept))])
 
     def _result(self, result: _Result, context: Context, args: Sequence[Any]) -> Any:

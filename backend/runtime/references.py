@@ -11,6 +11,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tracebuf.backend.llvm.abi import scalar_slots
 from tracebuf.errors import InternalError, note_location
 from tracebuf.ir.ndarray import Lent, array_at, leases, still_lent
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
@@ -68,7 +69,7 @@ def operands(op: DestinationOp, at: int) -> list[Any]:
     found = []
     for value in op.operands:
         found.append(_operand(value.type, at))
-        at += 8 * (1 + 2 * value.type.rank if isinstance(value.type, MemRefType) else 1)
+        at += 8 * (1 + 2 * value.type.rank if isinstance(value.type, MemRefType) else scalar_slots(value.type))
     return found
 
 
@@ -78,5 +79,5 @@ def _operand(type_: Any, at: int) -> Any:
         strides = tuple(s * type_.element.itemsize for s in slots[1 + type_.rank :])
         return array_at(slots[0], tuple(slots[1 : 1 + type_.rank]), strides, type_.element.dtype)
     assert isinstance(type_, ScalarType)
-    value = array_at(at, (1,), (8,), type_.dtype)[0]
+    value = array_at(at, (1,), (16,), type_.dtype)[0]
     return int(value) if type_ is INDEX else value

@@ -1,8 +1,8 @@
 """Arguments: what of a call's arguments belongs to the key of a specialisation, and the traced values they become.
 
 An array's key is its dtype, the class of each dimension (0, 1 or more), the class of its layout and whether it may be
-written (rules S6, B2). A Python int, float or bool is dynamic; None, strings, dtypes, functions and huge ints are
-static.
+written (rules S6, B2). A Python int, float, complex or bool is dynamic; None, strings, dtypes, functions and huge ints
+are static.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Storage
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyComplex, PyFloat, PyInt, Storage
 from tracebuf.ir.core import Func, Value
 from tracebuf.ir.dims import Dim, Sym, sub, sym, symbols
 from tracebuf.ir.location import Location
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import (
+    C128,
     CHARS,
     F64,
     I1,
@@ -58,7 +59,7 @@ class ArrayKey:
 
 @dataclass(frozen=True, slots=True)
 class ScalarKey:
-    """A dynamic scalar: "int", "float", "bool" (Python's), or NumPy's as "np." and the dtype's name."""
+    """A dynamic scalar: "int", "float", "complex", "bool" (Python's), or NumPy's as "np." and the dtype's name."""
 
     kind: str
 
@@ -98,6 +99,8 @@ def key_of(name: str, x: Any) -> Key:
         return array_key(name, x)
     if kind is float:
         return ScalarKey("float")
+    if kind is complex:
+        return ScalarKey("complex")
     if kind is bool:
         return ScalarKey("bool")
     if kind is int:
@@ -109,7 +112,7 @@ def key_of(name: str, x: Any) -> Key:
         raise UnsupportedError(f"argument `{name}` is a scalar of dtype {x.dtype}", instead=f"pass {SUPPORTED}")
     if x is None or x is Ellipsis or is_static(x):
         return StaticKey(kind, x)
-    if kind is tuple and all(type(i) in (float, bool, str) or (type(i) is int and abs(i) < 2**64) for i in x):
+    if kind is tuple and all(type(i) in (float, complex, bool, str) or (type(i) is int and abs(i) < 2**64) for i in x):
         return StaticKey(kind, repr(x))  # 0.0 is not -0.0, and True is not 1
     raise refused_argument(name, x)
 
@@ -179,7 +182,7 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
     return ArrayKey(x.dtype.name, dims, order, layout, flags.writeable, repeated)
 
 
-_DYNAMIC = frozenset((float, bool, *(dtype.type for dtype in SUPPORTED_DTYPES)))
+_DYNAMIC = frozenset((float, complex, bool, *(dtype.type for dtype in SUPPORTED_DTYPES)))
 
 
 def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
@@ -366,6 +369,8 @@ class Entry:
             return PyInt(sym(s))
         if key.kind == "float":
             return PyFloat(self.argument(index, F64, name, {}))
+        if key.kind == "complex":
+            return PyComplex(self.argument(index, C128, name, {}))
         if key.kind == "bool":
             s = self.symbol(name, "arg", Binding(index, None), int(x), 0, 1)
             return PyBool(self.argument(index, I1, name, {}), sub(sym(s), 1))

@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.reshape import array_function, as_array_function
 from tracebuf.frontends.numpy.scalars import binary, example, float_value
 from tracebuf.frontends.numpy.shapes import diag as diagonal_of
 from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, build, scalar_value, supported, weak_type
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyInt, Scalar, Storage, is_traced
+from tracebuf.frontends.numpy.values import NUMBERS, ArrayRef, NpScalar, PyInt, Scalar, Storage, is_traced
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, add, floordiv, mul, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX, ScalarType
@@ -58,7 +58,7 @@ def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
         dtype = args[3]
     start, stop, step = arange_bounds(args[:3], named)
     given = [x for x in (start, stop, step) if x is not None]
-    if not all(isinstance(x, (Scalar, bool, int, float, np.generic)) for x in given):
+    if not all(isinstance(x, (Scalar, *NUMBERS)) for x in given):
         raise UnsupportedError("np.arange of an array", location=r.loc, instead="use numbers, for example a[0]")
     wanted = np.arange(*(type(example(x))(1) for x in given)).dtype if dtype is None else np.dtype(dtype)
     element = supported(wanted, "np.arange", r.loc)
@@ -152,7 +152,7 @@ def linspace(
     only(r, "np.linspace", axis=(axis, 0))
     element = F64 if dtype is None else element_of(r, dtype)
     ends = [start, stop]
-    numbers = all(isinstance(x, (Scalar, bool, int, float, np.generic)) for x in ends)
+    numbers = all(isinstance(x, (Scalar, *NUMBERS)) for x in ends)
     if not numbers or any(not isinstance(k := weak_type(x), type) and k not in (F64.dtype, I64.dtype) for x in ends):
         raise UnsupportedError(
             "np.linspace between arrays, or numbers of this type",
@@ -314,7 +314,7 @@ def shape_of(r: Recorder, items: Any) -> tuple[Dim, ...]:
         return (len(items), *(inner[0] if inner else ()))
     if isinstance(items, ArrayRef):
         return items.shape
-    if isinstance(items, (Scalar, bool, int, float, np.generic)):
+    if isinstance(items, (Scalar, *NUMBERS)):
         return ()
     raise UnsupportedError(f"a {type(items).__name__} among an array's items", location=r.loc, instead="use numbers")
 
@@ -351,7 +351,7 @@ def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any
     if not len(condlist):
         raise ValueError("select with an empty condition list is not possible")
     choices = [*choicelist, default]
-    kinds = [example(x) if type(example(x)) in (int, float) else np.asarray(example(x)) for x in choices]
+    kinds = [example(x) if type(example(x)) in (int, float, complex) else np.asarray(example(x)) for x in choices]
     element = supported(np.result_type(*kinds), "np.select", r.loc)
     for i, c in enumerate(condlist):
         if not isinstance(c, ArrayRef) or c.element is not I1:

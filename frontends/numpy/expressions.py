@@ -39,9 +39,11 @@ from tracebuf.frontends.numpy.scalars import binary, compare, example, holds_tra
 from tracebuf.frontends.numpy.source import make_source
 from tracebuf.frontends.numpy.ufuncs import is_operand
 from tracebuf.frontends.numpy.values import (
+    NUMBERS,
     ArrayRef,
     NpScalar,
     PyBool,
+    PyComplex,
     PyFloat,
     PyInt,
     Scalar,
@@ -214,7 +216,7 @@ class Expressions:
             return x
         if isinstance(x, PyInt):
             return Text("{}", [self.r.index(x.expr)])
-        if isinstance(x, (PyFloat, PyBool, NpScalar)):
+        if isinstance(x, (PyFloat, PyComplex, PyBool, NpScalar)):
             return Text("{}", [x.value])
         if isinstance(x, ArrayRef):
             return Text("array(...)", [])
@@ -396,7 +398,7 @@ class Expressions:
             stand_in(base)[index]  # type: ignore[index]  # raises what Python raises
         if isinstance(base, np.ndarray):
             raise self.refuse(node, "an array from outside the function", "pass it as an argument")
-        if base is None or isinstance(base, (int, float)):
+        if base is None or isinstance(base, (int, float, complex)):
             base[index]  # type: ignore[index]
         if isinstance(base, (tuple, list, str)):
             reason = f"the index of a {type(base).__name__} is only known at run time"
@@ -429,11 +431,11 @@ class Expressions:
     def plain_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
         value = getattr(base, name)
         if isinstance(base, types.ModuleType):
-            ours = base.__name__.partition(".")[0] in ("numpy", "math")
+            ours = base.__name__.partition(".")[0] in ("numpy", "math", "cmath")
             return value if ours else self.capture(name, lambda: getattr(base, name), value, base)
         if isinstance(base, type) and base.__module__.partition(".")[0] not in ("numpy", "builtins"):
             return self.capture(name, lambda: getattr(base, name), value, base)
-        if isinstance(base, (np.ufunc, np.dtype, type, int, float, str, np.generic, np.finfo, np.iinfo, slice)):
+        if isinstance(base, (np.ufunc, np.dtype, type, str, *NUMBERS, np.finfo, np.iinfo, slice)):
             return value
         if isinstance(base, list) and name in LIST_METHODS:
             return ListMethod(base, name)
@@ -556,7 +558,7 @@ class Expressions:
 
 
 def is_known_number(x: Any) -> bool:
-    return (type(x) is int or type(x) is float or type(x) is bool) and bool(x == x)
+    return (type(x) is int or type(x) is float or type(x) is complex or type(x) is bool) and bool(x == x)
 
 
 def is_users(function: Any) -> bool:

@@ -70,13 +70,13 @@ class Tracing:
 
     def scalar(self, x: Any, dtype: Any) -> Value:
         """A number as a value of a dtype, converted as NumPy converts it."""
-        if not isinstance(x, Scalar | bool | int | float | np.generic):
+        if not isinstance(x, Scalar | bool | int | float | complex | np.generic):
             raise self.refuse(f"a {type(x).__name__} where a number is expected", "pass a number")
         return scalar_value(self._r, x, element_of(self._r, dtype))
 
     def dtype_of(self, *args: Any) -> np.dtype:
         """The dtype that NumPy gives to what these arguments have in common (np.result_type)."""
-        weak: dict[Any, Any] = {float: 0.0, int: 0}
+        weak: dict[Any, Any] = {float: 0.0, int: 0, complex: 0j}
         return np.result_type(*(weak.get(kind, kind) for kind in map(weak_type, args)))
 
     def same_shape(self, a: ArrayRef, b: ArrayRef) -> None:

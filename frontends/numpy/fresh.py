@@ -13,7 +13,17 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.indexing import as_int, store_view
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import INT, Body, Operand, scalar_value, supported, weak_type
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, stand_in
+from tracebuf.frontends.numpy.values import (
+    NUMBERS,
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    Scalar,
+    stand_in,
+)
 from tracebuf.frontends.numpy.weak_ints import check_weak_int
 from tracebuf.ir.core import Block
 from tracebuf.ir.dims import Dim, sub
@@ -97,7 +107,7 @@ def filled_with(
         store_view(r, fresh, value)
         return fresh
     check_weak_int(r, value, INT if element is I1 else element.dtype)
-    if isinstance(value, (bool, float)) and not isinstance(value, np.generic):
+    if isinstance(value, (bool, float, complex)) and not isinstance(value, np.generic):
         value = np.array([value])[0]
     return filled(r, shape, element, value, order)
 
@@ -118,7 +128,7 @@ def as_array(r: Recorder, a: Any) -> ArrayRef:
     """An array argument; a number becomes an array without dimensions, as in NumPy."""
     if isinstance(a, ArrayRef):
         return a
-    if not isinstance(a, (Scalar, bool, int, float, np.generic)) or (isinstance(a, NpScalar) and a.maybe_python):
+    if not isinstance(a, (Scalar, *NUMBERS)) or (isinstance(a, NpScalar) and a.maybe_python):
         reason = f"a {type(a).__name__} where an array is expected"
         raise UnsupportedError(reason, location=r.loc, instead="pass an array")
     kind = weak_type(a)
@@ -127,7 +137,7 @@ def as_array(r: Recorder, a: Any) -> ArrayRef:
 
 def strong(r: Recorder, x: Any) -> Any:
     """An operand that is converted to an array first: Python's numbers are not weak."""
-    if isinstance(x, (PyInt, PyFloat, PyBool, bool, int, float)) and not isinstance(x, np.generic):
+    if isinstance(x, (PyInt, PyFloat, PyComplex, PyBool, *NUMBERS)) and not isinstance(x, np.generic):
         element = scalar_type(np.dtype(weak_type(x)))
         return NpScalar(scalar_value(r, x, element), element)
     return x if isinstance(x, (NpScalar, np.generic)) else as_array(r, x)

@@ -6,6 +6,7 @@ under the function (and into `METHODS` under the method's name), and test it in 
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ from tracebuf.frontends.numpy.kinds import Choice, path_dependent
 from tracebuf.frontends.numpy.parameters import check_parameters
 from tracebuf.frontends.numpy.pybuiltins import HANDLERS as PYTHON
 from tracebuf.frontends.numpy.pybuiltins import is_integer, item, python_number, round_array
+from tracebuf.frontends.numpy.pycmath import HANDLERS as CMATH
+from tracebuf.frontends.numpy.pycmath import conjugate, part_of
 from tracebuf.frontends.numpy.pyints import as_int_value, bool_as_int, int_expr
 from tracebuf.frontends.numpy.pymath import HANDLERS as MATH
 from tracebuf.frontends.numpy.recorder import Recorder
@@ -52,8 +55,10 @@ from tracebuf.frontends.numpy.ufuncs import (
     weak_type,
 )
 from tracebuf.frontends.numpy.values import (
+    NUMBERS,
     ArrayRef,
     NpScalar,
+    PyComplex,
     PyFloat,
     PyInt,
     Scalar,
@@ -336,7 +341,7 @@ HANDLERS: dict[Any, Handler] = {
     **einsum.FUNCTIONS,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
     **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},
-    **PYTHON, **MATH, **host_table.FUNCTIONS, host_call: traced_host_call,
+    **PYTHON, **MATH, **CMATH, **host_table.FUNCTIONS, host_call: traced_host_call,
 }  # fmt: skip
 METHODS: dict[str, Handler] = {
     "copy": copy_method, "astype": astype, "fill": fill_method, "clip": clip_method, "round": round_function,
@@ -345,7 +350,7 @@ METHODS: dict[str, Handler] = {
 }  # fmt: skip
 SCALAR_METHODS: dict[str, Handler] = {
     "item": python_number, "tolist": python_number, "round": round_function, "is_integer": is_integer,
-    "conjugate": lambda r, x: x, "conj": lambda r, x: x,
+    "conjugate": conjugate, "conj": conjugate,
 }  # fmt: skip
 """Methods of traced numbers, where the number's type has them."""
 PURE = {
@@ -355,7 +360,6 @@ PURE = {
     slice,
     np.dtype,
     str,
-    complex,
     sorted,
     all,
     any,
@@ -397,6 +401,8 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
         return {"dtype": x.element.dtype, "ndim": 0, "shape": ()}[name]
     if isinstance(x, Scalar) and hasattr(type(stand_in(x)), name):
         if name in ("real", "imag"):
+            if isinstance(x, PyComplex) or (isinstance(x, NpScalar) and x.element.is_complex):
+                return part_of(r, x, name)
             part = getattr(stand_in(x), name)
             return part if name == "imag" else bool_as_int(r, x)
         if name in SCALAR_METHODS:
@@ -406,9 +412,9 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
 
 def is_pure(function: Any) -> bool:
     """May be called during tracing on plain values: no effects, no randomness (rule F2)."""
-    if isinstance(function, np.ufunc) or getattr(function, "__module__", None) == math.__name__:
+    if isinstance(function, np.ufunc) or getattr(function, "__module__", None) in (math.__name__, cmath.__name__):
         return True
-    if isinstance(function, type) and issubclass(function, (np.generic, int, float, bool, tuple, list, Exception)):
+    if isinstance(function, type) and issubclass(function, (*NUMBERS, tuple, list, Exception)):
         return True
     try:
         return function in PURE

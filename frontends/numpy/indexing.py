@@ -117,6 +117,8 @@ def check_number(r: Recorder, value: Operand, target: ArrayRef) -> None:
     is NumPy's into signed ones, as int() of it (the setters in NumPy's arraytypes.c.src; those of unsigned ones convert
     NumPy's scalars)."""
     element = target.element
+    if weak_type(value) is complex and not element.is_complex and element is not I1:
+        raise TypeError(f"{'float' if element.is_float else 'int'}() argument must be a real number, not 'complex'")
     strong = isinstance(value, (NpScalar, np.generic))
     if element.is_integer and not (strong and element.is_unsigned) and weak_type(value) != element.dtype:
         check_int_of(r, value, element)
@@ -128,7 +130,7 @@ def check_int_of(r: Recorder, value: Operand, element: ScalarType) -> None:
         require_fits(r, value.expr, element)
     elif isinstance(value, (PyFloat, NpScalar)):
         given = value.element if isinstance(value, NpScalar) else F64
-        if given.is_float:
+        if given.component.is_float:
             check_float_fits(r, scalar_value(r, value, F64), element)
         else:
             check_integer_fits(r, value.value, given, element)

@@ -87,7 +87,7 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
         return Items(x.shape[0], lambda i: read_item(r, x, as_int_value(i)))
     if isinstance(x, Flat):
         return Items(x.size, x.load)
-    if isinstance(x, Scalar) or x is None or isinstance(x, (bool, int, float)):
+    if isinstance(x, Scalar) or x is None or isinstance(x, (bool, int, float, complex)):
         raise TypeError(f"'{type(stand_in(x) if isinstance(x, Scalar) else x).__name__}' object is not iterable")
     return None
 

@@ -40,6 +40,7 @@ from tracebuf.frontends.numpy.values import (
     GuardedRef,
     NpScalar,
     PyBool,
+    PyComplex,
     PyFloat,
     PyInt,
     Scalar,
@@ -247,7 +248,7 @@ class Join:
         """Whether a number's value is defined outside of the branches."""
         if isinstance(x, PyInt):
             return self.r.in_scope(x.expr)
-        assert isinstance(x, (PyFloat, PyBool, NpScalar))
+        assert isinstance(x, (PyFloat, PyComplex, PyBool, NpScalar))
         return self.r.is_visible(x.value)
 
     def local(self, s: Storage) -> int | None:

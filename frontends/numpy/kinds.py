@@ -17,9 +17,19 @@ from tracebuf.frontends.numpy.conditions import both, compare_floats, either, is
 from tracebuf.frontends.numpy.pyints import is_exactly
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import scalar_value
-from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, Unsure
+from tracebuf.frontends.numpy.values import (
+    ArrayRef,
+    GuardedRef,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    Scalar,
+    Unsure,
+)
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import F64, I1, INDEX, SUPPORTED_DTYPES, ScalarType, scalar_type
+from tracebuf.ir.types import C128, F64, I1, INDEX, SUPPORTED_DTYPES, ScalarType, scalar_type
 
 Env = dict[str, Any]
 JUMP, RETURN = "<jump>", "<return>"
@@ -30,7 +40,7 @@ GO_ON, CONTINUE, BREAK, LEAVE, DONE = range(5)
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What kind of number a name holds: int, float, bool (Python's), or np with an element type."""
+    """What kind of number a name holds: int, float, complex, bool (Python's), or np with an element type."""
 
     name: str
     element: ScalarType
@@ -39,6 +49,7 @@ class Kind:
 
 
 INT, FLOAT, BOOL = Kind("int", INDEX), Kind("float", F64), Kind("bool", I1)
+COMPLEX = Kind("complex", C128)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +79,8 @@ def kind_of(x: Any) -> Kind | None:
         return BOOL
     if isinstance(x, PyInt) or type(x) is int:
         return INT if isinstance(x, PyInt) or -(2**63) <= x < 2**63 else None
+    if isinstance(x, PyComplex) or type(x) is complex:
+        return COMPLEX
     return FLOAT if isinstance(x, PyFloat) or type(x) is float else None
 
 
@@ -81,7 +94,10 @@ def unify(a: Kind | None, b: Kind | None) -> Kind | None:
     python, numpy = (a, b) if b.name == "np" else (b, a)
     if numpy.name != "np":
         return None
-    fits = python in (INT, FLOAT) if numpy.element.is_float else python is BOOL and numpy.element is I1
+    if numpy.element.is_complex:
+        fits = python in (INT, FLOAT, COMPLEX)
+    else:
+        fits = python in (INT, FLOAT) if numpy.element.is_float else python is BOOL and numpy.element is I1
     fits = fits or (python is INT and numpy.element.is_integer)
     return Kind("np", numpy.element, python.name) if fits and numpy.python in ("", python.name) else None
 
@@ -122,13 +138,18 @@ def from_value(r: Recorder, value: Value, kind: Kind, name: str, flag: Value | N
         return PyInt(r.symbol(value, name, *((GO_ON, DONE) if name == JUMP else ())))
     if kind == FLOAT:
         return PyFloat(value)
+    if kind == COMPLEX:
+        return PyComplex(value)
     unsure = Unsure(flag, kind.python) if flag is not None else None
     return PyBool(value) if kind == BOOL else NpScalar(value, kind.element, unsure)
 
 
 def zero(r: Recorder, kind: Kind) -> Value:
     """A number that nobody reads."""
-    return r.constant(False if kind.element is I1 else 0.0 if kind.element.is_float else 0, kind.element)
+    made = {"bool": False, "complex": 0j, "float": 0.0}
+    element = kind.element
+    name = "bool" if element is I1 else "complex" if element.is_complex else "float" if element.is_float else ""
+    return r.constant(made.get(name, 0), element)
 
 
 def same_value(a: Any, b: Any) -> bool:
@@ -141,11 +162,11 @@ def same_value(a: Any, b: Any) -> bool:
         return a.expr == b.expr
     if isinstance(a, NpScalar) and isinstance(b, NpScalar):
         return a.value is b.value and a.python == b.python
-    if isinstance(a, (PyFloat, PyBool)) and type(a) is type(b):
+    if isinstance(a, (PyFloat, PyComplex, PyBool)) and type(a) is type(b):
         return a.value is b.value
     if type(a) is type(b) and isinstance(a, (tuple, list)):
         return len(a) == len(b) and all(same_value(x, y) for x, y in zip(a, b))
-    plain = (bool, int, float, str, type(None), np.dtype, np.generic, slice)
+    plain = (bool, int, float, complex, str, type(None), np.dtype, np.generic, slice)
     return type(a) is type(b) and isinstance(a, plain) and repr(a) == repr(b)
 
 

@@ -336,7 +336,7 @@ class LoopClose(LoopJudge):
             return lambda: Choice(flag().value, *(arm() for arm in arms))
         found: list[Any] = []
         kind = kind_of(x)
-        if isinstance(x, (PyInt, PyBool)) or (kind is not None and not isinstance(x, (bool, int, float))):
+        if isinstance(x, (PyInt, PyBool)) or (kind is not None and not isinstance(x, (bool, int, float, complex))):
             assert kind is not None
             flags: list[Value | None] = [] if kind.python else [None]
             if kind.python:

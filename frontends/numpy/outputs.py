@@ -16,7 +16,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import shape_text
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import Operand, convert_to, scalar_value, weak_type
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, Scalar
+from tracebuf.frontends.numpy.values import NUMBERS, ArrayRef, NpScalar, Scalar
 from tracebuf.frontends.numpy.weak_ints import check_weak_int
 
 Form = bool | tuple[bool, ...] | None
@@ -95,7 +95,7 @@ def same_elements(x: Any, buffer: ArrayRef) -> bool:
 def content(r: Recorder, x: Operand, buffer: ArrayRef) -> Any:
     """A result as the buffer will hold it, checked: a tensor, a scalar where the buffer is 0-d."""
     r.check_writable(buffer)
-    check_kind(x, isinstance(x, (ArrayRef, Scalar, bool, int, float, np.generic)))
+    check_kind(x, isinstance(x, (ArrayRef, Scalar, *NUMBERS)))
     check_one_type(r, x)
     check_cast(weak_type(x), buffer.dtype)
     check_weak_int(r, x, buffer.dtype)
@@ -141,7 +141,7 @@ def copy_results(result: Any, form: Form, buffers: Sequence[np.ndarray]) -> Any:
     for x, buffer in pairs(result, out):
         if buffer is None or x is buffer:
             continue
-        check_kind(x, isinstance(x, (np.ndarray, bool, int, float, complex, np.generic)))
+        check_kind(x, isinstance(x, (np.ndarray, *NUMBERS)))
         check_cast(getattr(x, "dtype", type(x)), buffer.dtype)
         if np.shape(x) != buffer.shape:
             text = f"the result of shape {np.shape(x)} does not fit into an output array of shape {buffer.shape}"

@@ -17,6 +17,7 @@ from tracebuf.frontends.numpy.conditions import both, either, inverse, is_finite
 from tracebuf.frontends.numpy.fresh import copy_of, k_order
 from tracebuf.frontends.numpy.indexing import as_int, check_float_fits, int_of, read_item
 from tracebuf.frontends.numpy.kinds import kind_of, python_flag
+from tracebuf.frontends.numpy.pycomplex import magnitude
 from tracebuf.frontends.numpy.pyfolds import extreme_of_array, sum_of_array, truth_of_all
 from tracebuf.frontends.numpy.pyints import (
     as_int_value,
@@ -35,9 +36,11 @@ from tracebuf.frontends.numpy.scalars import binary, example, float_value, holds
 from tracebuf.frontends.numpy.ufuncs import BOOL, elementwise, scalar_value, weak_type
 from tracebuf.frontends.numpy.values import (
     EITHER,
+    NUMBERS,
     ArrayRef,
     NpScalar,
     PyBool,
+    PyComplex,
     PyFloat,
     PyInt,
     Scalar,
@@ -46,7 +49,7 @@ from tracebuf.frontends.numpy.values import (
 )
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mul, neg
-from tracebuf.ir.types import F64, I1, I64, ScalarType, scalar_type
+from tracebuf.ir.types import C128, F64, I1, I64, ScalarType, scalar_type
 from tracebuf.ops import arith, casts
 from tracebuf.ops.libm import Libm
 
@@ -71,7 +74,7 @@ def to_int(r: Recorder, *args: Any, **kwargs: Any) -> Any:
     x = bool_as_int(r, as_number(r, args[0]))
     if (e := int_expr(x)) is not None:
         return as_int_value(e)
-    if isinstance(x, NpScalar) and not x.element.is_float:
+    if isinstance(x, NpScalar) and not x.element.component.is_float:
         return PyInt(int_of(r, x.value))
     return float_to_int(r, float_value(r, x))
 
@@ -101,8 +104,10 @@ def item(r: Recorder, a: ArrayRef, *args: Any) -> Any:
     return python_number(r, found if isinstance(found, NpScalar) else NpScalar(r.load(a, ()), a.element))
 
 
-def python_number(r: Recorder, x: NpScalar) -> PyFloat | PyInt | PyBool:
+def python_number(r: Recorder, x: NpScalar) -> PyFloat | PyComplex | PyInt | PyBool:
     """x.item()."""
+    if x.element.is_complex:
+        return PyComplex(scalar_value(r, x, C128))
     if x.element.is_float:
         return PyFloat(float_value(r, x))
     return PyBool(x.value) if x.element is I1 else PyInt(int_of(r, x.value))
@@ -186,6 +191,8 @@ def absolute(r: Recorder, x: Any) -> Any:
     if (e := int_expr(x)) is not None:
         known = r.ask_nonneg(e)
         return as_int_value(e if known else minus(r, e) if known is False else dim_max(e, neg(e)))
+    if isinstance(x, PyComplex) or (isinstance(x, NpScalar) and x.element.is_complex and not x.maybe_python):
+        return magnitude(r, x)
     if isinstance(x, PyFloat):
         return PyFloat(r.add(arith.AbsF.of(x.value, r.loc)).result)
     return elementwise(r, np.absolute, [x]) if is_traced(x) else abs(x)
@@ -244,7 +251,7 @@ def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
         return as_int_value(r.facts.simplify((dim_min if name == "min" else dim_max)(*exprs)))  # type: ignore[arg-type]
     if all(isinstance(x, NpScalar) and not x.maybe_python and x.element is items[0].element for x in items):
         return numpy_extreme(r, name, items)
-    kinds = [weak_type(x) if isinstance(x, (Scalar, bool, int, float, np.generic)) else str for x in items]
+    kinds = [weak_type(x) if isinstance(x, (Scalar, *NUMBERS)) else str for x in items]
     numpy = [scalar_type(np.dtype(k)) for k in kinds if not isinstance(k, type) and k is not BOOL]
     for element in dict.fromkeys([*numpy, F64]):
         if all(is_exactly(r, x, element) for x in items):

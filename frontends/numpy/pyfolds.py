@@ -41,7 +41,7 @@ def is_filled(r: Recorder, name: str, a: ArrayRef) -> bool:
 def sum_of_array(r: Recorder, a: ArrayRef, start: Any) -> Any:
     """sum(a): `start` where there is no element, else in the dtype that adding them one by one gives (rule C2)."""
     ref = vector(r, "sum", a)
-    if is_traced(start) or not isinstance(start, (bool, int, float)):
+    if is_traced(start) or not isinstance(start, (bool, int, float, complex)):
         raise UnsupportedError("sum() from this start", location=r.loc, instead="start + np.sum(a)")
     if not is_filled(r, "sum", ref):
         return start

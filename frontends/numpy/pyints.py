@@ -12,11 +12,11 @@ import numpy as np
 
 from tracebuf.frontends.numpy.conditions import both, compare_floats, either, inverse
 from tracebuf.frontends.numpy.recorder import INT_MAX, INT_MIN, OVERFLOW, Recorder
-from tracebuf.frontends.numpy.values import NpScalar, PyBool, PyFloat, PyInt
+from tracebuf.frontends.numpy.values import NpScalar, PyBool, PyComplex, PyFloat, PyInt
 from tracebuf.frontends.numpy.weak_ints import surely_fits
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, constant_part, floordiv, mod, mul, neg, sub
-from tracebuf.ir.types import F64, I1, I64, INDEX, ScalarType
+from tracebuf.ir.types import C128, F64, I1, I64, INDEX, ScalarType
 from tracebuf.ops import arith, casts, division, integers
 
 EXACT = 2**53
@@ -75,6 +75,9 @@ def is_exactly(r: Recorder, x: Any, element: ScalarType) -> bool:
         return (x.element.dtype if isinstance(x, NpScalar) else x.dtype) == element.dtype
     if isinstance(x, PyFloat):
         return element is F64
+    if element.is_complex:
+        same = element is C128 and (isinstance(x, PyComplex) or type(x) is complex)
+        return same or is_exactly(r, x, element.component)
     if isinstance(x, PyInt):
         return surely_fits(r, x, element) if element.is_integer else element is F64 and is_small(r, x.expr)
     if type(x) not in (int, float) or (type(x) is float and not element.is_float):

@@ -24,6 +24,7 @@ from tracebuf.ir.prover import composites
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import I1, I64, INDEX, ScalarType, TensorType
 from tracebuf.ops import arith, checks, division, host, integers, scf, tensor
+from tracebuf.ops.complex import constant
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 OVERFLOW = "Python integers are limited to 64 bits in compiled code"
@@ -131,10 +132,10 @@ class Recorder:
         may_stop = checks.Check | host.HostCall
         return not self.conditional and not any(isinstance(op, may_stop) for op in self.func.walk())
 
-    def constant(self, value: bool | int | float, element: ScalarType) -> Value:
+    def constant(self, value: bool | int | float | complex, element: ScalarType) -> Value:
         """An SSA constant, made once per region."""
         key = ("constant", type(value), str(value), element)
-        return self.cached(key) or self.remember(key, self.add(arith.Constant.of(value, element, self.loc)).result)
+        return self.cached(key) or self.remember(key, self.add(constant(value, element, self.loc)).result)
 
     def cached(self, key: object) -> Value | None:
         frame: Frame | None = self.frame

@@ -33,7 +33,7 @@ from tracebuf.frontends.numpy.ufuncs import (
     scalar_value,
     supported,
 )
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyInt, Scalar, Storage, stand_in
+from tracebuf.frontends.numpy.values import NUMBERS, ArrayRef, NpScalar, PyInt, Scalar, Storage, stand_in
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import F16, F32, F64, I1, I64, ScalarType
@@ -175,7 +175,7 @@ def start_of(
     if initial is not NO_VALUE and initial is not None:
         if isinstance(initial, ArrayRef) and initial.ndim == 0:
             initial = NpScalar(r.load(initial, ()), initial.element)
-        if not isinstance(initial, (Scalar, bool, int, float, np.generic)):
+        if not isinstance(initial, (Scalar, *NUMBERS)):
             raise UnsupportedError("an `initial` that is no number", location=r.loc, instead="use a number: a[0]")
         check_number(r, initial, ArrayRef(Storage(element, (), ())))
         return scalar_value(r, initial, element)

@@ -50,7 +50,6 @@ MODULES = {"random": _RANDOM, "numpy.random": _RANDOM, "time": _TIME}
 ATTRIBUTES = {"tolist": "return the array, and convert it outside", "sort": _SORT}
 CONTAINS = "np.any(a == x) for an array, x == y or x == z for numbers"
 ATTRIBUTE_SET = ("an attribute is set in a traced function", "return the value, and set it outside")
-COMPLEX = "keep the real and the imaginary parts in two arrays"
 OF_ARRAYS = "use operators, slices, np.* functions, or a loop over the elements"
 
 

@@ -17,6 +17,12 @@ from tracebuf.frontends.numpy import rewrites
 from tracebuf.frontends.numpy.conditions import as_reached, both, choose, compare_floats, require_nonzero
 from tracebuf.frontends.numpy.powers import power_form as power_form
 from tracebuf.frontends.numpy.powers import python_power, scalar_power
+from tracebuf.frontends.numpy.pycomplex import (
+    compare_complex,
+    complex_arithmetic,
+    is_python_complex,
+    scalar_product,
+)
 from tracebuf.frontends.numpy.pyints import (
     BITS,
     EXACT,
@@ -33,11 +39,23 @@ from tracebuf.frontends.numpy.pyints import (
 from tracebuf.frontends.numpy.pyints import as_int_value as as_int_value
 from tracebuf.frontends.numpy.recorder import INT_MAX, INT_MIN, Recorder
 from tracebuf.frontends.numpy.ufuncs import Body, elementwise, scalar_value
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, Scalar, is_traced, stand_in
+from tracebuf.frontends.numpy.values import (
+    NUMBERS,
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    Scalar,
+    is_traced,
+    stand_in,
+)
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import F64, I1
 from tracebuf.ops import arith
+from tracebuf.ops import complex as complex_op
 from tracebuf.ops.libm import Libm
 
 BINARY: dict[str, tuple[Callable[[Any, Any], Any], np.ufunc]] = {
@@ -68,9 +86,9 @@ TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 
 
 def is_python_number(x: object) -> bool:
-    """A Python bool, int or float, traced or not (weak in promotion, bool aside)."""
-    return isinstance(x, (PyInt, PyFloat, PyBool)) or (
-        isinstance(x, (bool, int, float)) and not isinstance(x, np.generic)
+    """A Python bool, int, float or complex, traced or not (weak in promotion, bool aside)."""
+    return isinstance(x, (PyInt, PyFloat, PyComplex, PyBool)) or (
+        isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic)
     )
 
 
@@ -83,7 +101,7 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
             return unsupported_operand(r, function, a, b)  # NumPy takes a tuple for an array
         return function(a, b)
     for x in (a, b):
-        if not isinstance(x, (ArrayRef, Scalar, bool, int, float, np.generic)):
+        if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
             return unsupported_operand(r, function, a, b)
     if is_python_number(a) and is_python_number(b):
         return python_arithmetic(r, name, a, b)
@@ -91,7 +109,8 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
         return scalar_power(r, a, b)
     if name == "Pow" and isinstance(a, ArrayRef):
         return elementwise(r, *power_form(r, a, b))
-    return elementwise(r, ufunc, [a, b])
+    made = scalar_product(r, a, b) if name == "Mult" else None
+    return elementwise(r, ufunc, [a, b]) if made is None else made
 
 
 def unsupported_operand(r: Recorder, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
@@ -99,9 +118,7 @@ def unsupported_operand(r: Recorder, function: Callable[[Any, Any], Any], a: Any
     if not any(isinstance(x, np.ndarray) for x in (a, b)):
         with np.errstate(all="ignore"):
             function(*(example(x) for x in (a, b)))
-    odd = a if not isinstance(a, (ArrayRef, Scalar, bool, int, float, np.generic)) else b
-    if isinstance(odd, complex):
-        raise UnsupportedError("complex numbers are not supported", location=r.loc, instead=rewrites.COMPLEX)
+    odd = a if not isinstance(a, (ArrayRef, Scalar, *NUMBERS)) else b
     reason = f"a {rewrites.name_of(odd)} as an operand"
     raise UnsupportedError(reason, location=r.loc, instead="use numbers and arrays: np.array(x)")
 
@@ -115,12 +132,20 @@ def example(x: Any) -> Any:
     return stand_in(x) if isinstance(x, Scalar) else x
 
 
+def one(x: Any) -> Any:
+    """A number of the type of a Python number, not 0."""
+    return type(example(x))(1)
+
+
 def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
     """Two Python numbers, at least one traced."""
     if name in BITS and isinstance(a, (PyBool, bool)) and isinstance(b, (PyBool, bool)):
         return PyBool(r.add(BITS[name].of(scalar_value(r, a, I1), scalar_value(r, b, I1), r.loc)).result)
     a, b = (bool_as_int(r, x) for x in (a, b))
     ia, ib = int_expr(a), int_expr(b)
+    if is_python_complex(a) or is_python_complex(b):
+        BINARY[name][0](one(a), one(b))  # raises what Python raises
+        return complex_arithmetic(r, name, a, b)
     if name == "Pow":
         return python_power(r, a, b)
     if ia is not None and ib is not None:
@@ -177,7 +202,7 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
         return int_compare(r, predicate, ia, ib)
     arrays = isinstance(a, ArrayRef) or isinstance(b, ArrayRef)
     for x in (a, b):
-        if not isinstance(x, (ArrayRef, Scalar, bool, int, float, np.generic)):
+        if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
             if name in ("Eq", "NotEq") and isinstance(x, (str, type(None))) and not arrays:
                 return function(example(a), example(b))  # no number equals these
             return unsupported_operand(r, function, a, b)
@@ -227,6 +252,9 @@ def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
 
 def python_compare(r: Recorder, predicate: str, a: Any, b: Any) -> bool | PyBool:
     """Two of Python's numbers, exactly."""
+    if is_python_complex(a) or is_python_complex(b):
+        COMPARE[{"eq": "Eq", "ne": "NotEq"}.get(predicate, "Lt")][0](example(a), example(b))  # raises for an order
+        return compare_complex(r, predicate, a, b)
     ia, ib = int_expr(a), int_expr(b)
     if ia is not None and ib is not None:
         return int_compare(r, predicate, ia, ib)
@@ -264,9 +292,10 @@ def unary(r: Recorder, name: str, a: Any) -> Any:
     a = bool_as_int(r, a)
     if (e := int_expr(a)) is not None:
         return as_int_value(e if name == "UAdd" else minus(r, e) if name == "USub" else sub(-1, e))
-    if isinstance(a, PyFloat):
-        if name == "Invert":
-            raise TypeError("bad operand type for unary ~: 'float'")
+    if isinstance(a, (PyFloat, PyComplex)):
+        plain[name](example(a))  # raises what Python raises
+        if isinstance(a, PyComplex):
+            return PyComplex(r.add(complex_op.Neg.of(a.value, r.loc)).result) if name == "USub" else a
         return PyFloat(r.add(arith.NegF.of(a.value, r.loc)).result) if name == "USub" else a
     return elementwise(r, {"USub": np.negative, "UAdd": np.positive, "Invert": np.invert}[name], [a])
 
@@ -287,6 +316,8 @@ def truth(r: Recorder, x: Any) -> bool | PyBool:
         return known
     if isinstance(x, PyFloat):
         return PyBool(r.add(arith.CmpF.of("une", x.value, r.constant(0.0, F64), r.loc)).result)
+    if isinstance(x, PyComplex):
+        return PyBool(scalar_value(r, x, I1))
     if isinstance(x, ArrayRef):
         if x.ndim == 0 or all(d == 1 for d in x.shape):
             x = NpScalar(r.load(x, (0,) * x.ndim), x.element)

@@ -43,7 +43,7 @@ from tracebuf.frontends.numpy.recorder import DeadEnd
 from tracebuf.frontends.numpy.reshape import Flat, set_shape
 from tracebuf.frontends.numpy.scalars import BINARY, binary, power_form, truth
 from tracebuf.frontends.numpy.ufuncs import elementwise
-from tracebuf.frontends.numpy.values import ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
+from tracebuf.frontends.numpy.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import I64
 from tracebuf.ops import arith
@@ -205,7 +205,7 @@ class Statements(Expressions):
 
     def storable(self, node: ast.AST, value: Any) -> Any:
         """A value that may be stored into elements."""
-        numbers = (Scalar, bool, int, float, np.generic)
+        numbers = (Scalar, *NUMBERS)
         if isinstance(value, (ArrayRef, *numbers)):
             return value
         if isinstance(value, (tuple, list)) and value and all(isinstance(x, numbers) for x in value):
@@ -268,7 +268,7 @@ class Statements(Expressions):
             return binary(self.r, name, old, right)
         if name == "MatMult":
             return inplace_matmul(self.r, old, right)
-        if not (is_traced(right) or isinstance(right, (bool, int, float, np.generic))):
+        if not (is_traced(right) or isinstance(right, NUMBERS)):
             return binary(self.r, name, old, right)
         self.r.check_writable(old)
         ufunc, operands = INPLACE[name], [old, right]

@@ -23,7 +23,18 @@ from tracebuf.frontends.numpy.loop_plan import arms_of
 from tracebuf.frontends.numpy.outputs import Form, arranged, check_one_type, store_results
 from tracebuf.frontends.numpy.recorder import DeadEnd, Guard, Recorder
 from tracebuf.frontends.numpy.source import heading
-from tracebuf.frontends.numpy.values import EITHER, ArrayRef, GuardedRef, NpScalar, PyBool, PyFloat, PyInt, Scalar
+from tracebuf.frontends.numpy.values import (
+    EITHER,
+    NUMBERS,
+    ArrayRef,
+    GuardedRef,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    Scalar,
+)
 from tracebuf.ir.core import Donation, Func, Op, Value
 from tracebuf.ir.dims import Expr, Sym, sym, symbols, to_python
 from tracebuf.ir.types import TensorType
@@ -96,7 +107,7 @@ class Traced(Conditions):
 def same_capture(now: Any, then: Any) -> bool:
     if type(now) is not type(then):
         return False
-    if isinstance(now, (float, np.generic)):
+    if isinstance(now, (float, complex, np.generic)):
         return repr(now) == repr(then)  # the zeros are two, NaN is one
     return type(now) in (bool, int, str) and bool(now == then)
 
@@ -263,7 +274,7 @@ class Results:
             return self.array(x, identity(x))
         if isinstance(x, Scalar):
             return self.scalar(x)
-        if x is None or isinstance(x, (bool, int, float, str, np.generic, np.dtype, type(Ellipsis), type)):
+        if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type)):
             return Leaf("const", value=x)
         raise UnsupportedError(
             f"a {rewrites.name_of(x)} cannot be returned",
@@ -325,6 +336,8 @@ class Results:
             return Leaf("int", self.add(self.r.i64(e)))
         if isinstance(x, PyFloat):
             return Leaf("float", self.add(x.value))
+        if isinstance(x, PyComplex):
+            return Leaf("complex", self.add(x.value))
         if isinstance(x, PyBool):
             return Leaf("bool", self.add(x.value))
         assert isinstance(x, NpScalar)

@@ -15,14 +15,16 @@ import numpy as np
 from numpy._core import _exceptions
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy import rewrites
 from tracebuf.frontends.numpy.broadcasting import broadcast, fits_into
+from tracebuf.frontends.numpy.complexes import COMPLEX_RULES, cast_complex
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.values import (
     EITHER,
+    NUMBERS,
     ArrayRef,
     NpScalar,
     PyBool,
+    PyComplex,
     PyFloat,
     PyInt,
     Scalar,
@@ -36,6 +38,7 @@ from tracebuf.ir.dims import Dim
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import (
+    C128,
     F16,
     F32,
     F64,
@@ -51,8 +54,10 @@ from tracebuf.ir.types import (
     scalar_type,
 )
 from tracebuf.ops import arith, casts, linalg, tensor
+from tracebuf.ops.complex import constant
 
-Operand = ArrayRef | Scalar | bool | int | float | np.generic
+Operand = ArrayRef | Scalar | bool | int | float | complex | np.generic
+WEAK = {float: "float", complex: "complex"}
 Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 BOOL, INT = np.dtype(np.bool_), np.dtype(np.int64)
 
@@ -61,6 +66,8 @@ class Body:
     """Where scalar ops of an elementwise body go: a block and a location."""
 
     __slots__ = ("block", "loc")
+    block: Block
+    loc: Location
 
     def __init__(self, block: Block, loc: Location) -> None:
         self.block, self.loc = block, loc
@@ -69,8 +76,8 @@ class Body:
         self.block.append(op)
         return op.result
 
-    def constant(self, value: bool | int | float, element: ScalarType) -> Value:
-        return self.add(arith.Constant.of(value, element, self.loc))
+    def constant(self, value: bool | int | float | complex, element: ScalarType) -> Value:
+        return self.add(constant(value, element, self.loc))
 
     def index(self, dim: int) -> Value:
         """The loop index along a dimension, as data."""
@@ -82,6 +89,8 @@ class Body:
         assert isinstance(source, ScalarType)
         if source is to:
             return value
+        if source.is_complex or to.is_complex:
+            return cast_complex(self, value, to)
         if to is I1:
             if source.is_float:
                 return self.add(arith.CmpF.of("une", value, self.constant(0.0, source), self.loc))
@@ -217,21 +226,25 @@ RULES: dict[np.ufunc, dict[str, Rule]] = {
     np.isfinite: {"f": _is_abs("olt"), "i": _always(True), "b": _always(True)},
 }
 """By ufunc and kind of its operands; "u" may be left out where it is as "i"."""
+for _ufunc, _rule in COMPLEX_RULES.items():
+    RULES.setdefault(_ufunc, {})["c"] = _rule
 
 
 def is_operand(x: object) -> bool:
     """Whether it is an array or a number, traced or not."""
-    return is_traced(x) or isinstance(x, (bool, int, float, complex, np.generic))
+    return is_traced(x) or isinstance(x, NUMBERS)
 
 
 def weak_type(value: object) -> Any:
-    """What dtype resolution sees of an operand: a dtype, or the weak Python types int and float (NEP 50)."""
+    """What dtype resolution sees of an operand: a dtype, or the weak Python types int, float, complex (NEP 50)."""
     if isinstance(value, (ArrayRef, np.generic)):
         return value.dtype
     if isinstance(value, NpScalar):
         return value.element.dtype
     if isinstance(value, (PyBool, bool)):
         return BOOL
+    if isinstance(value, (PyComplex, complex)):
+        return complex
     return int if isinstance(value, (PyInt, int)) else float
 
 
@@ -262,10 +275,10 @@ def scalar_value(r: Recorder, operand: Operand, element: ScalarType) -> Value:
     body = Body(r.frame.block, r.loc)
     if isinstance(operand, PyInt):  # to a float as Python does it: as float64
         value = r.i64(operand.expr)
-        return body.cast(body.cast(value, F64) if element.is_float else value, element)
-    if isinstance(operand, (PyFloat, PyBool, NpScalar)):
+        return body.cast(body.cast(value, F64) if element.component.is_float else value, element)
+    if isinstance(operand, (PyFloat, PyComplex, PyBool, NpScalar)):
         return body.cast(operand.value, element)
-    assert isinstance(operand, (bool, int, float, np.generic)), operand
+    assert isinstance(operand, NUMBERS), operand
     with np.errstate(all="ignore"):
         fixed = (
             np.asarray(operand).astype(element.dtype).item()
@@ -286,9 +299,12 @@ def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out
         return None
     unsure = [o.python for o in operands if isinstance(o, NpScalar) and o.python is not None]
     kinds = {u.kind for u in unsure}
-    kinds |= {"float" if weak_type(o) is float else "int" for o in operands if not isinstance(o, NpScalar)}
-    kind = "bool" if out is I1 else "float" if "float" in kinds or ufunc is np.true_divide else kinds.pop()
-    kind = EITHER if kinds and kind not in ("bool", "float") else kind
+    kinds |= {WEAK.get(weak_type(o), "int") for o in operands if not isinstance(o, NpScalar)}
+    if out is I1 or "complex" in kinds:
+        kind = "bool" if out is I1 else "complex"
+    else:
+        kind = "float" if "float" in kinds or ufunc is np.true_divide else kinds.pop()
+    kind = EITHER if kinds and kind not in ("bool", "float", "complex") else kind
     if ufunc not in CLOSED and kind != "bool" and ufunc is not np.true_divide:
         raise UnsupportedError(
             f"np.{ufunc.__name__} of a number that is Python's or NumPy's, depending on the path",
@@ -299,8 +315,7 @@ def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out
     for u in unsure[1:]:
         flag = r.add(arith.AndI.of(flag, u.flag, r.loc)).result
     if ufunc in DIVISIONS:  # Python raises where NumPy gives inf or nan
-        divisor = scalar_value(r, operands[1], F64)
-        fine = r.add(arith.CmpF.of("une", divisor, r.constant(0.0, F64), r.loc)).result
+        fine = scalar_value(r, operands[1], I1)
         numpy = r.add(arith.XorI.of(flag, r.constant(True, I1), r.loc)).result
         r.check(r.add(arith.OrI.of(fine, numpy, r.loc)).result, ZeroDivisionError, "division by zero")
     return Unsure(flag, kind)
@@ -324,7 +339,7 @@ def check_maybe_python(operands: Sequence[Operand], loc: Location, compared: boo
     element = unsure[0].element
     strong = [o for o in others if isinstance(o, (ArrayRef, NpScalar, np.generic))]
     exact = all(acts_alike(u, weak_type(o)) for u in unsure for o in strong)
-    alike = bool(strong) or element is F64 or (compared and all(weak_type(o) is not float for o in others))
+    alike = bool(strong) or element in (F64, C128) or (compared and all(weak_type(o) is not float for o in others))
     if not exact or any(u.element is not element for u in unsure) or not alike:
         raise UnsupportedError(
             "this number is Python's or NumPy's, depending on the path; here it makes a difference",
@@ -338,6 +353,8 @@ def acts_alike(x: NpScalar, beside: np.dtype) -> bool:
     """Whether NumPy makes of the scalar and this dtype what it makes of the Python number that may be in its place."""
     if x.element is F64 and x.python is not None and x.python.kind == "float":
         return beside == F64.dtype or beside.kind in "iub"  # a Python float beside integers is a float64
+    if x.element is C128 and x.python is not None and x.python.kind == "complex":
+        return beside in (C128.dtype, F64.dtype) or beside.kind in "iub"
     return beside == x.element.dtype or (x.element is I64 and beside in (F64.dtype, BOOL))
 
 
@@ -345,7 +362,7 @@ def mask_of(r: Recorder, where: Any) -> Operand | None:
     """A `where=`: bools, an array of them or one, or None for everything; TypeError as NumPy's for what is no bool."""
     if where is True or where is np._NoValue:
         return None
-    if not isinstance(where, (ArrayRef, Scalar, bool, int, float, np.generic)):
+    if not isinstance(where, (ArrayRef, Scalar, *NUMBERS)):
         raise UnsupportedError(f"a {type(where).__name__} as where=", location=r.loc, instead="use an array of bools")
     kind = weak_type(where)
     if kind != BOOL:
@@ -399,8 +416,6 @@ def elementwise(
             location=r.loc,
             instead="use functions of one result, for example np.trunc",
         )
-    if any(isinstance(o, complex) for o in operands):
-        raise UnsupportedError("complex numbers are not supported", location=r.loc, instead=rewrites.COMPLEX)
     dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted, casting)
     if ufunc in COMPARISONS and any(map(is_weak_int, operands)):
         ufunc, operands, dtypes = exact_comparison(r, ufunc, operands, dtypes)

@@ -345,6 +345,15 @@ class PyFloat(Scalar):
         self.value = value
 
 
+class PyComplex(Scalar):
+    """A Python complex number: a complex128 value, weak."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
 class PyBool(Scalar):
     """A Python bool: an i1 value. `nonneg`, where known, is an expression that is >= 0 exactly if it is True."""
 
@@ -359,7 +368,8 @@ EITHER = "int or float"
 
 @dataclass(frozen=True, slots=True)
 class Unsure:
-    """Where `flag` (an i1) is True, eager has a Python number here, of type `kind` (int, float, bool or EITHER)."""
+    """Where `flag` (an i1) is True, eager has a Python number here, of type `kind` (int, float, complex, bool or
+    EITHER)."""
 
     flag: Value
     kind: str
@@ -386,11 +396,17 @@ def is_traced(value: object) -> bool:
     return isinstance(value, (ArrayRef, Scalar))
 
 
-def stand_in(x: Scalar) -> bool | int | float | np.generic:
+NUMBERS = (bool, int, float, complex, np.generic)
+"""Numbers of the program's own, known while tracing."""
+
+
+def stand_in(x: Scalar) -> bool | int | float | complex | np.generic:
     """A number of the type that a traced scalar has in Python."""
     if isinstance(x, NpScalar):
         zero: np.generic = x.element.dtype.type(0)
         return zero
+    if isinstance(x, PyComplex):
+        return 0j
     return 0 if isinstance(x, PyInt) else 0.0 if isinstance(x, PyFloat) else False
 
 

@@ -75,6 +75,9 @@ def number(value: Any, type: ScalarType) -> Attr:
     """A constant of an element type, a property: `true`, `7 : index`, `1.5 : f32`."""
     if type.name == "i1":
         return inherent("true" if value else "false", bool(value))
+    if type.is_complex:
+        parts = [number(part, type.component) for part in (value.real, value.imag)]
+        return inherent(f"[{', '.join(p.text for p in parts)}]", [p.value for p in parts])
     if type.is_float:
         return inherent(f"{float_text(value, type.bits)} : {type}", value)
     if type.name == "index":

@@ -19,7 +19,11 @@ def dense_array(text: str, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     if inside.startswith('"0x'):
         raw = np.frombuffer(bytes.fromhex(inside.strip('"')[2:]), dtype)
         return np.broadcast_to(raw, shape).copy() if raw.size == 1 else raw.reshape(shape).copy()
-    found = np.array([_number(word, dtype) for word in _WORD.findall(inside)], dtype)
+    if dtype.kind == "c":
+        part = np.empty(0, dtype).real.dtype
+        found = np.array([_number(word, part) for word in _WORD.findall(inside)], part).view(dtype)
+    else:
+        found = np.array([_number(word, dtype) for word in _WORD.findall(inside)], dtype)
     return found.reshape(shape) if "[" in inside or not inside else np.full(shape, found[0], dtype)
 
 

@@ -161,5 +161,29 @@ class Emitter(Protocol):
 
 
 def llvm_type(type: ScalarType) -> str:
-    """The LLVM type of a scalar in a register (bool is i1 there, a byte in memory)."""
-    return {"index": "i64", "f16": "half", "f32": "float", "f64": "double"}.get(type.name, str(type))
+    """The LLVM type of a scalar in a register (bool is i1 there, a byte in memory); of a complex one in memory."""
+    return _LLVM_TYPES.get(type.name) or str(type)
+
+
+_LLVM_TYPES = {
+    "index": "i64", "f16": "half", "f32": "float", "f64": "double",
+    "complex<f32>": "{ float, float }", "complex<f64>": "{ double, double }",
+}  # fmt: skip
+
+
+def components(type: ScalarType, value: str) -> list[tuple[ScalarType, str]]:
+    """A value in registers as LLVM values with their types: a complex one is two, of which LLVM sees each by itself."""
+    if not type.is_complex:
+        return [(type, value)]
+    re, im = value.split("|")
+    return [(type.component, re), (type.component, im)]
+
+
+def value_types(type: ScalarType) -> list[ScalarType]:
+    """The types of a value's components."""
+    return [type.component, type.component] if type.is_complex else [type]
+
+
+def joined(parts: Sequence[str]) -> str:
+    """The inverse: one value of its components."""
+    return "|".join(parts)

@@ -18,10 +18,11 @@ from tracebuf.ir.dims import Dim, Expr, Sym, mul, symbols
 
 @dataclass(frozen=True, slots=True)
 class ScalarType:
-    """An element type: `i1` (bool), `i8` to `i64`, `ui8` to `ui64`, `f16`, `f32`, `f64`, or `index` (sizes and loop
-    variables). Printed as MLIR's, whose integers have no sign: there the ops have it, and so they have here.
+    """An element type: `i1` (bool), `i8` to `i64`, `ui8` to `ui64`, `f16`, `f32`, `f64`, `complex<f32>`,
+    `complex<f64>`, or `index` (sizes and loop variables). Printed as MLIR's, whose integers have no sign: there the ops
+    have it, and so they have here.
 
-    What MLIR text has beside these (`bf16`, `complex<f32>`, `none`, `!dialect.type`) is a name only: no `dtype`. Its
+    What MLIR text has beside these (`bf16`, `complex<i32>`, `none`, `!dialect.type`) is a name only: no `dtype`. Its
     `ui8`, which is another type than `i8` there, is `exact`.
     """
 
@@ -40,9 +41,18 @@ class ScalarType:
         return self.name in ("f16", "f32", "f64")
 
     @property
+    def is_complex(self) -> bool:
+        return self.name in ("complex<f32>", "complex<f64>")
+
+    @property
+    def component(self) -> ScalarType:
+        """The type of a complex type's real and imaginary part; any other type itself."""
+        return (F32 if self.name == "complex<f32>" else F64) if self.is_complex else self
+
+    @property
     def is_integer(self) -> bool:
         """An integer that NumPy has: neither bool nor index."""
-        return not self.is_float and self.name not in ("i1", "index")
+        return not self.is_float and not self.is_complex and self.name not in ("i1", "index")
 
     @property
     def is_unsigned(self) -> bool:
@@ -66,17 +76,19 @@ class ScalarType:
 I1, I8, I16, I32, I64 = (ScalarType(f"i{n}") for n in (1, 8, 16, 32, 64))
 UI8, UI16, UI32, UI64 = (ScalarType(f"ui{n}") for n in (8, 16, 32, 64))
 F16, F32, F64, INDEX = (ScalarType(n) for n in ("f16", "f32", "f64", "index"))
+C64, C128 = (ScalarType(n) for n in ("complex<f32>", "complex<f64>"))
 ELEMENTS = {
     np.dtype(np.bool_): I1, np.dtype(np.int8): I8, np.dtype(np.int16): I16, np.dtype(np.int32): I32,
     np.dtype(np.int64): I64, np.dtype(np.uint8): UI8, np.dtype(np.uint16): UI16, np.dtype(np.uint32): UI32,
     np.dtype(np.uint64): UI64, np.dtype(np.float16): F16, np.dtype(np.float32): F32, np.dtype(np.float64): F64,
+    np.dtype(np.complex64): C64, np.dtype(np.complex128): C128,
 }  # fmt: skip
 """The element type of each supported dtype."""
 _DTYPES = {element.name: dtype for dtype, element in ELEMENTS.items()} | {"index": np.dtype(np.int64)}
 SUPPORTED_DTYPES = tuple(ELEMENTS)
 CHARS = frozenset(dtype.char for dtype in ELEMENTS)
 """Of equal dtypes NumPy may have two that it keeps apart in results: of 64 bits, on Linux, longlong beside int64."""
-SUPPORTED = "bool, int8 to int64, uint8 to uint64, float16, float32 and float64"
+SUPPORTED = "bool, int8 to int64, uint8 to uint64, float16, float32, float64, complex64 and complex128"
 """The same in words."""
 
 

@@ -25,7 +25,7 @@ from functools import reduce
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import Dim, add, evaluate, mul, symbols
 from tracebuf.ir.types import MemRefType, ScalarType, Type
-from tracebuf.ops import arith
+from tracebuf.ops import arith, complex
 from tracebuf.ops import linalg as la
 from tracebuf.ops.memref import Copy
 
@@ -36,7 +36,7 @@ MAX_TWICE = 64
 _TYPICAL = 1000
 
 PAIRWISE, ANY_ORDER, IN_ORDER = "pairwise", "any order", "in order"
-_FOLDS: dict[type[Op], str] = {arith.AddF: PAIRWISE, **dict.fromkeys(la.ANY_ORDER, ANY_ORDER)}
+_FOLDS: dict[type[Op], str] = {arith.AddF: PAIRWISE, complex.Add: PAIRWISE, **dict.fromkeys(la.ANY_ORDER, ANY_ORDER)}
 
 
 @dataclass(frozen=True)

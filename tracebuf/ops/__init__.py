@@ -6,6 +6,7 @@ from tracebuf.ops import (
     casts,
     cf,
     checks,
+    complex,
     division,
     forall,
     func,
@@ -24,6 +25,7 @@ from tracebuf.ops import (
 )  # fmt: skip
 
 __all__ = [
-    "arith", "bufferization", "casts", "cf", "checks", "division", "forall", "func", "functions", "host", "index",
+    "arith", "bufferization", "casts", "cf", "checks", "complex", "division", "forall", "func", "functions", "host",
+    "index", "integers", "libm", "linalg", "made", "memref", "named", "scf", "tensor", "vector",
     "integers", "libm", "linalg", "made", "memref", "named", "scf", "tensor", "vector",
 ]  # fmt: skip

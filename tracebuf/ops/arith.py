@@ -18,7 +18,7 @@ from tracebuf.ir.core import Alias, Facts, Op, Use, Value
 from tracebuf.ir.dense import dense_array
 from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.location import Location
-from tracebuf.ir.protocols import Emitter, Interpreter, Rewriter, llvm_type
+from tracebuf.ir.protocols import Emitter, Interpreter, Rewriter, components, joined, llvm_type
 from tracebuf.ir.types import ELEMENTS, F16, I1, INDEX, ScalarType, TensorType, same_type
 from tracebuf.ops.memref import Cast, GetGlobal, forget_layout
 
@@ -424,8 +424,9 @@ class Select(ScalarOp):
         return convert(found if any(isinstance(a, np.ndarray) for a in args) else found[()], self.element)
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        t = llvm_type(self.element)
-        return e.inst(f"select i1 {args[0]}, {t} {args[1]}, {t} {args[2]}")
+        t = llvm_type(self.element.component)
+        parts = zip(*(components(self.element, a) for a in args[1:]))
+        return joined([e.inst(f"select i1 {args[0]}, {t} {a}, {t} {b}") for (_, a), (_, b) in parts])
 
 
 class CastOp(ScalarOp):

@@ -7,6 +7,7 @@ errors here: the result is NaN or infinite where Python raises, and a `tracebuf.
 
 from __future__ import annotations
 
+import cmath
 import ctypes
 import math
 import operator
@@ -26,6 +27,36 @@ HOSTED: dict[str, Callable[..., Any]] = {
     "gamma": math.gamma, "lgamma": math.lgamma, "hypot": math.hypot, "ldexp": math.ldexp, "ulp": math.ulp,
     "gcd": math.gcd, "isqrt": math.isqrt, "round": round, "true_divide": operator.truediv,
 }  # fmt: skip
+CODES: dict[type[Exception], float] = {ValueError: 1.0, OverflowError: 2.0, ZeroDivisionError: 3.0}
+"""What a complex function's `error` is; 0 for none."""
+
+
+def _part(function: Callable[..., complex], part: str) -> Callable[..., float]:
+    """One part of a function of complex numbers, which are given part by part; its `error`."""
+
+    def run(*args: float) -> float:
+        try:
+            found = function(*(complex(*args[k : k + 2]) for k in range(0, len(args), 2)))
+        except tuple(CODES) as error:
+            return CODES[type(error)] if part == "error" else math.nan
+        return 0.0 if part == "error" else float(getattr(found, part))
+
+    return run
+
+
+COMPLEX: dict[str, Callable[..., Any]] = {
+    "exp": cmath.exp, "log": cmath.log, "log10": cmath.log10, "sqrt": cmath.sqrt, "sin": cmath.sin, "cos": cmath.cos,
+    "tan": cmath.tan, "asin": cmath.asin, "acos": cmath.acos, "atan": cmath.atan, "sinh": cmath.sinh,
+    "cosh": cmath.cosh, "tanh": cmath.tanh, "asinh": cmath.asinh, "acosh": cmath.acosh, "atanh": cmath.atanh,
+    "pow": pow,
+}  # fmt: skip
+"""Functions of complex numbers that Python computes."""
+HOSTED |= {
+    f"complex_{name}_{part}": _part(function, part)
+    for name, function in COMPLEX.items() for part in ("real", "imag", "error")
+}  # fmt: skip
+_SYMBOLS = {"c_hypot": "hypot"}
+"""Of the C library's functions that have another name here: what is hosted is not theirs."""
 _C_TYPES = {F64: ctypes.c_double, F32: ctypes.c_float, I64: ctypes.c_int64}
 _ELEMENTS = {"d": F64, "f": F32, "l": I64}
 
@@ -59,7 +90,7 @@ class Libm(ScalarOp):
 
 def symbol_of(function: str, signature: str) -> str:
     """The C library's name of a function."""
-    return function + ("f" if signature.endswith("f") else "")
+    return _SYMBOLS.get(function, function) + ("f" if signature.endswith("f") else "")
 
 
 def python_function(function: str, signature: str) -> Callable[..., Any]:

@@ -22,7 +22,7 @@ from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.types import I1, INDEX, ScalarType, ShapedType, TensorType, Type
-from tracebuf.ops import arith
+from tracebuf.ops import arith, complex
 from tracebuf.ops.func import Terminator, check_blocks
 from tracebuf.ops.indexing import AffineMap as AffineMap
 from tracebuf.ops.indexing import gather_result, iteration_shape, parse_maps, reduce_exactly, spread_operand
@@ -499,7 +499,7 @@ class Contraction(PlainOp):
         body.append(product := times.of(a, b, UNKNOWN))
         term = product.result
         if cls.negative:
-            body.append(minus := arith.NegF.of(term, UNKNOWN))
+            body.append(minus := (complex.Neg if times is complex.Mul else arith.NegF).of(term, UNKNOWN))
             term = minus.result
         body.append(total := plus.of(out, term, UNKNOWN))
         return total.result
@@ -521,8 +521,8 @@ class Contraction(PlainOp):
 
 def _ring(element: ScalarType) -> tuple[type[arith.BinaryOp], type[arith.BinaryOp]]:
     """The product and the sum of elements."""
-    if element.is_float:
-        return arith.MulF, arith.AddF
+    if element.is_float or element.is_complex:
+        return (complex.Mul, complex.Add) if element.is_complex else (arith.MulF, arith.AddF)
     return (arith.AndI, arith.OrI) if element == I1 else (arith.MulI, arith.AddI)
 
 

@@ -67,8 +67,8 @@ class Empty(Op):
 
 def poison(dtype: np.dtype) -> Any:
     """What undefined elements hold in the tensor interpreter: values that a wrong program shows."""
-    if dtype.kind in "fb":
-        return np.nan if dtype.kind == "f" else True
+    if dtype.kind in "fcb":
+        return True if dtype.kind == "b" else np.nan
     return np.iinfo(dtype).max // 7 * 5
 
 

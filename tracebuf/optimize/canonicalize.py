@@ -13,10 +13,11 @@ from typing import Any
 
 from tracebuf.ir.core import Block, Func, Op, Value, dominates
 from tracebuf.ir.dims import symbols
-from tracebuf.ir.types import I1, ScalarType
+from tracebuf.ir.types import ELEMENTS, I1, INDEX, ScalarType
 from tracebuf.ops import arith, linalg, scf, tensor
 from tracebuf.optimize.empty_tensors import continues
 
+_EXACT = frozenset(e for e in (*ELEMENTS.values(), INDEX) if not e.is_float and not e.is_complex)
 MAX_ROUNDS = 8
 """A bound, not a plan: a round that changes something makes the program smaller, and two or three are usual."""
 
@@ -128,7 +129,7 @@ class _Folder:
 def constant_of(value: Value) -> bool | int | None:
     """The value of an integer, index or bool constant."""
     op = value.defining_op
-    if isinstance(op, arith.Constant) and isinstance(value.type, ScalarType) and not value.type.is_float:
+    if isinstance(op, arith.Constant) and value.type in _EXACT:
         found: bool | int = op.attrs["value"]
         return found
     return None
@@ -138,7 +139,7 @@ def fold_integers(folder: _Folder, op: Op) -> Sequence[Value] | None:
     """Arithmetic of integer, index and bool constants is done now, by the op's own reference (integers wrap)."""
     if isinstance(op, arith.Constant) or not isinstance(op, arith.ScalarOp):
         return None
-    if not isinstance(op.result.type, ScalarType) or op.element.is_float:
+    if op.result.type not in _EXACT:
         return None
     args: list[Any] = [constant_of(v) for v in op.operands]
     if None in args or isinstance(op, arith.Ufunc):

@@ -60,7 +60,7 @@ def _exact(value: Any) -> Hashable:
     """Tells 0.0 from -0.0, and True from 1 from 1.0; NaNs are equal. MLIR's attributes are their text."""
     if isinstance(value, Attr):
         return value.text
-    return (type(value), repr(value)) if isinstance(value, bool | int | float) else value
+    return (type(value), repr(value)) if isinstance(value, bool | int | float | complex) else value
 
 
 def _merge(block: Block, seen: _Seen, renamed: dict[Value, Value], merges: Callable[[Op], bool]) -> None:
