@@ -73,7 +73,7 @@ def same(x: Any, y: Any, ulp: float, where: str) -> None:
         if isinstance(y, np.ndarray):
             assert strides(x) == strides(y), f"{where}: strides {x.strides}, eager {y.strides}"
         assert close(np.asarray(x), np.asarray(y), ulp), f"{where}:\n{x!r}\neager:\n{y!r}"
-    elif isinstance(y, float):
+    elif isinstance(y, (float, complex)):
         assert close(np.asarray(x), np.asarray(y), ulp), f"{where}: {x!r}, eager {y!r}"
     else:
         assert x == y, f"{where}: {x!r}, eager {y!r}"
@@ -85,7 +85,16 @@ def strides(x: np.ndarray) -> list[int]:
 
 
 def close(x: np.ndarray, y: np.ndarray, ulp: float) -> bool:
-    """Equal bit by bit (NaNs are one value, the zeros are two), or within `ulp` units in the last place."""
+    """Equal bit by bit (NaNs are one value, the zeros are two), or within `ulp` units in the last place (of the
+    magnitude of a complex number)."""
+    if y.dtype.kind == "c":
+        if close(x.real, y.real, 0) and close(x.imag, y.imag, 0):
+            return True
+        with np.errstate(all="ignore"):
+            known = np.isfinite(x) & np.isfinite(y)
+            near = np.abs(x - y) <= ulp * np.spacing(np.maximum(np.abs(x), np.abs(y)))
+        same = [known | close_each(getattr(x, p), getattr(y, p)) for p in ("real", "imag")]
+        return bool(ulp) and bool(np.all(same[0] & same[1] & (near | ~known)))
     if y.dtype.kind != "f":
         return bool(np.array_equal(x, y))
     both = np.isnan(x) & np.isnan(y)
@@ -93,6 +102,11 @@ def close(x: np.ndarray, y: np.ndarray, ulp: float) -> bool:
     with np.errstate(all="ignore"):
         near = np.abs(x - y) <= ulp * np.spacing(np.maximum(np.abs(x), np.abs(y))) if ulp else np.zeros(x.shape, bool)
     return bool(np.all(both | exact | near))
+
+
+def close_each(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Where floats are the same, NaN too."""
+    return np.asarray((x == y) | (np.isnan(x) & np.isnan(y)))
 
 
 def arrays_in(value: Any) -> list[np.ndarray]:

@@ -99,6 +99,8 @@ COMPILED: dict[str, Callable[[], Any]] = {
     "ufunc": lambda: np.sin,
     "function": lambda: plus, "np.sum": lambda: np.sum, "bufferized": lambda: bufferize(plus),
     "frozen buffer": lambda: np.frombuffer(b"abcdefgh" * 3),
+    "complex": lambda: np.arange(3) - 1j, "complex64": lambda: np.ones(4, np.complex64)[::2],
+    "np.complex128": lambda: np.complex128(1j), "1j": lambda: 1j, "tuple of complex": lambda: (1j, -0j),
 }  # fmt: skip
 ORIGINAL: dict[str, Callable[[], Any]] = {
     "misaligned": misaligned, "repeated": lambda: np.broadcast_to(np.arange(3.0), (4, 3)),
@@ -115,13 +117,12 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "object": object,
     "object array": lambda: np.array([1, None], object), "structured": lambda: np.zeros(3, [("a", "f8")]),
     "datetime": lambda: np.zeros(3, "M8[s]"), "timedelta": lambda: np.zeros(3, "m8[ns]"),
-    "complex": lambda: np.zeros(3, complex),
     "long double": lambda: np.zeros(3, np.longdouble), "byte-swapped": lambda: np.zeros(3, ">f8"),
     "text": lambda: np.array(["a"]),
     "string array": lambda: np.array(["a", "bc"], np.dtypes.StringDType()), "subclass": lambda: np.zeros(3).view(Sub),
     "matrix": lambda: np.matrix([[1.0, 2.0]]), "masked": lambda: np.ma.array([1.0, 2.0], mask=[0, 1]),
     "record": lambda: np.rec.array([(1, 2.0)]), "void": lambda: np.void(b"ab"),
-    "np.complex128": lambda: np.complex128(1j), "1j": lambda: 1j, "np.str_": lambda: np.str_("a"), "dict": dict,
+    "np.str_": lambda: np.str_("a"), "dict": dict,
     "set": set, "range": lambda: range(3),
     "generator": lambda: (i for i in range(3)), "iterator": lambda: iter([1]), "module": lambda: np,
     "Fraction": lambda: fractions.Fraction(1, 2),

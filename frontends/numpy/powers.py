@@ -93,12 +93,15 @@ def power_form(r: Recorder, a: ArrayRef, b: Operand) -> tuple[np.ufunc, list[Ope
     """The ufunc that array ** x runs: scalar exponents with a fast path take it (rule N3; array_power in NumPy's
     number.c)."""
     plain = isinstance(b, (int, float)) and not isinstance(b, (bool, np.generic))
-    if plain and a.element.component.is_float:
+    if a.element.is_complex:
+        quick = {(int, -1): np.reciprocal, (int, 2): np.square, (float, 0.5): np.sqrt}.get((type(b), b))  # type: ignore[arg-type]
+        return (quick, [a]) if plain and quick is not None else (np.power, [a, b])
+    if plain and a.element.is_float:
         fast = {1.0: np.positive, -1.0: np.reciprocal, 0.5: np.sqrt, 2.0: np.square}.get(
             float(b)  # type: ignore[arg-type]
         )
         if fast is not None:
             return fast, [a]
-    if plain and not a.element.component.is_float and b == 2 and isinstance(b, int):
+    if plain and not a.element.is_float and b == 2 and isinstance(b, int):
         return np.square, [a]
     return np.power, [a, b]

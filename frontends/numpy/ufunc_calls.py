@@ -11,6 +11,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import rewrites
 from tracebuf.frontends.numpy.fresh import as_array, only
 from tracebuf.frontends.numpy.products import matmul
+from tracebuf.frontends.numpy.pycomplex import scalar_product
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of, reduce
 from tracebuf.frontends.numpy.running import accumulate
@@ -42,6 +43,10 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
     if ufunc is np.matmul:
         only(r, "np.matmul", where=(mask, None), dtype=(wanted, None))
         return matmul(r, args[0], args[1], "matmul", into)
+    if ufunc is np.square and into is None and not isinstance(args[0], ArrayRef):  # of scalars it is not fused
+        made = scalar_product(r, args[0], args[0])
+        if made is not None:
+            return made
     if mask is not None and (into is None or ufunc is np.power):
         reason = "`where=` without `out=` leaves elements undefined" if into is None else "np.power with `where=`"
         raise UnsupportedError(reason, location=r.loc, instead="np.where(c, f(a), b)")

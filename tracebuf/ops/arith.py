@@ -424,9 +424,8 @@ class Select(ScalarOp):
         return convert(found if any(isinstance(a, np.ndarray) for a in args) else found[()], self.element)
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        t = llvm_type(self.element.component)
-        parts = zip(*(components(self.element, a) for a in args[1:]))
-        return joined([e.inst(f"select i1 {args[0]}, {t} {a}, {t} {b}") for (_, a), (_, b) in parts])
+        pairs, t = zip(*(components(self.element, a) for a in args[1:])), llvm_type(self.element.component)
+        return joined([e.inst(f"select i1 {args[0]}, {t} {a}, {t} {b}") for (_, a), (_, b) in pairs])
 
 
 class CastOp(ScalarOp):

@@ -113,7 +113,8 @@ def climb(
     captured = captured_arrays(f)
     reference = reference_of(function, captured)
     args, again = (*args, *captured), [(*values, *captured) for values in again]
-    if "float32" in source or any(getattr(x, "dtype", None) == np.float32 for values in (args, *again) for x in values):
+    single = any(getattr(x, "dtype", None) in (np.float32, np.complex64) for values in (args, *again) for x in values)
+    if single or "float32" in source or "complex64" in source:
         tolerance *= 10_000
     eager = call(reference, args)
     spare = 0 if isinstance(traced, Exception) else choices(traced[1].plan) + placeholders(traced[1].func)
@@ -360,7 +361,7 @@ def different(x: Any, y: Any, tolerance: float) -> str:
     """How two leaves differ in type, dtype, shape or values, or the empty string."""
     if type(x) is not type(y):
         return f"{x!r} is a {type(x).__name__}, {y!r} a {type(y).__name__}"
-    if not isinstance(x, np.ndarray | np.generic | float):
+    if not isinstance(x, np.ndarray | np.generic | float | complex):
         return "" if x == y else f"{x!r} became {y!r}"
     a, b = np.asarray(x), np.asarray(y)
     if a.dtype != b.dtype or a.shape != b.shape:
@@ -369,6 +370,8 @@ def different(x: Any, y: Any, tolerance: float) -> str:
 
 
 def same_values(a: Array, b: Array, tolerance: float) -> bool:
+    if a.dtype.kind == "c":
+        return same_values(a.real, b.real, tolerance) and same_values(a.imag, b.imag, tolerance)
     if a.dtype.kind != "f":
         return bool((a == b).all())
     same = (a == b) | (np.isnan(a) & np.isnan(b))

@@ -1,0 +1,166 @@
+"""complex64 and complex128: elementwise functions, scalars, Python's complex numbers, reductions, products, parts."""
+
+from __future__ import annotations
+
+import cmath
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.agreement import agree, program
+from tests.params import slow_but
+
+TYPES = (np.complex128, np.complex64)
+ODD = (0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan)
+
+
+def some(shape: Any, dtype: Any = np.complex128, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.asarray(rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype)
+
+
+def odd(dtype: Any = np.complex128) -> np.ndarray:
+    """Every pair of odd components."""
+    return np.array([complex(a, b) for a in ODD for b in ODD]).astype(dtype)
+
+
+BINARY = ["a + b", "a - b", "a * b", "a / b", "a == b", "a != b", "a < b", "a <= b", "a > b", "a >= b",
+          "np.maximum(a, b)", "np.minimum(a, b)", "np.fmax(a, b)", "np.fmin(a, b)", "a ** b", "np.logical_and(a, b)",
+          "np.logical_or(a, b)", "np.logical_xor(a, b)", "np.where(a == b, a, b)"]  # fmt: skip
+UNARY = ["-a", "+a", "abs(a)", "np.conj(a)", "np.exp(a)", "np.log(a)", "np.sin(a)", "np.sqrt(a)", "np.square(a)",
+         "np.isnan(a)", "np.isinf(a)", "np.isfinite(a)", "np.logical_not(a)", "np.reciprocal(a)", "np.sign(a)",
+         "np.tanh(a)", "np.log10(a)", "np.expm1(a)", "np.arctan(a)", "a ** 2", "a ** 3", "a ** 0.5", "a ** -1",
+         "a ** 1", "a * 2", "a + 0.5", "1 - a", "a * 1j", "a / 3", "2j / a", "a * np.float32(2)", "a + np.int8(1)",
+         "a.astype(np.complex128)", "a.astype(np.complex64)", "a.astype(np.float64)", "a.astype(np.int16)",
+         "a.astype(bool)", "a.copy()", "abs(a) ** 2", "np.abs(a - 1) > 2"]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", slow_but(BINARY[:5] + BINARY[7:8], BINARY))
+@pytest.mark.parametrize("dtype", TYPES)
+def test_binary_functions(form: str, dtype: Any) -> None:
+    f = program(f"def f(a, b): return {form}")
+    rounded = 8 if "**" in form else 0
+    for a, b in ((some(50, dtype), some(50, dtype, 1)), (some((3, 4), dtype), some(4, dtype)), (some(0, dtype),) * 2):
+        agree(f, a, b, ulp=rounded)
+    first, second = np.meshgrid(odd(dtype), odd(dtype))
+    agree(f, first.ravel(), second.ravel())
+
+
+@pytest.mark.parametrize("form", slow_but(UNARY[:6] + ["a.astype(bool)"], UNARY))
+@pytest.mark.parametrize("dtype", TYPES)
+def test_unary_functions(form: str, dtype: Any) -> None:
+    f = program(f"def f(a): return {form}")
+    for a in (some(50, dtype), some((3, 1), dtype), some((), dtype), some(0, dtype), odd(dtype)):
+        if "int" in form and a.size > 40 and not np.isfinite(a).all():
+            continue  # open in C
+        agree(f, a)
+
+
+@pytest.mark.parametrize("other", [np.float64, np.float32, np.int32, np.uint8, bool, np.float16])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_dtypes_meet(other: Any, dtype: Any) -> None:
+    x = (np.arange(5) % 2).astype(other)
+    for form in ("a + x", "x * a", "x / (a + 2)", "a == x", "np.where(x, a, x)"):
+        agree(program(f"def f(a, x): return {form}"), some(5, dtype), x)
+
+
+def test_scalars_of_numpy_multiply_like_pythons() -> None:
+    f = program("def f(a, x, y): return x * y, x / y, a * x, x * a, np.multiply(x, y), x ** 2, abs(x), -x, x == y, x + 1")
+    for seed in range(20):
+        a, x, y = some(7, seed=seed), some((), seed=seed + 1)[()], some((), seed=seed + 2)[()]
+        agree(f, a, x, y)
+        agree(f, a.astype(np.complex64), x, y)
+        agree(f, a, np.complex64(x), y)
+        agree(f, a, np.complex64(x), np.complex64(y))
+        agree(f, a, np.float64(x.real), y)
+        agree(f, a, x, complex(y))
+        agree(f, a, np.complex64(x), complex(y))
+        agree(program("def f(x): return np.square(x)"), np.complex64(x), ulp=2)  # NumPy's own choice hangs on addresses
+
+
+PYTHON = ["x + y", "x - y", "x * y", "x / y", "x == y", "x != y", "-x", "+x", "x ** 2", "x ** 5", "x ** -3", "x ** 0",
+          "abs(x)", "x.real", "x.imag", "x.conjugate()", "bool(x)", "x and y", "complex(x)", "complex(x, y)",
+          "complex(x.real, y.imag)", "x * 2", "2.5 * x", "x + 1", "1 / y", "x ** 0.5", "x ** y", "x // y", "x < y",
+          "float(x)", "int(x)", "complex(3, x.imag)", "sum((x, y, 1))", "~x"]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", PYTHON)
+def test_python_numbers(form: str) -> None:
+    f = program(f"def f(x, y): return {form}")
+    for x, y in ((1 + 2j, -0.5 + 3j), (0.3 - 1e-9j, 2j), (0j, 1 + 0j), (complex("nan"), 1j), (1e300 + 1e300j, 1e10 + 0j),
+                 (2 - 1j, 0j), (complex(np.inf, -1), -0j)):  # fmt: skip
+        agree(f, x, y)
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "sqrt", "sin", "cos", "tan", "asin", "tanh", "acosh", "atan", "log10",
+                                  "phase", "polar", "isnan", "isinf", "isfinite"])  # fmt: skip
+def test_cmath(name: str) -> None:
+    f = program(f"def f(z, x): return cmath.{name}(z), cmath.{name}(x)", cmath=cmath)
+    for z, x in ((1 + 2j, 0.5), (-1 + 0j, -2.0), (0j, 1.0), (complex(800, 1), 2.0), (complex("inf"), 1.0)):
+        agree(f, z, x)
+
+
+def test_real_functions_refuse_complex_numbers_as_numpy_does() -> None:
+    for form in ("np.floor(a)", "a // 2", "a % 2", "np.arctan2(a, a)", "a & 1", "np.signbit(a)", "np.hypot(a, a)"):
+        assert isinstance(agree(program(f"def f(a): return {form}"), some(3)), TypeError)
+
+
+def test_stores() -> None:
+    f = program("""
+    def f(a, z, r, w):
+        a[0] = z
+        a[1:3] = r
+        a[3] += 2j
+        a *= 1 + 1j
+        a[-1] = w
+        a[4:6] = (1, 2j)
+        a -= r[0]
+        return a
+    """)
+    for dtype in TYPES:
+        agree(f, some(8, dtype), 1 + 2j, np.array([1.5, 2.5]), np.complex64(3j))
+    for target in (np.zeros(3), np.zeros(3, int)):
+        assert isinstance(agree(program("def f(a, z): a[0] = z"), target, 1j), TypeError)
+        assert isinstance(agree(program("def f(a, z): a += z"), target, 1j), TypeError)
+    agree(program("def f(a, z): a[0] = z; a[1:] = z"), np.zeros(3), np.complex128(1 + 1j))
+
+
+def test_control_flow_carries_complex_numbers() -> None:
+    escape = program("""
+    def escape(c, n):
+        z, k = 0j, 0
+        while k < n and z.real * z.real + z.imag * z.imag <= 4.0:
+            z = z * z + c
+            k += 1
+        return z, k
+    """)
+    for c in (-0.5 + 0.3j, 1 + 1j, 0j, 0.25 + 0j):
+        agree(escape, c, 30)
+    horner = program("""
+    def horner(p, z):
+        s = p[0]
+        for k in range(1, len(p)):
+            s = s * z + p[k]
+        return s if s.real > 0 else -s
+    """)
+    for z in (0.3 + 1j, np.complex128(2 - 1j)):
+        agree(horner, some(9), z)
+    agree(program("def f(a, s):\n for x in a:\n  s += x\n return s"), some(6), 0j)
+    agree(program("def f(a):\n s = 0\n for x in a:\n  s += x * x\n return s"), some(6))
+    agree(program("def f(z, n):\n for i in range(n):\n  z = z * 1j\n return z, [z, 1j, 2]"), 1 + 0j, 3)
+
+
+def test_creation() -> None:
+    f = program("""
+    def f(n, z):
+        return (np.zeros(n, complex), np.ones(n, np.complex64), np.full(n, z), np.full(n, 1j), np.array([1, z, 2.5]),
+                np.zeros_like(np.full(n, z)), np.array([[1j, 2], [3, 4]]), np.complex64(z))
+    """)
+    agree(f, 4, 1 + 2j)
+
+
+def test_captured_numbers() -> None:
+    f = program("def f(a): return a * W", W=np.exp(2j * np.pi / 8))
+    agree(f, some(5))
+    agree(program("def f(a): return a * W", W=1 - 0j), some(5))
