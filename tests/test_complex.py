@@ -66,7 +66,7 @@ def test_dtypes_meet(other: Any, dtype: Any) -> None:
 
 
 def test_scalars_of_numpy_multiply_like_pythons() -> None:
-    f = program("def f(a, x, y): return x * y, x / y, a * x, x * a, np.multiply(x, y), x ** 2, abs(x), -x, x == y, x + 1")
+    f = program("def f(a, x, y): return x * y, x / y, a * x, x * a, np.multiply(x, y), x ** 2, abs(x), -x, x == y")
     for seed in range(20):
         a, x, y = some(7, seed=seed), some((), seed=seed + 1)[()], some((), seed=seed + 2)[()]
         agree(f, a, x, y)
@@ -88,8 +88,8 @@ PYTHON = ["x + y", "x - y", "x * y", "x / y", "x == y", "x != y", "-x", "+x", "x
 @pytest.mark.parametrize("form", PYTHON)
 def test_python_numbers(form: str) -> None:
     f = program(f"def f(x, y): return {form}")
-    for x, y in ((1 + 2j, -0.5 + 3j), (0.3 - 1e-9j, 2j), (0j, 1 + 0j), (complex("nan"), 1j), (1e300 + 1e300j, 1e10 + 0j),
-                 (2 - 1j, 0j), (complex(np.inf, -1), -0j)):  # fmt: skip
+    for x, y in ((1 + 2j, -0.5 + 3j), (0.3 - 1e-9j, 2j), (0j, 1 + 0j), (complex("nan"), 1j),
+                 (1e300 + 1e300j, 1e10 + 0j), (2 - 1j, 0j), (complex(np.inf, -1), -0j)):  # fmt: skip
         agree(f, x, y)
 
 

@@ -9,7 +9,6 @@ import pytest
 from agreement import agree, refused
 
 from tracebuf import bufferize
-from tracebuf.errors import UnsupportedError
 from tracebuf.testing.ladder import climb
 
 pytestmark = pytest.mark.slow

@@ -41,7 +41,7 @@ from tracebuf.ops import arith, linalg
 
 NO_VALUE = np._NoValue
 NEUTRAL: dict[np.ufunc, Callable[[np.dtype], Any]] = {
-    np.add: lambda d: d.type(-0.0) if d.kind == "f" else d.type(0),
+    np.add: lambda d: d.type(complex(-0.0, -0.0)) if d.kind == "c" else d.type(-0.0) if d.kind == "f" else d.type(0),
     np.multiply: lambda d: d.type(1),
     np.logical_and: lambda d: np.True_,
     np.logical_or: lambda d: np.False_,
@@ -49,10 +49,10 @@ NEUTRAL: dict[np.ufunc, Callable[[np.dtype], Any]] = {
     np.bitwise_and: lambda d: np.invert(d.type(0)),
     np.bitwise_or: lambda d: d.type(0),
     np.bitwise_xor: lambda d: d.type(0),
-    np.maximum: lambda d: -highest(d) if d.kind == "f" else lowest(d),
+    np.maximum: lambda d: -highest(d) if d.kind in "fc" else lowest(d),
     np.minimum: lambda d: highest(d),
-    np.fmax: lambda d: d.type("nan") if d.kind == "f" else lowest(d),
-    np.fmin: lambda d: d.type("nan") if d.kind == "f" else highest(d),
+    np.fmax: lambda d: d.type("nan") if d.kind in "fc" else lowest(d),
+    np.fmin: lambda d: d.type("nan") if d.kind in "fc" else highest(d),
 }
 """What leaves any element as it is; only these ufuncs are folded."""
 Combine = Callable[[Body, Value, Sequence[Value]], Value]
@@ -66,6 +66,8 @@ def lowest(dtype: np.dtype) -> Any:
 def highest(dtype: np.dtype) -> Any:
     if dtype.kind == "f":
         return dtype.type("inf")
+    if dtype.kind == "c":
+        return dtype.type(complex(np.inf, np.inf))
     return dtype.type(True) if dtype == BOOL else dtype.type(np.iinfo(dtype).max)
 
 
