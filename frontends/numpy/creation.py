@@ -65,8 +65,10 @@ def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     if element is I1:
         raise UnsupportedError("np.arange of bools", location=r.loc, instead="np.array([False, True])")
     size = arange_size(r, start, stop, step)
-    second = binary(r, "Add", start, step)
-    for x in (start, second)[: size if isinstance(size, int) else 2]:
+    if size == 0:
+        return filled(r, (0,), element, None)
+    second = binary(r, "Add", start, step) if size != 1 else start
+    for x in (start, second):
         check_number(r, x, ArrayRef(Storage(element, (), ())))
     first, other = (scalar_value(r, x, element) for x in (start, second))
     return indexed(r, (size,), element, [first, other], ramp)
