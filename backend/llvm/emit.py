@@ -18,15 +18,17 @@ from tracebuf.backend.llvm.loops import Buffer, NestWriter, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
 from tracebuf.backend.llvm.references import call_reference
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
+from tracebuf.backend.llvm.scatters import ScatterWriter
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Func, Op, Value
 from tracebuf.ir.dense import dense_array
 from tracebuf.ir.dims import Dim, Expr, Sym
 from tracebuf.ir.protocols import components, joined, llvm_type, value_types
-from tracebuf.ir.types import MemRefType, ScalarType, Type
+from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType, Type
 from tracebuf.lower.plan import Nest, plan, spec_of
 from tracebuf.ops import arith, bufferization, checks, linalg, memref, scf
 from tracebuf.ops.func import Return
+from tracebuf.ops.gather import CheckedIndex
 
 
 def emit_kernel(func: Func, name: str) -> abi.KernelText:
@@ -274,7 +276,17 @@ class KernelWriter:
     def _write_nest(self, nest: Nest, operands: Sequence[Buffer | str]) -> None:
         if not nest.rare:
             self.plans.append(str(nest))
-        NestWriter(self.code, nest, operands, self.values, self.scopes).write()
+        kind = ScatterWriter if nest.spec.scatters else NestWriter
+        writer = kind(self.code, nest, operands, self.values, self.scopes)
+        writer.write()
+        for op, slot in writer.failures.items():
+            self._raise_where(op, self.code.inst(f"load i1, ptr {slot}"), writer.size_of(op))
+
+    def _raise_where(self, op: CheckedIndex, failed: str, size: str) -> None:
+        """An index was out of bounds: the number of a check that says so."""
+        flag, n = (arith.Constant.of(0, t, op.loc).result for t in (I1, INDEX))
+        self.values[flag], self.values[n] = self.code.inst(f"xor i1 {failed}, true"), size
+        self._check(checks.Check.of(flag, IndexError, op.message, [n], op.loc))
 
     # -- control flow
     def _bind(self, value: Value, parts: list[str]) -> list[str]:

@@ -19,6 +19,7 @@ from tracebuf.ir.protocols import components
 from tracebuf.ir.types import MemRefType, ScalarType
 from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest, Operand, Stage
 from tracebuf.ops import arith
+from tracebuf.ops.gather import CheckedIndex, Element
 from tracebuf.ops.linalg import Index
 
 CHEAP = 4
@@ -81,6 +82,8 @@ class NestWriter:
         self.blocks: dict[Value, str] = {}
         self.elements = {o.index: memory_type(o.element) for o in nest.operands}
         self.n_stored = [o for o in nest.operands if o.written]
+        self.failures: dict[CheckedIndex, str] = {}
+        """For each op that raises after the loops, the slot that says whether it will."""
         self.fold_of = {f.out: FoldState(code, f, self._element(f.out), k) for k, f in enumerate(nest.folds)}
 
     def _element(self, k: int) -> ScalarType:
@@ -89,6 +92,10 @@ class NestWriter:
         return type_.element
 
     def write(self) -> None:
+        for op in self.nest.spec.body.ops:
+            if isinstance(op, CheckedIndex):
+                self.failures[op] = self.code.fresh_slot("i1")
+                self.code.do(f"store i1 false, ptr {self.failures[op]}")
         for op in self.nest.invariant:
             assert isinstance(op, arith.ScalarOp)
             self.values[op.result] = op.emit(self.scalars, [self._outer(v) for v in op.operands])
@@ -100,6 +107,10 @@ class NestWriter:
         unit = [self.code.icmp("eq", strides[-1][k], "1") for k in self.nest.unit_test if strides[-1][k] != "1"]
         pointers = {o.index: self.buffers[o.index].pointer for o in self.nest.operands}
         self._loops(sizes, strides, pointers, self.code.every(unit), {})
+
+    def size_of(self, op: CheckedIndex) -> str:
+        """The size of the axis that an index is checked against."""
+        return self._outer(op.operand(1))
 
     def _outer(self, value: Value) -> str:
         return self.values[value] if value in self.values else self.outer[value]
@@ -295,8 +306,37 @@ class NestWriter:
         if isinstance(op, Index):
             inner = op.dim in self.nest.loops[-1].dims
             return self.code.add(row.start, index) if inner else row.indices.get(op.dim, "0")
+        if isinstance(op, Element):
+            indices = [self._read(v, row, index, values, group) for v in op.operands[1:]]
+            return self._pick(self.nest.spec.body.args.index(op.operand(0)), indices, group)
+        operands = [self._read(v, row, index, values, group) for v in op.operands]
+        if isinstance(op, CheckedIndex):
+            return self._place(op, *operands)
         assert isinstance(op, arith.ScalarOp)
-        return op.emit(self.scalars, [self._read(v, row, index, values, group) for v in op.operands])
+        return op.emit(self.scalars, operands)
+
+    def _pick(self, k: int, indices: Sequence[str], group: str) -> str:
+        """An element of an operand that is whole at hand."""
+        element = self.buffers[k].type.element
+        return self.code.load(element, self.address(k, indices), self._access(k, group))
+
+    def address(self, k: int, indices: Sequence[str]) -> str:
+        """The pointer to an element of an operand that is whole at hand."""
+        buffer, moved = self.buffers[k], "0"
+        for i, stride in zip(indices, buffer.strides, strict=True):
+            moved = self.code.add(moved, self.code.mul(i, stride))
+        return self.code.offset(buffer.pointer, memory_type(buffer.type.element), moved)
+
+    def _place(self, op: CheckedIndex, index: str, size: str) -> str:
+        """The index wrapped; 0, and a note that the op fails, where it is out of bounds."""
+        code = self.code
+        negative = code.icmp("slt", index, "0")
+        wrapped = code.select(negative, "i64", code.add(index, size), index)
+        outside = code.icmp("uge", wrapped, size)
+        slot = self.failures[op]
+        failed = code.inst(f"load i1, ptr {slot}")
+        code.do(f"store i1 {code.inst(f'or i1 {failed}, {outside}')}, ptr {slot}")
+        return code.select(outside, "i64", "0", wrapped)
 
     def _store_outs(self, row: Row, index: str, values: dict[Value, str], group: str) -> None:
         spec = self.nest.spec

@@ -9,13 +9,19 @@ from tracebuf.ir.dims import Dim
 from tracebuf.ops import arith, checks
 
 
-def broadcast(r: Recorder, shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
-    """The common shape; ValueError where there is none, checked at run time where only it knows (rule Z2)."""
+MISMATCH = "operands could not be broadcast together with shapes {} "
+
+
+def broadcast(
+    r: Recorder, shapes: Sequence[tuple[Dim, ...]], exception: checks.Raised = "ValueError", message: str = MISMATCH
+) -> tuple[Dim, ...]:
+    """The common shape; an exception where there is none, checked at run time where only it knows (rule Z2). `message`
+    has a {} for the shapes."""
     n = max((len(s) for s in shapes), default=0)
     result: list[Dim] = [1] * n
     for shape in shapes:
         for axis, size in enumerate(shape, n - len(shape)):
-            result[axis] = broadcast_dim(r, result[axis], size, shapes)
+            result[axis] = broadcast_dim(r, result[axis], size, shapes, exception, message)
     return tuple(result)
 
 
@@ -33,7 +39,14 @@ def shape_text(shapes: Sequence[tuple[Dim, ...]]) -> tuple[str, list[Dim]]:
     return " ".join(parts), values
 
 
-def broadcast_dim(r: Recorder, a: Dim, b: Dim, shapes: Sequence[tuple[Dim, ...]]) -> Dim:
+def broadcast_dim(
+    r: Recorder,
+    a: Dim,
+    b: Dim,
+    shapes: Sequence[tuple[Dim, ...]],
+    exception: checks.Raised = "ValueError",
+    mismatch: str = MISMATCH,
+) -> Dim:
     """Two sizes of one axis: equal, or one of them 1."""
     if r.facts.equal(a, b) or b == 1:
         return a
@@ -45,12 +58,12 @@ def broadcast_dim(r: Recorder, a: Dim, b: Dim, shapes: Sequence[tuple[Dim, ...]]
         if r.entry_only(one) and r.ask_equal(one, 1) is True:
             return other
     text, values = shape_text(shapes)
-    message = f"operands could not be broadcast together with shapes {text} "
+    message = mismatch.format(text)
     if r.ask_equal(a, b) is False and r.ask_equal(a, 1) is False and r.ask_equal(b, 1) is False:
-        r.fail("ValueError", message, values)
+        r.fail(exception, message, values)
     equal, a1, b1 = r.compare("eq", a, b), r.compare("eq", a, 1), r.compare("eq", b, 1)
     either = r.add(arith.OrI.of(a1, b1, r.loc)).result
-    r.check(r.add(arith.OrI.of(equal, either, r.loc)).result, "ValueError", message, [r.index(v) for v in values])
+    r.check(r.add(arith.OrI.of(equal, either, r.loc)).result, exception, message, [r.index(v) for v in values])
     size = r.add(arith.Select.of(a1, r.index(b), r.index(a), r.loc)).result
     return r.symbol(size, "broadcast", 0, 2**40)
 

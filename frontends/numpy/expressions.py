@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
-from tracebuf.frontends.numpy import aggregates, functions, rewrites
+from tracebuf.frontends.numpy import aggregates, functions, rewrites, subscripts
 from tracebuf.frontends.numpy.fresh import as_array
 from tracebuf.frontends.numpy.identity import same_thing
-from tracebuf.frontends.numpy.indexing import read_item
 from tracebuf.frontends.numpy.iteration import (
     Items,
     Range,
@@ -377,7 +376,7 @@ class Expressions:
 
     def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
         if isinstance(base, ArrayRef):
-            return read_item(self.r, base, index)
+            return subscripts.read(self.r, base, index)
         if isinstance(base, Flat):
             return base.item(index)
         if isinstance(base, (tuple, list, str)):

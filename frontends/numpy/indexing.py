@@ -167,7 +167,7 @@ def index_parts(r: Recorder, ref: ArrayRef, index: Any) -> list[tuple[str, Any]]
     """The index as (kind, value) for each axis: int, slice, new (None), with `...` spelled out."""
     items = list(index) if isinstance(index, tuple) else [index]
     parts = [part_of(r, i) for i in items]
-    used = sum(kind in ("int", "slice") for kind, _ in parts)
+    used = sum(item.ndim if kind == "mask" else kind in ("int", "slice", "places") for kind, item in parts)
     if sum(kind == "ellipsis" for kind, _ in parts) > 1:
         r.fail("IndexError", "an index can only have a single ellipsis ('...')")
     if used > ref.ndim:
@@ -187,12 +187,13 @@ def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
         return "ellipsis", None
     if isinstance(item, slice):
         return "slice", item
+    if isinstance(item, ArrayRef) and item.ndim and (item.element is I1 or item.element.is_integer):
+        return ("mask" if item.element is I1 else "places"), item
     if isinstance(item, (bool, np.bool_, PyBool)) or (isinstance(item, (ArrayRef, NpScalar)) and item.element is I1):
-        instead = "a.sum(where=mask) or np.where(mask, x, y); to store, a[...] = np.where(mask, x, a)"
-        raise UnsupportedError("indexing by masks is not supported", location=r.loc, instead=instead)
-    if (isinstance(item, ArrayRef) and item.ndim) or isinstance(item, (list, np.ndarray)):
-        instead = "slices, or a loop: for i in range(len(index)): b[i] = a[index[i]]"
-        raise UnsupportedError("indexing by arrays and lists is not supported", location=r.loc, instead=instead)
+        instead = "if condition: ... with a branch for each case"
+        raise UnsupportedError("an index that is one bool", location=r.loc, instead=instead)
+    if isinstance(item, ArrayRef) and item.ndim:
+        r.fail("IndexError", "arrays used as indices must be of integer (or boolean) type")
     if (i := as_int(r, item)) is not None:
         if isinstance(i, int) and not -(2**63) <= i < 2**63:
             raise UnsupportedError("an index of more than 64 bits", location=r.loc, instead="an index within the array")

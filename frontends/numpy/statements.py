@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError, note_location
-from tracebuf.frontends.numpy import rewrites
+from tracebuf.frontends.numpy import rewrites, subscripts
 from tracebuf.frontends.numpy.choices import SIMPLE, to_split
 from tracebuf.frontends.numpy.creation import arange
 from tracebuf.frontends.numpy.expressions import Expressions
-from tracebuf.frontends.numpy.indexing import store_item
 from tracebuf.frontends.numpy.iteration import Items, Range, item, iterable_of, length
 from tracebuf.frontends.numpy.joins import trace_if
 from tracebuf.frontends.numpy.kinds import (
@@ -42,7 +41,7 @@ from tracebuf.frontends.numpy.pyints import as_int_value
 from tracebuf.frontends.numpy.recorder import DeadEnd
 from tracebuf.frontends.numpy.reshape import Flat, set_shape
 from tracebuf.frontends.numpy.scalars import BINARY, binary, power_form, truth
-from tracebuf.frontends.numpy.ufuncs import elementwise
+from tracebuf.frontends.numpy.ufuncs import elementwise, is_operand
 from tracebuf.frontends.numpy.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import I64
@@ -177,7 +176,7 @@ class Statements(Expressions):
             if not isinstance(base, ArrayRef):
                 raise self.no_store(target, base)
             value = self.range_items(target, base, value) if isinstance(value, Range) else self.storable(target, value)
-            store_item(self.r, base, index, value)
+            subscripts.store(self.r, base, index, value)
         elif isinstance(target, ast.Attribute) and target.attr == "shape":
             base = self.expr(target.value, env)
             self.at(target)
@@ -246,8 +245,13 @@ class Statements(Expressions):
             base, index = self.expr(target.value, env), self.expr(target.slice, env)
             self.at(target)
             old = self.subscript(target, base, index)
+            picked = isinstance(base, ArrayRef) and subscripts.is_advanced(index)
+            state = subscripts.state(self.r, base, index) if picked else []
             right = self.expr(node.value, env)
             self.at(node)
+            if picked:
+                self.augment_picked(name, base, index, old, right, state == subscripts.state(self.r, base, index))
+                return
             new = self.augmented(name, old, right)
             if not isinstance(old, ArrayRef):
                 if isinstance(base, list) and isinstance(index, int):
@@ -256,9 +260,22 @@ class Statements(Expressions):
                     return
                 if not isinstance(base, ArrayRef):
                     raise self.no_store(target, base)
-                store_item(self.r, base, index, new)
+                subscripts.store(self.r, base, index, new)
         else:
             raise self.refuse(node, *rewrites.ATTRIBUTE_SET)
+
+    def augment_picked(self, name: str, base: ArrayRef, index: Any, old: Any, right: Any, same: bool) -> None:
+        """`base[index] OP= right` where arrays are in the index: what was picked is changed and stored back; in place,
+        where a mask picks it, the right side is one number, and all is the `same` as when `old` was picked."""
+        plain = same and name != "MatMult" and not isinstance(right, ArrayRef) and is_operand(right)
+        masked = subscripts.masked(self.r, base, index) if plain else None
+        if masked is None:
+            subscripts.store(self.r, base, index, self.augmented(name, old, right))
+            return
+        target, mask = masked
+        self.r.check_writable(target)
+        ufunc, operands = power_form(self.r, target, right) if name == "Pow" else (INPLACE[name], [target, right])
+        elementwise(self.r, ufunc, operands, into=target, mask=mask)
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
         """`old OP= right`: in place for arrays."""

@@ -21,8 +21,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy import subscripts
 from tracebuf.frontends.numpy.functions import ScalarMethod
-from tracebuf.frontends.numpy.indexing import store_item
 from tracebuf.frontends.numpy.iteration import UNROLLED, Items, Range, iterable_of, static_items
 from tracebuf.frontends.numpy.kinds import Choice, path_dependent
 from tracebuf.frontends.numpy.objects import Method, NestedFunction, Partial
@@ -194,7 +194,7 @@ class Run:
         base, given = self.unwrap(x), self.unwrap(value)
         if not isinstance(base, ArrayRef):
             example(base)[0] = 0  # raises what Python raises
-        store_item(self.r, base, self.unwrap(index), self.i.storable(HERE, given))
+        subscripts.store(self.r, base, self.unwrap(index), self.i.storable(HERE, given))
 
     def set_attribute(self, x: Tracer, name: str, value: Any) -> None:
         self.here()

@@ -25,7 +25,9 @@ from tracebuf.ir.dense import dense_array
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType, ShapedType, is_unnamed
 from tracebuf.ir.verifier import where
 from tracebuf.ops import arith, bufferization, checks, indexing, linalg, memref, scf, vector
+from tracebuf.ops.gather import Element
 from tracebuf.ops.linalg import AffineMap
+from tracebuf.ops.scatter import Scatter
 
 __all__ = ["MemoryFault", "Result", "run"]
 
@@ -234,7 +236,9 @@ class _MemRefRunner(Runner):
             args[use.index].check_alive()
         written: list[Any] = [True] * len(outs)
         if not all(args[u.index].written.all() for u in read):
-            if not (isinstance(op, linalg.Generic) and op.all_parallel):
+            if isinstance(op, Scatter):
+                written = [self._scattered(op, args)]
+            elif not (isinstance(op, linalg.Generic) and op.all_parallel):
                 for use in read:
                     args[use.index].check_written()
             else:
@@ -262,6 +266,18 @@ class _MemRefRunner(Runner):
             if other.overlaps(target) and not (use.index < op.n_ins and _read_in_time(op, use, out, args)):
                 raise MemoryFault(f"hazard: output {out.index} overlaps operand {use.index} in {target.buffer!r}")
 
+    def _scattered(self, op: Scatter, args: list[Any]) -> np.ndarray:
+        """Which elements of the destination are defined after a scatter of elements that all are."""
+        for use in op.in_uses:
+            if isinstance(args[use.index], MemRef) and _reads(op, use):
+                args[use.index].check_written()
+        if op.looks:
+            args[-1].check_written()
+        written: np.ndarray = args[-1].written.copy()
+        for place, _ in op.stores(self, [a.array.copy() if isinstance(a, MemRef) else a for a in args]):
+            written[place] = True
+        return written
+
     def _poison_flow(self, op: linalg.Generic, args: list[Any]) -> list[np.ndarray]:
         """For each out, which elements become defined; a fault where the body computes with an undefined one."""
         values = [a.array if isinstance(a, MemRef) else a for a in args]
@@ -276,6 +292,10 @@ class _MemRefRunner(Runner):
                 places = np.ogrid[tuple(map(slice, shape))]
                 condition = linalg.run_body(op.body, spread, self, [inner.operand(0)], places)[0]
                 known[inner.result] = np.where(condition, flags[1], flags[2])
+            elif isinstance(inner, Element):
+                places = np.ogrid[tuple(map(slice, shape))]
+                picked = linalg.run_body(op.body, spread, self, inner.operands[1:], places)
+                known[inner.result] = np.asarray(flags[0])[tuple(picked)]
             elif all(np.all(f) for f in flags):
                 known[inner.result] = True
             else:
@@ -305,7 +325,8 @@ def _read_in_time(op: linalg.DestinationOp, use: Use, out: Use, args: list[Any])
     shape = indexing.iteration_shape(spec.maps, values, len(spec.iterators))
     if np.prod(shape) <= 1:
         return True
-    if not spec.all_parallel or a.array.itemsize != b.array.itemsize:
+    whole = spec.maps[use.index].whole or spec.maps[out.index].whole
+    if whole or not spec.all_parallel or a.array.itemsize != b.array.itemsize:
         return False
     read, written = (_addresses(x, spec.maps[u.index], shape) for x, u in ((a, use), (b, out)))
     if any(isinstance(inner, arith.Ufunc) for inner in spec.body.ops):

@@ -71,7 +71,7 @@ class _TensorRunner(Runner):
         try:
             results = op.evaluate(self, args)
         except Exception as e:
-            if isinstance(op, DestinationOp) and op.may_raise:
+            if op.may_raise:
                 raise
             raise InternalError(f"{where(op)}: its reference failed: {type(e).__name__}: {e}") from e
         for r in results:

@@ -195,6 +195,11 @@ class Op:
         types = [r.type for r in self.results]
         return Form(self.name, self.operands, types, shown, self.regions, list(self.successors), self.loc)
 
+    @property
+    def raises(self) -> bool:
+        """Whether it may raise, as eager does: then it stays, though nobody uses its results."""
+        return False
+
     # -- structure
     @property
     def operands(self) -> list[Value]:

@@ -1,5 +1,6 @@
 """What we keep as attributes or in types and MLIR wants as values is made into ops: the dimension that `dim` asks for,
-the dynamic strides of a permuted allocation, and the cast from the type that MLIR infers for a subview to ours.
+the dynamic strides of a permuted allocation, and the cast from the type that MLIR infers for a subview to ours. What a
+body has at hand as a whole is used there from outside, as MLIR's bodies do.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from tracebuf.ir.types import INDEX, MemRefType
 
 def spelled(func: Func) -> Func:
     """The function, or a copy of it in which all of that stands."""
-    if not any(_asks_dim(op) or _strides_unsaid(op) or inferred(op) for op in func.walk()):
+    if not any(_asks_dim(op) or _strides_unsaid(op) or inferred(op) or _whole(op) for op in func.walk()):
         return func
     new, _ = clone_func(func)
     speller = _Speller(new)
@@ -35,6 +36,8 @@ class _Speller:
             op.set_operands([*op.operands, *self.strides(op)])
         elif (type_ := inferred(op)) is not None:
             self.cast(op, type_)
+        elif whole := _whole(op):
+            use_from_outside(op, whole)
 
     def constant(self, value: int) -> Value:
         if value not in self.constants:
@@ -82,6 +85,28 @@ class _Speller:
         made.result.name, op.result.name, op.result.type = op.result.name, "view", type_
         assert op.block is not None
         op.block.insert(op.block.op_index(op) + 1, made)
+
+
+def _whole(op: Op) -> list[int]:
+    """The inputs of which a body has every element at hand."""
+    maps = op.attrs.get("maps", ())[: op.attrs.get("n_ins", 0)]
+    return [k for k, map_ in enumerate(maps) if map_.whole]
+
+
+def use_from_outside(op: Op, whole: list[int]) -> None:
+    """Takes these inputs out of the op, whose body then uses them from outside."""
+    block, maps, operands = op.regions[0].block, op.attrs["maps"], op.operands
+    for k in reversed(whole):
+        for use in list(block.args[k].uses):
+            pick, kind = use.op, "tensor.extract" if operands[k].is_tensor else "memref.load"
+            made = Op.registry[kind].rebuilt([operands[k], *pick.operands[1:]], [pick.result.type], pick.loc, {})
+            block.insert_before(pick, made)
+            pick.result.replace_all_uses(made.result)
+            pick.erase()
+        block.drop_arg(k)
+    kept = [k for k in range(len(operands)) if k not in whole]
+    op.attrs["maps"], op.attrs["n_ins"] = tuple(maps[k] for k in kept), op.attrs["n_ins"] - len(whole)
+    op.set_operands([operands[k] for k in kept])
 
 
 def _asks_dim(op: Op) -> bool:

@@ -132,7 +132,9 @@ class Nest:
 
 def plan(spec: la.Spec) -> Nest:
     """The loop nest of a structured op."""
-    touched = [k for k, arg in enumerate(spec.body.args) if k >= spec.n_ins or arg.uses]
+    if spec.scatters:
+        return _in_turn(spec)
+    touched = [k for k, map_ in enumerate(spec.maps) if not map_.whole and (k >= spec.n_ins or spec.body.args[k].uses)]
     strides = {k: _loop_strides(t, spec.maps[k]) for k in touched if isinstance(t := spec.types[k], MemRefType)}
     sizes = [spec.types[k].shape[axis] for k, axis in spec.sizes()]  # type: ignore[union-attr]
     loops = _collapse(_order(spec, sizes, strides), spec, sizes, strides)
@@ -142,6 +144,16 @@ def plan(spec: la.Spec) -> Nest:
     unknown = tuple(o.index for o in operands if not isinstance(o.inner, int))
     small = len(spec.body.ops) <= MAX_TWICE
     return Nest(spec, loops, operands, invariant, stages, folds, fold_loops, unknown if small else ())
+
+
+def _in_turn(spec: la.Spec) -> Nest:
+    """The loops of a scatter: as they stand, each step after the one before."""
+    sizes = [spec.types[k].shape[axis] for k, axis in spec.sizes()]  # type: ignore[union-attr]
+    loops = tuple(Loop((d,), n, False) for d, n in enumerate(sizes)) or (Loop((), 1, False),)
+    read = [k for k in range(spec.n_ins) if not spec.maps[k].whole and spec.body.args[k].uses]
+    strides = {k: _loop_strides(t, spec.maps[k]) for k in read if isinstance(t := spec.types[k], MemRefType)}
+    operands = tuple(_operand(spec, k, loops, s) for k, s in strides.items())
+    return Nest(spec, loops, operands, (), (Stage(tuple(spec.body.ops[:-1]), (), ()),), (), 0, ())
 
 
 def spec_of(op: Op, types: Sequence[Type]) -> la.Spec | None:
@@ -283,7 +295,8 @@ def _stages(spec: la.Spec, folds: tuple[Fold, ...]) -> tuple[tuple[Op, ...], tup
     folded = set(carried)
     invariant, varying = [], []
     for op in ops:
-        levels = [0] if isinstance(op, la.Index) else [level[v] for v in op.operands if v in level]
+        always = isinstance(op, la.Index) or op.raises
+        levels = [level[v] for v in op.operands if v in level] or ([0] if always else [])
         if not levels:
             invariant.append(op)
             continue

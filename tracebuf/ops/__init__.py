@@ -11,6 +11,7 @@ from tracebuf.ops import (
     forall,
     func,
     functions,
+    gather,
     host,
     index,
     integers,
@@ -19,13 +20,13 @@ from tracebuf.ops import (
     made,
     memref,
     named,
+    scatter,
     scf,
     tensor,
     vector,
 )  # fmt: skip
 
 __all__ = [
-    "arith", "bufferization", "casts", "cf", "checks", "complex", "division", "forall", "func", "functions", "host",
-    "index", "integers", "libm", "linalg", "made", "memref", "named", "scf", "tensor", "vector",
-    "integers", "libm", "linalg", "made", "memref", "named", "scf", "tensor", "vector",
+    "arith", "bufferization", "casts", "cf", "checks", "complex", "division", "forall", "func", "functions", "gather",
+    "host", "index", "integers", "libm", "linalg", "made", "memref", "named", "scatter", "scf", "tensor", "vector",
 ]  # fmt: skip

@@ -32,11 +32,13 @@ class AffineMap:
     repeated).
 
     A map of MLIR's that has other results, or one dimension twice, is kept as `text`: analysed and printed, not run.
+    `whole`: every iteration has all of the operand at hand, and picks the elements it wants (`tracebuf.ops.gather`).
     """
 
     n_dims: int
     results: tuple[int | None, ...]
     text: str = ""
+    whole: bool = False
 
     @classmethod
     def parse(cls, text: str) -> AffineMap:
@@ -58,17 +60,17 @@ class AffineMap:
 
     @property
     def is_identity(self) -> bool:
-        return self.results == tuple(range(self.n_dims))
+        return self.results == tuple(range(self.n_dims)) and not self.whole
 
     def compose(self, inner: Sequence[int | None], n_dims: int) -> AffineMap:
         """This map after its dimension d has become `inner[d]` of `n_dims` dimensions."""
         if not self.runs:
             raise InternalError(f"{self} is composed with another map")
-        return AffineMap(n_dims, tuple(None if r is None else inner[r] for r in self.results))
+        return AffineMap(n_dims, tuple(None if r is None else inner[r] for r in self.results), whole=self.whole)
 
     def __str__(self) -> str:
-        if self.text:
-            return self.text
+        if self.text or self.whole:
+            return self.text or "whole"
         dims = ", ".join(f"d{i}" for i in range(self.n_dims))
         return f"affine_map<({dims}) -> ({', '.join('0' if r is None else f'd{r}' for r in self.results)})>"
 
@@ -88,6 +90,11 @@ def identity_map(n: int) -> AffineMap:
     return AffineMap(n, tuple(range(n)))
 
 
+def whole_map(n: int) -> AffineMap:
+    """For an operand of which each of the iterations of `n` loops has every element at hand."""
+    return AffineMap(n, (), whole=True)
+
+
 def check_maps(maps: Iterable[AffineMap]) -> None:
     """UnsupportedError unless all of them run."""
     for m in maps:
@@ -100,7 +107,7 @@ def iteration_shape(maps: Sequence[AffineMap], args: Sequence[Any], n: int) -> t
     check_maps(maps)
     shape: list[int | None] = [None] * n
     for map_, arg in zip(maps, args, strict=True):
-        if isinstance(arg, np.ndarray):
+        if isinstance(arg, np.ndarray) and not map_.whole:
             for r, size in zip(map_.results, arg.shape, strict=True):
                 if r is not None and shape[r] not in (None, size):
                     raise InternalError(f"linalg.generic: loop {r} has sizes {shape[r]} and {size}")
@@ -111,9 +118,11 @@ def iteration_shape(maps: Sequence[AffineMap], args: Sequence[Any], n: int) -> t
 
 def spread_operand(arg: Any, map_: AffineMap, shape: tuple[int, ...]) -> Any:
     """An operand as an array that broadcasts over the iteration space."""
-    if not isinstance(arg, np.ndarray):
+    if not isinstance(arg, np.ndarray) or map_.whole:
         return arg
     dims = [r for r in map_.results if r is not None]
+    if any(r is None and size == 0 for r, size in zip(map_.results, arg.shape)):  # nobody reads it: it tells sizes
+        return np.zeros([shape[d] if d in dims else 1 for d in range(len(shape))], arg.dtype)
     kept = arg[tuple(0 if r is None else slice(None) for r in map_.results)] if map_.results else arg
     kept = np.asarray(kept).transpose(np.argsort(dims)) if dims else np.asarray(kept)
     return kept.reshape([shape[d] if d in dims else 1 for d in range(len(shape))])

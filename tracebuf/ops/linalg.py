@@ -24,6 +24,7 @@ from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.types import I1, INDEX, ScalarType, ShapedType, TensorType, Type
 from tracebuf.ops import arith, complex
 from tracebuf.ops.func import Terminator, check_blocks
+from tracebuf.ops.gather import check_whole
 from tracebuf.ops.indexing import AffineMap as AffineMap
 from tracebuf.ops.indexing import gather_result, iteration_shape, parse_maps, reduce_exactly, spread_operand
 from tracebuf.ops.indexing import identity_map as identity_map
@@ -91,6 +92,11 @@ class Spec:
     """An element may be read by one iteration and written by a later one: iterations are not independent."""
 
     @property
+    def scatters(self) -> bool:
+        """Whether the body says where its element goes, and has an argument more (tracebuf.scatter)."""
+        return len(self.body.args) > len(self.types)
+
+    @property
     def indexed(self) -> set[int]:
         """The loops whose index the body reads."""
         return {op.dim for op in self.body.ops if isinstance(op, Index)}
@@ -103,7 +109,7 @@ class Spec:
         """For each loop dimension an (operand, axis) that has its size."""
         found: dict[int, tuple[int, int]] = {}
         for k, (type_, map_) in enumerate(zip(self.types, self.maps, strict=True)):
-            if isinstance(type_, ShapedType):
+            if isinstance(type_, ShapedType) and not map_.whole:
                 for axis, d in enumerate(map_.results):
                     if d is not None and (d not in found or isinstance(type_.shape[axis], int)):
                         found[d] = (k, axis)
@@ -181,16 +187,20 @@ class DestinationOp(Op):
 
     def bufferize(self, rewriter: Rewriter) -> None:
         operands = [rewriter.buffer(u) if u.value.is_tensor else rewriter.value(u.value) for u in self.uses]
-        regions = [self._body_of(r, rewriter) for r in self.regions]
+        regions = [self._body_of(r, rewriter, operands) for r in self.regions]
         rewriter.add(self.rebuilt(operands, [], self.loc, dict(self.attrs), regions))
         for use, result in zip(self.out_uses if self.results else [], self.results, strict=True):
             rewriter.replace(result, operands[use.index])
 
-    def _body_of(self, region: Region, rewriter: Rewriter) -> Region:
-        """A copy; where MLIR text has tensors of outside in a body, with their buffers."""
+    def _body_of(self, region: Region, rewriter: Rewriter, buffers: Sequence[Value]) -> Region:
+        """A copy, its arguments that are whole operands typed as these; where MLIR text has tensors of outside in a
+        body, with their buffers."""
         block, end = region.block, region.block.terminator
-        if not any(v.is_tensor for op in region.walk() for v in op.operands):
-            return clone_region(region, {})
+        if not any(v.is_tensor and v.owner is not block for op in region.walk() for v in op.operands):
+            copy = clone_region(region, {})
+            for arg, buffer in zip(copy.block.args, buffers):
+                arg.type = buffer.type if arg.is_tensor else arg.type
+            return copy
 
         def yields() -> None:
             rewriter.add(Yield.of([rewriter.value(v) for v in end.operands], end.loc))
@@ -271,7 +281,7 @@ class Generic(DestinationOp):
         """The size of each loop, read off the operands' types."""
         found: dict[int, Dim] = {}
         for use, map_ in zip(self.uses, self.maps, strict=True):
-            if isinstance(use.value.type, ShapedType):
+            if isinstance(use.value.type, ShapedType) and not map_.whole:
                 for r, size in zip(map_.results, use.value.type.shape, strict=True):
                     if r is not None:
                         found.setdefault(r, size)
@@ -282,6 +292,9 @@ class Generic(DestinationOp):
             raise InternalError("linalg.generic: operands, maps and block arguments differ in number")
         for use, map_, arg in zip(self.uses, self.maps, self.body.args, strict=True):
             type_ = use.value.type
+            if map_.whole:
+                check_whole(self, use, arg)
+                continue
             element = type_.element if isinstance(type_, ShapedType) else type_
             rank = type_.rank if isinstance(type_, ShapedType) else 0
             if len(map_.results) != rank or map_.n_dims != len(self.iterators) or arg.type != element:
@@ -291,8 +304,11 @@ class Generic(DestinationOp):
     def reads_in(self, use: Use) -> bool:
         return bool(self.body.args[use.index].uses)
 
-    def reads_out(self, use: Use) -> bool:
-        return bool(self.body.args[use.index].uses)
+    reads_out = reads_in
+
+    @property
+    def raises(self) -> bool:
+        return any(op.raises for op in self.body.ops)
 
     def elementwise_access(self, a: Use, b: Use) -> bool:
         return self.all_parallel and self.maps[a.index].is_identity and self.maps[b.index].is_identity

@@ -63,7 +63,7 @@ def is_removable(op: Op) -> bool:
     that is sure to end."""
     if isinstance(op, scf.For | scf.If):
         return all(is_removable(inner) or inner.terminator for r in op.regions for b in r.blocks for inner in b.ops)
-    return op.pure
+    return op.pure and not op.raises
 
 
 def discard(op: Op) -> None:
