@@ -81,7 +81,8 @@ def axes_taken(ref: ArrayRef) -> int:
 def is_advanced(index: Any) -> bool:
     """Whether an index has arrays or lists in it."""
     items = index if isinstance(index, tuple) else (index,)
-    return any(isinstance(i, (list, np.ndarray)) or (isinstance(i, ArrayRef) and (i.ndim or i.element is I1)) for i in items)
+    arrays = (i for i in items if isinstance(i, ArrayRef))
+    return any(i.ndim or i.element is I1 for i in arrays) or any(isinstance(i, (list, np.ndarray)) for i in items)
 
 
 def advanced_index(r: Recorder, ref: ArrayRef, index: Any) -> Advanced:

@@ -8,7 +8,6 @@ from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.ir.dims import Dim
 from tracebuf.ops import arith, checks
 
-
 MISMATCH = "operands could not be broadcast together with shapes {} "
 
 

@@ -19,9 +19,12 @@ from tracebuf.frontends.numpy.values import ArrayRef, NpScalar
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I1, I64, INDEX
-from tracebuf.ops import arith, gather, linalg, scatter
+from tracebuf.ops import arith, division, gather, linalg, scatter
 from tracebuf.ops.indexing import whole_map
 
+Stored = tuple[Value, Value, Value, Sequence[Value]]
+"""Whether to store (i1), whether to count the step (i1), the element, its place."""
+Combine = Callable[[Body, Value, Value], Value]
 Bring = Callable[[Body, Value, Value, int], Value]
 """How an index (i64) becomes a place on an axis: (body, index, size, axis) -> index."""
 
@@ -34,7 +37,7 @@ def checked(body: Body, index: Value, size: Value, axis: int) -> Value:
 def wrapped(body: Body, index: Value, size: Value, axis: int) -> Value:
     """Modulo the size, as np.take with mode="wrap"."""
     n = body.add(arith.IndexCast.of(size, I64, body.loc))
-    rest = body.add(arith.RemSI.of(index, n, body.loc))
+    rest = body.add(division.RemSI.of(index, n, body.loc))
     negative = body.add(arith.CmpI.of("slt", rest, body.constant(0, I64), body.loc))
     rest = body.add(arith.Select.of(negative, body.add(arith.AddI.of(rest, n, body.loc)), rest, body.loc))
     return body.add(arith.IndexCast.of(rest, INDEX, body.loc))
@@ -76,7 +79,7 @@ class Loops:
         return self._input(value, linalg.AffineMap(len(self.shape), results))
 
     def along(self, ref: ArrayRef, loops: Sequence[int | None]) -> Value:
-        """The element here of an array whose axes are these loops (None: it is not read, and only tells their sizes)."""
+        """The element here of an array whose axes are these loops (None: it is not read, it tells their sizes)."""
         return self._input(self.r.read(ref), linalg.AffineMap(len(self.shape), tuple(loops)))
 
     def whole(self, ref: ArrayRef) -> Value:
@@ -112,9 +115,9 @@ class Loops:
             linalg.Generic.of(self.values, [out], maps, ["parallel"] * n, self.block, self.r.loc)
         ).result
 
-    def scatter(self, dest: Value, store: Callable[[Value, Value], tuple[Value, Value, Value, Sequence[Value]]]) -> Value:
-        """The tracebuf.scatter into `dest`: `store` makes, of the destination and the count of steps, whether to store,
-        whether to count, the element and its place."""
+    def scatter(self, dest: Value, store: Callable[[Value, Value], Stored]) -> Value:
+        """The tracebuf.scatter into `dest`, of what `store` makes of the destination and the count of steps; all inputs
+        have been asked for before."""
         held, step = self.block.add_arg(dest.type), self.block.add_arg(INDEX)
         do, count, value, place = store(held, step)
         self.block.append(linalg.Yield.of([do, count, value, *place], self.r.loc))
@@ -145,7 +148,7 @@ def places(loops: Loops, at: Advanced, picked: Sequence[Dim], bring: Bring = che
 def check_filled(r: Recorder, at: Advanced, picked: Sequence[Dim]) -> None:
     """IndexError where there is an index but no element, and where a bad index picks only parts without elements:
     there the loops do not look at it."""
-    for array, axis in zip(at.arrays, at.axes):
+    for axis in at.axes:
         size = at.base.shape[axis]
         if r.facts.nonneg(sub(size, 1)) or any(d == 0 for d in picked):
             continue
@@ -165,7 +168,7 @@ def check_bounds(r: Recorder, array: ArrayRef, size: Dim, axis: int, picked: Seq
 
     n = NpScalar(r.i64(size), I64)
     low = elementwise(r, np.less, [array, elementwise(r, np.negative, [n])])
-    bad = elementwise(r, np.logical_or, [low, elementwise(r, np.greater_equal, [array, n])])  # type: ignore[list-item]
+    bad = elementwise(r, np.logical_or, [low, elementwise(r, np.greater_equal, [array, n])])
     found = reduce(r, np.logical_or, bad)  # type: ignore[arg-type]
     assert isinstance(found, NpScalar)
     ok = r.add(arith.XorI.of(found.value, r.constant(True, I1), r.loc)).result
@@ -188,7 +191,7 @@ def gathered(r: Recorder, at: Advanced, bring: Bring = checked) -> ArrayRef:
     return ArrayRef(r.new_storage(at.base.element, shape, order, value))
 
 
-def scattered(r: Recorder, at: Advanced, value: Operand, combine: Callable[[Body, Value, Value], Value] | None = None) -> None:
+def scattered(r: Recorder, at: Advanced, value: Operand, combine: Combine | None = None) -> None:
     """`a[i] = v`, or with what stands there combined, each step after the one before."""
     r.check_writable(at.base)
     picked = common_shape(r, at.arrays)
@@ -202,17 +205,16 @@ def scattered(r: Recorder, at: Advanced, value: Operand, combine: Callable[[Body
     rest = iter([d for d in range(len(shape)) if not at.place <= d < at.place + len(picked)])
     loops.along(at.base, [None if a in at.taken else next(rest) for a in range(at.base.ndim)])
     given = stored_element(loops, value, at.base, combine is not None)
-    dest = r.read(at.base)
+    place = places(loops, at, picked)
 
-    def store(held: Value, step: Value) -> tuple[Value, Value, Value, Sequence[Value]]:
+    def store(held: Value, step: Value) -> Stored:
         body = loops.body
-        place = places(loops, at, picked)
         new = given
         if combine is not None:
             new = combine(body, body.add(gather.Element.of(held, place, r.loc)), given)
         return body.constant(True, I1), body.constant(False, I1), new, place
 
-    r.store(at.base, loops.scatter(dest, store))
+    r.store(at.base, loops.scatter(r.read(at.base), store))
 
 
 def stored_element(loops: Loops, value: Operand, base: ArrayRef, as_given: bool = False) -> Value:
@@ -228,7 +230,7 @@ def fitting(r: Recorder, value: ArrayRef, shape: Sequence[Dim]) -> ArrayRef:
     value = drop_leading_ones(value, len(shape))
     given, values = shape_text([value.shape])
     wanted, more = shape_text([tuple(shape)])
-    message = f"shape mismatch: value array of shape {given}  could not be broadcast to indexing result of shape {wanted}"
+    message = f"shape mismatch: value array of shape {given} could not be broadcast to indexing result of {wanted}"
     if value.ndim > len(shape):
         r.fail("ValueError", message, values + more)
     for a, b in zip(reversed(value.shape), reversed(shape)):

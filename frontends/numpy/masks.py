@@ -13,7 +13,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.advanced import Advanced
 from tracebuf.frontends.numpy.broadcasting import shape_text
-from tracebuf.frontends.numpy.gathers import Loops, gathered, scattered
+from tracebuf.frontends.numpy.gathers import Loops, Stored, gathered, scattered
 from tracebuf.frontends.numpy.indexing import check_number
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import reduce
@@ -189,7 +189,7 @@ def expand(r: Recorder, at: Advanced, value: ArrayRef) -> None:
     loops.along(at.base, axes)
     repeats = [None if one is None else loops.scalar(one) for one in reversed(ones)]
 
-    def store(dest: Value, step: Value) -> tuple[Value, Value, Value, Sequence[Value]]:
+    def store(dest: Value, step: Value) -> Stored:
         body, place = loops.body, counted_place(loops, step, at)[len(shape) - value.ndim :]
         for k, one in enumerate(repeats):
             if value.shape[k] == 1:

@@ -18,6 +18,8 @@ from tracebuf.frontends.numpy.values import ArrayRef, Scalar, storages_of
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import I1, I64
 
+__all__ = ["is_advanced", "masked", "read", "state", "store"]
+
 
 def arrays_in(r: Recorder, index: Any) -> Any:
     """The index with arrays for lists of numbers."""

@@ -153,7 +153,9 @@ def _in_turn(spec: la.Spec) -> Nest:
     read = [k for k in range(spec.n_ins) if not spec.maps[k].whole and spec.body.args[k].uses]
     strides = {k: _loop_strides(t, spec.maps[k]) for k in read if isinstance(t := spec.types[k], MemRefType)}
     operands = tuple(_operand(spec, k, loops, s) for k, s in strides.items())
-    return Nest(spec, loops, operands, (), (Stage(tuple(spec.body.ops[:-1]), (), ()),), (), 0, ())
+    constants = tuple(op for op in spec.body.ops if isinstance(op, arith.Constant))
+    steps = tuple(op for op in spec.body.ops[:-1] if op not in constants)
+    return Nest(spec, loops, operands, constants, (Stage(steps, (), ()),), (), 0, ())
 
 
 def spec_of(op: Op, types: Sequence[Type]) -> la.Spec | None:

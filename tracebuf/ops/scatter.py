@@ -5,7 +5,6 @@ np.add.at. MLIR counterpart: tensor.scatter, which asks for places without repet
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -118,7 +117,8 @@ class Scatter(Generic):
             return
         for k in range(count):
             here = [a[k] if isinstance(a, np.ndarray) and not m.whole else a for a, m in zip(flat, self.maps)]
-            do, _, value, *place = run_body(body, [*here, int(steps[k])], interpreter, places=[int(p[k]) for p in places])
+            point = [int(p[k]) for p in places]
+            do, _, value, *place = run_body(body, [*here, int(steps[k])], interpreter, places=point)
             if do:
                 yield tuple(place), value
 
