@@ -1,4 +1,4 @@
-"""Boolean masks as indices, judged by eager NumPy on every rung: reading, storing, in place, sizes that depend on data."""
+"""Boolean masks as indices, judged by eager NumPy on every rung: reads, stores, sizes that depend on data."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ BAD_STORES = {
 @pytest.mark.parametrize("name", STORES)
 def test_store(name: str) -> None:
     text, array = STORES[name]
-    up(f"def f(a):\n    {text}\n    return a.sum()", array)
+    up(f"def f(a):\n    {text}", array)
 
 
 @pytest.mark.parametrize("name", BAD_STORES)

@@ -3,12 +3,17 @@ out. How many steps have counted stands in a stack slot, which LLVM makes a regi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tracebuf.backend.llvm.code import OpenLoop
+from tracebuf.backend.llvm.folds import FoldState
 from tracebuf.backend.llvm.loops import NestWriter, Row
-from tracebuf.ir.core import Value
+from tracebuf.ir.core import Op, Value
+from tracebuf.lower.plan import Stage
 
 
 class ScatterWriter(NestWriter):
-    """A nest whose body says whether, what and where it stores."""
+    """A nest whose body says whether, what and where it stores; the last two are computed only if it does."""
 
     def write(self) -> None:
         self.steps = self.code.fresh_slot("i64")
@@ -20,14 +25,50 @@ class ScatterWriter(NestWriter):
             values[value] = self.code.inst(f"load i64, ptr {self.steps}")
         return super()._read(value, row, index, values, group)
 
-    def _store_outs(self, row: Row, index: str, values: dict[Value, str], group: str) -> None:
-        code, end, dest = self.code, self.nest.spec.body.terminator, self.nest.spec.n_ins
-        do, count, new, *place = (self._read(v, row, index, values, group) for v in end.operands)
+    def _iteration(
+        self,
+        stage: Stage,
+        row: Row,
+        loop: OpenLoop,
+        last: bool,
+        gathered: Sequence[Value],
+        group: str,
+        states: list[FoldState],
+    ) -> None:
+        self._step(row, loop.index)
+
+    def _once(self, row: Row) -> None:
+        self._step(row, "0")
+
+    def _step(self, row: Row, index: str) -> None:
+        code, body, dest = self.code, self.nest.spec.body, self.nest.spec.n_ins
+        first = needed(body.terminator.operands[:2])
+        values, later = dict(row.values), [op for op in self.nest.stages[0].scalars if op not in first]
+        for op in self.nest.stages[0].scalars:
+            if op in first:
+                values[op.result] = self._compute(op, row, index, values, "")
+        do, count = (self._read(v, row, index, values, "") for v in body.terminator.operands[:2])
         store, after = code.new_label(), code.new_label()
         code.branch(do, store, after)
         code.place(store)
-        code.store(self.buffers[dest].type.element, new, self.address(dest, place), self._access(dest, group))
+        inside = dict(values)
+        for op in later:
+            inside[op.result] = self._compute(op, row, index, inside, "")
+        new, *place = (self._read(v, row, index, inside, "") for v in body.terminator.operands[2:])
+        code.store(self.buffers[dest].type.element, new, self.address(dest, place), self._access(dest))
         code.jump(after)
         code.place(after)
         steps = code.inst(f"load i64, ptr {self.steps}")
         code.do(f"store i64 {code.add(steps, code.inst(f'zext i1 {count} to i64'))}, ptr {self.steps}")
+
+
+def needed(values: Sequence[Value]) -> set[Op]:
+    """The ops of the body that these values are computed by."""
+    found: set[Op] = set()
+    rest = [v.defining_op for v in values]
+    while rest:
+        op = rest.pop()
+        if op is not None and op not in found:
+            found.add(op)
+            rest += [v.defining_op for v in op.operands]
+    return found

@@ -177,6 +177,9 @@ def expand(r: Recorder, at: Advanced, value: ArrayRef) -> None:
     given, given_values = shape_text([value.shape])
     wanted, values = shape_text([shape])
     message = f"NumPy boolean array indexing assignment cannot assign values of shape {given} to {wanted}"
+    if value.ndim > 1 == len(shape) and len(at.parts) == 1:
+        message = "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
+        r.fail("TypeError", f"{message}{value.ndim} dimensions")
     if value.ndim > len(shape):
         r.fail("ValueError", message, given_values + values)
     ones: list[Value | None] = []

@@ -20,7 +20,6 @@ from tracebuf.ir.verifier import where
 from tracebuf.ops.arith import convert
 from tracebuf.ops.bufferization import MaterializeInDestination
 from tracebuf.ops.checks import Check
-from tracebuf.ops.linalg import DestinationOp
 
 __all__ = ["Result", "run"]
 

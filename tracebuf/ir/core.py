@@ -196,8 +196,9 @@ class Op:
         return Form(self.name, self.operands, types, shown, self.regions, list(self.successors), self.loc)
 
     @property
-    def raises(self) -> bool:
-        """Whether it may raise, as eager does: then it stays, though nobody uses its results."""
+    def may_raise(self) -> bool:
+        """Whether what its `evaluate` raises is the program's, not a mistake of ours: then it stays, though nobody uses
+        its results."""
         return False
 
     # -- structure
@@ -493,8 +494,10 @@ class Func:
         """Every block of the function."""
         return {self.block}.union(*(region.blocks for op in self.walk() for region in op.regions))
 
-    def forget_unused_symbols(self) -> None:
-        """Drops symbols that no type spells, so that what gives them a value may go."""
+    def forget_unused_symbols(self, kind: str = "") -> None:
+        """Drops symbols (of a kind) that no type spells, so that what gives them a value may go."""
+        if kind and not any(s.kind == kind for s in self.symbols):
+            return
         spelled: set[Sym] = set()
         seen: set[Type] = set()
         for v in self.values():
@@ -504,7 +507,7 @@ class Func:
             strides = (*v.type.strides, v.type.offset) if isinstance(v.type, MemRefType) else ()
             for d in (*v.type.shape, *strides):
                 spelled |= symbols(d) if d is not None else set()
-        self.symbols = {s: v for s, v in self.symbols.items() if s in spelled}
+        self.symbols = {s: v for s, v in self.symbols.items() if s in spelled or (kind and s.kind != kind)}
 
     def values(self) -> Iterator[Value]:
         """Every value of the function."""

@@ -195,7 +195,8 @@ def _types(op: Op) -> None:
         _agree("a destination", [v for v in outs if v.is_tensor], op.results)
         for region in op.regions:
             body = region.block
-            _agree("what it yields", body.terminator.operands if body.ops else [], body.args[op.attrs["n_ins"] :])
+            if len(body.args) == len(op.operands):
+                _agree("what it yields", body.terminator.operands if body.ops else [], body.args[op.attrs["n_ins"] :])
     elif op.name in ("tensor.cast", "memref.cast"):
         _agree("what it casts", op.operands, op.results)
     elif op.name in ("tensor.insert", "bufferization.materialize_in_destination"):

@@ -297,7 +297,7 @@ def _stages(spec: la.Spec, folds: tuple[Fold, ...]) -> tuple[tuple[Op, ...], tup
     folded = set(carried)
     invariant, varying = [], []
     for op in ops:
-        always = isinstance(op, la.Index) or op.raises
+        always = isinstance(op, la.Index) or op.may_raise
         levels = [level[v] for v in op.operands if v in level] or ([0] if always else [])
         if not levels:
             invariant.append(op)

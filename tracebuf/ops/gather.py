@@ -52,7 +52,7 @@ class CheckedIndex(arith.ScalarOp):
         return cls([index, size], [INDEX], loc, {"axis": axis})
 
     @property
-    def raises(self) -> bool:
+    def may_raise(self) -> bool:
         return True
 
     @property

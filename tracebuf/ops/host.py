@@ -45,7 +45,10 @@ class HostCall(DestinationOp):
     __slots__ = ()
     name = "tracebuf.host_call"
     pure = False
-    may_raise = True
+
+    @property
+    def may_raise(self) -> bool:
+        return True
 
     @classmethod
     def of(

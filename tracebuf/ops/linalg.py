@@ -127,8 +127,6 @@ class DestinationOp(Op):
     __slots__ = ()
     pure = True
     levels = frozenset({"tensor", "memref"})
-    may_raise: ClassVar[bool] = False
-    """What its `evaluate` raises is the program's, not a mistake of ours."""
 
     def spec(self, types: Sequence[Type]) -> Spec | None:
         """The op as loops over operands of these types (tensors or memrefs); None if there is no such form."""
@@ -307,8 +305,8 @@ class Generic(DestinationOp):
     reads_out = reads_in
 
     @property
-    def raises(self) -> bool:
-        return any(op.raises for op in self.body.ops)
+    def may_raise(self) -> bool:
+        return any(op.may_raise for op in self.body.ops)
 
     def elementwise_access(self, a: Use, b: Use) -> bool:
         return self.all_parallel and self.maps[a.index].is_identity and self.maps[b.index].is_identity

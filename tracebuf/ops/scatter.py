@@ -4,7 +4,7 @@ np.add.at. MLIR counterpart: tensor.scatter, which asks for places without repet
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -99,27 +99,24 @@ class Scatter(Generic):
             result[place] = value
         return [result]
 
-    def stores(self, interpreter: Interpreter, args: list[Any]) -> Any:
+    def stores(self, interpreter: Interpreter, args: list[Any]) -> Iterator[tuple[tuple[Any, ...], Any]]:
         """The places and elements stored, in order: all at once, or one by one where the body looks at the
-        destination, which is changed in between."""
+        destination, which is changed in between. What is not stored is not computed."""
         shape = iteration_shape(self.maps, args, len(self.iterators))
-        count, body = int(np.prod(shape)), self.body
-        flat = [np.broadcast_to(a, shape).ravel() if isinstance(a, np.ndarray) and not m.whole else a
-                for a, m in zip([spread_operand(a, m, shape) for a, m in zip(args, self.maps)], self.maps)]  # fmt: skip
-        places = [g.ravel() for g in np.indices(shape)] if shape else [np.zeros(1, int)] * 0
-        steps = np.zeros(count, np.int64)
-        counted = run_body(body, [*flat, steps], interpreter, [body.terminator.operand(1)], places)[0]
+        count = int(np.prod(shape))
+        spread = [spread_operand(a, m, shape) for a, m in zip(args, self.maps)]
+        flat = [
+            np.broadcast_to(a, shape).ravel() if isinstance(a, np.ndarray) and not m.whole else a
+            for a, m in zip(spread, self.maps)
+        ]
+        points, steps = [g.ravel() for g in np.indices(shape)], np.zeros(count, np.int64)
+        end = self.body.terminator.operands
+        do, counted = run_body(self.body, [*flat, steps], interpreter, end[:2], points)
         steps[1:] = np.cumsum(np.broadcast_to(counted, count))[:-1]
-        if not self.looks:
-            do, _, value, *place = run_body(body, [*flat, steps], interpreter, places=places)
-            chosen = np.broadcast_to(do, count)
-            yield (tuple(np.broadcast_to(p, count)[chosen] for p in place), np.broadcast_to(value, count)[chosen])
-            return
-        for k in range(count):
-            here = [a[k] if isinstance(a, np.ndarray) and not m.whole else a for a, m in zip(flat, self.maps)]
-            point = [int(p[k]) for p in places]
-            do, _, value, *place = run_body(body, [*here, int(steps[k])], interpreter, places=point)
-            if do:
-                yield tuple(place), value
-
-
+        chosen = np.flatnonzero(np.broadcast_to(do, count))
+        for lanes in chosen if self.looks else [chosen] * (len(chosen) > 0):
+            here = [a[lanes] if isinstance(a, np.ndarray) and not m.whole else a for a, m in zip(flat, self.maps)]
+            step = int(steps[lanes]) if self.looks else steps[lanes]
+            at = [int(p[lanes]) if self.looks else p[lanes] for p in points]
+            value, *place = run_body(self.body, [*here, step], interpreter, end[2:], at)
+            yield tuple(place), value

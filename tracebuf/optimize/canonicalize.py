@@ -29,6 +29,7 @@ def canonicalize(func: Func) -> None:
         folder.changed = False
         for block in func.body.blocks:
             folder.run(block)
+        func.forget_unused_symbols("opaque")
         pinned = set(func.symbols.values())
         removed = [remove_dead(block, pinned) for block in func.body.blocks]
         if not (any(removed) or folder.changed):
@@ -63,7 +64,7 @@ def is_removable(op: Op) -> bool:
     that is sure to end."""
     if isinstance(op, scf.For | scf.If):
         return all(is_removable(inner) or inner.terminator for r in op.regions for b in r.blocks for inner in b.ops)
-    return op.pure and not op.raises
+    return op.pure and not op.may_raise
 
 
 def discard(op: Op) -> None:

@@ -48,7 +48,7 @@ def _fuse_into(consumer: Generic, versions: Versions, gone: set[Op]) -> bool:
     changed = _merge_operands(consumer)
     index = 0
     while index < consumer.n_ins:
-        producer = consumer.operand(index).defining_op
+        producer = None if consumer.maps[index].whole else consumer.operand(index).defining_op
         if isinstance(producer, Fill) and may_use_scalar(producer, consumer, index):
             _replace_by_scalar(consumer, index, producer)
         elif isinstance(producer, Generic) and may_fuse(producer, consumer, index, versions):
@@ -116,7 +116,8 @@ def has_one_consumer(producer: Generic, consumer: Generic) -> bool:
     uses = producer.result.uses
     if any(u.op is not consumer or u.index >= consumer.n_ins for u in uses):
         return False
-    return len({consumer.maps[u.index] for u in uses}) == 1 and all(m.runs for m in consumer.maps)
+    maps = {consumer.maps[u.index] for u in uses}
+    return len(maps) == 1 and all(m.runs for m in consumer.maps) and not any(m.whole for m in maps)
 
 
 def is_not_repeated(consumer: Generic, index: int) -> bool:
