@@ -17,7 +17,7 @@ from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.protocols import Interpreter
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I1, INDEX, MemRefType, TensorType, Type
-from tracebuf.ops import arith, bufferization, host, linalg, scf, tensor
+from tracebuf.ops import arith, bufferization, host, linalg, scatter, scf, tensor
 from tracebuf.ops.func import Return
 from tracebuf.ops.linalg import AffineMap, identity_map
 from tracebuf.testing.declared import FactError, check_op
@@ -159,6 +159,16 @@ def contraction(negative: bool) -> Callable[..., Op]:
     return lambda a, b, out: linalg.Contraction.of(a, b, out, UNKNOWN, negative)
 
 
+def scatter_first(values: Value, dest: Value) -> Op:
+    """dest[k] = values[k] for the positive values, in turn."""
+    block = Block([F64, dest.type, INDEX])
+    value, _, step = block.args
+    block.append(zero := arith.Constant.of(0.0, F64, UNKNOWN))
+    block.append(positive := arith.CmpF.of("ogt", value, zero.result, UNKNOWN))
+    block.append(linalg.Yield.of([positive.result, positive.result, value, step], UNKNOWN))
+    return scatter.Scatter.into([values], dest, [linalg.identity_map(1)], block, UNKNOWN)
+
+
 INTO_MATRIX = matrix(2, 3), matrix(3, 4), np.ones((2, 4))
 CASES: dict[str, tuple[Any, list[Example]]] = {
     "tensor.empty": (lambda: tensor.Empty.of(TensorType((3,), F64), [3], UNKNOWN), [()]),
@@ -178,6 +188,7 @@ CASES: dict[str, tuple[Any, list[Example]]] = {
     "linalg.generic transposed": (generic([(0, 1), (1, 0)], negate, "pp"), [(matrix(2, 3), matrix(3, 2))]),
     "linalg.generic that reduces": (generic([(0, 1), (0,)], accumulate, "pr"), [(matrix(2, 3), vector(2))]),
     "tracebuf.host_call": (host_call, [(vector(4), matrix(2, 4), vector(4), vector(4)[::-1], vector(3))]),
+    "tracebuf.scatter": (scatter_first, [(vector(3), vector(6)), (vector(4), vector(10)[::2])]),
     "linalg.fill": (linalg.Fill, [(np.float64(3.0), vector(5)), (np.float64(3.0), matrix(4, 4)[::2, ::2])]),
     "linalg.matmul": (contraction(False), [INTO_MATRIX]),
     "linalg.matvec": (contraction(False), [(matrix(2, 3), vector(3), vector(2))]),

@@ -62,16 +62,18 @@ class Advanced:
             elif kind in ("new", "view"):
                 index.append(None if kind == "new" else Ellipsis)
             else:
-                index.append(like(item) if kind == "mask" else np.zeros_like(like(item), np.intp))
+                index.append(like(item) if kind == "mask" else np.zeros_like(like(item, ones=True), np.intp))
         result = source[tuple(index)]
         return tuple(sorted(range(result.ndim), key=lambda d: -result.strides[d]))
 
 
-def like(ref: ArrayRef) -> np.ndarray:
-    """An array of few elements whose axes lie in memory in the same order; True, as a mask."""
+def like(ref: ArrayRef, ones: bool = False) -> np.ndarray:
+    """An array of few elements whose axes lie in memory in the same order; True, as a mask. With `ones`, axes of size 1
+    are that."""
     ranks = [ref.stride_rank(a) or (-1,) for a in range(ref.ndim)]
     order = sorted(range(ref.ndim), key=lambda a: (ranks[a], a))
-    return np.ones((2,) * ref.ndim, bool).transpose(np.argsort(order))
+    sizes = [1 if ones and ref.shape[a] == 1 else 2 for a in order]
+    return np.ones(sizes, bool).transpose(np.argsort(order))
 
 
 def axes_taken(ref: ArrayRef) -> int:

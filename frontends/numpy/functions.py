@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy import aggregates, creation, einsum, host_table, products, shapes, stacking
+from tracebuf.frontends.numpy import aggregates, creation, einsum, host_table, picking, products, shapes, stacking
 from tracebuf.frontends.numpy.conditions import as_reached, static_flags, two_origins
 from tracebuf.frontends.numpy.declared_calls import host_call, traced_host_call
 from tracebuf.frontends.numpy.fresh import (
@@ -153,11 +153,11 @@ def astype(
 
 
 def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> Any:
-    """np.where with three arguments."""
+    """np.where: with one argument np.nonzero."""
+    if x is NO_VALUE and y is NO_VALUE:
+        return picking.nonzero_function(r, condition)
     if x is NO_VALUE or y is NO_VALUE:
-        raise UnsupportedError(
-            "np.where with one argument gives a shape that depends on data", location=r.loc, instead="np.where(c, x, y)"
-        )
+        raise ValueError("either both or neither of x and y should be given")
     check_maybe_python([x, y], r.loc)
     kinds = [weak_type(v) for v in (x, y)]
     strong = [k for k in kinds if not isinstance(k, type)]
@@ -337,8 +337,8 @@ HANDLERS: dict[Any, Handler] = {
     np.clip: clip,
     np.shape: lambda r, a: attribute(r, as_array(r, a), "shape"), np.ndim: lambda r, a: as_array(r, a).ndim,
     np.size: size_of, slice: lambda r, *bounds: slice(*bounds),
-    **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **stacking.FUNCTIONS,
-    **einsum.FUNCTIONS,
+    **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **picking.FUNCTIONS,
+    **stacking.FUNCTIONS, **einsum.FUNCTIONS,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
     **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},
     **PYTHON, **MATH, **CMATH, **host_table.FUNCTIONS, host_call: traced_host_call,
@@ -346,7 +346,7 @@ HANDLERS: dict[Any, Handler] = {
 METHODS: dict[str, Handler] = {
     "copy": copy_method, "astype": astype, "fill": fill_method, "clip": clip_method, "round": round_function,
     "item": item,
-    **aggregates.METHODS, "dot": products.dot, **shapes.METHODS,
+    **aggregates.METHODS, **picking.METHODS, "dot": products.dot, **shapes.METHODS,
 }  # fmt: skip
 SCALAR_METHODS: dict[str, Handler] = {
     "item": python_number, "tolist": python_number, "round": round_function, "is_integer": is_integer,
@@ -457,6 +457,8 @@ def handler_of(function: Any) -> Handler | None:
             return None
         return lambda r, *args, **kwargs: call_ufunc(r, function, args, kwargs)
     if isinstance(ufunc := getattr(function, "__self__", None), np.ufunc):
+        if function.__name__ == "at":
+            return lambda r, *args: picking.ufunc_at(r, ufunc, *args)
         return lambda r, *args, **kwargs: call_method(r, ufunc, function.__name__, args, kwargs)
     try:
         return HANDLERS.get(function)

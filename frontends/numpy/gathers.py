@@ -14,11 +14,11 @@ from tracebuf.frontends.numpy.advanced import Advanced
 from tracebuf.frontends.numpy.broadcasting import broadcast, require_same_or_one, shape_text
 from tracebuf.frontends.numpy.indexing import check_number, drop_leading_ones
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.ufuncs import Body, Operand, elementwise, input_of, scalar_value
+from tracebuf.frontends.numpy.ufuncs import Body, Operand, elementwise, input_of, scalar_value, weak_type
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, sub
-from tracebuf.ir.types import I1, I64, INDEX
+from tracebuf.ir.types import I1, I64, INDEX, scalar_type
 from tracebuf.ops import arith, division, gather, linalg, scatter
 from tracebuf.ops.indexing import whole_map
 
@@ -178,33 +178,40 @@ def check_bounds(r: Recorder, array: ArrayRef, size: Dim, axis: int, picked: Seq
     r.check(ok, "IndexError", f"an index is out of bounds for axis {axis} with size {{}}", [r.index(size)])
 
 
-def gathered(r: Recorder, at: Advanced, bring: Bring = checked) -> ArrayRef:
-    """`a[i]`, a fresh array."""
+def tell_sizes(loops: Loops, at: Advanced, picked: int) -> None:
+    """The sizes of the loops over the axes that no index array takes, from the base, which is not read for it."""
+    rest = iter([d for d in range(len(loops.shape)) if not at.place <= d < at.place + picked])
+    if at.kept:
+        loops.along(at.base, [None if a in at.taken else next(rest) for a in range(at.base.ndim)])
+
+
+def gathered(r: Recorder, at: Advanced, bring: Bring = checked, order: Sequence[int] | None = None) -> ArrayRef:
+    """`a[i]`, a fresh array; `order`: of its axes, where it is not the one that an index gives."""
     picked = common_shape(r, at.arrays)
     if bring is checked:
         check_filled(r, at, picked)
-    shape, order = at.shape(picked), at.order(len(picked))
+    shape, order = at.shape(picked), at.order(len(picked)) if order is None else tuple(order)
     loops = Loops(r, shape)
+    tell_sizes(loops, at, len(picked))
     found = places(loops, at, picked, bring)
     element = loops.body.add(gather.Element.of(loops.whole(at.base), found, r.loc))
     value = loops.generic(r.empty(at.base.element, shape, order), element)
     return ArrayRef(r.new_storage(at.base.element, shape, order, value))
 
 
-def scattered(r: Recorder, at: Advanced, value: Operand, combine: Combine | None = None) -> None:
-    """`a[i] = v`, or with what stands there combined, each step after the one before."""
+def scattered(r: Recorder, at: Advanced, value: Operand | None, combine: Combine | None = None) -> None:
+    """`a[i] = v`, or with what stands there combined (perhaps with nothing), each step after the one before."""
     r.check_writable(at.base)
     picked = common_shape(r, at.arrays)
     check_filled(r, at, picked)
     shape = at.shape(picked)
     if isinstance(value, ArrayRef):
         value = fitting(r, value, shape)
-    elif combine is None:
+    elif combine is None and value is not None:
         check_number(r, value, at.base)
     loops = Loops(r, shape)
-    rest = iter([d for d in range(len(shape)) if not at.place <= d < at.place + len(picked)])
-    loops.along(at.base, [None if a in at.taken else next(rest) for a in range(at.base.ndim)])
-    given = stored_element(loops, value, at.base, combine is not None)
+    tell_sizes(loops, at, len(picked))
+    given = loops.constant(0) if value is None else stored_element(loops, value, at.base, combine is not None)
     place = places(loops, at, picked)
 
     def store(held: Value, step: Value) -> Stored:
@@ -222,7 +229,8 @@ def stored_element(loops: Loops, value: Operand, base: ArrayRef, as_given: bool 
     if isinstance(value, ArrayRef):
         got = loops.read(value, 0, loops.shape)
         return got if as_given else loops.body.cast(got, base.element)
-    return loops.scalar(scalar_value(loops.r, value, base.element))
+    element = base.element if not as_given else scalar_type(np.dtype(weak_type(value)))
+    return loops.scalar(scalar_value(loops.r, value, element))
 
 
 def fitting(r: Recorder, value: ArrayRef, shape: Sequence[Dim]) -> ArrayRef:

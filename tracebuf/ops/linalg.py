@@ -7,113 +7,36 @@ On tensors an op has one result per `outs` operand, tied to it; on memrefs it ha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.attributes import Attr, array_of, inherent, segments
+from tracebuf.ir.attributes import Attr, array_of, segments
 from tracebuf.ir.clone import clone_region
 from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Use, Value
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
-from tracebuf.ir.types import I1, INDEX, ScalarType, ShapedType, TensorType, Type
+from tracebuf.ir.types import I1, ScalarType, ShapedType, TensorType, Type
 from tracebuf.ops import arith, complex
-from tracebuf.ops.func import Terminator, check_blocks
+from tracebuf.ops.func import check_blocks
 from tracebuf.ops.gather import check_whole
 from tracebuf.ops.indexing import AffineMap as AffineMap
 from tracebuf.ops.indexing import gather_result, iteration_shape, parse_maps, reduce_exactly, spread_operand
 from tracebuf.ops.indexing import identity_map as identity_map
-
-
-class Yield(Terminator):
-    """`linalg.yield`: the elements for the outs."""
-
-    __slots__ = ()
-    name = "linalg.yield"
-
+from tracebuf.ops.structure import Index as Index
+from tracebuf.ops.structure import Spec as Spec
+from tracebuf.ops.structure import Yield as Yield
 
 ANY_ORDER = (
     arith.AddI, arith.MulI, arith.AndI, arith.OrI, arith.XorI, arith.MaxSI, arith.MinSI, arith.MaxUI, arith.MinUI,
     arith.MaximumF, arith.MinimumF, arith.MaxNumF, arith.MinNumF,
 )  # fmt: skip
 """What folds elements in any order with the same result."""
-
-
-class Index(Op):
-    """`linalg.index`: where the iteration stands along loop `dim`; in linalg.generic. np.arange, np.argmax."""
-
-    __slots__ = ()
-    name = "linalg.index"
-    pure = True
-
-    @classmethod
-    def of(cls, dim: int, loc: Location) -> Index:
-        return cls([], [INDEX], loc, {"dim": dim})
-
-    @classmethod
-    def from_form(cls, form: Form) -> Op:
-        form.expect(operands=0, results=1)
-        attrs = {"dim": form.take("dim", kind=int), **form.attrs}
-        return cls.rebuilt([], form.result_types, form.loc, attrs)
-
-    def to_form(self) -> Form:
-        return self.form_with({"dim": inherent(f"{self.dim} : i64", self.dim)})
-
-    @property
-    def dim(self) -> int:
-        dim: int = self.attrs["dim"]
-        return dim
-
-    def verify(self) -> None:
-        parent = self.parent_op
-        loops = len(parent.iterators) if isinstance(parent, Generic) else self.dim + 1
-        if not isinstance(parent, DestinationOp) or not 0 <= self.dim < loops:
-            raise InternalError(f"linalg.index: there is no loop {self.dim} around it")
-
-
-@dataclass(frozen=True)
-class Spec:
-    """A structured op as loops see it: operand types, their maps, the iterators, the number of inputs, the scalar
-    body.
-    """
-
-    name: str
-    types: tuple[Type, ...]
-    maps: tuple[AffineMap, ...]
-    iterators: tuple[str, ...]
-    n_ins: int
-    body: Block
-    ordered: bool = False
-    """An element may be read by one iteration and written by a later one: iterations are not independent."""
-
-    @property
-    def scatters(self) -> bool:
-        """Whether the body says where its element goes, and has an argument more (tracebuf.scatter)."""
-        return len(self.body.args) > len(self.types)
-
-    @property
-    def indexed(self) -> set[int]:
-        """The loops whose index the body reads."""
-        return {op.dim for op in self.body.ops if isinstance(op, Index)}
-
-    @property
-    def all_parallel(self) -> bool:
-        return "reduction" not in self.iterators
-
-    def sizes(self) -> list[tuple[int, int]]:
-        """For each loop dimension an (operand, axis) that has its size."""
-        found: dict[int, tuple[int, int]] = {}
-        for k, (type_, map_) in enumerate(zip(self.types, self.maps, strict=True)):
-            if isinstance(type_, ShapedType) and not map_.whole:
-                for axis, d in enumerate(map_.results):
-                    if d is not None and (d not in found or isinstance(type_.shape[axis], int)):
-                        found[d] = (k, axis)
-        return [found[d] for d in range(len(self.iterators))]
 
 
 class DestinationOp(Op):

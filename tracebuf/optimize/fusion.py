@@ -268,7 +268,8 @@ def _set_inputs(op: Generic, inputs: list[_Input]) -> None:
         if same is not entry:
             entry.arg.replace_all_uses(same.arg)
     kept = [e for e in first.values() if e.arg.uses]
-    sized = {r for m in [e.map for e in kept] + list(op.maps[op.n_ins :]) for r in m.results}
+    outs_tell = not any(e.map.whole for e in kept)  # else they may be lost when a consumer takes the op in
+    sized = {r for m in [e.map for e in kept] + list(op.maps[op.n_ins :]) * outs_tell for r in m.results}
     if not sized >= set(range(len(op.iterators))):
         kept = list(first.values())
     outs, out_maps, out_args = [u.value for u in op.out_uses], op.maps[op.n_ins :], op.body.args[op.n_ins :]
