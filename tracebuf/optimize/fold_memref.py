@@ -235,7 +235,7 @@ def _only_written(buffer: Value) -> list[Op] | None:
                 pass
             elif isinstance(op, (memref.Copy, memref.Store)):
                 outs = [op.operand(1)]
-            elif isinstance(op, linalg.DestinationOp) and op.pure:
+            elif isinstance(op, linalg.DestinationOp) and op.pure and not op.may_raise:
                 outs = [u.value for u in op.out_uses]
             else:
                 return None
