@@ -8,7 +8,7 @@ Where to look, from what is known first to what knows the rest:
     indexing, reshape, shapes        views and elements, read and stored to
     scalars, pyints, weak_ints, powers, pymath, pybuiltins, pyfolds
                                      Python's own arithmetic and builtins on traced numbers
-    reductions, running, products, contractions, einsum, fresh, creation, stacking, loops
+    reductions, ordered, running, pairs, products, contractions, einsum, fresh, creation, stacking, loops
                                      the rest of NumPy's functions
     functions, aggregates, ufunc_calls
                                      the tables that find a function by itself

@@ -431,9 +431,6 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
     odd = next((x for x in (*args, *kwargs.values()) if isinstance(x, Flat)), None)
     if handler is not None and odd is not None and function not in (len, isinstance):
         odd.refuse()
-    if isinstance(function, np.ufunc) and any(isinstance(x, (tuple, list)) and any(map(is_traced, x)) for x in args):
-        reason = f"np.{function.__name__} of a tuple or list of numbers"
-        raise UnsupportedError(reason, location=r.loc, instead=f"np.{function.__name__}(np.array((x, y)))")
     if handler is None:
         return NotImplemented
     if not isinstance(function, ScalarMethod):
@@ -450,8 +447,6 @@ def handler_of(function: Any) -> Handler | None:
     """What to call for a known function."""
     if isinstance(function, ScalarMethod):
         return lambda r, *args, **kwargs: SCALAR_METHODS[function.name](r, function.number, *args, **kwargs)
-    if function is np.divmod:
-        return divmod_function
     if isinstance(function, np.ufunc):
         if not is_numpys(function):
             return None
@@ -464,12 +459,3 @@ def handler_of(function: Any) -> Handler | None:
         return HANDLERS.get(function)
     except TypeError:
         return None
-
-
-def divmod_function(r: Recorder, *args: Any, **kwargs: Any) -> Any:
-    """np.divmod: the pair of what np.floor_divide and np.remainder give."""
-    if not any(map(is_traced, args)):
-        return np.divmod(*args, **kwargs)
-    only(r, "np.divmod", **{k: (v, None) for k, v in kwargs.items()})
-    x, y = args
-    return elementwise(r, np.floor_divide, [x, y]), elementwise(r, np.remainder, [x, y])

@@ -221,12 +221,14 @@ def fold(
     combine: Combine,
     in_rows: bool = False,
 ) -> ArrayRef:
-    """A fill with `start`, and a linalg.generic over `ref`'s shape that folds into it; in K-order, or C-order."""
-    element = start.type
-    assert isinstance(element, ScalarType)
+    """A linalg.generic over `ref`'s shape that folds into a fill with `start`, or into the tensor that this is; in
+    K-order, or C-order."""
+    element = linalg.element_type(start.type)
     shape, order, results = kept_axes(ref, axes, keepdims)
     order = tuple(range(len(shape))) if in_rows else order
-    out = r.add(linalg.Fill.of(start, r.empty(element, shape, order), r.loc)).result
+    out = start
+    if not start.is_tensor:
+        out = r.add(linalg.Fill.of(start, r.empty(element, shape, order), r.loc)).result
     block = Block([*(linalg.element_type(v.type) for v, _ in ins), element])
     body = Body(block, r.loc)
     block.append(linalg.Yield.of([combine(body, block.args[-1], block.args[:-1])], r.loc))

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.exponents import check_exponents
 from tracebuf.frontends.numpy.loops import at, for_all, for_each
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import NEUTRAL, deliver, reduction_dtypes
 from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, build, convert_to, result_order, supported
 from tracebuf.frontends.numpy.values import ArrayRef
 from tracebuf.ir.core import Block, Value
-from tracebuf.ir.dims import Dim, sub
-from tracebuf.ir.types import ScalarType
-from tracebuf.ops import linalg
+from tracebuf.ir.dims import Dim, dim_max, sub
+from tracebuf.ir.types import I64, ScalarType
+from tracebuf.ops import arith, linalg
 
 
 def accumulate(
@@ -25,11 +28,17 @@ def accumulate(
     """`ufunc.accumulate` along an axis: row by row where rows lie in memory one after another, else in each vector
     along the axis, so that nothing but the result is allocated."""
     wanted = None if dtype is None else np.dtype(dtype)
-    if ufunc not in NEUTRAL:
-        what = f"np.{ufunc.__name__}.accumulate is not supported"
-        raise UnsupportedError(what, location=r.loc, instead="a[i] = f(a[i - 1], a[i]) in a for loop")
-    loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
+    if ufunc in NEUTRAL:
+        loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
+    else:
+        loop = running_dtype(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
+        if out is not None and out.dtype != loop:
+            reason = f"np.{ufunc.__name__}.accumulate into another dtype than it folds in"
+            raise UnsupportedError(reason, location=r.loc, instead=f"out[...] = np.{ufunc.__name__}.accumulate(a)")
     element = supported(loop, f"the {ufunc.__name__} of this array", r.loc)
+    if ufunc is np.power and loop.kind == "i" and r.ask_nonneg(sub(ref.shape[axis], 1)) is not False:
+        behind = ref.derive(methodcaller("narrow", axis, 1, 1, r.facts.simplify(dim_max(sub(ref.shape[axis], 1), 0))))
+        check_exponents(r, behind)
     if ref.ndim == 1:
         value = totals(r, ufunc, ref, element)
         result = ArrayRef(r.new_storage(element, ref.shape, (0,), value))
@@ -41,6 +50,14 @@ def accumulate(
         else:
             by_vectors(r, ufunc, ref, axis, result)
     return result if out is None else deliver(r, result, out, ufunc.__name__)  # type: ignore[return-value]
+
+
+@lru_cache(maxsize=1024)
+def running_dtype(ufunc: np.ufunc, dtype: np.dtype, wanted: np.dtype | None, out: np.dtype | None) -> np.dtype:
+    """The dtype folded in, from NumPy itself (rule N5); its TypeErrors."""
+    ufunc.accumulate(np.ones(2, dtype), dtype=wanted, out=None if out is None else np.ones(2, out))
+    forced: dict[str, Any] = {} if wanted is None else {"signature": (wanted, None, wanted)}
+    return ufunc.resolve_dtypes((out or dtype, dtype, None), casting="unsafe", **forced)[-1]
 
 
 def by_rows(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: ArrayRef) -> None:
@@ -72,11 +89,16 @@ def by_vectors(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: A
 
 def totals(r: Recorder, ufunc: np.ufunc, vector: ArrayRef, element: ScalarType) -> Value:
     """One linalg.generic with two outs: the total so far, which does not vary in the loop, and the result."""
-    start = r.constant(NEUTRAL[ufunc](element.dtype).item(), element)
+    neutral = NEUTRAL.get(ufunc)
+    start = r.constant(element.dtype.type(1).item() if neutral is None else neutral(element.dtype).item(), element)
     total = r.add(linalg.Fill.of(start, r.empty(element, ()), r.loc)).result
     block = Block([vector.element, element, element])
     body = Body(block, r.loc)
-    new = apply_rule(ufunc, body, [block.args[1], body.cast(block.args[0], element)], (element.dtype,) * 3)
+    item = body.cast(block.args[0], element)
+    new = apply_rule(ufunc, body, [block.args[1], item], (element.dtype,) * 3)
+    if neutral is None:  # the first element stands for itself
+        first = body.add(arith.CmpI.of("eq", body.index(0), body.constant(0, I64), r.loc))
+        new = body.add(arith.Select.of(first, item, new, r.loc))
     block.append(linalg.Yield.of([new, new], r.loc))
     maps = [linalg.identity_map(1), linalg.AffineMap(1, ()), linalg.identity_map(1)]
     outs = [total, r.empty(element, vector.shape)]

@@ -9,50 +9,79 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import rewrites
-from tracebuf.frontends.numpy.fresh import as_array, only
+from tracebuf.frontends.numpy.creation import array_of
+from tracebuf.frontends.numpy.fresh import as_array, only, strong
+from tracebuf.frontends.numpy.ordered import reduce_any, reduceat
+from tracebuf.frontends.numpy.pairs import elementwise_pair, outs_of
 from tracebuf.frontends.numpy.products import matmul
 from tracebuf.frontends.numpy.pycomplex import scalar_product
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of, reduce
+from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of
 from tracebuf.frontends.numpy.running import accumulate
 from tracebuf.frontends.numpy.ufuncs import elementwise, is_operand, loop_dtypes, mask_of, out_of, weak_type
 from tracebuf.frontends.numpy.values import ArrayRef, is_traced, storages_of
 
+CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+
 
 def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """`ufunc(*args, out=, where=, dtype=)`; other parameters only with what they are by default."""
-    out = kwargs.get("out")
+    """`ufunc(*args, out=, where=, dtype=, casting=)`; other parameters only with what they are by default."""
+    out, name = kwargs.get("out"), ufunc.__name__
     given = [*args, *(out if isinstance(out, tuple) else (out,)), kwargs.get("where")]
-    if not any(is_traced(a) for a in given):
+    if not any(is_traced(a) or isinstance(a, (list, tuple)) for a in given):
         return ufunc(*args, **kwargs)
     if not ufunc.nin <= len(args) <= ufunc.nargs:
         takes = f"takes from {ufunc.nin} to {ufunc.nargs} positional arguments but {len(args)} were given"
-        raise TypeError(f"{ufunc.__name__}() {takes}")
-    rest = {k: v for k, v in kwargs.items() if k not in ("out", "where", "dtype")}
-    known = {"casting": "same_kind", "order": "K", "subok": True}
-    only(r, f"np.{ufunc.__name__}", **{k: (v, known.get(k)) for k, v in rest.items()})
+        raise TypeError(f"{name}() {takes}")
+    rest = {k: v for k, v in kwargs.items() if k not in ("out", "where", "dtype", "casting")}
+    known = {"order": "K", "subok": True}
+    only(r, f"np.{name}", **{k: (v, known.get(k)) for k, v in rest.items()})
     if len(args) > ufunc.nin and out is not None:
         raise TypeError("cannot specify 'out' as both a positional and keyword argument")
-    for x in args[: ufunc.nin]:
-        if not is_operand(x):
-            reason = f"a {rewrites.name_of(x)} as an operand of np.{ufunc.__name__}"
-            raise UnsupportedError(reason, location=r.loc, instead="use arrays: np.array(x)")
-    into = out_of(r, args[ufunc.nin] if len(args) > ufunc.nin else out)
+    operands = [operand_of(r, x, name) for x in args[: ufunc.nin]]
     mask = mask_of(r, kwargs.get("where", True))
-    wanted = None if kwargs.get("dtype") is None else np.dtype(kwargs["dtype"])
-    if ufunc is np.matmul:
-        only(r, "np.matmul", where=(mask, None), dtype=(wanted, None))
-        return matmul(r, args[0], args[1], "matmul", into)
-    if ufunc is np.square and into is None and not isinstance(args[0], ArrayRef):  # of scalars it is not fused
-        made = scalar_product(r, args[0], args[0])
+    casting, wanted = kwargs.get("casting", "same_kind"), kwargs.get("dtype")
+    if casting not in CASTINGS:
+        raise ValueError(f"casting must be one of {', '.join(map(repr, CASTINGS))} (got {casting!r})")
+    wanted = None if wanted is None else np.dtype(wanted)
+    if ufunc in GENERALISED:
+        only(r, f"np.{name}", where=(mask, None), dtype=(wanted, None), casting=(casting, "same_kind"))
+        return GENERALISED[ufunc](r, *operands, out_of(r, args[ufunc.nin] if len(args) > ufunc.nin else out))
+    if ufunc.nout == 2:
+        outs = outs_of(ufunc, args[ufunc.nin :], out)
+        check_mask(r, ufunc, operands, mask, outs)
+        return elementwise_pair(r, ufunc, operands, outs, mask, wanted, casting)
+    into = out_of(r, args[ufunc.nin] if len(args) > ufunc.nin else out)
+    if ufunc is np.square and into is None and not isinstance(operands[0], ArrayRef):  # of scalars it is not fused
+        made = scalar_product(r, operands[0], operands[0])
         if made is not None:
             return made
-    if mask is not None and (into is None or ufunc is np.power):
-        reason = "`where=` without `out=` leaves elements undefined" if into is None else "np.power with `where=`"
+    check_mask(r, ufunc, operands, mask, [into])
+    return elementwise(r, ufunc, operands, into, mask, wanted, casting, called=True)
+
+
+def operand_of(r: Recorder, x: Any, name: str) -> Any:
+    """An operand as it is, or the array that a list or tuple makes."""
+    if isinstance(x, (list, tuple)):
+        return array_of(r, x, None)
+    if not is_operand(x):
+        reason = f"a {rewrites.name_of(x)} as an operand of np.{name}"
+        raise UnsupportedError(reason, location=r.loc, instead="use arrays: np.array(x)")
+    return x
+
+
+def check_mask(
+    r: Recorder, ufunc: np.ufunc, operands: Sequence[Any], mask: Any, outs: Sequence[ArrayRef | None]
+) -> None:
+    """Refuses `where=` where eager leaves elements undefined, or converts what it does not compute."""
+    if mask is None:
+        return
+    if None in outs or ufunc is np.power:
+        reason = "`where=` without `out=` leaves elements undefined" if None in outs else "np.power with `where=`"
         raise UnsupportedError(reason, location=r.loc, instead="np.where(c, f(a), b)")
-    if mask is not None and into is not None:
-        check_masked_overlap(r, ufunc, [*args[: ufunc.nin], mask], into)
-    return elementwise(r, ufunc, list(args[: ufunc.nin]), into, mask, wanted, called=True)
+    for out in outs:
+        if out is not None:
+            check_masked_overlap(r, ufunc, [*operands, mask], out)
 
 
 def check_masked_overlap(r: Recorder, ufunc: np.ufunc, read: Sequence[Any], out: ArrayRef) -> None:
@@ -60,7 +89,8 @@ def check_masked_overlap(r: Recorder, ufunc: np.ufunc, read: Sequence[Any], out:
     elements that are not selected too (seen in NumPy 2.4.6)."""
     other = [x for x in read if isinstance(x, ArrayRef) and not x.same(out)]
     shared = any(s in storages_of(out) for x in other for s in storages_of(x))
-    if shared and loop_dtypes(ufunc, tuple(weak_type(x) for x in read[: ufunc.nin]), None)[-1] != out.dtype:
+    results = loop_dtypes(ufunc, tuple(weak_type(x) for x in read[: ufunc.nin]), None)[ufunc.nin :]
+    if shared and any(d != out.dtype for d in results):
         raise UnsupportedError(
             f"np.{ufunc.__name__} with `where=` converts its result into an array that it also reads",
             location=r.loc,
@@ -69,10 +99,16 @@ def check_masked_overlap(r: Recorder, ufunc: np.ufunc, read: Sequence[Any], out:
 
 
 def call_method(r: Recorder, ufunc: np.ufunc, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """`ufunc.reduce`, `ufunc.accumulate` and `ufunc.outer`."""
-    if name not in METHODS or ufunc.signature is not None:
+    """`ufunc.reduce`, `ufunc.accumulate`, `ufunc.reduceat` and `ufunc.outer`; NumPy's errors where it has none."""
+    if name not in METHODS:
         what = f"np.{ufunc.__name__}.{name} is not supported"
         raise UnsupportedError(what, location=r.loc, instead="a for loop over the elements")
+    if ufunc.signature is not None:
+        raise RuntimeError("Reduction is not defined on ufunc's with signatures")
+    if ufunc.nin != 2:
+        raise ValueError(f"{'outer product' if name == 'outer' else name} only supported for binary functions")
+    if ufunc.nout != 1 and name != "outer":
+        raise ValueError(f"{name} only supported for functions returning a single value")
     return METHODS[name](r, ufunc, *args, **kwargs)
 
 
@@ -87,21 +123,33 @@ def method_reduce(
     initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
-    return reduce(r, ufunc, as_array(r, array), axis, dtype, out_of(r, out), keepdims, initial, where)
+    ref = as_array(r, operand_of(r, array, ufunc.__name__))
+    return reduce_any(r, ufunc, ref, axis, dtype, out_of(r, out), keepdims, initial, where)
 
 
 def method_accumulate(
     r: Recorder, ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
 ) -> Any:
-    ref = as_array(r, array)
+    ref = as_array(r, operand_of(r, array, ufunc.__name__))
     if not ref.ndim:
         raise TypeError("cannot accumulate on a scalar")
     return accumulate(r, ufunc, ref, axis_of(r, axis, ref.ndim), dtype, out_of(r, out))
 
 
+def method_reduceat(
+    r: Recorder, ufunc: np.ufunc, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    ref = as_array(r, operand_of(r, array, ufunc.__name__))
+    places = array_of(r, indices, np.intp) if isinstance(indices, (list, tuple)) else as_array(r, indices)
+    if not ref.ndim:
+        raise TypeError("cannot reduceat on a scalar")
+    return reduceat(r, ufunc, ref, places, axis_of(r, axis, ref.ndim), dtype, out_of(r, out))
+
+
 def method_outer(r: Recorder, ufunc: np.ufunc, a: Any, b: Any, **kwargs: Any) -> Any:
     """ufunc of each element of `a` with each of `b`."""
-    if isinstance(b, ArrayRef):
+    a, b = (strong(r, operand_of(r, x, ufunc.__name__)) for x in (a, b))
+    if isinstance(b, ArrayRef) and b.ndim:
         a = as_array(r, a)
         for _ in range(b.ndim):
             a = a.derive(lambda view: view.new_axis(len(view.dims)))
@@ -109,5 +157,8 @@ def method_outer(r: Recorder, ufunc: np.ufunc, a: Any, b: Any, **kwargs: Any) ->
 
 
 METHODS: dict[str, Callable[..., Any]] = {
-    "reduce": method_reduce, "accumulate": method_accumulate, "outer": method_outer
+    "reduce": method_reduce, "accumulate": method_accumulate, "reduceat": method_reduceat, "outer": method_outer
 }  # fmt: skip
+GENERALISED: dict[np.ufunc, Callable[..., Any]] = {
+    np.matmul: lambda r, a, b, out: matmul(r, a, b, "matmul", out),
+}
