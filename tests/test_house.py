@@ -35,7 +35,9 @@ ALSO = {
     "backend": frozenset({"errors", "options", "ir", "ops", "lower", "backend"}),
 }
 # On top: these put the others together and may import anything, but stages and pipeline come before api.
-FREE = frozenset({"", "__main__", "api", "extend", "stages", "pipeline", "measure", "mlir", "opt", "passes", "testing"})
+FREE = frozenset(
+    {"", "__main__", "api", "extend", "stages", "pipeline", "measure", "mlir", "opt", "passes", "support", "testing"}
+)
 NOT_FROM = {"stages": frozenset({"", "api"}), "pipeline": frozenset({"", "api"})}
 # Named exceptions, for annotations only: an error carries the place in the user's source that it speaks of.
 TYPES_ONLY = frozenset({("tracebuf.errors", "tracebuf.ir.location")})

@@ -33,7 +33,7 @@ from tracebuf.testing import names
 from tracebuf.testing.drawn import Call, Drawn, Pick
 from tracebuf.testing.holes import MASK
 from tracebuf.testing.ladder import Mismatch, Outcome, Rules, call, compare, leaves
-from tracebuf.testing.specs import Near, Spec, spec_of
+from tracebuf.testing.specs import OUT, Near, Spec, spec_of
 
 __all__ = ["Tally", "calls", "drawn", "function_of", "judge", "run"]
 
@@ -44,25 +44,25 @@ _numbers = itertools.count()
 # -- drawing
 
 
-def drawn(name: str, pick: Pick) -> Call:
-    """A call of the function of that name."""
+def drawn(name: str, pick: Pick, only: str | None = None) -> Call:
+    """A call of the function of that name; with `only`, with that of its optional parameters and no other."""
     spec = spec_of(name)
     d = Drawn(pick, spec.dtypes, spec.shapes, spec.pool)
-    text = _expression(spec, d)
+    text = _expression(spec, d, only)
     return Call(name, tuple(_surrounded(spec, d, text)), d.values)
 
 
-def _expression(spec: Spec, d: Drawn) -> str:
+def _expression(spec: Spec, d: Drawn, only: str | None) -> str:
     if spec.whole is not None:
         return spec.whole(d)
     given = [hole(d) for _, hole in spec.required]
-    chosen = [(name, hole) for name, hole in spec.optional if d.one_in(4)]
+    chosen = [(name, hole) for name, hole in spec.optional if (name == only if only else d.one_in(4))]
     masked = spec.masks and any(name == "where" for name, _ in chosen)
     given += [f"{name}={hole(d)}" for name, hole in chosen if not (spec.masks and name == "where")]
     text = _filled(spec, given)
     if masked:
         given.append(f"where={MASK(d)}")
-    if spec.out and (masked or d.one_in(5)):
+    if spec.out and (masked or (only == OUT if only else d.one_in(5))):
         outs = _out_for(d, text)
         if outs:
             into = outs[0] if len(outs) == 1 else f"({', '.join(outs)})"

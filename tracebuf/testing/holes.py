@@ -115,7 +115,7 @@ def PLACES(d: Drawn) -> str:
     if kind == "int":
         return str(d.pick(range(-n, n + 1)))
     if kind == "number":
-        return d.number("int", range(-n, n))
+        return d.number("int", range(-n, n) or (0,))
     if kind == "list":
         return str([d.pick(range(-n, n)) if n else 0 for _ in range(d.pick((2, 3, 0, 1)))])
     shape = d.pick(((3,), (2, 2), (0,), (1,), ()))

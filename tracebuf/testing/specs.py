@@ -45,7 +45,7 @@ from tracebuf.testing.holes import (
     several,
 )
 
-__all__ = ["Near", "Spec", "spec_of"]
+__all__ = ["OUT", "Near", "Spec", "spec_of"]
 
 Near = Literal["exact", "loops", "sums", "solves"]
 OUT = "out"
@@ -191,7 +191,7 @@ def shapes_two(d: Drawn) -> tuple[int, ...]:
 _specify("zeros ones empty full", order=texts_of("'C'|'F'"), fill_value=NUMBER)
 _specify("empty", whole=lambda d: f"np.empty({SHAPE(d)}, {DTYPE(d)}).shape")
 _specify("ndarray", whole=lambda d: f"np.ndarray({SHAPE(d)}, {DTYPE(d)}).dtype")
-_specify("empty_like", whole=lambda d: f"np.empty_like({ARRAY(d)}, order={ORDER(d)}).strides")
+_specify("empty_like", whole=lambda d: f"np.empty_like({ARRAY(d)}, order={ORDER(d)}).shape")
 _specify("zeros_like ones_like full_like", shape=SHAPE)
 _specify("arange", whole=lambda d: f"np.arange({d.pick((_RANGE1, _RANGE2, _RANGE3))(d)}{_maybe(d, 'dtype', DTYPE)})")
 _specify("linspace logspace geomspace", start=NUMBER, near="loops")

@@ -1,0 +1,63 @@
+"""docs/support.md says what is: it is written anew from the tracer, and each kind of row is held by calls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tracebuf import support
+from tracebuf.support import HOSTED, KNOWN, NATIVE, PAGE, REFUSED, fingerprint, is_refused, page, row, rows, traced
+from tracebuf.testing.drawn import Array, Call
+
+SAME_NUMPY = pytest.mark.skipif(
+    f"NumPy {np.__version__}" not in PAGE.read_text(), reason="the page is of another NumPy, whose names differ"
+)
+
+
+@SAME_NUMPY
+@pytest.mark.slow
+def test_the_page_has_every_handler() -> None:
+    """Fails after a function was added or taken away; `python -m tracebuf.support` writes the page."""
+    assert f"handlers: {fingerprint()}" in PAGE.read_text(), "docs/support.md is old: run python -m tracebuf.support"
+
+
+@SAME_NUMPY
+@pytest.mark.slow
+def test_the_page_is_what_the_tracer_does() -> None:
+    assert PAGE.read_text() == page(rows()), "docs/support.md is old: run python -m tracebuf.support"
+
+
+@pytest.mark.parametrize(
+    "name, how",
+    [
+        ("np.sum", NATIVE),
+        ("np.add", NATIVE),
+        ("np.add.reduce", NATIVE),
+        ("ndarray.reshape", NATIVE),
+        ("ndarray.T", NATIVE),
+        ("np.linalg.solve", HOSTED),
+        ("np.result_type", KNOWN),
+        ("np.save", REFUSED),
+        ("ndarray.tofile", REFUSED),
+        ("print", REFUSED),
+        ("math.sin", NATIVE),
+    ],
+)
+def test_rows(name: str, how: str) -> None:
+    """Native and host calls are told apart by the op; a limit is a call that eager makes and the tracer refuses."""
+    found = row(name)
+    assert found.how == how
+    assert all(is_refused(limit.call) for limit in found.limits)
+    assert found.instead or how != REFUSED
+
+
+def test_a_limit_is_found_by_its_parameter() -> None:
+    assert "`prepend=`" in [limit.text for limit in row("np.diff").limits]
+    plain = Call("np.linalg.inv", ("return np.linalg.inv(a)",), {"a": Array("float64", (2, 2), "C", "regular")})
+    assert traced(plain)[0] == HOSTED and not is_refused(plain)
+
+
+def test_the_page_is_markdown_of_the_rows() -> None:
+    text = page([row("np.diff"), row("np.save"), row("np.concatenate")])
+    assert "| `np.diff` | native | " in text and "`np.concatenate` (`np.concat`)" in text
+    assert "- `np.save`: " in text and support.fingerprint() in text

@@ -1,0 +1,239 @@
+"""The support table, docs/support.md: `python -m tracebuf.support` writes it, `--check` says whether it is up to date.
+
+Nothing in it is written by hand. Every public name of NumPy, every builtin, function of `math`, method and attribute
+of arrays is called in the ways of its spec (`testing/specs.py`), and each call is traced, not run: what is traced
+without a `tracebuf.host_call` is native; what is refused, though eager NumPy can do it, is a limit, in the words of the
+refusal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+import warnings
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from tracebuf.api import BufferizedFunction, bufferize
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy import functions, rewrites
+from tracebuf.ops.host import HostCall
+from tracebuf.testing import names
+from tracebuf.testing.drawn import Call
+from tracebuf.testing.functions import drawn, function_of, picker
+from tracebuf.testing.ladder import call
+from tracebuf.testing.specs import OUT, spec_of
+
+__all__ = ["PAGE", "Limit", "Row", "page", "row", "rows"]
+
+PAGE = Path(__file__).parents[1] / "docs" / "support.md"
+CALLS, EACH = 10, 3
+"""Calls of each function that are traced, and more of them with each of its optional parameters."""
+NATIVE, HOSTED, BOTH, KNOWN, REFUSED = "native", "host call", "native or host call", "known values", "not supported"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What is refused, in short, and a call that is."""
+
+    text: str
+    call: Call
+
+
+@dataclass(frozen=True)
+class Row:
+    """A name of the table: how it is done; its limits, or what to write instead of it."""
+
+    name: str
+    how: str
+    limits: tuple[Limit, ...] = ()
+    instead: str = ""
+
+
+# -- finding out
+
+
+def traced(example: Call) -> tuple[str, UnsupportedError | None]:
+    """How a call is done ("" where it raises), or why it is refused."""
+    f = bufferize(function_of(example.text))
+    assert isinstance(f, BufferizedFunction)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            _, found = f.trace(*example.arguments(0))
+        except UnsupportedError as error:
+            return REFUSED, error
+        except Exception:
+            return "", None
+    return (HOSTED if any(isinstance(op, HostCall) for op in found.func.walk()) else NATIVE), None
+
+
+def is_refused(example: Call) -> bool:
+    """Whether the tracer refuses a call that eager NumPy runs."""
+    if traced(example)[0] != REFUSED:
+        return False
+    return call(function_of(example.text), example.arguments(0)).error is None
+
+
+def row(name: str) -> Row:
+    """What the table says of a name."""
+    value = names.object_of(name)
+    if callable(value) and names.handler(name) is None:
+        how = KNOWN if functions.is_pure(value) and not isinstance(value, np.ufunc) else REFUSED
+        return Row(name, how, instead=instead_of(name))
+    ways, limits, instead = set[str](), dict[str, Limit](), ""
+    for example in examples(name):
+        way, error = traced(example)
+        ways.add(way)
+        if error is not None and (text := brief(name, error.reason)) not in limits and is_refused(example):
+            limits[text] = Limit(text, example)
+            instead = error.instead or instead
+    done = ways & {NATIVE, HOSTED}
+    if not done:
+        return Row(name, REFUSED, tuple(limits.values()), instead)
+    how = done.pop() if len(done) == 1 else BOTH
+    return Row(name, how, tuple(sorted(limits.values(), key=lambda limit: (len(limit.text), limit.text))))
+
+
+def examples(name: str) -> Iterator[Call]:
+    """Calls of a function, each of its parameters among them."""
+    spec = spec_of(name)
+    for number in range(CALLS):
+        yield drawn(name, picker(random.Random(f"{name} {number}")))
+    for parameter in (*(p for p, _ in spec.optional), *((OUT,) if spec.out else ())):
+        for number in range(EACH):
+            yield drawn(name, picker(random.Random(f"{name} {parameter} {number}")), parameter)
+
+
+def fingerprint() -> str:
+    """Of the names that the tracer has a handler for."""
+    known = [n for n in names.public() if names.handler(n) is not None]
+    return f"{zlib.crc32(' '.join(sorted(known)).encode()):08x}"
+
+
+def instead_of(name: str) -> str:
+    """What to write instead of a function or method that has no handler."""
+    method = name.startswith("ndarray.")
+    f = bufferize(function_of(f"def f(a):\n    return {name.replace('ndarray', 'a') if method else name}(a)\n"))
+    try:
+        f.trace(np.ones(3))
+    except UnsupportedError as error:
+        return error.instead
+    except Exception:
+        return rewrites.OUTSIDE
+    return ""
+
+
+_PARAMETERS = re.compile(r".* with ((?:\w+=(?:, )?)+) is not supported$")
+
+
+def brief(name: str, reason: str) -> str:
+    """A refusal's reason without what the row says already."""
+    if match := _PARAMETERS.match(reason):
+        return ", ".join(f"`{p}`" for p in match[1].split(", "))
+    text = re.sub(r"of a number of type \w+", "of a NumPy number", reason)
+    text = re.sub(r"dtype \w+;.*", "this dtype", text)
+    text = re.sub(r"dtype u?int\d+", "an integer dtype", text)
+    for own in (name, f"numpy.{name.removeprefix('np.')}", f".{name.removeprefix('ndarray.')}"):
+        text = re.sub(rf"`?{re.escape(own)}`?(?![.\w])", "it", text)
+    return text.removesuffix(" is not supported").removesuffix(" yet").replace("|", "\\|")
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    """The whole table."""
+    return tuple(row(name) for name in names.public())
+
+
+# -- writing it
+
+_HEAD = """# What is supported
+
+Every public function of NumPy, `np.linalg`, `np.fft`, Python's builtins and `math`, each method and attribute of arrays.
+Written by `python -m tracebuf.support` from the tracer itself (do not edit); `tests/test_support.py` holds it to that.
+
+- **native**: traced into the program, compiled, fused with what surrounds it.
+- **host call**: NumPy's own function runs on the program's arrays, as a `tracebuf.host_call` that `explain` lists. Ops
+  before and after it are compiled as always, but nothing fuses across it.
+- **known values**: may be called on what is known while tracing (dtypes, shapes, constants), not on arrays.
+- A **limit** is what raises `UnsupportedError` while tracing, though NumPy has it: parameters by their name, or the
+  reason that the error gives. `like=`, `device=` and `subok=` are nowhere supported, and not repeated.
+
+Other modules (`np.random`, `np.ma`, `np.char`, `np.strings`, `np.polynomial`, `np.lib`, `np.testing`, SciPy) are not
+supported inside: call them outside, or through `tracebuf.host_call`.
+"""
+
+
+def listed(texts: Iterable[str]) -> str:
+    return ", ".join(f"`{text}`" for text in texts)
+
+
+def named(name: str) -> str:
+    others = names.aliases(name)
+    return f"`{name}`" + (f" ({listed(others)})" if others else "")
+
+
+def together(members: Sequence[Row]) -> str:
+    """Some names; methods of ufuncs by their method."""
+    if names.section(members[0].name) != "Methods of ufuncs":
+        return ", ".join(named(found.name) for found in members)
+    parts = []
+    for method in names.UFUNC_METHODS:
+        if of := [found.name.rpartition(".")[0] for found in members if found.name.endswith(f".{method}")]:
+            parts.append(f"`{method}` of {listed(of)}")
+    return "; ".join(parts)
+
+
+def section(title: str, members: Sequence[Row]) -> Iterator[str]:
+    """A part of the page: rows that say the same are one."""
+    alike: dict[tuple[str, str], list[Row]] = {}
+    refused: dict[str, list[Row]] = {}
+    for found in members:
+        if found.how == REFUSED:
+            refused.setdefault(found.instead or rewrites.OUTSIDE, []).append(found)
+        else:
+            alike.setdefault((found.how, "; ".join(limit.text for limit in found.limits)), []).append(found)
+    yield f"\n## {title}\n"
+    if alike:
+        yield "| | how | limits |\n|---|---|---|"
+        for (how, limits), same in alike.items():
+            yield f"| {together(same)} | {how} | {limits} |"
+    if refused:
+        yield "\nNot supported, with what to write instead:\n" if alike else "Not supported:\n"
+        for instead, same in refused.items():
+            yield f"- {together(same)}: {instead}"
+
+
+def page(table: Sequence[Row]) -> str:
+    """The table as Markdown."""
+    sections: dict[str, list[Row]] = {}
+    for found in table:
+        sections.setdefault(names.section(found.name), []).append(found)
+    counts = {how: sum(found.how == how for found in table) for how in (NATIVE, HOSTED, BOTH, KNOWN, REFUSED)}
+    lines = [_HEAD, ", ".join(f"{how}: {count}" for how, count in counts.items()) + f" (NumPy {np.__version__})."]
+    for title, members in sections.items():
+        lines += section(title, members)
+    return "\n".join([*lines, f"\n<!-- handlers: {fingerprint()} -->"]) + "\n"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m tracebuf.support", description="Writes docs/support.md.")
+    parser.add_argument("--check", action="store_true", help="only say whether it is up to date")
+    options = parser.parse_args(argv)
+    text = page(rows())
+    if options.check:
+        return int(not PAGE.exists() or PAGE.read_text() != text)
+    PAGE.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
