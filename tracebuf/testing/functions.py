@@ -10,6 +10,7 @@ and failed; the exit code is 1 if any failed. A function runs in a process of it
 from __future__ import annotations
 
 import argparse
+import cmath
 import itertools
 import json
 import linecache
@@ -126,7 +127,7 @@ def function_of(source: str) -> FunctionType:
     """The last function that a source text defines; inspect can read it back."""
     file = f"<program {next(_numbers)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-    space: dict[str, Any] = {"np": np, "math": math}
+    space: dict[str, Any] = {"np": np, "math": math, "cmath": cmath}
     exec(compile(source, file, "exec"), space)
     found = [v for v in space.values() if isinstance(v, FunctionType) and v.__code__.co_filename == file]
     return found[-1]

@@ -6,6 +6,7 @@ A name is written as a user writes it: `np.linalg.norm`, `np.add.reduce`, `ndarr
 from __future__ import annotations
 
 import builtins
+import cmath
 import inspect
 import math
 import types
@@ -18,7 +19,7 @@ __all__ = ["UFUNC_METHODS", "aliases", "handler", "object_of", "public", "sectio
 
 UFUNC_METHODS = ("at", "reduce", "accumulate", "outer", "reduceat")
 """The first of every ufunc, the others of those of two operands and one result."""
-_SPACES: dict[str, Any] = {"np.": np, "np.linalg.": np.linalg, "np.fft.": np.fft, "math.": math, "": builtins}
+_SPACES: dict[str, Any] = {"np.": np, "np.linalg.": np.linalg, "np.fft.": np.fft, "math.": math, "cmath.": cmath, "": builtins}
 
 
 def _names(space: Any) -> list[str]:
@@ -82,7 +83,7 @@ def section(name: str) -> str:
     if name.startswith("np.") and isinstance(value, type):
         return "NumPy's types"
     prefix = name.rpartition(".")[0]
-    titles = {"np": "NumPy's functions", "np.linalg": "np.linalg", "np.fft": "np.fft", "math": "math", "": "Builtins"}
+    titles = {"np": "NumPy's functions", "np.linalg": "np.linalg", "np.fft": "np.fft", "math": "math", "cmath": "cmath", "": "Builtins"}
     return titles[prefix]
 
 

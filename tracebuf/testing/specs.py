@@ -109,7 +109,7 @@ _FIELDS = ("dtypes", "shapes", "pool", "near", "whole", "form", "pure", "require
 def _specify(texts: str, **given: Any) -> None:
     """What is special in functions, named without `np.`."""
     for text in texts.split():
-        name = text if text.startswith(("ndarray.", "math.", "python.")) else f"np.{text}"
+        name = text if text.startswith(("ndarray.", "math.", "cmath.", "python.")) else f"np.{text}"
         name = name.removeprefix("python.")
         _SPECIAL[name] = {**_SPECIAL.get(name, {}), **given}
 
@@ -371,6 +371,10 @@ def _any_number(d: Drawn) -> str:
     return _INT(d) if kind == "int" else d.number(kind, (1, 0) if kind == "bool" else (2, 0, 1, 3))
 
 
+def _any_complex(d: Drawn) -> str:
+    return d.number("complex", (0.5 + 2j, -1j, 0j, 3.0, -1.5, complex(math.nan, 1))) if d.one_in(2) else _any_number(d)
+
+
 def _ITEMS(d: Drawn) -> str:
     return VECTOR(d) if d.one_in(2) else f"({_FLOAT(d)}, {_INT(d)}, {_FLOAT(d)})"
 
@@ -429,8 +433,8 @@ def _of_signature(name: str, special: dict[str, Any]) -> Spec:
         seen.add(p.name)
         hole = special.get(p.name, PARAMETERS.get(p.name))
         needed = p.default is p.empty and p.kind is not p.VAR_KEYWORD
-        if name.startswith("math."):
-            hole = special.get(p.name, _any_number)
+        if name.startswith(("math.", "cmath.")):
+            hole = special.get(p.name, _any_number if name.startswith("math.") else _any_complex)
         if p.kind is p.VAR_POSITIONAL and hole is None:
             hole = special.get("shape" if "shape" in p.name else p.name)
         if p.name != OUT and hole is not None:
