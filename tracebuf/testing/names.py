@@ -19,7 +19,9 @@ __all__ = ["UFUNC_METHODS", "aliases", "handler", "object_of", "public", "sectio
 
 UFUNC_METHODS = ("at", "reduce", "accumulate", "outer", "reduceat")
 """The first of every ufunc, the others of those of two operands and one result."""
-_SPACES: dict[str, Any] = {"np.": np, "np.linalg.": np.linalg, "np.fft.": np.fft, "math.": math, "cmath.": cmath, "": builtins}
+_SPACES: dict[str, Any] = {
+    "np.": np, "np.linalg.": np.linalg, "np.fft.": np.fft, "math.": math, "cmath.": cmath, "": builtins
+}  # fmt: skip
 
 
 def _names(space: Any) -> list[str]:
@@ -83,8 +85,7 @@ def section(name: str) -> str:
     if name.startswith("np.") and isinstance(value, type):
         return "NumPy's types"
     prefix = name.rpartition(".")[0]
-    titles = {"np": "NumPy's functions", "np.linalg": "np.linalg", "np.fft": "np.fft", "math": "math", "cmath": "cmath", "": "Builtins"}
-    return titles[prefix]
+    return {"np": "NumPy's functions", "": "Builtins"}.get(prefix, prefix)
 
 
 def handler(name: str) -> Any:
