@@ -161,6 +161,20 @@ def test_c1_float_ranges_of_every_length() -> None:
 
 
 def test_what_is_refused() -> None:
-    for text in ("np.tril(a[0])", "np.pad(a, 1, mode='edge')", "np.tile(a, 2)", "np.diff(a, prepend=0)",
+    for text in ("np.tril(a[0])", "np.tile(a, 2)", "np.diff(a, prepend=0)",
                  "np.roll(a, (1, 1), (0, 1))", "sum(a)", "any(a)", "np.array([a, {}])"):  # fmt: skip
         refused(program(f"def f(a):\n    return {text}"), VALUES["a"])
+
+
+@pytest.mark.parametrize("mode", ["edge", "wrap", "symmetric", "reflect", "empty"])
+def test_margins_that_continue_the_array(mode: str) -> None:
+    """np.pad by rows of the array: margins narrower and wider than it, on all axes, of none, in one pass."""
+    for width in ("1", "((2, 0), (1, 3))", "(2, 3)", "7", "0", "n", "((0, 0), (n, 1))"):
+        read = "[2:-2]" if mode == "empty" else ""
+        f = bufferize(program(f"def f(a, n):\n    return np.pad(a, {width}, mode='{mode}'){read}"))
+        for shape in ((3, 4), (1, 5), (2, 1), (0, 3), (6, 7)):
+            agree(f, np.arange(float(np.prod(shape))).reshape(shape), 2) if mode != "empty" else None
+        assert width != "1" or "no copies" in str(f.explain(np.ones((9, 9)), 2))
+    f = program(f"def f(a):\n    return np.pad(a.astype(np.int8), 2, '{mode}')")
+    if mode != "empty":
+        climb(f, (np.arange(12.0).reshape(3, 4),), again=[(np.arange(35.0).reshape(5, 7),)])

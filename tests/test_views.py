@@ -9,6 +9,7 @@ from mlir_oracle import UNREGISTERED, mlir_opt, needs_mlir
 from params import slow_but
 
 import tracebuf
+from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
 
 
@@ -293,3 +294,22 @@ def test_text_is_mlirs(text: str, stage: str) -> None:
     shown = tracebuf.bufferize(program(text)).lower(matrix()).as_text(stage)
     assert "collapse_shape" in shown
     mlir_opt(shown, UNREGISTERED)
+
+
+def test_steps_that_are_computed_from_elements() -> None:
+    """A step that only the run time knows must be positive: checked there, and a negative one is refused there."""
+
+    def program(a, k, out):
+        p = k[0]
+        out[p * p :: p] = 1
+        for q in k:
+            out[q::q] += a[q::q]
+        return a[k[1] :: k[0]] * 2, a[: k[1] : k[2]]
+
+    f = bufferize(program)
+    for n in (1, 9, 20):
+        agree(f, np.arange(float(n)), np.array([2, 3, 1]), np.zeros(n))
+    agree(f, np.arange(4.0), np.array([0, 3, 1]), np.zeros(4))
+    with pytest.raises(UnsupportedError, match="the step of a slice that is computed from elements is negative"):
+        f(np.arange(4.0), np.array([-1, 3, 1]), np.zeros(4))
+    climb(program, (np.arange(9.0), np.array([2, 3, 1]), np.zeros(9)))

@@ -15,7 +15,17 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy import aggregates, creation, einsum, host_table, picking, products, shapes, stacking
+from tracebuf.frontends.numpy import (
+    aggregates,
+    creation,
+    einsum,
+    host_table,
+    padding,
+    picking,
+    products,
+    shapes,
+    stacking,
+)
 from tracebuf.frontends.numpy.conditions import as_reached, static_flags, two_origins
 from tracebuf.frontends.numpy.declared_calls import host_call, traced_host_call
 from tracebuf.frontends.numpy.fresh import (
@@ -338,7 +348,7 @@ HANDLERS: dict[Any, Handler] = {
     np.shape: lambda r, a: attribute(r, as_array(r, a), "shape"), np.ndim: lambda r, a: as_array(r, a).ndim,
     np.size: size_of, slice: lambda r, *bounds: slice(*bounds),
     **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **picking.FUNCTIONS,
-    **stacking.FUNCTIONS, **einsum.FUNCTIONS,
+    **stacking.FUNCTIONS, **einsum.FUNCTIONS, np.pad: padding.pad,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
     **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},
     **PYTHON, **MATH, **CMATH, **host_table.FUNCTIONS, host_call: traced_host_call,

@@ -314,22 +314,19 @@ def at_least_zero(r: Recorder, e: Dim) -> Dim:
 
 
 def step_of(r: Recorder, step: Any) -> tuple[Dim, bool]:
-    """The step of a slice and whether it is positive. A step computed from entry values joins the key; of one that only
-    the run time knows, the sign must be known."""
+    """The step of a slice and whether it is positive. A step computed from entry values joins the key; one that only
+    the run time knows must be positive, which is checked where it is not known."""
     e = 1 if step is None else r.facts.canon(bound(r, step))
     if r.entry_only(e):
         e = r.static_int(e, "the step of a slice")
         if e == 0:
             r.fail("ValueError", "slice step cannot be zero")
         return e, e > 0
-    rising = r.ask_nonneg(sub(e, 1)) is True
-    if not rising and not r.ask_nonneg(sub(-1, e)):
-        raise UnsupportedError(
-            "the step of a slice depends on computed values, and so does its sign",
-            location=r.loc,
-            instead="use a constant, an argument or a loop's variable, or store in a for loop",
-        )
-    return e, rising
+    if r.ask_nonneg(sub(e, 1)) or r.ask_nonneg(sub(-1, e)):
+        return e, r.ask_nonneg(e) is True
+    r.check(r.compare("ne", e, 0), "ValueError", "slice step cannot be zero")
+    r.check(r.compare("sgt", e, 0), UnsupportedError, "the step of a slice that is computed from elements is negative")
+    return r.symbol(r.index(e), f"i{len(r.func.symbols)}", 1), True
 
 
 def bound(r: Recorder, item: Any) -> Dim:

@@ -265,45 +265,6 @@ def tile(r: Recorder, A: Any, reps: Any) -> ArrayRef:
     return result
 
 
-def pad(r: Recorder, array: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 0) -> ArrayRef:
-    """np.pad with one constant: a fill, and the array in its middle."""
-    only(r, "np.pad", mode=(mode, "constant"))
-    ref = as_array(r, array)
-    widths = pad_widths(r, pad_width, ref.ndim)
-    ranks = [rank for a in range(ref.ndim) if (rank := ref.stride_rank(a)) is not None]
-    if ranks != sorted(ranks):
-        raise UnsupportedError("np.pad of an array that is not in rows", location=r.loc, instead="a.copy()")
-    if isinstance(constant_values, (list, tuple, ArrayRef)):
-        raise UnsupportedError(
-            "np.pad with several constants", location=r.loc, instead="pad with one constant, then store the others"
-        )
-    shape = [add(add(before, n), after) for n, (before, after) in zip(ref.shape, widths)]
-    check_number(r, constant_values, ref)
-    result = filled(r, shape, ref.element, constant_values)
-    middle = result
-    for axis, (before, _) in enumerate(widths):
-        middle = part(middle, axis, before, ref.shape[axis])
-    store_view(r, middle, ref)
-    return result
-
-
-def pad_widths(r: Recorder, width: Any, ndim: int) -> list[tuple[Dim, Dim]]:
-    """(before, after) for each axis."""
-    pairs = width if isinstance(width, (tuple, list)) else (width,)
-    if all(isinstance(p, (tuple, list)) for p in pairs):
-        pairs = [tuple(p) * (2 if len(p) == 1 else 1) for p in pairs]
-        pairs = pairs * ndim if len(pairs) == 1 else pairs
-    else:
-        pairs = [tuple(pairs) * (2 if len(pairs) == 1 else 1)] * ndim
-    found = [tuple(as_int(r, n) for n in p) for p in pairs]
-    if len(found) != ndim or any(len(p) != 2 or None in p for p in found):
-        raise UnsupportedError("this pad_width", location=r.loc, instead="an int, or a (before, after) for each axis")
-    for p in found:
-        for n in p:
-            r.require_nonneg(n, "ValueError", "index can't contain negative values")  # type: ignore[arg-type]
-    return found  # type: ignore[return-value]
-
-
 def meshgrid(
     r: Recorder, *xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "xy"
 ) -> tuple[ArrayRef, ...]:
@@ -330,6 +291,5 @@ def meshgrid(
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.concatenate: concatenate, np.stack: stack, np.hstack: hstack, np.vstack: vstack, np.append: append,
-    np.column_stack: column_stack, np.diff: diff, np.roll: roll, np.repeat: repeat, np.tile: tile, np.pad: pad,
-    np.meshgrid: meshgrid,
+    np.column_stack: column_stack, np.diff: diff, np.roll: roll, np.repeat: repeat, np.tile: tile, np.meshgrid: meshgrid,
 }  # fmt: skip

@@ -1,0 +1,128 @@
+"""np.pad: the array in the middle of a larger one, whose margins are a constant or rows of the array again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.fresh import as_array, filled
+from tracebuf.frontends.numpy.indexing import as_int, check_number, store_view
+from tracebuf.frontends.numpy.loops import for_each
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.stacking import part
+from tracebuf.frontends.numpy.values import ArrayRef
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mod, mul, sub
+
+
+def folded(p: Dim, n: Dim, period: Dim) -> Dim:
+    """Where p lands on a line of n rows that goes to and fro with a period."""
+    q = mod(p, period)
+    return dim_min(q, sub(sub(period, q), 1) if period == mul(n, 2) else sub(period, q))
+
+
+@dataclass(frozen=True)
+class Mode:
+    """How rows are continued. `row(p, n)`: which of n rows stands at place p. As long as a margin is at most `reach(n)`
+    wide, its rows are rows of the middle in turn: `before(n, w)` and `after(n)` are the first ones, `step` apart."""
+
+    row: Callable[[Dim, Dim], Dim]
+    reach: Callable[[Dim], Dim]
+    before: Callable[[Dim, Dim], Dim]
+    after: Callable[[Dim], Dim]
+    step: int
+
+
+MODES = {
+    "wrap": Mode(mod, lambda n: n, sub, lambda n: 0, 1),
+    "symmetric": Mode(
+        lambda p, n: folded(p, n, mul(n, 2)), lambda n: n, lambda n, w: sub(w, 1), lambda n: sub(n, 1), -1
+    ),
+    "reflect": Mode(
+        lambda p, n: folded(p, n, dim_max(sub(mul(n, 2), 2), 1)),
+        lambda n: sub(n, 1), lambda n, w: w, lambda n: sub(n, 2), -1,
+    ),
+}  # fmt: skip
+
+
+def pad(r: Recorder, array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> ArrayRef:
+    """np.pad: the middle is stored; then the margins of one axis after the other."""
+    if mode not in ("constant", "empty", "edge", *MODES) or options.keys() - {"constant_values"}:
+        reason = f"np.pad with mode={mode!r}" if isinstance(mode, str) else "np.pad with a function"
+        raise UnsupportedError(
+            f"{reason} {'and options ' if options else ''}is not supported",
+            location=r.loc,
+            instead="pad with a constant, then store into the margins",
+        )
+    if options and mode != "constant":
+        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {set(options)}")
+    ref = as_array(r, array)
+    widths = pad_widths(r, pad_width, ref.ndim)
+    ranks = [rank for a in range(ref.ndim) if (rank := ref.stride_rank(a)) is not None]
+    if ranks != sorted(ranks):
+        raise UnsupportedError("np.pad of an array that is not in rows", location=r.loc, instead="a.copy()")
+    value = options.get("constant_values", 0) if mode == "constant" else None
+    if isinstance(value, (list, tuple, ArrayRef)):
+        raise UnsupportedError(
+            "np.pad with several constants", location=r.loc, instead="pad with one constant, then store the others"
+        )
+    if value is not None:
+        check_number(r, value, ref)
+    shape = [add(add(before, n), after) for n, (before, after) in zip(ref.shape, widths)]
+    result = filled(r, shape, ref.element, value)
+    middle = result
+    for axis, (before, _) in enumerate(widths):
+        middle = part(middle, axis, before, ref.shape[axis])
+    store_view(r, middle, ref)
+    if mode not in ("constant", "empty"):
+        for axis in range(ref.ndim):
+            continue_rows(r, result, axis, ref.shape[axis], widths, mode)
+    return result
+
+
+def continue_rows(
+    r: Recorder, result: ArrayRef, axis: int, n: Dim, widths: Sequence[tuple[Dim, Dim]], mode: str
+) -> None:
+    """Stores the margins of one axis, over the whole extent of the axes before it and the middle of those behind."""
+    inner = result
+    for other in range(axis + 1, result.ndim):
+        first, last = widths[other]
+        inner = part(inner, other, first, sub(sub(result.shape[other], first), last))
+    before, after = widths[axis]
+    middle = part(inner, axis, before, n)
+    message = f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+    for w, start, left in ((before, 0, True), (after, add(before, n), False)):
+        if r.ask_nonneg(sub(w, 1)) is False:
+            continue
+        r.require_nonneg(sub(n, 1), "ValueError", message)
+        margin = part(inner, axis, start, w)
+        if mode == "edge":
+            store_view(r, margin, part(middle, axis, 0 if left else sub(n, 1), 1))
+            continue
+        m = MODES[mode]
+        if r.ask_nonneg(sub(m.reach(n), w)):
+            store_view(r, margin, part(middle, axis, m.before(n, w) if left else m.after(n), w, m.step))
+            continue
+
+        def one(k: Dim, place: Dim, margin: ArrayRef = margin) -> None:
+            store_view(r, part(margin, axis, k, 1), part(middle, axis, m.row(place, n), 1))
+
+        for_each(r, 0, w, lambda k: one(k, sub(k, w) if left else add(n, k)))
+
+
+def pad_widths(r: Recorder, width: Any, ndim: int) -> list[tuple[Dim, Dim]]:
+    """(before, after) for each axis."""
+    pairs = width if isinstance(width, (tuple, list)) else (width,)
+    if all(isinstance(p, (tuple, list)) for p in pairs):
+        pairs = [tuple(p) * (2 if len(p) == 1 else 1) for p in pairs]
+        pairs = pairs * ndim if len(pairs) == 1 else pairs
+    else:
+        pairs = [tuple(pairs) * (2 if len(pairs) == 1 else 1)] * ndim
+    found = [tuple(as_int(r, n) for n in p) for p in pairs]
+    if len(found) != ndim or any(len(p) != 2 or None in p for p in found):
+        raise UnsupportedError("this pad_width", location=r.loc, instead="an int, or a (before, after) for each axis")
+    for p in found:
+        for n in p:
+            r.require_nonneg(n, "ValueError", "index can't contain negative values")  # type: ignore[arg-type]
+    return found  # type: ignore[return-value]
