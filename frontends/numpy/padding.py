@@ -92,23 +92,28 @@ def continue_rows(
     before, after = widths[axis]
     middle = part(inner, axis, before, n)
     message = f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
-    for w, start, left in ((before, 0, True), (after, add(before, n), False)):
-        if r.ask_nonneg(sub(w, 1)) is False:
-            continue
-        r.require_nonneg(sub(n, 1), "ValueError", message)
-        margin = part(inner, axis, start, w)
-        if mode == "edge":
-            store_view(r, margin, part(middle, axis, 0 if left else sub(n, 1), 1))
-            continue
-        m = MODES[mode]
-        if r.ask_nonneg(sub(m.reach(n), w)):
-            store_view(r, margin, part(middle, axis, m.before(n, w) if left else m.after(n), w, m.step))
-            continue
+    for w, start in ((before, 0), (after, add(before, n))):
+        if r.ask_nonneg(sub(w, 1)) is not False:
+            r.require_nonneg(sub(n, 1), "ValueError", message)
+            store_margin(r, part(inner, axis, start, w), middle, axis, mode, start == 0)
 
-        def one(k: Dim, place: Dim, margin: ArrayRef = margin) -> None:
-            store_view(r, part(margin, axis, k, 1), part(middle, axis, m.row(place, n), 1))
 
-        for_each(r, 0, w, lambda k: one(k, sub(k, w) if left else add(n, k)))
+def store_margin(r: Recorder, margin: ArrayRef, middle: ArrayRef, axis: int, mode: str, left: bool) -> None:
+    """One margin: of one row, of rows in turn, or (where it is wider than the middle has rows) row by row."""
+    n, w = middle.shape[axis], margin.shape[axis]
+    if mode == "edge":
+        store_view(r, margin, part(middle, axis, 0 if left else sub(n, 1), 1))
+        return
+    m = MODES[mode]
+    if r.ask_nonneg(sub(m.reach(n), w)):
+        store_view(r, margin, part(middle, axis, m.before(n, w) if left else m.after(n), w, m.step))
+        return
+
+    def one(k: Dim) -> None:
+        place = sub(k, w) if left else add(n, k)
+        store_view(r, part(margin, axis, k, 1), part(middle, axis, m.row(place, n), 1))
+
+    for_each(r, 0, w, one)
 
 
 def pad_widths(r: Recorder, width: Any, ndim: int) -> list[tuple[Dim, Dim]]:

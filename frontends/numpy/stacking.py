@@ -11,7 +11,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import shape_text
 from tracebuf.frontends.numpy.fresh import as_array, filled, k_order, only
-from tracebuf.frontends.numpy.indexing import as_int, check_number, store_view
+from tracebuf.frontends.numpy.indexing import as_int, store_view
 from tracebuf.frontends.numpy.loops import for_each
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axis_of
@@ -291,5 +291,6 @@ def meshgrid(
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.concatenate: concatenate, np.stack: stack, np.hstack: hstack, np.vstack: vstack, np.append: append,
-    np.column_stack: column_stack, np.diff: diff, np.roll: roll, np.repeat: repeat, np.tile: tile, np.meshgrid: meshgrid,
+    np.column_stack: column_stack, np.diff: diff, np.roll: roll, np.repeat: repeat, np.tile: tile,
+    np.meshgrid: meshgrid,
 }  # fmt: skip

@@ -13,6 +13,7 @@ from . import (  # noqa: F401
     language,
     networks,
     sparse,
+    spectra,
     stencils,
     sweeps,
     tables,
