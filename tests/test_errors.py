@@ -17,7 +17,7 @@ def test_a_refusal_stores_nothing_and_leaves_no_trace() -> None:
         def f(a, k):
             a[0] = 100
             if k == 1:
-                return np.sort(a)
+                return sorted(a)
             for i in range(len(a)):
                 if k == 2:
                     print(a[i])
@@ -99,10 +99,10 @@ def test_messages_are_numpys() -> None:
 
 
 def test_carets_count_characters() -> None:
-    f = program('def f(a):\n    größe = "äöü"; return np.sort(a)  # ünïcode')
+    f = program('def f(a):\n    größe = "äöü"; return sorted(a)  # ünïcode')
     text = str(refused(f, np.arange(3.0)))
     source, carets = text.split("\n")[1:3]
-    assert source[carets.index("^") : carets.rindex("^") + 1] == "np.sort(a)"
+    assert source[carets.index("^") : carets.rindex("^") + 1] == "sorted(a)"
 
 
 def test_keyword_only_parameters_stay_keyword_only() -> None:

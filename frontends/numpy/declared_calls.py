@@ -14,7 +14,7 @@ import numpy as np
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.conditions import two_origins
 from tracebuf.frontends.numpy.fresh import element_of, shape_arg
-from tracebuf.frontends.numpy.host_calls import loaded, record
+from tracebuf.frontends.numpy.host_calls import number, record
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.rewrites import name_of as name_of_type
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, is_traced, storages_of
@@ -205,7 +205,7 @@ def traced_host_call(
     fresh = [(element, shape, range(len(shape))) for element, shape in zip(dtypes, sizes, strict=True)]
     unread = [i for i, k in enumerate(positions.writes) if k not in positions.reads]
     made = record(r, function, ins, fresh, written, unread)
-    results = tuple(loaded(r, ref, not ref.ndim) for ref in made)
+    results = tuple(ref if ref.ndim else number(r, ref) for ref in made)
     return results if several else results[0] if results else None
 
 

@@ -356,7 +356,7 @@ HANDLERS: dict[Any, Handler] = {
 METHODS: dict[str, Handler] = {
     "copy": copy_method, "astype": astype, "fill": fill_method, "clip": clip_method, "round": round_function,
     "item": item,
-    **aggregates.METHODS, **picking.METHODS, "dot": products.dot, **shapes.METHODS,
+    **aggregates.METHODS, **picking.METHODS, "dot": products.dot, **shapes.METHODS, **host_table.METHODS,
 }  # fmt: skip
 SCALAR_METHODS: dict[str, Handler] = {
     "item": python_number, "tolist": python_number, "round": round_function, "is_integer": is_integer,

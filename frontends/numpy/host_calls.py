@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -17,44 +17,67 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import InternalError, UnsupportedError
+from tracebuf.frontends.numpy.conditions import two_origins
 from tracebuf.frontends.numpy.creation import asarray
-from tracebuf.frontends.numpy.fresh import k_order
+from tracebuf.frontends.numpy.fresh import copy_of, k_order, only
 from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.reductions import axes_of, flag, kept_axes
 from tracebuf.frontends.numpy.ufuncs import supported
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt
+from tracebuf.frontends.numpy.values import (
+    ArrayRef,
+    GuardedRef,
+    NpScalar,
+    PyBool,
+    PyFloat,
+    PyInt,
+    Scalar,
+    is_traced,
+    stand_in,
+)
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim
-from tracebuf.ir.types import ScalarType
-from tracebuf.ops.host import HostCall, HostFunction
+from tracebuf.ir.dims import Dim, sub
+from tracebuf.ir.types import I64, INDEX, ScalarType
+from tracebuf.ops import arith
+from tracebuf.ops.host import HostCall, HostFunction, Run
 
 Shape = Sequence[Dim]
 Given = Mapping[str, Any]
-"""A call's arguments by parameter: arrays are references, sizes `PyInt`s or ints, the rest values known now."""
-Shapes = Callable[[Recorder, Given], Sequence[Shape]]
-Into = Callable[[dict[str, Any], Sequence[np.ndarray]], None]
+"""A call's arguments by parameter: arrays are references, numbers traced ones or known ones."""
+Arguments = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class UpTo:
+    """The size of a result that only the elements decide, and what it is at most."""
+
+    most: Dim
+
+
+Shapes = Callable[[Recorder, Given], Sequence[Sequence[Dim | UpTo]]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Entry:
     """One function of the table.
 
-    `arrays` and `sizes` are the parameters that are passed at run time, as arrays and as ints; `shapes` gives the
-    shape of each array in the result; `limits` says in words what is refused; `stand_ins` replaces arguments in the
-    call that tells dtypes, where small arrays do not stand for all; `into` computes the results where they go.
+    `arrays` are the parameters that are converted to arrays, `values` those that may be traced numbers, or tuples of
+    numbers or arrays; all others must be known when the function is traced. `shapes` gives the shape of each array in
+    the result, one size of which may be `UpTo`. `stand_ins` replaces arguments in the call that tells dtypes, where
+    small arrays do not stand for all; `into` computes the result where it goes; `limits` says in words what is refused.
     """
 
     function: Callable[..., Any]
     arrays: tuple[str, ...]
     shapes: Shapes
-    sizes: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
     limits: str = ""
     stand_ins: Mapping[str, Any] | None = None
-    into: Into | None = None
+    into: Callable[[Arguments, np.ndarray], None] | None = None
     refuses: Callable[[Recorder, Given], None] | None = None
 
     @property
     def name(self) -> str:
-        return f"{self.function.__module__.removesuffix('._linalg')}.{self.function.__name__}"
+        return f"{self.function.__module__}.{self.function.__name__}"
 
     def __call__(self, r: Recorder, *args: Any, **kwargs: Any) -> Any:
         """Records a call."""
@@ -62,59 +85,114 @@ class Entry:
         if self.refuses is not None:
             self.refuses(r, given)
         found = self.described(given)
-        shapes = self.shapes(r, given)
+        shapes = list(map(Bounded.of, self.shapes(r, given)))
+        new = [k for k, leaf in enumerate(found.leaves) if leaf.argument is None]
         fresh = [
-            (supported(leaf.dtype, f"the result of {self.name}", r.loc), tuple(shape), leaf.order)
-            for leaf, shape in zip(found.leaves, shapes, strict=True)
+            (supported(leaf.dtype, f"the result of {self.name}", r.loc), shapes[k].shape, leaf.order)
+            for k, leaf in enumerate(found.leaves)
+            if k in new
         ]
-        passed = {k: v for k, v in given.items() if isinstance(v, (ArrayRef, PyInt))}
-        fixed = {k: v for k, v in given.items() if k not in passed}
-        ins = [r.read(v) if isinstance(v, ArrayRef) else r.index(v.expr) for v in passed.values()]
-        made = record(r, HostFunction(self.name, self.runner(tuple(passed), fixed)), ins, fresh)
-        return found.build([loaded(r, ref, leaf.is_number) for ref, leaf in zip(made, found.leaves)])
+        counts = [(I64, (), ())] * sum(shapes[k].axis is not None for k in new)
+        ins: list[Value] = []
+        pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
+        run = self.runner(pattern, {k: shapes[k] for k in new})
+        made = iter(record(r, HostFunction(self.name, run), ins, [*fresh, *counts]))
+        whole = {k: next(made) for k in new}
+        results = [given[leaf.argument or ""] if k not in whole else loaded(r, shapes[k].part(r, whole[k], made), leaf)
+                   for k, leaf in enumerate(found.leaves)]  # fmt: skip
+        return found.build(results)
 
-    def bind(self, r: Recorder, args: Sequence[Any], kwargs: Given) -> dict[str, Any]:
+    def bind(self, r: Recorder, args: Sequence[Any], kwargs: Given) -> Arguments:
         """The arguments by parameter, defaults left out; TypeError as Python's."""
         try:
             given = dict(signature(self.function).bind(*args, **kwargs).arguments)
         except TypeError:
             self.function(*[None] * len(args), **dict.fromkeys(kwargs))  # raises the same, in its own words
             raise
+        only(r, self.name, out=(given.pop("out", None), None))
         for name, value in given.items():
-            if name in self.arrays and value is not None:
+            if name in self.arrays and isinstance(value, (list, tuple)):
                 given[name] = asarray(r, value)
-            elif name not in self.sizes:
+            elif name not in self.values and not (name in self.arrays and isinstance(value, (ArrayRef, Scalar))):
                 given[name] = static(r, value, f"`{name}` of {self.name}")
         return given
 
     def described(self, given: Given) -> Described:
         """What NumPy gives for stand-ins of these arguments; what it raises for them."""
         stand_ins = self.stand_ins or {}
-        kinds: dict[str, Any] = {}
-        for name, value in given.items():
-            if isinstance(value, ArrayRef):
-                kinds[name] = Kind(value.dtype, k_order(value))
-            else:
-                kinds[name] = stand_ins.get(name, 3 if isinstance(value, PyInt) else value)
+        kinds = tuple((name, stand_ins.get(name, kind_of(value))) for name, value in given.items())
         try:
-            return described(self.function, tuple(kinds.items()))
+            return described(self.function, kinds)
         except TypeError as error:
             if "unhashable" not in str(error):
                 raise
-            return described.__wrapped__(self.function, tuple(kinds.items()))
+            return described.__wrapped__(self.function, kinds)
 
-    def runner(self, passed: tuple[str, ...], fixed: Given) -> Callable[[Sequence[Any], Sequence[np.ndarray]], None]:
-        """What runs: the function on the operands, its results stored into the outs."""
+    def runner(self, pattern: Given, shapes: Mapping[int, Bounded]) -> Run:
+        """What runs: the function on the operands, its results of these numbers stored into the outs."""
         function, into = self.function, self.into
 
         def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-            arguments = {**fixed, **dict(zip(passed, ins))}
+            arguments = {name: fill(p, ins) for name, p in pattern.items()}
             if into is not None:
-                into(arguments, outs)
+                into(arguments, outs[0])
             else:
-                put(call_by_name(function, arguments), outs, function.__name__)
+                put(call_by_name(function, arguments), outs, shapes, function.__name__)
 
         return run
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """The shape of the buffer for a result, and the axis of which only the first part may be used."""
+
+    shape: tuple[Dim, ...]
+    axis: int | None
+
+    @staticmethod
+    def of(shape: Sequence[Dim | UpTo]) -> Bounded:
+        axes = [k for k, d in enumerate(shape) if isinstance(d, UpTo)]
+        return Bounded(tuple(d.most if isinstance(d, UpTo) else d for d in shape), axes[0] if axes else None)
+
+    def part(self, r: Recorder, ref: ArrayRef, counts: Iterator[ArrayRef]) -> ArrayRef:
+        """An array of the elements that are used; `counts` tells how many."""
+        axis = self.axis
+        if axis is None:
+            return ref
+        index = r.add(arith.IndexCast.of(r.load(next(counts), ()), INDEX, r.loc)).result
+        size = r.symbol(index, "found", 0)
+        r.facts.assume_nonneg(sub(self.shape[axis], size), entry=False)
+        used = ref.derive(lambda view: view.narrow(axis, 0, 1, size))
+        return copy_of(r, used, ref.element, ref.storage.order)
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """An argument that is known when the program runs: its number among the inputs, and which of Python's types it
+    has (None: what it is)."""
+
+    place: int
+    type: type | None = None
+
+
+def pass_on(r: Recorder, x: Any, ins: list[Value]) -> Any:
+    """The argument with a `Passed` for each array and traced number in it, whose values are added to `ins`."""
+    if isinstance(x, (tuple, list)):
+        return type(x)([pass_on(r, item, ins) for item in x])
+    if not is_traced(x):
+        return x
+    if isinstance(x, NpScalar) and x.maybe_python:
+        raise two_origins(r.loc)
+    types: dict[type, type] = {PyInt: int, PyFloat: float, PyBool: bool}
+    ins.append(r.read(x) if isinstance(x, ArrayRef) else r.index(x.expr) if isinstance(x, PyInt) else x.value)
+    return Passed(len(ins) - 1, types.get(type(x)))
+
+
+def fill(pattern: Any, ins: Sequence[Any]) -> Any:
+    """The inverse, when the program runs."""
+    if isinstance(pattern, Passed):
+        return ins[pattern.place] if pattern.type is None else pattern.type(ins[pattern.place])
+    return type(pattern)([fill(p, ins) for p in pattern]) if isinstance(pattern, (tuple, list)) else pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,20 +210,72 @@ class Kind:
         return dense
 
 
+def order_of(ref: ArrayRef) -> tuple[int, ...]:
+    """The axes of a new array in K-order, as `k_order`, but with a place for axes of size 1, that may be longer in a
+    result: their own in memory, new axes innermost."""
+    if isinstance(ref, GuardedRef) or ref.view.over is not None:
+        return k_order(ref)
+    dims, order = ref.view.dims, ref.storage.order
+
+    def place(axis: int) -> tuple[bool, int, int]:
+        d = dims[axis]
+        return (True, 0, axis) if d is None or ref.is_repeated(axis) else (False, order.index(d), axis)
+
+    return tuple(sorted(range(ref.ndim), key=place))
+
+
+def kind_of(x: Any) -> Any:
+    """What of an argument decides about results."""
+    if isinstance(x, ArrayRef):
+        return Kind(x.dtype, order_of(x))
+    if isinstance(x, Scalar):
+        return NumberKind(type(stand_in(x)))
+    return Items(tuple(map(kind_of, x)), isinstance(x, list)) if isinstance(x, (tuple, list)) else x
+
+
+@dataclass(frozen=True, slots=True)
+class NumberKind:
+    """A traced number, of which only the type is known."""
+
+    type: type
+
+    def stand_in(self) -> Any:
+        return self.type(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A tuple or list of such."""
+
+    items: tuple[Any, ...]
+    is_list: bool
+
+    def stand_in(self) -> Any:
+        """Numbers grow, for bounds are asked to."""
+        found = [k.type(i) if isinstance(k, NumberKind) else made(k) for i, k in enumerate(self.items)]
+        return found if self.is_list else tuple(found)
+
+
+def made(kind: Any) -> Any:
+    return kind.stand_in() if isinstance(kind, (Kind, NumberKind, Items)) else kind
+
+
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One result: an array, or a NumPy number."""
+    """One result: a new array, a NumPy number, or the very array that is an argument."""
 
     dtype: np.dtype
     order: tuple[int, ...]
     is_number: bool
+    argument: str | None
 
     @staticmethod
-    def of(x: Any) -> Leaf:
+    def of(x: Any, arguments: Given) -> Leaf:
         if not isinstance(x, (np.ndarray, np.generic)):
             raise InternalError(f"a {type(x).__name__} among the results of a host call")
         order = sorted(range(x.ndim), key=lambda axis: -abs(x.strides[axis]))
-        return Leaf(x.dtype, tuple(order), isinstance(x, np.generic))
+        same = next((k for k, v in arguments.items() if v is x and isinstance(v, np.ndarray)), None)
+        return Leaf(x.dtype, tuple(order), isinstance(x, np.generic), same)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +294,13 @@ class Described:
 @lru_cache(maxsize=4096)
 def described(function: Callable[..., Any], kinds: tuple[tuple[str, Any], ...]) -> Described:
     """What the function gives for operands of these kinds."""
-    arguments = {name: kind.stand_in() if isinstance(kind, Kind) else kind for name, kind in kinds}
+    arguments = {name: made(kind) for name, kind in kinds}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         result = call_by_name(function, arguments)
     if isinstance(result, tuple):
-        return Described(tuple(map(Leaf.of, result)), type(result))
-    return Described((Leaf.of(result),), None)
+        return Described(tuple(Leaf.of(x, arguments) for x in result), type(result))
+    return Described((Leaf.of(result, arguments),), None)
 
 
 @lru_cache(maxsize=256)
@@ -196,9 +326,23 @@ def static(r: Recorder, value: Any, what: str) -> Any:
     return value
 
 
-def put(result: Any, outs: Sequence[np.ndarray], name: str) -> None:
-    """Results into the buffers for them, whose shapes they must have."""
-    for x, out in zip(result if isinstance(result, tuple) else (result,), outs, strict=True):
+def reduced(r: Recorder, ref: ArrayRef, axis: Any, keepdims: Any) -> Shape:
+    """An array's shape without these axes, or with 1 in their place."""
+    axes = axes_of(r, axis, ref.ndim)
+    return kept_axes(ref, axes, flag(r, keepdims))[0]
+
+
+def put(result: Any, outs: Sequence[np.ndarray], shapes: Mapping[int, Bounded], name: str) -> None:
+    """Results of these numbers into the buffers for them, whose shapes they must have; then how much of some is
+    used."""
+    counts = iter(outs[len(shapes) :])
+    results = result if isinstance(result, tuple) else (result,)
+    for (k, bounded), out in zip(shapes.items(), outs):
+        x = results[k]
+        if bounded.axis is not None and x.ndim == out.ndim:
+            size = x.shape[bounded.axis]
+            next(counts)[...] = size
+            out = out[(*[slice(None)] * bounded.axis, slice(size))]
         if np.shape(x) != out.shape or np.result_type(x) != out.dtype:
             text = f"{np.result_type(x)} of shape {np.shape(x)} for {out.dtype} of shape {out.shape}"
             raise InternalError(f"numpy's {name} gives {text}")
@@ -226,6 +370,11 @@ def record(
     ]
 
 
-def loaded(r: Recorder, ref: ArrayRef, is_number: bool) -> ArrayRef | NpScalar:
+def loaded(r: Recorder, ref: ArrayRef, leaf: Leaf) -> ArrayRef | NpScalar:
     """A result, or the number that it holds."""
-    return NpScalar(r.load(ref, ()), ref.element) if is_number else ref
+    return number(r, ref) if leaf.is_number else ref
+
+
+def number(r: Recorder, ref: ArrayRef) -> NpScalar:
+    """The only element."""
+    return NpScalar(r.load(ref, ()), ref.element)

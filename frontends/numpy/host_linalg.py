@@ -9,7 +9,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import broadcast
-from tracebuf.frontends.numpy.host_calls import Entry, Given, Shape, Shapes
+from tracebuf.frontends.numpy.host_calls import Entry, Given, Shape, Shapes, UpTo, reduced
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.ir.dims import Dim, dim_min
 
@@ -88,6 +88,28 @@ def rank_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     return [shape[:-2] if len(shape) > 1 else ()]
 
 
+def dots_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    """The rows of the first, if it is a matrix, and the columns of the last."""
+    first, last = (given["arrays"][k].shape for k in (0, -1))
+    return [(*first[:-1][:1], *last[1:])]
+
+
+def lstsq_shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
+    """Solution, residuals (none where the rank is not full), rank, singular values."""
+    a, b = given["a"].shape, given["b"].shape
+    columns = b[1:]
+    return [(a[1], *columns), (UpTo(columns[0] if columns else 1),), (), (r.facts.simplify(dim_min(*a)),)]
+
+
+def norm_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    return [reduced(r, given["x"], given.get("axis"), given.get("keepdims", False))]
+
+
+def tensorinv_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    shape, n = given["a"].shape, given.get("ind", 2)
+    return [(*shape[n:], *shape[:n])]
+
+
 ENTRIES: tuple[Entry, ...] = (
     Entry(la.solve, ("a", "b"), solve_shapes, limits=STACKS),
     Entry(la.inv, ("a",), of_square(2), limits=STACKS),
@@ -104,5 +126,11 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(la.eigvals, ("a",), of_square(1), limits=REAL, refuses=only_complex),
     Entry(la.matrix_rank, ("A", "tol", "rtol"), rank_shapes, limits=STACKS),
     Entry(la.cond, ("x",), leading, limits=STACKS),
+    Entry(la.matrix_power, ("a",), of_square(2), limits="Stacks of matrices too; `n` is part of the key."),
+    Entry(la.multi_dot, (), dots_shapes, values=("arrays",), limits="A tuple or list of arrays."),
+    Entry(la.lstsq, ("a", "b"), lstsq_shapes, values=("rcond",)),
+    Entry(la.tensorinv, ("a",), tensorinv_shapes),
 )
+NORM = Entry(la.norm, ("x",), norm_shapes, values=("ord",))
+"""What `products.norm` leaves to it."""
 FUNCTIONS: dict[Any, Entry] = {entry.function: entry for entry in ENTRIES}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from tracebuf.frontends.numpy import host_linalg
-from tracebuf.frontends.numpy.host_calls import Entry
+from tracebuf.frontends.numpy import host_fft, host_linalg, host_sorting
 
-FUNCTIONS: dict[Any, Entry] = {**host_linalg.FUNCTIONS}
+FUNCTIONS: dict[Any, Callable[..., Any]] = {**host_linalg.FUNCTIONS, **host_sorting.FUNCTIONS, **host_fft.FUNCTIONS}
+METHODS: dict[str, Callable[..., Any]] = {**host_sorting.METHODS}

@@ -9,6 +9,7 @@ import numpy as np
 from numpy._core import _exceptions
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy import host_linalg
 from tracebuf.frontends.numpy.broadcasting import broadcast, shape_text
 from tracebuf.frontends.numpy.fresh import as_array, copy_of, only, strong
 from tracebuf.frontends.numpy.loops import at, for_all
@@ -162,10 +163,14 @@ def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
 
 
 def norm(r: Recorder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
-    """np.linalg.norm of all elements, or of vectors along an axis: `ord` None, 2, 1 or infinite."""
+    """np.linalg.norm of all elements, or of vectors along an axis: `ord` None, 2, 1 or infinite, or "fro" of a matrix;
+    others are host calls."""
     ref = as_array(r, x)
+    if ref.dtype.kind == "c":
+        return host_linalg.NORM(r, x, ord, axis, keepdims)
     ref = ref if ref.element.is_float else copy_of(r, ref, F64, range(ref.ndim))
-    if axis is None and (ord is None or (ord == 2 and ref.ndim == 1)):
+    frobenius = ord in ("fro", "f") and (ref.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 0) == 2
+    if axis is None and (ord is None or frobenius or (ord == 2 and ref.ndim == 1)):
         squares = as_array(r, elementwise(r, np.multiply, [ref, ref]))
         if ref.ndim == 1 and not keepdims:
             return elementwise(r, np.sqrt, [matmul(r, ref, ref, "dot")])
@@ -174,16 +179,12 @@ def norm(r: Recorder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any =
         axis = 0
     if isinstance(axis, tuple) and len(axis) == 1:
         (axis,) = axis
-    pair = isinstance(axis, tuple) and len(axis) == 2 and ord is None
+    pair = isinstance(axis, tuple) and len(axis) == 2 and (ord is None or frobenius)
     if pair or isinstance(axis, int):
         for k in axis if isinstance(axis, tuple) else (axis,):
             axis_of(r, k, ref.ndim)
-    if axis is None or (isinstance(axis, tuple) and not pair) or ord not in (None, 2, 1, np.inf, -np.inf):
-        raise UnsupportedError(
-            "np.linalg.norm of this order, or over these axes",
-            location=r.loc,
-            instead="write it out: np.sum(np.abs(a) ** p) ** (1 / p)",
-        )
+    if not pair and (not isinstance(axis, int) or ord not in (None, 2, 1, np.inf, -np.inf)):
+        return host_linalg.NORM(r, x, ord, axis, keepdims)
     if ord in (1, np.inf, -np.inf):
         size = as_array(r, elementwise(r, np.absolute, [ref]))
         ufunc = {1: np.add, np.inf: np.maximum, -np.inf: np.minimum}[ord]

@@ -31,7 +31,6 @@ _ITERABLE = "iterate over range(...), an array, a tuple or a list"
 _RANDOM = "tracebuf.host_call(draw, n, result_shape=n), where draw(n) draws them, or pass the numbers in"
 _TIME = "tracebuf.host_call(time.perf_counter, result_shape=()), or read the clock outside"
 _FILES = "tracebuf.host_call(f, a), where f reads or writes the file"
-_SORT = "sort outside and pass the result in, or swap elements in a loop"
 CALLS = {
     "print": "tracebuf.host_call(print, ...): a traced body is run once, not at each call",
     **dict.fromkeys(("open", "input", "numpy.load", "numpy.save", "numpy.savetxt", "numpy.loadtxt"), _FILES),
@@ -42,12 +41,10 @@ CALLS = {
     "filter": "use a comprehension: [x for x in a if ...]",
     "iter": "use a for loop",
     "next": "use a for loop, or index: [...][0]",
-    "sorted": _SORT,
-    "numpy.sort": _SORT,
-    "numpy.argsort": _SORT,
+    "sorted": "np.sort(np.array(items))",
 }
 MODULES = {"random": _RANDOM, "numpy.random": _RANDOM, "time": _TIME}
-ATTRIBUTES = {"tolist": "return the array, and convert it outside", "sort": _SORT}
+ATTRIBUTES = {"tolist": "return the array, and convert it outside"}
 CONTAINS = "np.any(a == x) for an array, x == y or x == z for numbers"
 ATTRIBUTE_SET = ("an attribute is set in a traced function", "return the value, and set it outside")
 OF_ARRAYS = "use operators, slices, np.* functions, or a loop over the elements"

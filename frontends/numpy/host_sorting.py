@@ -1,0 +1,196 @@
+"""Sorting on the host, and what NumPy computes by sorting: order statistics, sets, histograms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.host_calls import (
+    Arguments,
+    Entry,
+    Given,
+    Shape,
+    Shapes,
+    UpTo,
+    fill,
+    kind_of,
+    made,
+    pass_on,
+    record,
+    reduced,
+)
+from tracebuf.frontends.numpy.indexing import as_int
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.reductions import axis_of
+from tracebuf.frontends.numpy.values import ArrayRef
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, add, dim_min, product, sub
+from tracebuf.ops.host import HostFunction
+
+DENSE = " The counts are a dense array."
+EDGES = "The number of bins is an int, or the edges an array; not a rule by its name."
+
+
+def along_axis(r: Recorder, given: Given) -> Sequence[Shape]:
+    """The array's shape; one axis where `axis` is None."""
+    ref = given["a"]
+    return [ref.shape if given.get("axis", -1) is not None else (product(ref.shape),)]
+
+
+def in_place(name: str) -> Callable[[Arguments, np.ndarray], None]:
+    """np.sort and np.partition: a copy, and the method on it."""
+
+    def run(arguments: Arguments, out: np.ndarray) -> None:
+        a, axis = arguments.pop("a"), arguments.pop("axis", -1)
+        out[...] = a.reshape(-1) if axis is None else a
+        getattr(out, name)(axis=-1 if axis is None else axis, **arguments)
+
+    return run
+
+
+def lexsort_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    keys = given["keys"]
+    return [keys[0].shape if isinstance(keys, (tuple, list)) else keys.shape[1:]]
+
+
+def of_reduced(name: str = "a") -> Shapes:
+    """Without the axes; in front of them those of `q`, where there is one."""
+
+    def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+        q = given.get("q")
+        kept = reduced(r, given[name], given.get("axis"), given.get("keepdims", False))
+        return [(*(q.shape if isinstance(q, ArrayRef) else ()), *kept)]
+
+    return shapes
+
+
+def not_over_the_input(r: Recorder, given: Given) -> None:
+    if given.get("overwrite_input"):
+        raise UnsupportedError("overwrite_input=True", location=r.loc, instead="leave it out")
+
+
+def unique_shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
+    """The distinct elements, or parts along `axis`; then where each is first, where each element went, how many."""
+    shape: list[Any] = list(given["ar"].shape)
+    axis = given.get("axis")
+    n = product(shape) if axis is None else shape[axis_of(r, axis, len(shape))]
+    inverse = tuple(shape) if axis is None else (n,)
+    values = [n] if axis is None else list(shape)
+    values[0 if axis is None else axis_of(r, axis, len(shape))] = UpTo(n)
+    asked = [("return_index", (UpTo(n),)), ("return_inverse", inverse), ("return_counts", (UpTo(n),))]
+    return [values, *(s for name, s in asked if given.get(name))]
+
+
+def bins_of(r: Recorder, bins: Any) -> tuple[Shape, Shape]:
+    """The shapes of a histogram of one axis and of its edges."""
+    if isinstance(bins, (ArrayRef, tuple, list)) and np.ndim(made(kind_of(bins))):
+        edges = bins.shape[0] if isinstance(bins, ArrayRef) else len(bins)
+        return (sub(edges, 1),), (edges,)
+    n = as_int(r, bins)
+    assert n is not None  # NumPy has taken it
+    r.require_nonneg(sub(n, 1), "ValueError", "`bins` must be positive, when an integer")
+    return (n,), (add(n, 1),)
+
+
+def histogram_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    return bins_of(r, given.get("bins", 10))
+
+
+def edges_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    return bins_of(r, given.get("bins", 10))[1:]
+
+
+def histogram2d_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    bins = given.get("bins", 10)
+    one, other = bins if isinstance(bins, (tuple, list)) and len(bins) == 2 else (bins, bins)
+    (m, edges), (n, others) = bins_of(r, one), bins_of(r, other)
+    return [(*m, *n), edges, others]
+
+
+def not_a_rule(r: Recorder, given: Given) -> None:
+    """The name of a rule for bins: their number depends on the elements."""
+    if isinstance(given.get("bins"), str):
+        raise UnsupportedError("bins by a rule, whose number depends on the elements", location=r.loc,
+                               instead="give their number: bins=10")  # fmt: skip
+
+
+def shape_of(name: str) -> Shapes:
+    """That of an argument."""
+    return lambda r, given: [given[name].shape if isinstance(given[name], ArrayRef) else ()]
+
+
+def set_shapes(most: Callable[[Dim, Dim], Dim], *names: str) -> Shapes:
+    """A set of two arrays' elements."""
+
+    def shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
+        size = r.facts.simplify(most(*(product(given[name].shape) for name in names)))
+        return [(UpTo(size),)] * (3 if given.get("return_indices") else 1)
+
+    return shapes
+
+
+QUANTILE = ("q", "weights")
+ENTRIES: tuple[Entry, ...] = (
+    Entry(np.sort, ("a",), along_axis, into=in_place("sort")),
+    Entry(np.argsort, ("a",), along_axis),
+    Entry(np.partition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}, into=in_place("partition")),
+    Entry(np.argpartition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}),
+    Entry(np.lexsort, (), lexsort_shapes, ("keys",)),
+    Entry(np.unique, ("ar",), unique_shapes),
+    Entry(np.median, ("a",), of_reduced(), refuses=not_over_the_input),
+    Entry(np.nanmedian, ("a",), of_reduced(), refuses=not_over_the_input),
+    *(
+        Entry(f, ("a", *QUANTILE), of_reduced(), QUANTILE, refuses=not_over_the_input)
+        for f in (np.percentile, np.quantile, np.nanpercentile, np.nanquantile)
+    ),
+    Entry(
+        np.histogram, ("a", "weights"), histogram_shapes, ("bins", "range"), refuses=not_a_rule, limits=EDGES,
+    ),
+    Entry(
+        np.histogram_bin_edges, ("a", "weights"), edges_shapes, ("bins", "range"), refuses=not_a_rule, limits=EDGES,
+    ),
+    Entry(np.histogram2d, ("x", "y", "weights"), histogram2d_shapes, ("bins", "range"), limits=EDGES + DENSE),
+    Entry(np.digitize, ("x", "bins"), shape_of("x"), ("x",)),
+    Entry(np.isin, ("element", "test_elements"), shape_of("element"), ("element",)),
+    *(
+        Entry(f, names, set_shapes(most, *names))
+        for f, names, most in (
+            (np.intersect1d, ("ar1", "ar2"), dim_min), (np.union1d, ("ar1", "ar2"), add),
+            (np.setxor1d, ("ar1", "ar2"), add), (np.setdiff1d, ("ar1", "ar2"), lambda m, n: m),
+        )
+    ),
+)  # fmt: skip
+FUNCTIONS: dict[Any, Entry] = {entry.function: entry for entry in ENTRIES}
+
+
+# -- methods
+
+
+def changed_in_place(name: str) -> Callable[..., None]:
+    """a.sort() and a.partition(kth): the very array is written."""
+    entry = FUNCTIONS[getattr(np, name)]
+
+    def method(r: Recorder, a: ArrayRef, *args: Any, **kwargs: Any) -> None:
+        given = entry.bind(r, (a, *args), kwargs)
+        array = given.pop("a")
+        kinds = {k: made(kind_of(v)) for k, v in given.items()} | dict(entry.stand_ins or {})
+        getattr(kind_of(array).stand_in(), name)(**kinds)  # raises what NumPy raises for these arguments
+        r.check_writable(array)
+        ins: list[Value] = []
+        pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
+
+        def run(inputs: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+            getattr(outs[0], name)(**{k: fill(p, inputs) for k, p in pattern.items()})
+
+        record(r, HostFunction(f"numpy.ndarray.{name}", run), ins, [], [array])
+
+    return method
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "sort": changed_in_place("sort"), "partition": changed_in_place("partition"),
+    "argsort": FUNCTIONS[np.argsort], "argpartition": FUNCTIONS[np.argpartition],
+}  # fmt: skip
