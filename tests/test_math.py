@@ -114,8 +114,12 @@ def test_keywords_and_wrong_arguments() -> None:
         agree(f, 1.0, 1.05, t)
     for text in ("math.sin(x, x)", "math.sin()", "math.sin(x=x)", "math.isqrt(x)"):
         agree(bufferize(program(f"def f(x): return {text}", math=math)), 1.5)
-    for text in ("math.factorial(x)", "math.comb(x, 2)", "math.prod((x, x))"):
-        assert refused(program(f"def f(x): return {text}", math=math), 3).instead
+    for text in ("math.factorial(x)", "math.comb(x, 2)", "math.perm(x)", "math.lcm(x, 4)", "math.prod((x, x, 2.0))"):
+        f = bufferize(program(f"def f(x): return {text}", math=math))
+        for x in (3, 5, 0, -1):
+            agree(f, x)
+    for text in ("math.fsum((x, x))", "math.frexp(x)", "math.comb(int(x), 2)"):
+        assert refused(program(f"def f(x): return {text}", math=math), 3.0).instead
 
 
 def test_the_whole_ladder() -> None:

@@ -148,12 +148,10 @@ TRAPS = {
     "np.random.rand(n)": (1, "numpy.random.rand", "draw"),
     "random.random() * a": (1, "random", "draw"),
     "a + time.time()": (1, "time.time", "outside"),
-    "getattr(a, 'T')": (1, "getattr", "outside"),
     "repr(n)": (1, "repr", "outside"),
     "hash(n)": (1, "hash", "outside"),
     "sorted([a[0], a[1]])": (1, "sorted", "outside"),
     "1 if cond(a[0] > 1, lambda: 0, lambda: 2.5) else 2": (1, "different types", "one type"),
-    "functools.reduce(lambda x, y: x + y, [a, a])": (1, "reduce", "outside"),
     "fori_loop(0, n, lambda i, v: [v[0] + 1], [a])": (1, "a list is carried", "tuple"),
 }
 

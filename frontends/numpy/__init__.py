@@ -10,12 +10,13 @@ Where to look, from what is known first to what knows the rest:
                                      Python's own arithmetic and builtins on traced numbers
     reductions, ordered, running, pairs, products, contractions, einsum, fresh, creation, stacking, loops
                                      the rest of NumPy's functions
+    callables, iterators, texts      callees that the interpreter answers itself
     functions, aggregates, ufunc_calls
                                      the tables that find a function by itself
     kinds, identity, choices, joins  what names hold where paths meet
     loop_plan, loop_head, loop_judge, loop_close, loop_trace, iteration
                                      loops: what they carry is discovered by tracing the body
-    source, liveness, objects, expressions, statements, interpreter
+    source, liveness, objects, comprehensions, expressions, statements, interpreter
                                      the interpreter of the function's syntax tree
     structured, direct, tracers      functions whose source cannot be read
     rewrites                         what to write instead of what is refused

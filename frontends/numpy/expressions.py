@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
-from tracebuf.frontends.numpy import aggregates, functions, rewrites, subscripts
+from tracebuf.frontends.numpy import aggregates, callables, functions, rewrites, subscripts, texts
+from tracebuf.frontends.numpy.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.fresh import as_array
 from tracebuf.frontends.numpy.identity import same_thing
 from tracebuf.frontends.numpy.iteration import (
     Items,
+    Iterable,
+    Once,
     Range,
-    enumerated,
     iterable_of,
     make_range,
     range_item,
-    reversed_of,
     static_items,
-    zipped,
 )
 from tracebuf.frontends.numpy.joins import bound_value, trace_if
 from tracebuf.frontends.numpy.kinds import Choice, Env, Maybe, path_dependent
@@ -42,8 +42,6 @@ from tracebuf.frontends.numpy.values import (
     ArrayRef,
     NpScalar,
     PyBool,
-    PyComplex,
-    PyFloat,
     PyInt,
     Scalar,
     is_traced,
@@ -54,25 +52,21 @@ from tracebuf.ir.types import I1
 from tracebuf.ops import arith
 
 if TYPE_CHECKING:
-    from tracebuf.frontends.numpy.interpreter import Scope
+    pass
 
 
-class Expressions:
+class Expressions(Comprehensions):
     """Mixin: evaluates expressions in an environment."""
 
     lists: dict[int, tuple[list[Any], Frame]]
     assign: Callable[..., None]
+    augmented: Callable[..., Any]
     r: Recorder
     at: Callable[[ast.AST], Any]
     refuse: Callable[..., UnsupportedError]
     call_function: Callable[..., Any]
     call_nested: Callable[..., Any]
     capture: Callable[..., Any]
-
-    @property
-    def scope(self) -> Scope:
-        """The function being interpreted."""
-        raise NotImplementedError
 
     def expr(self, node: ast.expr, env: Env) -> Any:
         """An expression's value."""
@@ -142,89 +136,35 @@ class Expressions:
 
     def iterate_static(self, node: ast.AST, value: Any) -> list[Any]:
         """The items of something whose length is known, or made part of the key."""
+        return static_items(self.r, self.iterable(node, value), "this")
+
+    def iterable(self, node: ast.AST, value: Any) -> Iterable:
+        """What a loop over a value runs over."""
         self.at(node)
         it = iterable_of(self.r, value)
         if it is None:
-            raise self.refuse(
-                node,
-                f"iterating over a {rewrites.name_of(value)} is not supported",
-                "use range(...), an array, a tuple or a list",
-            )
-        return static_items(self.r, it, "this")
-
-    def expr_ListComp(self, node: ast.ListComp, env: Env) -> Any:
-        return self.own(self.comprehension(node, node.generators, env))
-
-    def expr_GeneratorExp(self, node: ast.GeneratorExp, env: Env) -> Any:
-        return self.comprehension(node, node.generators, env)
-
-    def comprehension(
-        self, node: ast.ListComp | ast.GeneratorExp, generators: Sequence[ast.comprehension], env: Env
-    ) -> list[Any]:
-        """The items of a comprehension, one by one: its ranges are unrolled."""
-        if not generators:
-            return [self.expr(node.elt, env)]
-        first, *more = generators
-        found: list[Any] = []
-        targets = stored([first.target])
-        self.scope.cells.append({})
-        for item in self.iterate_static(first.iter, self.expr(first.iter, env)):
-            inner = dict(env)
-            self.assign(first.target, item, inner)
-            self.scope.cells[-1].update((name, inner[name]) for name in targets)
-            outside, self.scope.env = self.scope.env, inner
-            try:
-                kept = [self.condition(test, self.expr(test, inner)) for test in first.ifs]
-                if not all(isinstance(k, bool) for k in kept):
-                    reason = "which items there are depends on data"
-                    raise self.refuse(first.ifs[0], reason, "use np.where, or a for loop")
-                if all(kept):
-                    found += self.comprehension(node, more, inner)
-            finally:
-                self.scope.env = outside
-            env.update((name, inner[name]) for name in stored([node]) if name in inner)  # of `:=`
-        self.scope.cells.pop()
-        return found
+            reason = f"iterating over a {rewrites.name_of(value)} is not supported"
+            raise self.refuse(node, reason, "use range(...), an array, a tuple or a list")
+        return it
 
     def expr_NamedExpr(self, node: ast.NamedExpr, env: Env) -> Any:
         env[node.target.id] = value = self.expr(node.value, env)
         return value
 
     def expr_JoinedStr(self, node: ast.JoinedStr, env: Env) -> Any:
-        parts = [self.piece(p, env) for p in node.values]
-        made = Text("".join(p.template for p in parts), [v for p in parts for v in p.values])
-        return made if made.values else made.template.format()
+        return texts.joined_text([self.piece(p, env) for p in node.values])
 
     def piece(self, node: ast.expr, env: Env) -> Text:
         """One part of an f-string."""
         if not isinstance(node, ast.FormattedValue):
-            return self.text(self.expr(node, env))
+            return texts.text_of(self.r, self.expr(node, env))
         value = self.expr(node.value, env)
         spec = self.expr(node.format_spec, env) if node.format_spec is not None else ""
         if not isinstance(spec, str):
             raise self.refuse(node, "a format that depends on values", "write the format out")
-        if is_traced(value) or isinstance(value, (tuple, list)):
-            found = self.text(value)
-            return Text("{:" + spec + "}", found.values) if spec and found.template == "{}" else found
         convert: dict[int, Callable[[Any], Any]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
-        return self.text(format(convert.get(node.conversion, lambda v: v)(value), spec))
-
-    def text(self, x: Any) -> Text:
-        """A value as a part of a message."""
-        if isinstance(x, Text):
-            return x
-        if isinstance(x, PyInt):
-            return Text("{}", [self.r.index(x.expr)])
-        if isinstance(x, (PyFloat, PyComplex, PyBool, NpScalar)):
-            return Text("{}", [x.value])
-        if isinstance(x, ArrayRef):
-            return Text("array(...)", [])
-        if isinstance(x, (tuple, list)):
-            parts = [self.text(i) for i in x]
-            ends = "[]" if isinstance(x, list) else ("(", ",)" if len(x) == 1 else ")")
-            inside = ", ".join(p.template for p in parts)
-            return Text(ends[0] + inside + ends[1], [v for p in parts for v in p.values])
-        return Text(str(x).replace("{", "{{").replace("}", "}}"), [])
+        known = is_traced(value) or isinstance(value, (tuple, list, Text))
+        return texts.spelled(self.r, value if known else convert.get(node.conversion, lambda v: v)(value), spec)
 
     def expr_Slice(self, node: ast.Slice, env: Env) -> Any:
         return slice(*(None if part is None else self.expr(part, env) for part in (node.lower, node.upper, node.step)))
@@ -236,6 +176,12 @@ class Expressions:
 
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """a OP b."""
+        if isinstance(a, str) and name == "Mod":
+            return texts.percent(self.r, a, b)
+        if isinstance(a, Text) or isinstance(b, Text):
+            if name == "Add":
+                return texts.added(self.r, a, b)
+            texts.check_known(self.r, a, b)
         if name == "MatMult":
             if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
                 return example(a) @ example(b)  # raises what Python raises
@@ -287,6 +233,11 @@ class Expressions:
         if name in ("In", "NotIn"):
             found = self.contains(node, b, a)
             return found if name == "In" else self.negate(found) if isinstance(found, PyBool) else not found
+        return self.compared(node, name, a, b)
+
+    def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
+        """a == b, a < b and their kin."""
+        texts.check_known(self.r, *self.flat([a, b]))
         for x in (a, b):
             if isinstance(x, Range) or (isinstance(x, slice) and holds_traced([x.start, x.stop, x.step])):
                 raise self.refuse(node, "a comparison of ranges or slices", "compare their bounds")
@@ -294,6 +245,7 @@ class Expressions:
 
     def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
         """`x in items`: what is known, or a number among numbers that are (a NaN is in a tuple by its identity)."""
+        texts.check_known(self.r, *self.flat([x, items]))
         plain = isinstance(items, (tuple, list, frozenset)) and all(is_known_number(i) for i in items)
         nested = isinstance(items, (tuple, list)) and isinstance(x, (tuple, list))
         if (plain and isinstance(x, Scalar)) or (nested and (holds_traced(x) or holds_traced(items))):
@@ -393,6 +345,8 @@ class Expressions:
             return base[index]
         if isinstance(base, Range):
             return range_item(self.r, base, index)
+        if isinstance(base, Once):
+            raise TypeError(f"'{base.kind}' object is not subscriptable")
         if isinstance(base, Scalar) and not is_traced(index):
             stand_in(base)[index]  # type: ignore[index]  # raises what Python raises
         if isinstance(base, np.ndarray):
@@ -428,6 +382,7 @@ class Expressions:
         raise AttributeError(f"'{of}' object has no attribute '{name}'")
 
     def plain_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
+        texts.check_known(self.r, base)
         value = getattr(base, name)
         if isinstance(base, types.ModuleType):
             ours = base.__name__.partition(".")[0] in ("numpy", "math", "cmath")
@@ -509,8 +464,11 @@ class Expressions:
         if isinstance(function, ListMethod):
             self.change_list(node, function.of)
             return getattr(function.of, function.name)(*args, **kwargs)
-        if function in (range, enumerate, zip, reversed) and isinstance(function, type):
-            return self.iteration(node, function, args, kwargs)
+        if function is range:
+            return make_range(self.r, args)
+        found = callables.call(self, node, function, args, kwargs)
+        if found is not NotImplemented:
+            return found
         known = functions.call_known(self.r, function, args, kwargs)
         if known is not NotImplemented:
             return known
@@ -521,7 +479,7 @@ class Expressions:
         module = getattr(function, "__module__", None) or type(getattr(function, "__self__", None)).__module__
         if is_users(function):
             return self.call_function(function, args, kwargs)
-        plain = not any(is_traced(x) for x in self.flat([*args, *kwargs.values()]))
+        plain = not any(is_traced(x) or isinstance(x, Range) for x in self.flat([*args, *kwargs.values()]))
         if functions.is_pure(function) and (plain or function in (tuple, list)):
             found = function(*args, **kwargs) if plain else function(self.iterate_static(node, args[0]))
             return self.own(found) if type(found) is list else found
@@ -541,19 +499,6 @@ class Expressions:
         for v in values:
             found += self.flat(v) if isinstance(v, (tuple, list)) else [v]
         return found
-
-    def iteration(self, node: ast.AST, function: type, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """range, enumerate, zip and reversed."""
-        if function is range:
-            return make_range(self.r, args)
-        given = [iterable_of(self.r, a) for a in (args if function is zip else args[:1])]
-        its = [it for it in given if it is not None]
-        if len(its) < len(given) or (kwargs and set(kwargs) != {"start"}):
-            what = ", ".join(type(a).__name__ for a in args)
-            raise self.refuse(node, f"{function.__name__} of {what} cannot be traced", rewrites.call(function.__name__))
-        if function is zip:
-            return zipped(self.r, its)
-        return reversed_of(self.r, *its) if function is reversed else enumerated(self.r, *its, *args[1:], **kwargs)
 
 
 def is_known_number(x: Any) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.indexing import as_int, normalise, read_item, slice_range
-from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.recorder import Frame, Recorder
 from tracebuf.frontends.numpy.reshape import Flat
 from tracebuf.frontends.numpy.scalars import as_int_value, binary
 from tracebuf.frontends.numpy.values import ArrayRef, Scalar, stand_in
@@ -75,8 +75,42 @@ class Items:
 Iterable = list[Any] | Range | Items
 
 
+@dataclass(eq=False, slots=True)
+class Once:
+    """An iterator: `kind` is its type's name, `make` gives what it goes over, when it is gone through. That is possible
+    once, and not in a loop around which it was made. `left`: what `next` has left of it."""
+
+    kind: str
+    make: Callable[[], Iterable]
+    frame: Frame
+    gone: bool = False
+    left: list[Any] | None = None
+
+    def take(self, r: Recorder) -> Iterable:
+        """All that it has not given out yet."""
+        inside = list(r.frames())
+        around = inside[: inside.index(self.frame)] if self.frame in inside else inside
+        if self.gone or any(f.kind == "loop" for f in around):
+            reason = f"this {self.kind} may have given out its items before"
+            raise UnsupportedError(reason, location=r.loc, instead="make a list of it before: items = list(...)")
+        self.gone = True
+        return self.make() if self.left is None else self.left
+
+    def remaining(self, r: Recorder) -> list[Any]:
+        """What `next` takes from."""
+        if self.left is None:
+            self.left, self.gone = static_items(r, self.take(r), "this"), False
+        if r.frame is not self.frame:
+            raise UnsupportedError(
+                "next() in a loop or branch that is traced once", location=r.loc, instead="use a for loop, or an index"
+            )
+        return self.left
+
+
 def iterable_of(r: Recorder, x: Any) -> Iterable | None:
     """What a loop over x runs over; None for what is not iterable while tracing. TypeError as Python's."""
+    if isinstance(x, Once):
+        return x.take(r)
     if isinstance(x, (Range, Items)):
         return x
     if isinstance(x, (tuple, list, str)):

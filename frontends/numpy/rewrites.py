@@ -37,10 +37,9 @@ CALLS = {
     "enumerate": _ITERABLE,
     "zip": _ITERABLE,
     "reversed": _ITERABLE,
-    "map": "use a comprehension: [f(x) for x in a]",
-    "filter": "use a comprehension: [x for x in a if ...]",
-    "iter": "use a for loop",
-    "next": "use a for loop, or index: [...][0]",
+    "map": _ITERABLE,
+    "filter": _ITERABLE,
+    "iter": _ITERABLE,
     "sorted": "np.sort(np.array(items))",
 }
 MODULES = {"random": _RANDOM, "numpy.random": _RANDOM, "time": _TIME}
@@ -51,7 +50,7 @@ OF_ARRAYS = "use operators, slices, np.* functions, or a loop over the elements"
 
 
 _NAMES = {
-    "Range": "range", "Items": "result of enumerate, zip or reversed", "NestedFunction": "function",
+    "Range": "range", "Items": "result of enumerate, zip or reversed", "Once": "iterator", "NestedFunction": "function",
     "Flat": "flat iterator", "Partial": "partial", "Text": "str", "Method": "method", "ListMethod": "method",
 }  # fmt: skip
 

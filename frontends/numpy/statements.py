@@ -41,6 +41,7 @@ from tracebuf.frontends.numpy.pyints import as_int_value
 from tracebuf.frontends.numpy.recorder import DeadEnd
 from tracebuf.frontends.numpy.reshape import Flat, set_shape
 from tracebuf.frontends.numpy.scalars import BINARY, binary, power_form, truth
+from tracebuf.frontends.numpy.texts import text_of
 from tracebuf.frontends.numpy.ufuncs import elementwise, is_operand
 from tracebuf.frontends.numpy.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.ir.dims import Dim
@@ -472,7 +473,7 @@ class Statements(Expressions):
             raise self.refuse(node, "`raise` of anything but an exception with a message", 'raise ValueError("...")')
         if kind.__init__ not in (BaseException.__init__, Exception.__init__) and not kind.__module__ == "builtins":
             raise self.refuse(node, f"{kind.__name__} has a constructor of its own", 'raise ValueError("...")')
-        parts = [] if call is None else [self.text(a) for a in self.items(call.args, env)]
+        parts = [] if call is None else [text_of(self.r, a) for a in self.items(call.args, env)]
         self.at(node)
         self.fail(kind, parts)
 
@@ -481,7 +482,7 @@ class Statements(Expressions):
         self.at(node)
         if known is True:
             return
-        parts = [] if node.msg is None else [self.text(self.expr(node.msg, env))]
+        parts = [] if node.msg is None else [text_of(self.r, self.expr(node.msg, env))]
         if not isinstance(known, PyBool):
             return self.fail(AssertionError, parts)
         message, values = joined(parts)
