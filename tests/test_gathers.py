@@ -178,3 +178,54 @@ def test_a_scatter_takes_in_what_it_stores() -> None:
         np.add.at(a, (i + 1) % 12, w * 2)
 
     assert counts(deposit, A.copy(), I, np.ones(4)) == (0, 0)
+
+
+SORTED = np.array([-1.0, 0.5, 0.5, 2.0, np.inf, np.nan])
+SEARCHES = {
+    "left": "np.searchsorted(a, v)",
+    "right": "np.searchsorted(a, v, side='right')",
+    "a method": "a.searchsorted(v)",
+    "a number": "np.searchsorted(a, 0.5), np.searchsorted(a, 3, 'right')",
+    "integers": "np.searchsorted(a, np.array([0, 1, 2]))",
+    "a table": "np.searchsorted(a, v.reshape(2, 4) * 0.5)",
+    "backwards": "np.searchsorted(a[::-1], v, sorter=np.array([5, 4, 3, 2, 1, 0]))",
+    "of nothing": "np.searchsorted(a[:0], v)",
+    "nothing": "np.searchsorted(a, v[:0])",
+    "used at once": "a[np.searchsorted(a, v) % 3] * 2",
+    "halves": "np.searchsorted(a.astype(np.float16), v.astype(np.float16))",
+    "of integers": "np.searchsorted(np.array([1, 3, 5]), v)",
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_searchsorted(name: str) -> None:
+    up(f"def f(a, v):\n    return {SEARCHES[name]}", SORTED, np.array([np.nan, 0.5, -2, 2, np.inf, -np.inf, 1.0, 9]))
+
+
+@pytest.mark.parametrize("text", ["a.reshape(2, 3), v", "a, v, side='middle'", "a, v, sorter=np.array([0])"])
+def test_searches_that_raise(text: str) -> None:
+    assert agree(program(f"def f(a, v):\n    return np.searchsorted({text})"), SORTED, SORTED) is not None
+
+
+COUNTS = {
+    "counts": "np.bincount(x)",
+    "at least": "np.bincount(x, minlength=9)",
+    "weights": "np.bincount(x, w)",
+    "weights of integers": "np.bincount(x, weights=x)",
+    "of nothing": "np.bincount(x[:0])",
+    "of nothing, at least": "np.bincount(x[:0], minlength=2)",
+    "small": "np.bincount(x.astype(np.uint8))",
+    "means": "np.bincount(x, w, 6) / np.maximum(np.bincount(x, minlength=6), 1)",
+    "in a loop": "sum(np.bincount(x + k, minlength=9)[:9] for k in range(3))",
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_bincount(name: str) -> None:
+    up(f"def f(x, w):\n    return {COUNTS[name]}", np.array([3, 1, 1, 0, 5]), np.arange(5.0))
+
+
+@pytest.mark.parametrize("text", ["x - 9", "x * 1.0", "x, w[1:]", "x.reshape(1, 5)", "x, minlength=-1"])
+def test_counts_that_raise(text: str) -> None:
+    x = np.array([3, 1, 1, 0, 5])
+    assert agree(program(f"def f(x, w):\n    return np.bincount({text})"), x, np.ones(5)) is not None

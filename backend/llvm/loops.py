@@ -15,11 +15,11 @@ from tracebuf.backend.llvm.code import Access, Code, OpenLoop
 from tracebuf.backend.llvm.folds import FoldState
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, Scalars, memory_type
 from tracebuf.ir.core import Op, Value
-from tracebuf.ir.protocols import components
+from tracebuf.ir.protocols import components, llvm_type
 from tracebuf.ir.types import MemRefType, ScalarType
 from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest, Operand, Stage
 from tracebuf.ops import arith
-from tracebuf.ops.gather import CheckedIndex, Element
+from tracebuf.ops.gather import CheckedIndex, Element, SortedPlace
 from tracebuf.ops.linalg import Index
 
 CHEAP = 4
@@ -309,6 +309,8 @@ class NestWriter:
         if isinstance(op, Element):
             indices = [self._read(v, row, index, values, group) for v in op.operands[1:]]
             return self._pick(self.nest.spec.body.args.index(op.operand(0)), indices, group)
+        if isinstance(op, SortedPlace):
+            return self._bisect(op, self._read(op.operand(1), row, index, values, group))
         operands = [self._read(v, row, index, values, group) for v in op.operands]
         if isinstance(op, CheckedIndex):
             return self._place(op, *operands)
@@ -326,6 +328,38 @@ class NestWriter:
         for i, stride in zip(indices, buffer.strides, strict=True):
             moved = self.code.add(moved, self.code.mul(i, stride))
         return self.code.offset(buffer.pointer, memory_type(buffer.type.element), moved)
+
+    def _bisect(self, op: SortedPlace, value: str) -> str:
+        """Halves the part of the vector in which the place is, until it is empty."""
+        code, k = self.code, self.nest.spec.body.args.index(op.operand(0))
+        element, low, high = self.buffers[k].type.element, code.fresh_slot("i64"), code.fresh_slot("i64")
+        code.do(f"store i64 0, ptr {low}")
+        code.do(f"store i64 {self.buffers[k].sizes[0]}, ptr {high}")
+        again, halve, end = code.new_label(), code.new_label(), code.new_label()
+        code.jump(again)
+        code.place(again)
+        first, last = (code.inst(f"load i64, ptr {slot}") for slot in (low, high))
+        code.branch(code.icmp("slt", first, last), halve, end)
+        code.place(halve)
+        middle = code.add(first, code.inst(f"lshr i64 {code.sub(last, first)}, 1"))
+        found = code.load(element, self.address(k, [middle]), self._access(k))
+        behind = self._less(element, found, value)
+        if op.attrs["right"]:
+            behind = code.inst(f"xor i1 {self._less(element, value, found)}, true")
+        code.do(f"store i64 {code.select(behind, 'i64', code.add(middle, '1'), first)}, ptr {low}")
+        code.do(f"store i64 {code.select(behind, 'i64', last, middle)}, ptr {high}")
+        code.jump(again)
+        code.place(end)
+        return first
+
+    def _less(self, element: ScalarType, a: str, b: str) -> str:
+        """a < b as NumPy sorts: NaN last."""
+        code, type_ = self.code, llvm_type(element)
+        if not element.is_float:
+            return code.icmp("ult" if element.is_unsigned else "slt", a, b, type_)
+        number = code.inst(f"fcmp ord {type_} {a}, {a}")
+        nan, less = code.inst(f"fcmp uno {type_} {b}, {b}"), code.inst(f"fcmp olt {type_} {a}, {b}")
+        return code.inst(f"or i1 {less}, {code.inst(f'and i1 {number}, {nan}')}")
 
     def _place(self, op: CheckedIndex, index: str, size: str) -> str:
         """The index wrapped; 0, and a note that the op fails, where it is out of bounds."""

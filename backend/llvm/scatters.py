@@ -10,6 +10,11 @@ from tracebuf.backend.llvm.folds import FoldState
 from tracebuf.backend.llvm.loops import NestWriter, Row
 from tracebuf.ir.core import Op, Value
 from tracebuf.lower.plan import Stage
+from tracebuf.ops import arith
+from tracebuf.ops.gather import CheckedIndex, Element
+
+CHEAP = 8
+"""So many ops cost less than a branch that goes both ways."""
 
 
 class ScatterWriter(NestWriter):
@@ -48,6 +53,8 @@ class ScatterWriter(NestWriter):
             if op in first:
                 values[op.result] = self._compute(op, row, index, values, "")
         do, count = (self._read(v, row, index, values, "") for v in body.terminator.operands[:2])
+        if self._eager(later):
+            do = self._room()
         store, after = code.new_label(), code.new_label()
         code.branch(do, store, after)
         code.place(store)
@@ -58,8 +65,23 @@ class ScatterWriter(NestWriter):
         code.store(self.buffers[dest].type.element, new, self.address(dest, place), self._access(dest))
         code.jump(after)
         code.place(after)
-        steps = code.inst(f"load i64, ptr {self.steps}")
-        code.do(f"store i64 {code.add(steps, code.inst(f'zext i1 {count} to i64'))}, ptr {self.steps}")
+        self._count(count)
+
+    def _count(self, count: str) -> None:
+        steps = self.code.inst(f"load i64, ptr {self.steps}")
+        self.code.do(f"store i64 {self.code.add(steps, self.code.inst(f'zext i1 {count} to i64'))}, ptr {self.steps}")
+
+    def _eager(self, later: Sequence[Op]) -> bool:
+        """Whether every step may store: what does not count is stored over by the next step, and the element costs less
+        than a branch that goes both ways. `Element` and `CheckedIndex` may only be where they are wanted."""
+        lazy = (Element, CheckedIndex, arith.Ufunc)
+        return self.nest.spec.fills and len(later) <= CHEAP and not any(isinstance(op, lazy) for op in later)
+
+    def _room(self) -> str:
+        """Whether there is a place left."""
+        step, place = self.nest.spec.body.args[-1], self.nest.spec.body.terminator.operands[3:]
+        size = self.buffers[self.nest.spec.n_ins].sizes[place.index(step)]
+        return self.code.icmp("slt", self.code.inst(f"load i64, ptr {self.steps}"), size)
 
 
 def needed(values: Sequence[Value]) -> set[Op]:

@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy import (
     picking,
     products,
     shapes,
+    sorted_places,
     stacking,
 )
 from tracebuf.frontends.numpy.conditions import as_reached, static_flags, two_origins
@@ -348,6 +349,7 @@ HANDLERS: dict[Any, Handler] = {
     np.shape: lambda r, a: attribute(r, as_array(r, a), "shape"), np.ndim: lambda r, a: as_array(r, a).ndim,
     np.size: size_of, slice: lambda r, *bounds: slice(*bounds),
     **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **picking.FUNCTIONS,
+    **sorted_places.FUNCTIONS,
     **stacking.FUNCTIONS, **einsum.FUNCTIONS, np.pad: padding.pad,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
     **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},
@@ -356,7 +358,9 @@ HANDLERS: dict[Any, Handler] = {
 METHODS: dict[str, Handler] = {
     "copy": copy_method, "astype": astype, "fill": fill_method, "clip": clip_method, "round": round_function,
     "item": item,
-    **aggregates.METHODS, **picking.METHODS, "dot": products.dot, **shapes.METHODS, **host_table.METHODS,
+    **aggregates.METHODS, "dot": products.dot, **shapes.METHODS, **host_table.METHODS,
+    **picking.METHODS,
+    **sorted_places.METHODS,
 }  # fmt: skip
 SCALAR_METHODS: dict[str, Handler] = {
     "item": python_number, "tolist": python_number, "round": round_function, "is_integer": is_integer,

@@ -121,7 +121,8 @@ class Loops:
         held, step = self.block.add_arg(dest.type), self.block.add_arg(INDEX)
         do, count, value, place = store(held, step)
         self.block.append(linalg.Yield.of([do, count, value, *place], self.r.loc))
-        return self.r.add(scatter.Scatter.into(self.values, dest, self.maps, self.block, self.r.loc)).result
+        made = scatter.Scatter.into(self.values, dest, self.maps, self.block, self.r.loc, do is count and step in place)
+        return self.r.add(made).result
 
 
 def common_shape(r: Recorder, arrays: Sequence[ArrayRef]) -> tuple[Dim, ...]:

@@ -67,6 +67,22 @@ class CheckedIndex(arith.ScalarOp):
         return arith.convert(wrapped if isinstance(index, np.ndarray) else wrapped[()], INDEX)
 
 
+class SortedPlace(arith.ScalarOp):
+    """`tracebuf.sorted_place`: where a value belongs in a sorted vector, by bisection: before its equals, or after them
+    (attr `right`); NaN is larger than every number. np.searchsorted."""
+
+    __slots__ = ()
+    name = "tracebuf.sorted_place"
+
+    @classmethod
+    def of(cls, vector: Value, value: Value, right: bool, loc: Location) -> SortedPlace:
+        return cls([vector, value], [INDEX], loc, {"right": right})
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        found = np.searchsorted(args[0], args[1], "right" if self.attrs["right"] else "left")
+        return arith.convert(found, INDEX)
+
+
 def check_whole(op: Op, use: Use, arg: Value) -> None:
     """InternalError unless the argument of the body stands for all of this operand."""
     given, held = use.value.type, arg.type

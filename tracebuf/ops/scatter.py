@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.attributes import Attr, array_of
+from tracebuf.ir.attributes import Attr, all_encoded, array_of
 from tracebuf.ir.core import Block, Op, Region, Use, Value
 from tracebuf.ir.form import Form
 from tracebuf.ir.location import Location
@@ -40,15 +40,17 @@ class Scatter(Generic):
         maps: Sequence[AffineMap],
         body: Block,
         loc: Location,
+        fills: bool = False,
     ) -> Scatter:
-        """`maps` are those of the inputs."""
+        """`maps` are those of the inputs; `fills`: see Spec."""
         n = maps[0].n_dims
-        attrs = {"n_ins": len(ins), "maps": (*maps, whole_map(n)), "iterators": ("parallel",) * n}
+        attrs = {"n_ins": len(ins), "maps": (*maps, whole_map(n)), "iterators": ("parallel",) * n, "fills": fills}
         return cls([*ins, dest], [dest.type] if isinstance(dest.type, TensorType) else [], loc, attrs, [Region(body)])
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
-        attrs: dict[str, Any] = {"n_ins": len(form.operands) - 1, "iterators": ("parallel",) * form.take("n_loops")}
+        attrs: dict[str, Any] = {"n_ins": len(form.operands) - 1, "fills": form.take("fills", False)}
+        attrs["iterators"] = ("parallel",) * form.take("n_loops")
         n = len(attrs["iterators"])
         attrs["maps"] = (*parse_maps(form, attrs["n_ins"]), whole_map(n))
         tie_outs(form, attrs["n_ins"])
@@ -56,7 +58,8 @@ class Scatter(Generic):
 
     def to_form(self) -> Form:
         maps = array_of((Attr(str(m)) for m in self.maps[: self.n_ins]), inherent=True)
-        return self.form_with({"indexing_maps": maps, "n_loops": Attr(f"{len(self.iterators)} : i64")})
+        loops = Attr(f"{len(self.iterators)} : i64")
+        return self.form_with({"indexing_maps": maps, "n_loops": loops} | all_encoded({"fills": self.attrs["fills"]}))
 
     @property
     def step(self) -> Value:
@@ -91,7 +94,8 @@ class Scatter(Generic):
         return False
 
     def spec(self, types: Sequence[Type]) -> Spec:
-        return Spec(self.name, tuple(types), self.maps, self.iterators, self.n_ins, self.body, ordered=True)
+        fills = self.attrs.get("fills", False)
+        return Spec(self.name, tuple(types), self.maps, self.iterators, self.n_ins, self.body, True, fills)
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         result = args[-1].copy(order="K")

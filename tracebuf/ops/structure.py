@@ -68,6 +68,10 @@ class Spec:
     ordered: bool = False
     """An element may be read by one iteration and written by a later one: iterations are not independent."""
 
+    fills: bool = False
+    """Of a scatter: as many steps count as the axis of the destination is long along which they are stored in turn, and
+    those are the steps that store."""
+
     @property
     def scatters(self) -> bool:
         """Whether the body says where its element goes, and has an argument more (tracebuf.scatter)."""
