@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.fresh import as_array, only
+from tracebuf.frontends.numpy.fresh import as_array
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import (
     NO_VALUE,
     arg_extreme,
     axis_of,
-    divide,
     mean,
     reduce,
     std,
@@ -23,10 +21,7 @@ from tracebuf.frontends.numpy.reductions import (
 from tracebuf.frontends.numpy.reshape import flat_values
 from tracebuf.frontends.numpy.running import accumulate
 from tracebuf.frontends.numpy.shapes import diagonal
-from tracebuf.frontends.numpy.ufuncs import BOOL, Body, apply_rule, build, elementwise, out_of
-from tracebuf.frontends.numpy.values import ArrayRef
-from tracebuf.ir.core import Value
-from tracebuf.ops import arith
+from tracebuf.frontends.numpy.ufuncs import elementwise, out_of
 
 Handler = Callable[..., Any]
 
@@ -126,13 +121,13 @@ def _spread(function: Callable[..., Any]) -> Handler:
         mean: Any = NO_VALUE,
         correction: Any = NO_VALUE,
     ) -> Any:
-        only(r, f"np.{function.__name__}", mean=(mean, NO_VALUE))
         if correction is not NO_VALUE:
             if ddof != 0:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = correction
         ref, into = as_array(r, a), out_of(r, out)
-        return function(r, ref, axis=axis, dtype=dtype, out=into, ddof=ddof, keepdims=keepdims, where=where)
+        options = {"ddof": ddof, "keepdims": keepdims, "where": where, "centre": None if mean is NO_VALUE else mean}
+        return function(r, ref, axis=axis, dtype=dtype, out=into, **options)
 
     return run
 
@@ -157,67 +152,13 @@ def count_nonzero(r: Recorder, a: Any, axis: Any = None, *, keepdims: Any = Fals
     return reduce(r, np.add, truth, axis, np.intp, None, keepdims)
 
 
-# -- functions that leave out NaN (numpy/lib/_nanfunctions_impl.py)
-
-
-def without_nan(r: Recorder, ref: ArrayRef) -> ArrayRef:
-    """A copy with 0 for NaN; arrays without NaN are as they are (_replace_nan)."""
-    if not ref.element.is_float:
-        return ref
-    element = ref.element
-
-    def replace(body: Body, args: list[Value]) -> Value:
-        nan = apply_rule(np.isnan, body, args, (ref.dtype, BOOL))
-        return body.add(arith.Select.of(nan, body.constant(0.0, element), args[0], body.loc))
-
-    return as_array(r, build(r, replace, [ref], [element], element))
-
-
-def nansum(r: Recorder, a: Any, *args: Any, **kwargs: Any) -> Any:
-    return FUNCTIONS[np.sum](r, without_nan(r, as_array(r, a)), *args, **kwargs)
-
-
-def nanmean(r: Recorder, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> Any:
-    """The sum of what is not NaN by its count."""
-    only(r, "np.nanmean", dtype=(dtype, None), out=(out, None))
-    ref = as_array(r, a)
-    if not ref.element.is_float:
-        return mean(r, ref, axis, keepdims=keepdims)
-    count = reduce(r, np.add, as_array(r, elementwise(r, np.equal, [ref, ref])), axis, np.intp, None, keepdims)
-    return divide(r, reduce(r, np.add, without_nan(r, ref), axis, None, None, keepdims), count)
-
-
-def average(
-    r: Recorder, a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = NO_VALUE
-) -> Any:
-    """np.average: the mean, or with weights of the array's own shape the weighted sum by the sum of weights."""
-    only(r, "np.average", returned=(returned, False))
-    ref = as_array(r, a)
-    if weights is None:
-        return mean(r, ref, axis, keepdims=keepdims)
-    w = as_array(r, weights)
-    if w.ndim != ref.ndim or ref.ndim != 1:
-        raise UnsupportedError(
-            "np.average of a matrix with weights", location=r.loc, instead="np.sum(a * w) / np.sum(w)"
-        )
-    r.require_equal(w.shape[0], ref.shape[0], "ValueError", "Shape of weights must be consistent with shape of a")
-    whole = ref.element.is_float
-    dtype = np.result_type(ref.dtype, w.dtype) if whole else np.result_type(ref.dtype, w.dtype, np.float64)
-    scale = reduce(r, np.add, w, axis, dtype, None, keepdims)
-    nonzero = reduce(r, np.logical_and, as_array(r, scale), None, np.bool_)
-    r.check(nonzero.value, "ZeroDivisionError", "Weights sum to zero, can't be normalized")  # type: ignore[union-attr]
-    product = as_array(r, elementwise(r, np.multiply, [ref, w], wanted=dtype))
-    return elementwise(r, np.true_divide, [reduce(r, np.add, product, axis, None, None, keepdims), scale])
-
-
 FUNCTIONS: dict[Any, Handler] = {
     np.sum: _sum(np.add), np.prod: _sum(np.multiply), np.max: _extreme(np.maximum), np.min: _extreme(np.minimum),
     np.amax: _extreme(np.maximum), np.amin: _extreme(np.minimum), np.any: _truth(np.logical_or),
     np.all: _truth(np.logical_and), np.mean: _mean, np.var: _spread(var), np.std: _spread(std),
     np.argmax: _index(np.maximum), np.argmin: _index(np.minimum), np.cumsum: _running(np.add),
     np.cumprod: _running(np.multiply), np.trace: trace, np.ptp: ptp, np.count_nonzero: count_nonzero,
-    np.average: average, np.nanmax: _extreme(np.fmax), np.nanmin: _extreme(np.fmin), np.nansum: nansum,
-    np.nanmean: nanmean,
+    np.nanmax: _extreme(np.fmax), np.nanmin: _extreme(np.fmin),
 }  # fmt: skip
 METHODS: dict[str, Handler] = {
     name: FUNCTIONS[getattr(np, name)]

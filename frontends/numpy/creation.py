@@ -6,22 +6,22 @@ Values come from one `linalg.generic` over the result, with `linalg.index` in it
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import broadcast
-from tracebuf.frontends.numpy.conditions import two_origins
-from tracebuf.frontends.numpy.fresh import as_array, element_of, filled, one_or_more, only, shape_arg
-from tracebuf.frontends.numpy.indexing import as_int, at_least_zero, check_number, store_view
-from tracebuf.frontends.numpy.loops import at, for_each
+from tracebuf.frontends.numpy.fresh import array_of, as_array, element_of, filled, one_or_more, only, shape_arg
+from tracebuf.frontends.numpy.indexing import as_int, at_least_zero, check_number
+from tracebuf.frontends.numpy.loops import for_each
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reshape import array_function, as_array_function
 from tracebuf.frontends.numpy.scalars import binary, example, float_value
 from tracebuf.frontends.numpy.shapes import diag as diagonal_of
 from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, build, scalar_value, supported, weak_type
-from tracebuf.frontends.numpy.values import NUMBERS, ArrayRef, NpScalar, PyInt, Scalar, Storage, is_traced
+from tracebuf.frontends.numpy.values import NUMBERS, ArrayRef, NpScalar, PyInt, Scalar, Storage, in_turn, is_traced
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, add, floordiv, mul, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX, ScalarType
@@ -253,76 +253,22 @@ def _triangle(lower: bool) -> Callable[..., Any]:
 # -- arrays written out
 
 
-MAX_WRITTEN = 256
-"""Most elements of an array that is written out: each is a store."""
-
-
 def array(r: Recorder, object: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
-    """np.array of nested lists and tuples of numbers, or of an array."""
+    """np.array of nested lists and tuples of numbers and arrays, or of an array."""
     if not isinstance(object, (list, tuple)):
         return array_function(r, object, dtype, **rest)
-    only(r, "np.array of numbers", **{k: (v, {"copy": True, "order": "K"}.get(k)) for k, v in rest.items()})
-    return array_of(r, object, dtype)
+    order, ndmin = rest.pop("order", "K"), rest.pop("ndmin", 0)
+    only(r, "np.array of a list", **{k: (v, {"copy": True}.get(k)) for k, v in rest.items()})
+    made = array_of(r, object, dtype, order)
+    return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
 
 
-def asarray(r: Recorder, a: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
+def asarray(r: Recorder, a: Any, dtype: Any = None, order: Any = None, **rest: Any) -> ArrayRef:
     """np.asarray of the same."""
     if not isinstance(a, (list, tuple)):
-        return as_array_function(r, a, dtype, **rest)
-    only(r, "np.asarray of numbers", **{k: (v, None) for k, v in rest.items()})
-    return array_of(r, a, dtype)
-
-
-def array_of(r: Recorder, items: Any, dtype: Any) -> ArrayRef:
-    """The array of nested lists and tuples of numbers, or of arrays of one shape."""
-    shape, parts = shape_of(r, items), flat(items)
-    if len(parts) > MAX_WRITTEN:
-        raise UnsupportedError(
-            f"an array of {len(parts)} numbers is written out",
-            location=r.loc,
-            instead="make it outside, or store in a loop",
-        )
-    if any(isinstance(x, NpScalar) and x.maybe_python for x in parts):
-        raise two_origins(r.loc)
-    whole = [n for n in shape[: len(shape) - inner_rank(parts)] if isinstance(n, int)]
-    examples = [np.ones((), x.dtype)[()] if isinstance(x, ArrayRef) else example(x) for x in parts]
-    found = np.array(examples or [0.0]).dtype
-    element = supported(found if dtype is None else np.dtype(dtype), "the array", r.loc)
-    result = filled(r, shape, element, None)
-    for place, x in zip(np.ndindex(*whole), parts):
-        if isinstance(x, ArrayRef):
-            store_view(r, at(result, dict(enumerate(place))), x)
-            continue
-        check_number(r, x, result)
-        r.store_element(result, place, scalar_value(r, x, element))
-    return result
-
-
-def inner_rank(parts: Sequence[Any]) -> int:
-    """The axes of the arrays among the parts."""
-    return max((x.ndim for x in parts if isinstance(x, ArrayRef)), default=0)
-
-
-def shape_of(r: Recorder, items: Any) -> tuple[Dim, ...]:
-    """The shape of nested lists and tuples; ValueError where they differ."""
-    message = "setting an array element with a sequence. The requested array has an inhomogeneous shape"
-    if isinstance(items, (list, tuple)):
-        inner = [shape_of(r, i) for i in items]
-        for other in inner[1:]:
-            if len(other) != len(inner[0]):
-                raise ValueError(message)
-            for m, n in zip(inner[0], other):
-                r.require_equal(m, n, "ValueError", message)
-        return (len(items), *(inner[0] if inner else ()))
-    if isinstance(items, ArrayRef):
-        return items.shape
-    if isinstance(items, (Scalar, *NUMBERS)):
-        return ()
-    raise UnsupportedError(f"a {type(items).__name__} among an array's items", location=r.loc, instead="use numbers")
-
-
-def flat(items: Any) -> list[Any]:
-    return [x for i in items for x in flat(i)] if isinstance(items, (list, tuple)) else [items]
+        return as_array_function(r, a, dtype, order, **rest)
+    only(r, "np.asarray of a list", **{k: (v, None) for k, v in rest.items()})
+    return array_of(r, a, dtype, "K" if order is None else order)
 
 
 def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
@@ -374,5 +320,5 @@ def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.arange: arange, np.linspace: linspace, np.eye: eye, np.identity: identity, np.tri: tri,
     np.tril: _triangle(True), np.triu: _triangle(False), np.select: select, np.array: array, np.asarray: asarray,
-    np.diag: diag,
+    np.asanyarray: asarray,    np.diag: diag,
 }  # fmt: skip

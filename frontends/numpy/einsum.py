@@ -22,8 +22,7 @@ from tracebuf.frontends.numpy.contractions import (
     sum_of_products,
     typical,
 )
-from tracebuf.frontends.numpy.creation import array_of
-from tracebuf.frontends.numpy.fresh import as_array, only, strong
+from tracebuf.frontends.numpy.fresh import array_of, as_array, only, strong
 from tracebuf.frontends.numpy.products import matmul
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import deliver

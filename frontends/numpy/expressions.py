@@ -13,7 +13,8 @@ import numpy as np
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy import aggregates, callables, functions, rewrites, subscripts, texts
 from tracebuf.frontends.numpy.comprehensions import Comprehensions
-from tracebuf.frontends.numpy.fresh import as_array
+from tracebuf.frontends.numpy.conditions import static_flags
+from tracebuf.frontends.numpy.fresh import as_array, as_operand
 from tracebuf.frontends.numpy.identity import same_thing
 from tracebuf.frontends.numpy.iteration import (
     Items,
@@ -182,6 +183,7 @@ class Expressions(Comprehensions):
             if name == "Add":
                 return texts.added(self.r, a, b)
             texts.check_known(self.r, a, b)
+        a, b = self.beside(a, b), self.beside(b, a)
         if name == "MatMult":
             if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
                 return example(a) @ example(b)  # raises what Python raises
@@ -193,6 +195,10 @@ class Expressions(Comprehensions):
                     )  # fmt: skip
             return matmul(self.r, a, b, "matmul")
         return binary(self.r, name, a, b)
+
+    def beside(self, x: Any, other: Any) -> Any:
+        """An operand; a list or tuple beside an array is one of its items."""
+        return as_operand(self.r, x) if isinstance(other, ArrayRef) else x
 
     def expr_UnaryOp(self, node: ast.UnaryOp, env: Env) -> Any:
         a = self.expr(node.operand, env)
@@ -241,7 +247,7 @@ class Expressions(Comprehensions):
         for x in (a, b):
             if isinstance(x, Range) or (isinstance(x, slice) and holds_traced([x.start, x.stop, x.step])):
                 raise self.refuse(node, "a comparison of ranges or slices", "compare their bounds")
-        return compare(self.r, name, a, b)
+        return compare(self.r, name, self.beside(a, b), self.beside(b, a))
 
     def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
         """`x in items`: what is known, or a number among numbers that are (a NaN is in a tuple by its identity)."""
@@ -469,6 +475,8 @@ class Expressions(Comprehensions):
         found = callables.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
+        if (formula := functions.formula_of(function)) is not None:
+            return self.call_function(formula, args, static_flags(self.r, kwargs))
         known = functions.call_known(self.r, function, args, kwargs)
         if known is not NotImplemented:
             return known

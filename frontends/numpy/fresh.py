@@ -10,8 +10,12 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.indexing import as_int, store_view
+from tracebuf.frontends.numpy.conditions import two_origins
+from tracebuf.frontends.numpy.indexing import as_int, check_number, store_view
+from tracebuf.frontends.numpy.loops import at
 from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.rewrites import name_of
+from tracebuf.frontends.numpy.scalars import example
 from tracebuf.frontends.numpy.ufuncs import INT, Body, Operand, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.values import (
     NUMBERS,
@@ -99,9 +103,10 @@ def k_order(a: ArrayRef) -> tuple[int, ...]:
 
 
 def filled_with(
-    r: Recorder, shape: Sequence[Dim], element: ScalarType, value: Operand, order: Sequence[int] | None = None
+    r: Recorder, shape: Sequence[Dim], element: ScalarType, value: Any, order: Sequence[int] | None = None
 ) -> ArrayRef:
     """A fresh array filled as from an array, where NaN may become an int; a Python int must fit."""
+    value = as_operand(r, value)
     if isinstance(value, ArrayRef):
         fresh = filled(r, shape, element, None, order)
         store_view(r, fresh, value)
@@ -125,14 +130,74 @@ def copy_of(r: Recorder, a: ArrayRef, element: ScalarType, order: Sequence[int])
 
 
 def as_array(r: Recorder, a: Any) -> ArrayRef:
-    """An array argument; a number becomes an array without dimensions, as in NumPy."""
+    """An array argument; a number becomes an array without axes, a list or tuple one of its items, as in NumPy."""
     if isinstance(a, ArrayRef):
         return a
+    if isinstance(a, (list, tuple)):
+        return array_of(r, a)
     if not isinstance(a, (Scalar, *NUMBERS)) or (isinstance(a, NpScalar) and a.maybe_python):
-        reason = f"a {type(a).__name__} where an array is expected"
+        reason = f"a {name_of(a)} where an array is expected"
         raise UnsupportedError(reason, location=r.loc, instead="pass an array")
     kind = weak_type(a)
     return filled(r, (), supported(np.dtype(kind), "the number", r.loc), a)
+
+
+def as_operand(r: Recorder, x: Any) -> Any:
+    """An operand of an elementwise function: a list or tuple is an array."""
+    return array_of(r, x) if isinstance(x, (list, tuple)) else x
+
+
+# -- arrays written out
+
+
+MAX_WRITTEN = 256
+"""Most elements of an array that is written out: each is a store."""
+
+
+def array_of(r: Recorder, items: Sequence[Any], dtype: Any = None, order: str = "K") -> ArrayRef:
+    """The array of nested lists and tuples of numbers and arrays."""
+    shape, parts = shape_of(r, items), parts_of(items)
+    if len(parts) > MAX_WRITTEN:
+        reason = f"an array of {len(parts)} numbers is written out"
+        raise UnsupportedError(reason, location=r.loc, instead="make it outside, or store in a loop")
+    if any(isinstance(x, NpScalar) and x.maybe_python for _, x in parts):
+        raise two_origins(r.loc)
+    examples = [np.ones((), x.dtype)[()] if isinstance(x, ArrayRef) else example(x) for _, x in parts]
+    found = np.array(examples or [0.0]).dtype
+    element = supported(found if dtype is None else np.dtype(dtype), "the array", r.loc)
+    result = filled(r, shape, element, None, range(len(shape))[::-1] if order == "F" else None)
+    for place, x in parts:
+        if isinstance(x, ArrayRef):
+            store_view(r, at(result, dict(enumerate(place))), x)
+            continue
+        check_number(r, x, result)
+        r.store_element(result, place, scalar_value(r, x, element))
+    return result
+
+
+def shape_of(r: Recorder, items: Any) -> tuple[Dim, ...]:
+    """The shape of nested lists and tuples; ValueError where they differ."""
+    message = "setting an array element with a sequence. The requested array has an inhomogeneous shape"
+    if isinstance(items, (list, tuple)):
+        inner = [shape_of(r, i) for i in items]
+        for other in inner[1:]:
+            if len(other) != len(inner[0]):
+                raise ValueError(message)
+            for m, n in zip(inner[0], other):
+                r.require_equal(m, n, "ValueError", message)
+        return (len(items), *(inner[0] if inner else ()))
+    if isinstance(items, ArrayRef):
+        return items.shape
+    if isinstance(items, (Scalar, *NUMBERS)):
+        return ()
+    raise UnsupportedError(f"a {name_of(items)} among an array's items", location=r.loc, instead="use numbers")
+
+
+def parts_of(items: Any, place: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], Any]]:
+    """The numbers and arrays of nested lists and tuples, each with the indices at which it stands."""
+    if not isinstance(items, (list, tuple)):
+        return [(place, items)]
+    return [part for k, x in enumerate(items) for part in parts_of(x, (*place, k))]
 
 
 def strong(r: Recorder, x: Any) -> Any:

@@ -29,8 +29,10 @@ from tracebuf.frontends.numpy import (
 )
 from tracebuf.frontends.numpy.conditions import as_reached, static_flags, two_origins
 from tracebuf.frontends.numpy.declared_calls import host_call, traced_host_call
+from tracebuf.frontends.numpy.formulas import FORMULAS, primitives
 from tracebuf.frontends.numpy.fresh import (
     as_array,
+    as_operand,
     copy_of,
     element_of,
     filled,
@@ -50,7 +52,7 @@ from tracebuf.frontends.numpy.pyints import as_int_value, bool_as_int, int_expr
 from tracebuf.frontends.numpy.pymath import HANDLERS as MATH
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import own_axes_of
-from tracebuf.frontends.numpy.reshape import Flat, as_array_function
+from tracebuf.frontends.numpy.reshape import Flat, as_array_function, is_dense, order_of
 from tracebuf.frontends.numpy.scalars import binary, example
 from tracebuf.frontends.numpy.ufunc_calls import call_method, call_ufunc
 from tracebuf.frontends.numpy.ufuncs import (
@@ -84,10 +86,29 @@ from tracebuf.ops import arith, linalg
 NO_VALUE = np._NoValue
 
 
+def axes_in(r: Recorder, order: Any, ndim: int, like: ArrayRef | None = None) -> tuple[int, ...]:
+    """The axes of a fresh array outermost first, by its `order=` and (for "K" and "A") the array it is to be like."""
+    order = order_of("C" if order is None else order, "CF" if like is None else "CFAK")
+    if order == "K" and like is not None and like.ndim == ndim:
+        return k_order(like)
+    if order == "A" and like is not None:
+        fortran = not is_dense(r, like, range(like.ndim)) and is_dense(r, like, range(like.ndim)[::-1])
+        order = "F" if fortran else "C"
+    return tuple(range(ndim))[:: -1 if order == "F" else 1]
+
+
+def layout_like(r: Recorder, a: ArrayRef, shape: Any, order: Any) -> tuple[tuple[Dim, ...], tuple[int, ...]]:
+    """(sizes, axes outermost first) of an array like another, of its shape or a given one."""
+    sizes = a.shape if shape is None else shape_arg(r, shape)
+    return sizes, axes_in(r, order, len(sizes), a)
+
+
 def _creator(value: float | None) -> Callable[..., ArrayRef]:
     def create(r: Recorder, shape: Any, dtype: Any = None, order: str = "C", **rest: Any) -> ArrayRef:
-        only(r, "this array", order=(order, "C"), **{k: (v, None) for k, v in rest.items()})
-        return filled(r, shape_arg(r, shape), element_of(r, float if dtype is None else dtype), value)
+        only(r, "this array", **{k: (v, None) for k, v in rest.items()})
+        sizes = shape_arg(r, shape)
+        element = element_of(r, float if dtype is None else dtype)
+        return filled(r, sizes, element, value, axes_in(r, order, len(sizes)))
 
     return create
 
@@ -96,11 +117,10 @@ def _creator_like(value: float | None) -> Callable[..., ArrayRef]:
     def create(
         r: Recorder, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **rest: Any
     ) -> ArrayRef:
-        only(r, "this array", order=(order, "K"), **{k: (v, None) for k, v in rest.items()})
+        only(r, "this array", **{k: (v, None) for k, v in rest.items()})
         a = as_array(r, a)
-        element = a.element if dtype is None else element_of(r, dtype)
-        sizes = a.shape if shape is None else shape_arg(r, shape)
-        return filled(r, sizes, element, value, k_order(a) if len(sizes) == a.ndim else None)
+        sizes, axes = layout_like(r, a, shape, order)
+        return filled(r, sizes, a.element if dtype is None else element_of(r, dtype), value, axes)
 
     return create
 
@@ -120,31 +140,33 @@ def ndarray(
     return created
 
 
-def full(r: Recorder, shape: Any, fill_value: Operand, dtype: Any = None, order: str = "C") -> ArrayRef:
-    only(r, "np.full", order=(order, "C"))
+def full(r: Recorder, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> ArrayRef:
+    sizes, fill_value = shape_arg(r, shape), as_operand(r, fill_value)
     element = element_of(r, np.result_type(weak_type(fill_value)) if dtype is None else dtype)
-    return filled_with(r, shape_arg(r, shape), element, fill_value)
+    return filled_with(r, sizes, element, fill_value, axes_in(r, order, len(sizes)))
 
 
 def full_like(
-    r: Recorder, a: Any, fill_value: Operand, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+    r: Recorder,
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
 ) -> ArrayRef:
-    only(r, "np.full_like", order=(order, "K"))
     ref = as_array(r, a)
     element = ref.element if dtype is None else element_of(r, dtype)
-    sizes = ref.shape if shape is None else shape_arg(r, shape)
-    return filled_with(r, sizes, element, fill_value, k_order(ref) if len(sizes) == ref.ndim else None)
+    sizes, axes = layout_like(r, ref, shape, order)
+    return filled_with(r, sizes, element, fill_value, axes)
 
 
 def copy_method(r: Recorder, a: ArrayRef, order: str = "C") -> ArrayRef:
-    only(r, "copy", order=(order, "C"))
-    return copy_of(r, a, a.element, range(a.ndim))
+    return copy_of(r, a, a.element, axes_in(r, order, a.ndim, a))
 
 
 def copy_function(r: Recorder, a: Any, order: str = "K", subok: bool = False) -> ArrayRef:
-    only(r, "np.copy", order=(order, "K"))
-    ref = as_array(r, a)
-    return copy_of(r, ref, ref.element, k_order(ref))
+    return copy_method(r, as_array(r, a), order)
 
 
 def astype(
@@ -169,6 +191,7 @@ def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> 
         return picking.nonzero_function(r, condition)
     if x is NO_VALUE or y is NO_VALUE:
         raise ValueError("either both or neither of x and y should be given")
+    condition, x, y = (as_operand(r, v) for v in (condition, x, y))
     check_maybe_python([x, y], r.loc)
     kinds = [weak_type(v) for v in (x, y)]
     strong = [k for k in kinds if not isinstance(k, type)]
@@ -208,6 +231,7 @@ def clip(
     else:
         low, high = a_min, a_max
     into = out_of(r, out)
+    a, low, high = (as_operand(r, v) for v in (a, low, high))
     low, high = (clip_bound(r, a, bound, side) for side, bound in enumerate((low, high)))
     if low is None and high is None:
         return elementwise(r, np.positive, [a], into)
@@ -329,7 +353,7 @@ def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
 def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> Any:
     """np.round."""
     only(r, "np.round", out=(out, None))
-    return round_array(r, a, decimals)
+    return round_array(r, as_operand(r, a), decimals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,7 +402,8 @@ PURE = {
     all,
     any,
     float.is_integer,
-    np.result_type,
+    np.can_cast,
+    np.promote_types,
     np.finfo,
     np.iinfo,
 }
@@ -470,6 +495,14 @@ def handler_of(function: Any) -> Handler | None:
             return lambda r, *args: picking.ufunc_at(r, ufunc, *args)
         return lambda r, *args, **kwargs: call_method(r, ufunc, function.__name__, args, kwargs)
     try:
-        return HANDLERS.get(function)
+        return HANDLERS.get(function) or primitives.HANDLERS.get(function)
+    except TypeError:
+        return None
+
+
+def formula_of(function: Any) -> Callable[..., Any] | None:
+    """The formula that a function of NumPy is traced as."""
+    try:
+        return FORMULAS.get(function)
     except TypeError:
         return None

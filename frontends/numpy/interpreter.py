@@ -21,6 +21,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import structured
 from tracebuf.frontends.numpy.captures import Place, default_of, outside
 from tracebuf.frontends.numpy.direct import Direct
+from tracebuf.frontends.numpy.formulas import is_formula
 from tracebuf.frontends.numpy.joins import trace_if
 from tracebuf.frontends.numpy.kinds import LEAVE, RETURN, Env
 from tracebuf.frontends.numpy.loop_plan import Plan, goes_on, jump_of
@@ -45,6 +46,11 @@ class Scope:
     """For each comprehension around, what its own names hold: lambdas inside see their last values."""
     targets: list[frozenset[str]] = field(default_factory=list)
     """For each loop being traced, the names that may be read where a jump out of its body leads."""
+
+
+def is_internal(file: str) -> bool:
+    """Whether code is this package's own: what happens there happens where it was called."""
+    return file == structured.FILE or is_formula(file)
 
 
 class Interpreter(Statements):
@@ -99,6 +105,9 @@ class Interpreter(Statements):
             if name in cells:
                 return cells[name].cell_contents
             return names[name] if name in names else getattr(builtins, name)
+
+        if is_formula(function.__code__.co_filename):
+            return fetch
 
         def lookup(name: str) -> Any:
             try:
@@ -162,7 +171,7 @@ class Interpreter(Statements):
 
     def at(self, node: ast.AST) -> Location:
         """Makes a node the current place in the user's source (one without a line leaves it where it is)."""
-        if not hasattr(node, "lineno") or self.scope.source.file == structured.FILE:
+        if not hasattr(node, "lineno") or is_internal(self.scope.source.file):
             return self.r.loc  # the caller's
         s = self.scope.source
         line, column = node.lineno, getattr(node, "col_offset", 0)

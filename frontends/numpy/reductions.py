@@ -343,13 +343,15 @@ def var(
     ddof: Any = 0,
     keepdims: Any = False,
     where: Any = NO_VALUE,
+    centre: Any = None,
 ) -> ArrayRef | Scalar:
-    """np.var (_var): the mean of squared distances from the mean, with `ddof` less to divide by."""
+    """np.var (_var): the mean of squared distances from the mean (or `centre`), with `ddof` less to divide by."""
     wanted = inexact(r, dtype, "the variance")
     if wanted is None and ref.dtype.kind != "f":
         wanted = F64.dtype
-    centre = reduce(r, np.add, ref, axis, wanted, None, True, NO_VALUE, where)
-    centre = divide(r, centre, count_of(r, ref, axis, True, where))
+    if centre is None:
+        centre = reduce(r, np.add, ref, axis, wanted, None, True, NO_VALUE, where)
+        centre = divide(r, centre, count_of(r, ref, axis, True, where))
     distance = elementwise(r, np.subtract, [ref, centre])
     squares = as_tensor(r, elementwise(r, np.square, [distance]))
     total = reduce(r, np.add, squares, axis, wanted, out, keepdims, NO_VALUE, where)

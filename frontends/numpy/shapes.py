@@ -20,7 +20,6 @@ from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axes_of, axis_of, own_axes_of
 from tracebuf.frontends.numpy.reshape import (
     Steps,
-    as_array_function,
     contiguous,
     flatten,
     ravel,
@@ -309,7 +308,7 @@ HANDLERS: dict[Any, Handler] = {
     np.broadcast_to: broadcast_to, np.flip: flip, np.fliplr: _flip_along(1, 2), np.flipud: _flip_along(0, 1),
     np.rot90: rot90, np.split: split, np.array_split: array_split, np.hsplit: _split_along("hsplit", 1, 1),
     np.vsplit: _split_along("vsplit", 0, 2), np.dsplit: _split_along("dsplit", 2, 3), np.unstack: unstack,
-    np.diagonal: diagonal, np.asanyarray: as_array_function,
+    np.diagonal: diagonal,
     np.ascontiguousarray: contiguous("C"), np.asfortranarray: contiguous("F"),
 }  # fmt: skip
 METHODS: dict[str, Handler] = {

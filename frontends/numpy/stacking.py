@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import shape_text
-from tracebuf.frontends.numpy.fresh import as_array, filled, k_order, only
+from tracebuf.frontends.numpy.fresh import as_array, copy_of, filled, k_order, only
 from tracebuf.frontends.numpy.indexing import as_int, store_view
-from tracebuf.frontends.numpy.loops import for_each
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.reductions import axis_of
+from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of
 from tracebuf.frontends.numpy.reshape import flat_values, reshape, whole_number
 from tracebuf.frontends.numpy.scalars import as_int_value
+from tracebuf.frontends.numpy.shapes import broadcast_to, unstack
 from tracebuf.frontends.numpy.ufuncs import convert_to, elementwise, out_of, supported
-from tracebuf.frontends.numpy.values import ArrayRef, storages_of
+from tracebuf.frontends.numpy.values import ArrayRef, in_turn, storages_of
 from tracebuf.ir.dims import Dim, add, mul, sub
 
 
@@ -27,14 +29,15 @@ def part(ref: ArrayRef, axis: int, start: Dim, size: Dim, step: int = 1) -> Arra
     return ref.derive(lambda view: view.narrow(axis, start, step, size))
 
 
-def arrays_of(r: Recorder, items: Any) -> list[ArrayRef]:
-    """A sequence of arrays."""
+def arrays_of(r: Recorder, items: Any, what: str = "concatenate") -> list[ArrayRef]:
+    """A sequence of arrays; of an array, what stands along its first axis."""
+    if isinstance(items, ArrayRef) and items.ndim:
+        items = unstack(r, items)
     if not isinstance(items, (list, tuple)):
-        raise UnsupportedError(
-            "the arrays to join are not a tuple or list", location=r.loc, instead="write (a[0], a[1])"
-        )
+        reason = "the arrays to join are not a tuple or list"
+        raise UnsupportedError(reason, location=r.loc, instead="write (a[0], a[1])")
     if not items:
-        raise ValueError("need at least one array to concatenate")
+        raise ValueError(f"need at least one array to {what}")
     return [as_array(r, i) for i in items]
 
 
@@ -142,7 +145,7 @@ def stack(
     r: Recorder, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
     """np.stack: along a new axis."""
-    refs = arrays_of(r, arrays)
+    refs = arrays_of(r, arrays, "stack")
     for x in refs[1:]:
         if x.ndim != refs[0].ndim:
             raise ValueError("all input arrays must have the same shape")
@@ -168,6 +171,12 @@ def vstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kin
     return joined(r, [at_least(x, 2) for x in arrays_of(r, tup)], 0, Into(None, dtype, casting))
 
 
+def dstack(r: Recorder, tup: Any) -> Any:
+    """Along the third axis."""
+    refs = [at_least(x, 2) for x in arrays_of(r, tup)]
+    return joined(r, [x if x.ndim > 2 else x.derive(lambda view: view.new_axis(2)) for x in refs], 2)
+
+
 def column_stack(r: Recorder, tup: Any) -> Any:
     """Vectors become columns."""
     refs = []
@@ -182,15 +191,20 @@ def append(r: Recorder, arr: Any, values: Any, axis: Any = None) -> Any:
     return concatenate(r, (arr, values), axis)
 
 
-def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE) -> Any:
     """np.diff: each element minus the one before, n times."""
-    only(r, "np.diff", prepend=(prepend, None), append=(append, None))
     ref, times = as_array(r, a), r.static_int(whole_number(r, n), "how often np.diff is taken")
+    if times == 0:
+        return ref
     if times < 0:
         raise ValueError(f"order must be non-negative but got {times}")
     if not ref.ndim:
         raise ValueError("diff requires input that is at least one dimensional")
     place = axis_of(r, axis, ref.ndim)
+    parts = [ref if x is a else as_array(r, x) for x in (prepend, a, append) if x is not NO_VALUE]
+    if len(parts) > 1:
+        row = tuple(1 if k == place else as_int_value(n) for k, n in enumerate(ref.shape))
+        ref = joined(r, [x if x.ndim else broadcast_to(r, x, row) for x in parts], place)
     for _ in range(times):
         size = sub(ref.shape[place], 1)
         left = r.ask_nonneg(size)
@@ -204,65 +218,95 @@ def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, a
 
 
 def roll(r: Recorder, a: Any, shift: Any, axis: Any = None) -> ArrayRef:
-    """np.roll along one axis: two copies of parts."""
-    ref, by = as_array(r, a), as_int(r, shift)
-    if by is None or isinstance(axis, tuple):
-        raise UnsupportedError("np.roll by more than one axis", location=r.loc, instead="roll axis by axis")
-    if axis is None and ref.ndim != 1:
-        return reshape(r, roll(r, flat_values(r, ref), shift, 0), tuple(as_int_value(n) for n in ref.shape))
-    place = axis_of(r, 0 if axis is None else axis, ref.ndim)
-    n = ref.shape[place]
+    """np.roll: along each axis that is rolled, two parts change places."""
+    ref = as_array(r, a)
+    if axis is None:
+        flat = ref if ref.ndim == 1 else flat_values(r, ref)
+        made = roll(r, flat, shift, 0)
+        return made if ref.ndim == 1 else reshape(r, made, tuple(as_int_value(n) for n in ref.shape))
+    shifts: dict[int, Dim] = {}
+    for by, k in pairs_of(r, shift, axis):
+        place = axis_of(r, k, ref.ndim)
+        shifts[place] = add(shifts.get(place, 0), by)
     result = filled(r, ref.shape, ref.element, None, k_order(ref))
-    forward = r.ask_nonneg(by)
-    back = mul(by, -1)
-    if forward and r.ask_nonneg(sub(n, by)):
-        offset = by
-    elif forward is False and r.ask_nonneg(sub(n, back)):
-        offset = sub(n, back)
-    else:
-        size = r.static_int(n, "how far np.roll goes around")
-        offset = r.static_int(by, "the shift of np.roll") % (size or 1)
-    rest = sub(n, offset)
-    store_view(r, part(result, place, offset, rest), part(ref, place, 0, rest))
-    store_view(r, part(result, place, 0, offset), part(ref, place, rest, offset))
+    halves = []
+    for place, by in shifts.items():
+        n, offset = ref.shape[place], offset_of(r, ref.shape[place], by)
+        rest = sub(n, offset)
+        halves.append([(place, offset, 0, rest), (place, 0, rest, offset)])
+    for chosen in product(*halves):
+        target, source = result, ref
+        for place, to, start, size in chosen:
+            target, source = part(target, place, to, size), part(source, place, start, size)
+        store_view(r, target, source)
     return result
 
 
-def count_of(r: Recorder, n: Any, what: str) -> int:
-    """A static number of repetitions."""
-    e = as_int(r, n)
-    if e is None:
-        raise UnsupportedError(
-            f"{what} is no int", location=r.loc, instead="use an int, or store into an array in a loop"
-        )
-    times = r.static_int(e, what)
-    if times < 0:
-        raise ValueError("repeats may not contain negative values.")
-    return times
+def pairs_of(r: Recorder, shift: Any, axis: Any) -> list[tuple[Dim, Any]]:
+    """The shifts of np.roll, each with its axis: one number goes with several of the other."""
+    shifts, axes = (list(x) if isinstance(x, (tuple, list)) else [x] for x in (shift, axis))
+    if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
+        raise ValueError("shape mismatch: objects cannot be broadcast to a single shape.")
+    count = max(len(shifts), len(axes)) if shifts and axes else 0
+    found: list[tuple[Dim, Any]] = []
+    for k in range(count):
+        by = as_int(r, shifts[k % len(shifts)])
+        if by is None:
+            raise UnsupportedError("np.roll by what is no int", location=r.loc, instead="np.roll(a, int(shift))")
+        found.append((by, axes[k % len(axes)]))
+    return found
+
+
+def offset_of(r: Recorder, n: Dim, by: Dim) -> Dim:
+    """by % n, where the sign and one turn are known; else both numbers become part of the key."""
+    forward, back = r.ask_nonneg(by), mul(by, -1)
+    if forward and r.ask_nonneg(sub(n, by)):
+        return by
+    if forward is False and r.ask_nonneg(sub(n, back)):
+        return sub(n, back)
+    size = r.static_int(n, "how far np.roll goes around")
+    return r.static_int(by, "the shift of np.roll") % (size or 1)
+
+
+def count_of(r: Recorder, n: Any, what: str) -> Dim:
+    """A number of repetitions."""
+    if isinstance(n, (list, tuple)) and len(n) == 1:
+        (n,) = n
+    if (e := as_int(r, n)) is None:
+        raise UnsupportedError(f"{what} is no int", location=r.loc, instead="use an int, or join the parts")
+    return e
 
 
 def repeat(r: Recorder, a: Any, repeats: Any, axis: Any = None) -> ArrayRef:
-    """np.repeat: each element so many times."""
+    """np.repeat: each element so many times. One pass over the result, whose axis is two, the inner one repeated."""
     ref, times = as_array(r, a), count_of(r, repeats, "the number of repeats")
+    r.require_nonneg(times, "ValueError", "repeats may not contain negative values.")
     ref = flat_values(r, ref) if axis is None or not ref.ndim else ref
     place = axis_of(r, 0 if axis is None else axis, ref.ndim)
-    n = ref.shape[place]
-    shape = (*ref.shape[:place], mul(n, times), *ref.shape[place + 1 :])
-    result = filled(r, shape, ref.element, None)
-    for_each(r, 0, times, lambda k: store_view(r, part(result, place, k, n, times), ref))
-    return result
+    before, n, after = ref.shape[:place], ref.shape[place], ref.shape[place + 1 :]
+    spread = ref.derive(lambda view: view.new_axis(place + 1))
+    return repeated(r, spread, (*before, n, times, *after), (*before, mul(n, times), *after))
+
+
+def repeated(r: Recorder, ref: ArrayRef, shape: Sequence[Dim], final: Sequence[Dim]) -> ArrayRef:
+    """A fresh array of a final shape: what is broadcast to another shape of as many elements, in C order."""
+    value = convert_to(r, ref, ref.element, tuple(shape), fresh=True)
+    made = ArrayRef(r.new_storage(ref.element, shape, range(len(shape)), value))
+    return reshape(r, made, tuple(as_int_value(n) for n in final))
 
 
 def tile(r: Recorder, A: Any, reps: Any) -> ArrayRef:
-    """np.tile of a vector: it so many times, one after another."""
-    ref = at_least(as_array(r, A), 1)
-    times = max(count_of(r, reps, "the number of tiles"), 0)
-    if ref.ndim != 1:
-        raise UnsupportedError("np.tile of an array of more axes", location=r.loc, instead="np.concatenate((a, a))")
-    n = ref.shape[0]
-    result = filled(r, (mul(n, times),), ref.element, None)
-    for_each(r, 0, times, lambda k: store_view(r, part(result, 0, mul(k, n), n), ref))
-    return result
+    """np.tile: the array so many times along each axis. One pass over the result, each of whose axes is two."""
+    given = list(reps) if isinstance(reps, (tuple, list)) else [reps]
+    ref = at_least(as_array(r, A), len(given))
+    times = [1] * (ref.ndim - len(given)) + [count_of(r, n, "the number of tiles") for n in given]
+    if all(r.ask_equal(n, 1) for n in times):
+        return copy_of(r, ref, ref.element, k_order(ref))
+    for n in times:
+        r.require_nonneg(n, "ValueError", "repeats may not contain negative values.")
+    spread = ref.derive(in_turn([methodcaller("new_axis", 2 * k) for k in range(ref.ndim)]))
+    shape = [d for pair in zip(times, ref.shape) for d in pair]
+    return repeated(r, spread, shape, [mul(a, b) for a, b in zip(times, ref.shape)])
 
 
 def meshgrid(
@@ -290,7 +334,7 @@ def meshgrid(
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.concatenate: concatenate, np.stack: stack, np.hstack: hstack, np.vstack: vstack, np.append: append,
-    np.column_stack: column_stack, np.diff: diff, np.roll: roll, np.repeat: repeat, np.tile: tile,
+    np.concatenate: concatenate, np.stack: stack, np.hstack: hstack, np.vstack: vstack, np.dstack: dstack,
+    np.append: append, np.column_stack: column_stack, np.diff: diff, np.roll: roll, np.repeat: repeat, np.tile: tile,
     np.meshgrid: meshgrid,
 }  # fmt: skip

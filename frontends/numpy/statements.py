@@ -18,6 +18,7 @@ from tracebuf.frontends.numpy import rewrites, subscripts
 from tracebuf.frontends.numpy.choices import SIMPLE, to_split
 from tracebuf.frontends.numpy.creation import arange
 from tracebuf.frontends.numpy.expressions import Expressions
+from tracebuf.frontends.numpy.fresh import as_operand
 from tracebuf.frontends.numpy.iteration import Items, Range, item, iterable_of, length
 from tracebuf.frontends.numpy.joins import trace_if
 from tracebuf.frontends.numpy.kinds import (
@@ -283,7 +284,8 @@ class Statements(Expressions):
         if isinstance(old, Choice):
             raise path_dependent(self.r, "<value>", "values of different types")
         if not isinstance(old, ArrayRef):
-            return binary(self.r, name, old, right)
+            return binary(self.r, name, self.beside(old, right), right)
+        right = as_operand(self.r, right)
         if name == "MatMult":
             return inplace_matmul(self.r, old, right)
         if not (is_traced(right) or isinstance(right, NUMBERS)):

@@ -9,8 +9,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import rewrites
-from tracebuf.frontends.numpy.creation import array_of
-from tracebuf.frontends.numpy.fresh import as_array, only, strong
+from tracebuf.frontends.numpy.fresh import array_of, as_array, only, strong
 from tracebuf.frontends.numpy.ordered import reduce_any, reduceat
 from tracebuf.frontends.numpy.pairs import elementwise_pair, outs_of
 from tracebuf.frontends.numpy.products import matmul

@@ -94,7 +94,7 @@ def handler(name: str) -> Any:
 
     if name.startswith("ndarray."):
         return functions.METHODS.get(name.removeprefix("ndarray."))
-    return functions.handler_of(object_of(name))
+    return functions.handler_of(object_of(name)) or functions.formula_of(object_of(name))
 
 
 def parameters(name: str) -> list[inspect.Parameter]:

@@ -1,0 +1,179 @@
+"""Comparisons of whole arrays, values replaced and chosen, polynomials (numpy/_core/numeric.py, numpy/lib)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracebuf.frontends.numpy.formulas.primitives import is_array, refuse
+
+# -- comparisons
+
+
+def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any = False) -> Any:
+    x, y, atol, rtol = [v if isinstance(v, (int, float)) else np.asanyarray(v) for v in (a, b, atol, rtol)]
+    y = float(y) if isinstance(y, (int, float)) else np.asanyarray(y, dtype=np.result_type(y.dtype, 1.0))
+    near = np.less_equal(np.abs(x - y), atol + rtol * np.abs(y)) & np.isfinite(y) | np.equal(x, y)
+    return near | np.isnan(x) & np.isnan(y) if equal_nan else near
+
+
+def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any = False) -> Any:
+    return bool(np.all(isclose(a, b, rtol, atol, equal_nan)))
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
+    a, b = np.asarray(a1), np.asarray(a2)
+    if a.ndim != b.ndim or a.shape != b.shape:
+        return False
+    same = a == b
+    if equal_nan and a.dtype.kind in "fc" and b.dtype.kind in "fc":
+        same = same | np.isnan(a) & np.isnan(b)
+    return bool(np.all(same))
+
+
+def array_equiv(a1: Any, a2: Any) -> Any:
+    a, b = np.asarray(a1), np.asarray(a2)
+    for m, n in zip(a.shape[::-1], b.shape[::-1]):
+        if m != n and m != 1 and n != 1:
+            return False
+    return bool(np.all(a == b))
+
+
+MOST_TESTED = 64
+"""Elements that np.isin looks through for each of the others."""
+
+
+def isin(
+    element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False, *, kind: Any = None
+) -> Any:
+    x, items = np.asarray(element), np.ravel(test_elements)
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+    if kind == "table" and (x.dtype.kind not in "iub" or items.dtype.kind not in "iub"):
+        text = "The 'table' method is only supported for boolean or integer arrays. "
+        raise ValueError(text + "Please select 'sort' or None for kind.")
+    if items.size > MOST_TESTED:
+        refuse(f"np.isin of more than {MOST_TESTED} elements to test", "sort them outside, and use np.searchsorted")
+    found = np.empty(x.shape, bool)
+    if invert:
+        found[...] = np.all(x[..., None] != items, axis=-1)
+    else:
+        found[...] = np.any(x[..., None] == items, axis=-1)
+    return found
+
+
+def isneginf(x: Any, out: Any = None) -> Any:
+    return np.logical_and(np.isinf(x), np.signbit(x), out=out)
+
+
+def isposinf(x: Any, out: Any = None) -> Any:
+    return np.logical_and(np.isinf(x), ~np.signbit(x), out=out)
+
+
+# -- values replaced and chosen
+
+
+def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    x = np.asanyarray(x)
+    out = np.empty_like(x) if copy else x
+    if x.dtype.kind == "f":
+        high = np.finfo(x.dtype).max if posinf is None else posinf
+        low = np.finfo(x.dtype).min if neginf is None else neginf
+        out[...] = np.where(np.isnan(x), nan, np.where(x == np.inf, high, np.where(x == -np.inf, low, x)))
+    elif copy:
+        out[...] = x
+    return out if out.ndim else out[()]
+
+
+def sinc(x: Any) -> Any:
+    x = np.pi * np.asanyarray(x)
+    y = np.where(x, x, np.finfo(x.dtype).eps if x.dtype.kind == "f" else 1e-20)
+    return np.sin(y) / y
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any) -> Any:
+    x = np.asanyarray(x)
+    single = is_array(condlist) and condlist.ndim == 1 and x.ndim
+    if single or np.ndim(condlist) == 0 or (x.ndim and np.ndim(condlist[0]) == 0):
+        condlist = [condlist]
+    conditions = [np.asarray(c, dtype=bool) for c in condlist]
+    n, functions = len(conditions), funclist
+    if n == len(functions) - 1:
+        conditions = [*conditions, ~np.any(np.array(conditions), axis=0)]
+    elif n != len(functions):
+        raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
+    made = np.zeros_like(x)
+    for condition, f in zip(conditions, functions):
+        if callable(f):
+            made[condition] = f(x[condition], *args)
+        else:
+            made[...] = np.where(condition, np.asarray(f).astype(x.dtype), made)
+    return made
+
+
+def fix(x: Any, out: Any = None) -> Any:
+    return np.trunc(x, out=out)
+
+
+# -- polynomials
+
+
+def polyval(p: Any, x: Any) -> Any:
+    p, x = np.asarray(p), np.asanyarray(x)
+    y = np.zeros_like(x)
+    for k in range(len(p)):
+        y = y * x + p[k]
+    return y
+
+
+def polyder(p: Any, m: Any = 1) -> Any:
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
+    p = np.asarray(p)
+    for _ in (None,) * m:
+        p = p[:-1] * np.arange(len(p) - 1, 0, -1)
+    return p
+
+
+def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
+    k = np.zeros(m) if k is None else np.atleast_1d(k)
+    if m > 1 and len(k) == 1:
+        k = k[0] * np.ones(m)
+    if len(k) < m:
+        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
+    p = np.asarray(p)
+    for i in range(m):
+        p = np.concatenate((p / np.arange(len(p), 0, -1), k[i : i + 1]))
+    return p
+
+
+def polyadd(a1: Any, a2: Any) -> Any:
+    a, b = np.atleast_1d(a1), np.atleast_1d(a2)
+    m, n = len(a), len(b)
+    if m == n:
+        return a + b
+    if m < n:
+        return np.concatenate((np.zeros(n - m, a.dtype), a)) + b
+    return a + np.concatenate((np.zeros(m - n, b.dtype), b))
+
+
+def polysub(a1: Any, a2: Any) -> Any:
+    a, b = np.atleast_1d(a1), np.atleast_1d(a2)
+    m, n = len(a), len(b)
+    if m == n:
+        return a - b
+    if m < n:
+        return np.concatenate((np.zeros(n - m, a.dtype), a)) - b
+    return a - np.concatenate((np.zeros(m - n, b.dtype), b))
+
+
+FORMULAS: dict[Any, Callable[..., Any]] = {
+    np.isclose: isclose, np.allclose: allclose, np.array_equal: array_equal, np.array_equiv: array_equiv,
+    np.isin: isin, np.isneginf: isneginf, np.isposinf: isposinf, np.nan_to_num: nan_to_num, np.sinc: sinc,
+    np.piecewise: piecewise, np.fix: fix, np.polyval: polyval, np.polyder: polyder, np.polyint: polyint,
+    np.polyadd: polyadd, np.polysub: polysub,
+}  # fmt: skip

@@ -1,0 +1,64 @@
+"""What formulas need beside NumPy: functions that exist in a trace only (`HANDLERS` says what they do there)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.creation import linspace
+from tracebuf.frontends.numpy.objects import Method, NestedFunction, Partial
+from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.reductions import axis_of, divide
+from tracebuf.frontends.numpy.scalars import example
+from tracebuf.frontends.numpy.ufuncs import check_maybe_python
+from tracebuf.frontends.numpy.values import ArrayRef, Scalar
+
+
+def divide_by_count(total: Any, count: Any, out: Any = None) -> Any:
+    """total / count in the dtype of the total: as `np.divide(total, count, out=total, casting="unsafe")`."""
+
+
+def linspace_of_numbers(start: Any, stop: Any, num: Any, endpoint: Any, retstep: Any, dtype: Any) -> Any:
+    """np.linspace between two numbers."""
+
+
+def refuse(reason: str, instead: str) -> Any:
+    """UnsupportedError at the caller's line."""
+
+
+def is_array(x: Any) -> Any:
+    """Whether it is an array, and no number."""
+
+
+def argsort_of(x: tuple[int, ...]) -> Any:
+    """The places of known numbers in rising order."""
+
+
+def _refuse(r: Recorder, reason: str, instead: str) -> None:
+    raise UnsupportedError(reason, location=r.loc, instead=instead)
+
+
+def _axes(r: Recorder, axis: Any, ndim: int, argname: Any = None, allow_duplicate: bool = False) -> tuple[int, ...]:
+    axes = tuple(axis_of(r, a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+    if len(set(axes)) < len(axes) and not allow_duplicate:
+        raise ValueError("repeated axis")
+    return axes
+
+
+def _result_type(r: Recorder, *arrays_and_dtypes: Any) -> np.dtype:
+    """np.result_type; Python's numbers are weak."""
+    check_maybe_python([x for x in arrays_and_dtypes if isinstance(x, Scalar)], r.loc)
+    kinds = [x.dtype if isinstance(x, ArrayRef) else example(x) for x in arrays_and_dtypes]
+    return np.result_type(*kinds)
+
+
+HANDLERS: dict[Any, Callable[..., Any]] = {
+    divide_by_count: divide, refuse: _refuse, is_array: lambda r, x: isinstance(x, ArrayRef),
+    linspace_of_numbers: linspace, normalize_axis_index: axis_of, normalize_axis_tuple: _axes,
+    callable: lambda r, x: callable(x) or isinstance(x, (NestedFunction, Partial, Method)),
+    np.result_type: _result_type, argsort_of: lambda r, x: tuple(sorted(range(len(x)), key=x.__getitem__)),
+}  # fmt: skip
