@@ -39,6 +39,23 @@ def kalman_by_solve(measured, h, steps):
     return x, np.trace(p)
 
 
+@program(lambda random, n: (normal(random, 4 * n, 2), 3, 10))
+def k_means_by_masks(points, k, rounds):
+    centres = points[:k].copy()
+    labels = np.zeros(len(points), dtype=int)
+    for _ in range(rounds):
+        distance = ((points[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
+        new = distance.argmin(axis=1)
+        for j in range(k):
+            members = points[new == j]
+            if len(members):
+                centres[j] = members.mean(axis=0)
+        if (new == labels).all():
+            break
+        labels = new
+    return centres, labels, distance.min(axis=1).sum()
+
+
 @program(lambda random, n: (normal(random, n + 4, 4), 2))
 def low_rank_by_svd(a, k):
     u, s, vt = np.linalg.svd(a, full_matrices=False)
@@ -67,6 +84,32 @@ def logistic_by_newton(x, y, rounds):
     return w, (predicted == y).mean()
 
 
+@program(
+    lambda random, n: (
+        50 + 50 * random.random(5 * n),
+        50 + 50 * random.random(5 * n),
+        0.1 + random.random(5 * n),
+        0.05,
+        0.2,
+    )
+)
+def black_scholes(spot, strike, years, rate, volatility):
+    def cdf(x):
+        t = 1 / (1 + 0.2316419 * np.abs(x))
+        poly = t * (0.319381530 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
+        tail = np.exp(-0.5 * x * x) / np.sqrt(2 * np.pi) * poly
+        return np.where(x >= 0, 1 - tail, tail)
+
+    root = volatility * np.sqrt(years)
+    d1 = (np.log(spot / strike) + (rate + 0.5 * volatility**2) * years) / root
+    d2 = d1 - root
+    discount = strike * np.exp(-rate * years)
+    call = spot * cdf(d1) - discount * cdf(d2)
+    put = call - spot + discount
+    put[put < 0] = 0
+    return call, put
+
+
 @program(lambda random, n: (100.0, 105.0, 0.03, 0.25, 1.0, 4 * n))
 def american_put_on_a_tree(spot, strike, rate, volatility, years, steps):
     dt = years / steps
@@ -79,6 +122,23 @@ def american_put_on_a_tree(spot, strike, rate, volatility, years, steps):
         price = price[:-1] * up
         value = np.maximum(value, strike - price[: step + 1])
     return value[0]
+
+
+@program(lambda random, n: (normal(random, 4 * n, 6), 100.0, 100.0))
+def longstaff_schwartz(shocks, spot, strike):
+    paths = spot * np.exp(np.cumsum(0.02 * shocks, axis=1))
+    cash = np.maximum(strike - paths[:, -1], 0)
+    for t in range(paths.shape[1] - 2, -1, -1):
+        cash *= 0.99
+        x = paths[:, t]
+        inside = x < strike
+        if inside.sum() > 3:
+            basis = np.stack((np.ones(inside.sum()), x[inside] / strike, (x[inside] / strike) ** 2), axis=1)
+            gram = basis.T @ basis + 1e-3 * np.eye(3)
+            keep = basis @ np.linalg.solve(gram, basis.T @ cash[inside])
+            now = strike - x[inside]
+            cash[inside] = np.where(now > keep, now, cash[inside])
+    return cash.mean()
 
 
 @program(lambda random, n: (normal(random, 5 * n), 8))

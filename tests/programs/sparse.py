@@ -11,6 +11,20 @@ def csr(random, n, width=4):
     return pointers, random.integers(0, n, pointers[-1]), random.random(pointers[-1])
 
 
+@program(lambda random, n: (*csr(random, n), random.random(n)))
+def csr_matvec_by_gathers(indptr, indices, data, x):
+    y = np.zeros(len(indptr) - 1)
+    for i in range(len(y)):
+        row = slice(indptr[i], indptr[i + 1])
+        y[i] = data[row] @ x[indices[row]]
+    return y
+
+
+@program(lambda random, n: (*csr(random, n), random.random(n)))
+def csr_matvec_by_reduceat(indptr, indices, data, x):
+    return np.add.reduceat(data * x[indices], indptr[:-1])
+
+
 @program(lambda random, n: (*csr(random, n), random.random(n), 1e-10))
 def csr_jacobi(indptr, indices, data, b, tol):
     n = len(b)
@@ -29,6 +43,38 @@ def csr_jacobi(indptr, indices, data, b, tol):
     return x, sweep
 
 
+@program(lambda random, n: ((random.random((n, n)) < 0.3).astype(float), 0.85))
+def page_rank(links, damping):
+    n = links.shape[0]
+    out = links.sum(axis=1)
+    dangling = out == 0
+    out[dangling] = 1.0
+    rank = np.full(n, 1.0 / n)
+    for _ in range(30):
+        lost = rank[dangling].sum()
+        rank = (1 - damping) / n + damping * (links.T @ (rank / out) + lost / n)
+    return rank, rank.argmax()
+
+
+@program(lambda random, n: (np.where(random.random((n, n)) < 0.5, random.random((n, n)), np.inf), 0))
+def dijkstra_dense(weights, source):
+    n = weights.shape[0]
+    dist = np.full(n, np.inf)
+    done = np.zeros(n, dtype=bool)
+    previous = np.full(n, -1)
+    dist[source] = 0.0
+    for _ in range(n):
+        u = np.argmin(np.where(done, np.inf, dist))
+        if dist[u] == np.inf:
+            break
+        done[u] = True
+        through = dist[u] + weights[u]
+        better = through < dist
+        dist[better] = through[better]
+        previous[better] = u
+    return dist, previous
+
+
 @program(lambda random, n: (random.random((n, n)),))
 def min_plus_square(a):
     result = a.copy()
@@ -37,6 +83,19 @@ def min_plus_square(a):
         result = (result[:, :, None] + result[None, :, :]).min(axis=1)
         steps *= 2
     return result
+
+
+@program(lambda random, n: (random.random((n, n)) < 0.25, 0))
+def breadth_first_by_frontiers(adjacent, start):
+    level = np.full(adjacent.shape[0], -1)
+    level[start] = 0
+    frontier = level == 0
+    depth = 0
+    while frontier.any():
+        depth += 1
+        frontier = adjacent[frontier].any(axis=0) & (level < 0)
+        level[frontier] = depth
+    return level
 
 
 @program(lambda random, n: (random.random((3, 3)), random.random((3, 5)), random.integers(0, 5, n), np.ones(3) / 3))
