@@ -8,7 +8,8 @@ Where to look, from what is known first to what knows the rest:
     indexing, reshape, shapes        views and elements, read and stored to
     scalars, pyints, weak_ints, powers, pymath, pybuiltins, pyfolds
                                      Python's own arithmetic and builtins on traced numbers
-    reductions, ordered, running, pairs, products, contractions, einsum, fresh, creation, stacking, loops
+    reductions, ordered, running, pairs, products, contractions, einsum, convolutions, vectors, covariance, fresh,
+    creation, stacking, loops
                                      the rest of NumPy's functions
     callables, iterators, texts      callees that the interpreter answers itself
     functions, aggregates, ufunc_calls

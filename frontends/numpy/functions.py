@@ -17,6 +17,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import (
     aggregates,
+    convolutions,
     creation,
     einsum,
     host_table,
@@ -26,6 +27,7 @@ from tracebuf.frontends.numpy import (
     shapes,
     sorted_places,
     stacking,
+    vectors,
 )
 from tracebuf.frontends.numpy.conditions import as_reached, static_flags, two_origins
 from tracebuf.frontends.numpy.declared_calls import host_call, traced_host_call
@@ -375,6 +377,7 @@ HANDLERS: dict[Any, Handler] = {
     **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **picking.FUNCTIONS,
     **sorted_places.FUNCTIONS,
     **stacking.FUNCTIONS, **einsum.FUNCTIONS, np.pad: padding.pad,
+    **convolutions.FUNCTIONS, **vectors.FUNCTIONS,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
     **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},
     **PYTHON, **MATH, **CMATH, **host_table.FUNCTIONS, host_call: traced_host_call,

@@ -224,8 +224,11 @@ def outer(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
 
 
 def vdot(r: Recorder, a: Any, b: Any) -> Any:
-    """np.vdot: the product of all elements, in rows."""
-    return matmul(r, flat_values(r, a), flat_values(r, b), "dot")
+    """np.vdot: the product of all elements, in rows, those of `a` conjugated."""
+    x, y = flat_values(r, a), flat_values(r, b)
+    if x.element.is_complex:
+        x = as_array(r, elementwise(r, np.conjugate, [x]))
+    return matmul(r, x, y, "dot")
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {

@@ -12,13 +12,13 @@ from tracebuf.frontends.numpy import rewrites
 from tracebuf.frontends.numpy.fresh import array_of, as_array, only, strong
 from tracebuf.frontends.numpy.ordered import reduce_any, reduceat
 from tracebuf.frontends.numpy.pairs import elementwise_pair, outs_of
-from tracebuf.frontends.numpy.products import matmul
 from tracebuf.frontends.numpy.pycomplex import scalar_product
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of
 from tracebuf.frontends.numpy.running import accumulate
 from tracebuf.frontends.numpy.ufuncs import elementwise, is_operand, loop_dtypes, mask_of, out_of, weak_type
 from tracebuf.frontends.numpy.values import ArrayRef, is_traced, storages_of
+from tracebuf.frontends.numpy.vectors import GENERALISED
 
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
@@ -158,6 +158,3 @@ def method_outer(r: Recorder, ufunc: np.ufunc, a: Any, b: Any, **kwargs: Any) ->
 METHODS: dict[str, Callable[..., Any]] = {
     "reduce": method_reduce, "accumulate": method_accumulate, "reduceat": method_reduceat, "outer": method_outer
 }  # fmt: skip
-GENERALISED: dict[np.ufunc, Callable[..., Any]] = {
-    np.matmul: lambda r, a, b, out: matmul(r, a, b, "matmul", out),
-}
