@@ -17,7 +17,7 @@ Where to look, from what is known first to what knows the rest:
     kinds, identity, choices, joins  what names hold where paths meet
     loop_plan, loop_head, loop_judge, loop_close, loop_trace, iteration
                                      loops: what they carry is discovered by tracing the body
-    source, liveness, objects, comprehensions, expressions, statements, interpreter
+    source, matching, liveness, objects, comprehensions, expressions, protected, statements, interpreter
                                      the interpreter of the function's syntax tree
     structured, direct, tracers      functions whose source cannot be read
     rewrites                         what to write instead of what is refused

@@ -61,6 +61,7 @@ class Interpreter(Statements):
         self.hidden = {} if hidden is None else hidden
         self.captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
         self.scopes: list[Scope] = []
+        self.handling: list[BaseException] = []
         self.plans: dict[tuple[Any, ...], Plan] = {}
         self.lists: dict[int, tuple[list[Any], Frame]] = {}
         self.returned_at = recorder.loc

@@ -71,6 +71,8 @@ def stored(nodes: Iterable[ast.AST], surely: bool = False) -> tuple[str, ...]:
                 found[n.id] = None
             elif isinstance(n, (ast.FunctionDef, ast.ClassDef)):
                 found[n.name] = None
+            elif isinstance(n, ast.ExceptHandler) and n.name:
+                found[n.name] = None
             elif isinstance(n, ast.NamedExpr) and not surely:
                 found[n.target.id] = None
     return tuple(found)
@@ -111,7 +113,12 @@ def _statement(s: ast.stmt, live: frozenset[str], place: Place, out: Liveness) -
         out.assigned[s] = stored([s])
         return _block(s.body, live, place, out) | {n for i in s.items for n in loaded(i)}
     if isinstance(s, ast.Try):
-        return live | loaded(s)
+        out.assigned[s] = stored([s])
+        after = _block(s.finalbody, live, place, out)
+        handled = after.union(*(_block(h.body, after, place, out) for h in s.handlers))
+        inside = Place(place.always | handled, place.head | handled, place.after | handled)
+        body = _block(s.body, _block(s.orelse, after, place, out) | handled, inside, out)
+        return body | {n for h in s.handlers if h.type is not None for n in loaded(h.type)}
     return (live - frozenset(stored([s], surely=True))) | loaded(s) | place.always
 
 
@@ -163,9 +170,15 @@ def leaves_by(body: Sequence[ast.stmt], *kinds: type[ast.stmt]) -> bool:
             inner = tuple(k for k in kinds if k is ast.Return)
             if (inner and leaves_by(s.body, *inner)) or leaves_by(s.orelse, *kinds):
                 return True
-        elif isinstance(s, (ast.If, ast.With)) and leaves_by([*s.body, *getattr(s, "orelse", [])], *kinds):
+        elif isinstance(s, (ast.If, ast.With, ast.Try)) and leaves_by(inner_statements(s), *kinds):
             return True
     return False
+
+
+def inner_statements(s: ast.If | ast.With | ast.Try) -> list[ast.stmt]:
+    """The statements in a statement that is no loop."""
+    handlers = [b for h in getattr(s, "handlers", []) for b in h.body]
+    return [*s.body, *handlers, *getattr(s, "orelse", []), *getattr(s, "finalbody", [])]
 
 
 def may_end(body: Sequence[ast.stmt]) -> bool:

@@ -23,7 +23,7 @@ from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.prover import composites
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import I1, I64, INDEX, ScalarType, TensorType
-from tracebuf.ops import arith, checks, division, host, integers, scf, tensor
+from tracebuf.ops import arith, checks, division, integers, scf, tensor
 from tracebuf.ops.complex import constant
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
@@ -65,6 +65,7 @@ class Recorder:
         self.guards: list[Guard] = []
         self.frame = Frame("func", func.block, None)
         self.loc: Location = UNKNOWN
+        self.surely: list[Callable[[], bool]] = []  # what tells it within each `try`
         self.blocks: list[Block] = []
         """The regions recorded, in the order they were begun."""
         self.doubts: list[UnsupportedError] = []
@@ -129,8 +130,9 @@ class Recorder:
     @property
     def certain(self) -> bool:
         """Whether what is recorded now is always reached: nothing before it may raise either."""
-        may_stop = checks.Check | host.HostCall
-        return not self.conditional and not any(isinstance(op, may_stop) for op in self.func.walk())
+        if self.surely:
+            return self.surely[-1]()
+        return not self.conditional and not any(checks.may_stop(op) for op in self.func.walk())
 
     def constant(self, value: bool | int | float | complex, element: ScalarType) -> Value:
         """An SSA constant, made once per region."""

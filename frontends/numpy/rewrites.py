@@ -9,11 +9,11 @@ import ast
 
 _PLAIN = "use a plain function, and return a tuple or an array"
 STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
-    ast.Try: ("`try`", "test for it with an if, or put the try around the call"),
+    ast.Try: ("`try` around what may raise at run time", "test for it with an if, or put the try around the call"),
     ast.With: ("`with`", "enter the context around the call"),
     ast.Delete: ("`del` of anything but a name", "leave it out"),
-    ast.Global: ("`global`", "return the value, and bind it outside"),
-    ast.Nonlocal: ("`nonlocal`", "return the value"),
+    ast.Global: ("`global` of a name that is bound", "return the value, and bind it outside"),
+    ast.Nonlocal: ("`nonlocal` of a name that is bound", "return the value"),
     ast.ClassDef: ("a class definition", "define it outside the function, and pass numbers and arrays in"),
     ast.Match: ("`match`", "use if and elif"),
     ast.AsyncFunctionDef: ("an async function", _PLAIN),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tracebuf.frontends.numpy import liveness
+from tracebuf.frontends.numpy.matching import without_match
 from tracebuf.ir.location import Location
 
 Definition = ast.FunctionDef | ast.Lambda
@@ -52,7 +53,7 @@ def heading(function: types.FunctionType) -> Location:
 def definitions(text: str) -> dict[int, list[Definition]]:
     """The functions and lambdas of a file by first line (decorators count, as they do in code objects)."""
     try:
-        tree = ast.parse(text)
+        tree = without_match(ast.parse(text))
     except SyntaxError:
         return {}
     found: dict[int, list[Definition]] = {}

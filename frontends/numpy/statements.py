@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,7 @@ from tracebuf.frontends.numpy.loop_plan import LoopSpec, Plan, goes_on, jump_of
 from tracebuf.frontends.numpy.loop_trace import settle, trace_loop
 from tracebuf.frontends.numpy.objects import Text
 from tracebuf.frontends.numpy.products import inplace_matmul
+from tracebuf.frontends.numpy.protected import Protected
 from tracebuf.frontends.numpy.pyints import as_int_value
 from tracebuf.frontends.numpy.recorder import DeadEnd
 from tracebuf.frontends.numpy.reshape import Flat, set_shape
@@ -60,7 +62,7 @@ CERTAIN = (TypeError, ValueError, IndexError, ZeroDivisionError, OverflowError, 
 """What can be raised again with its text alone."""
 
 
-class Statements(Expressions):
+class Statements(Expressions, Protected):
     """Mixin: runs statements in an environment."""
 
     plans: dict[tuple[Any, ...], Plan]
@@ -467,7 +469,9 @@ class Statements(Expressions):
 
     # -- checks
     def stmt_Raise(self, node: ast.Raise, env: Env) -> None:
-        if node.exc is None or node.cause is not None:
+        if node.exc is None and self.handling:
+            self.r.fail(self.handling[-1])
+        if node.exc is None or not self.plain_cause(node.cause, env):
             raise self.refuse(node, "`raise` without an exception, or with `from`", 'raise ValueError("...")')
         call = node.exc if isinstance(node.exc, ast.Call) else None
         kind = self.expr(node.exc if call is None else call.func, env)
@@ -478,6 +482,17 @@ class Statements(Expressions):
         parts = [] if call is None else [text_of(self.r, a) for a in self.items(call.args, env)]
         self.at(node)
         self.fail(kind, parts)
+
+    def plain_cause(self, cause: ast.expr | None, env: Env) -> bool:
+        """Whether what stands behind `from` is nothing that a message shows: None, or what is being handled."""
+        return cause is None or (x := self.expr(cause, env)) is None or any(x is e for e in self.handling)
+
+    def stmt_Global(self, node: ast.Global | ast.Nonlocal, env: Env) -> None:
+        """Names of outer scopes may be read."""
+        if any(name in self.scope.source.locals for name in node.names):
+            raise self.refuse(node, *rewrites.statement(node))
+
+    stmt_Nonlocal = stmt_Global
 
     def stmt_Assert(self, node: ast.Assert, env: Env) -> None:
         known = self.condition(node.test, self.expr(node.test, env))
@@ -511,22 +526,17 @@ class Statements(Expressions):
             raise self.refuse(node, "a relative import inside a traced function", "import at the top of the module")
         module = self.loaded(node, node.module)
         for alias in node.names:
+            if not hasattr(module, alias.name):
+                raise ImportError(f"cannot import name '{alias.name}' from '{node.module}'")
             env[alias.asname or alias.name] = getattr(module, alias.name)
 
     def loaded(self, node: ast.stmt, name: str) -> Any:
         """A module that has been imported already."""
+        if name.partition(".")[0] not in sys.modules and find_spec(name.partition(".")[0]) is None:
+            raise ModuleNotFoundError(f"No module named '{name}'")
         if name not in sys.modules:
             raise self.refuse(node, f"an import of {name} inside a traced function", "import at the top of the module")
         return sys.modules[name]
-
-    def stmt_With(self, node: ast.With, env: Env) -> None:
-        """`with np.errstate(...)`: warnings are outside of what is compiled."""
-        for entered in node.items:
-            call = entered.context_expr
-            known = isinstance(call, ast.Call) and self.expr(call.func, env) is np.errstate
-            if not known or entered.optional_vars is not None:
-                raise self.refuse(node, *rewrites.statement(node))
-        self.block(node.body, env)
 
     def stmt_Delete(self, node: ast.Delete, env: Env) -> None:
         for target in node.targets:

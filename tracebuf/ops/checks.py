@@ -56,6 +56,11 @@ class Check(Op):
         return []
 
 
+def may_stop(op: Op) -> bool:
+    """Whether an op may raise at run time."""
+    return op.may_raise or isinstance(op, Check)
+
+
 def check_error(check: Check, values: Sequence[Any]) -> BaseException:
     """The exception a failed check raises, with the user's line as a note."""
     return note_location(make_error(check.attrs["exception"], check.attrs["message"], values), check.loc)
