@@ -161,7 +161,7 @@ def test_c1_float_ranges_of_every_length() -> None:
 
 
 def test_what_is_refused() -> None:
-    for text in ("np.tril(a[0])", "sum(a)", "any(a)", "np.array([a, {}])"):
+    for text in ("sum(a)", "any(a)", "np.array([a, {}])"):
         refused(program(f"def f(a):\n    return {text}"), VALUES["a"])
 
 

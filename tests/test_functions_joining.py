@@ -42,9 +42,47 @@ np.roll(a, (1, 2), axis=(0, 1))|np.roll(a, 1, axis=(0, 1))|np.roll(a, (1, -1), (
 np.roll(v, n)|np.roll(v, -n)|np.roll(v, 100)|np.roll(a, n, 0)|np.roll(sq, (1, 1, 1), (0, 1, 2))|np.roll(v, 1, axis=1)
 np.roll(a, -1, -1)|np.roll(a, (1,2))|np.roll(v, [1])|np.roll(o, 1)|np.roll([1,2,3], 1)
 """,
+    "block": """
+np.block([v, w])|np.block([[a, b], [b, a]])|np.block([[a, np.zeros((4, 1))], [np.ones((1, 5)), np.eye(1)]])
+np.block([x, v])|np.block([[1, 2], [3, 4]])|np.block(a)|np.block([[v], [w]])|np.block([[a, a[:, :2]]])
+np.block([[a, v]])|np.block([a, b])|np.block([])
+np.block([[np.eye(2), np.zeros((2,2))],[np.zeros((2,2)), np.eye(2)*x]])
+""",
+    "insert": """
+np.insert(v, 0, x)|np.insert(v, 2, 1.5)|np.insert(v, -1, 1)|np.insert(v, len(v), 3)|np.insert(v, [1, 3], [x, y])
+np.insert(a, 1, 0, axis=0)|np.insert(a, 1, v[:4], axis=1)|np.insert(a, 1, 5)|np.insert(v, 9, 1)|np.insert(iv, 1, 2.7)
+np.insert(v, [1, 1], 2)|np.insert(v, 1, [x, y])|np.insert(a, 0, b, axis=0)|np.insert(v, [3, 1], [x, y])
+""",
+    "delete": """
+np.delete(v, 0)|np.delete(v, -1)|np.delete(v, [1, 3])|np.delete(a, 1, axis=0)|np.delete(a, [0, 2], axis=1)
+np.delete(v, slice(1, 3))|np.delete(v, slice(None, None, 2))|np.delete(a, 3)|np.delete(v, 9)|np.delete(v, n - 3)
+np.delete(a, -1, 1)|np.delete(v, [])|np.delete(v, np.s_[::2])|np.delete(a.T, 1, 0)|np.delete(v,[1,1,-1])
+""",
+    "resize": """
+np.resize(v, 3)|np.resize(v, (2, 3))|np.resize(v, (4, 4))|np.resize(a, 30)|np.resize(v, (n, m))|np.resize(v, 0)
+np.resize(e, 3)|np.resize([1, 2], 5)|np.resize(x, (2, 2))|np.resize(v, -1)
+""",
+    "moved": """
+np.rollaxis(sq, 2)|np.rollaxis(sq, 2, 1)|np.squeeze(a[None])|np.squeeze(a[:, :1])|np.squeeze(a[None], axis=0)
+a[None].squeeze()|a.squeeze(0)|np.ravel(a, 'F')|np.ravel(a.T, 'K')|a.ravel(order='A')|np.ravel([[1, 2], [3, 4]])
+np.reshape([1,2,3,4], (2,2))|np.transpose([[1,2],[3,4]])|np.broadcast_to(v, (3, 6))|np.broadcast_to(x, (2, 2))
+np.broadcast_to(v[:, None], (6, n))|np.broadcast_arrays(v, w[:, None])|np.broadcast_arrays(a, 1.0)
+np.broadcast_arrays(v, w)|np.broadcast_arrays(a, v)|np.broadcast_to([1,2,3],(2,3))
+""",
+    "flips": """
+np.flip(a)|np.flip(a, (0, 1))|np.flipud(a)|np.fliplr(a)|np.flip(v)|np.rot90(a)|np.rot90(a, 2)|np.rot90(a, -1)
+np.rot90(sq, 1, (1, 2))|np.rot90(a, k=n)
+""",
+    "splits": """
+np.split(v, 3)|np.split(v, [2, 4])|np.array_split(v, 4)|np.array_split(a, 2, axis=1)|np.hsplit(a, 5)|np.vsplit(a, 2)
+np.split(v, 4)|np.hsplit(a, [1, 3])|np.dsplit(sq, 5)|np.split(a, (1, 2), axis=1)|np.split(v, m)
+""",
+    "repeat as a method": """
+v.repeat(2)|a.repeat(2, axis=0)|a.repeat(3)|np.repeat(v, n)|np.repeat(a, one, axis=0)
+""",
 }
 
 
-@pytest.mark.parametrize("group", slow_but(["tile", "roll"], FORMS))
+@pytest.mark.parametrize("group", slow_but(["tile", "roll", "block"], FORMS))
 def test_c1_forms(group: str) -> None:
     check_forms(FORMS[group])

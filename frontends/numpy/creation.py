@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.fresh import array_of, as_array, element_of, fille
 from tracebuf.frontends.numpy.indexing import as_int, at_least_zero, check_number
 from tracebuf.frontends.numpy.loops import for_each
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.reshape import array_function, as_array_function
+from tracebuf.frontends.numpy.reshape import array_function, as_array_function, order_of, reversed_axes
 from tracebuf.frontends.numpy.scalars import binary, example, float_value
 from tracebuf.frontends.numpy.shapes import diag as diagonal_of
 from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, build, scalar_value, supported, weak_type
@@ -215,9 +215,11 @@ def below(r: Recorder, shape: Sequence[Dim], k: Any, element: ScalarType, predic
 
 
 def eye(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: Any = "C") -> ArrayRef:
-    only(r, "np.eye", order=(order, "C"))
     shape = (*shape_arg(r, N), *shape_arg(r, N if M is None else M))
-    return below(r, shape, k, element_of(r, float if dtype is None else dtype), "eq")
+    element = element_of(r, float if dtype is None else dtype)
+    if order_of(order, "CF") == "C":
+        return below(r, shape, k, element, "eq")
+    return reversed_axes(below(r, shape[::-1], binary(r, "Mult", k, -1), element, "eq"))
 
 
 def identity(r: Recorder, n: Any, dtype: Any = None) -> ArrayRef:
@@ -234,10 +236,10 @@ def _triangle(lower: bool) -> Callable[..., Any]:
 
     def run(r: Recorder, m: Any, k: Any = 0) -> ArrayRef:
         ref = as_array(r, m)
-        if ref.ndim < 2:
-            what = "np.tril or np.triu of a vector"
-            raise UnsupportedError(what, location=r.loc, instead="np.where(np.tri(n), a, 0)")
-        mask = below(r, ref.shape[-2:], k if lower else binary(r, "Sub", k, 1), I1, "sle")
+        if not ref.ndim:
+            raise TypeError("tri() missing 1 required positional argument: 'N'")
+        shape = ref.shape[-2:] if ref.ndim > 1 else ref.shape * 2
+        mask = below(r, shape, k if lower else binary(r, "Sub", k, 1), I1, "sle")
         zero = NpScalar(r.constant(ref.dtype.type(0).item(), ref.element), ref.element)
 
         def select(body: Body, args: list[Value]) -> Value:
@@ -258,7 +260,7 @@ def array(r: Recorder, object: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     if not isinstance(object, (list, tuple)):
         return array_function(r, object, dtype, **rest)
     order, ndmin = rest.pop("order", "K"), rest.pop("ndmin", 0)
-    only(r, "np.array of a list", **{k: (v, {"copy": True}.get(k)) for k, v in rest.items()})
+    only(r, "np.array of a list", **{k: (v, None) for k, v in rest.items() if k != "copy" or v is False})
     made = array_of(r, object, dtype, order)
     return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
 
@@ -302,7 +304,7 @@ def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any
     kinds = [example(x) if type(example(x)) in (int, float, complex) else np.asarray(example(x)) for x in choices]
     element = supported(np.result_type(*kinds), "np.select", r.loc)
     for i, c in enumerate(condlist):
-        if not isinstance(c, ArrayRef) or c.element is not I1:
+        if weak_type(c) != I1.dtype:
             raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
     n = len(condlist)
 

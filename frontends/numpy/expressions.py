@@ -14,6 +14,7 @@ from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy import aggregates, callables, functions, rewrites, subscripts, texts
 from tracebuf.frontends.numpy.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.conditions import static_flags
+from tracebuf.frontends.numpy.formulas import GRIDS
 from tracebuf.frontends.numpy.fresh import as_array, as_operand
 from tracebuf.frontends.numpy.identity import same_thing
 from tracebuf.frontends.numpy.iteration import (
@@ -349,6 +350,10 @@ class Expressions(Comprehensions):
                 return base[index]
         if isinstance(base, dict) and not is_traced(index):
             return base[index]
+        if (grid := GRIDS.get(type(base))) is not None:
+            return self.call_function(grid, [index], {})
+        if isinstance(base, type(np.s_)):
+            return (index,) if base.maketuple and not isinstance(index, tuple) else index
         if isinstance(base, Range):
             return range_item(self.r, base, index)
         if isinstance(base, Once):

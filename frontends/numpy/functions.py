@@ -354,8 +354,11 @@ def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
 
 def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> Any:
     """np.round."""
-    only(r, "np.round", out=(out, None))
-    return round_array(r, as_operand(r, a), decimals)
+    made = round_array(r, as_operand(r, a), decimals)
+    if out is None:
+        return made
+    copyto(r, out, made)
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,7 +388,7 @@ HANDLERS: dict[Any, Handler] = {
 METHODS: dict[str, Handler] = {
     "copy": copy_method, "astype": astype, "fill": fill_method, "clip": clip_method, "round": round_function,
     "item": item,
-    **aggregates.METHODS, "dot": products.dot, **shapes.METHODS, **host_table.METHODS,
+    **aggregates.METHODS, "dot": products.dot, "repeat": stacking.repeat, **shapes.METHODS, **host_table.METHODS,
     **picking.METHODS,
     **sorted_places.METHODS,
 }  # fmt: skip
@@ -406,6 +409,8 @@ PURE = {
     any,
     float.is_integer,
     np.can_cast,
+    np.issubdtype,
+    np.min_scalar_type,
     np.promote_types,
     np.finfo,
     np.iinfo,

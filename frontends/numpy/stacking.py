@@ -1,4 +1,4 @@
-"""Arrays put together from parts of others: concatenate, stack, roll, repeat, tile, diff, pad, meshgrid."""
+"""Arrays put together from parts of others: concatenate, stack, roll, repeat, tile, diff."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import shape_text
-from tracebuf.frontends.numpy.fresh import as_array, copy_of, filled, k_order, only
+from tracebuf.frontends.numpy.fresh import as_array, copy_of, filled, k_order
 from tracebuf.frontends.numpy.indexing import as_int, store_view
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of
@@ -309,32 +309,7 @@ def tile(r: Recorder, A: Any, reps: Any) -> ArrayRef:
     return repeated(r, spread, shape, [mul(a, b) for a, b in zip(times, ref.shape)])
 
 
-def meshgrid(
-    r: Recorder, *xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "xy"
-) -> tuple[ArrayRef, ...]:
-    """np.meshgrid: each vector along its own axis, repeated along the others."""
-    only(r, "np.meshgrid", copy=(copy, True), sparse=(sparse, False))
-    if indexing not in ("xy", "ij"):
-        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
-    refs = [at_least(as_array(r, x), 1) for x in xi]
-    if any(x.ndim != 1 for x in refs):
-        raise UnsupportedError(
-            "np.meshgrid of arrays of more axes", location=r.loc, instead="pass vectors, for example a.ravel()"
-        )
-    n = len(refs)
-    places = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else list(range(n))
-    shape = tuple(refs[places.index(k)].shape[0] for k in range(n))
-    grids = []
-    for x, place in zip(refs, places):
-        for _ in range(n - 1 - place):
-            x = x.derive(lambda view: view.new_axis(len(view.dims)))
-        value = convert_to(r, x, x.element, shape, fresh=True)
-        grids.append(ArrayRef(r.new_storage(x.element, shape, range(n), value)))
-    return tuple(grids)
-
-
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.concatenate: concatenate, np.stack: stack, np.hstack: hstack, np.vstack: vstack, np.dstack: dstack,
     np.append: append, np.column_stack: column_stack, np.diff: diff, np.roll: roll, np.repeat: repeat, np.tile: tile,
-    np.meshgrid: meshgrid,
 }  # fmt: skip

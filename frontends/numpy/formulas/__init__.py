@@ -11,10 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tracebuf.frontends.numpy.formulas import logic, sequences, statistics
+from tracebuf.frontends.numpy.formulas import joining, logic, sequences, statistics
 
 HERE = str(Path(__file__).parent)
-FORMULAS: dict[Any, Callable[..., Any]] = {**logic.FORMULAS, **sequences.FORMULAS, **statistics.FORMULAS}
+FORMULAS: dict[Any, Callable[..., Any]] = {
+    **joining.FORMULAS, **logic.FORMULAS, **sequences.FORMULAS, **statistics.FORMULAS
+}  # fmt: skip
+GRIDS = sequences.GRIDS
+"""By type, what is indexed as if it were an array: np.mgrid, np.r_ and their kin."""
 
 
 def is_formula(file: str) -> bool:

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.broadcasting import broadcast
 from tracebuf.frontends.numpy.creation import linspace
+from tracebuf.frontends.numpy.fresh import shape_arg
 from tracebuf.frontends.numpy.objects import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axis_of, divide
-from tracebuf.frontends.numpy.scalars import example
+from tracebuf.frontends.numpy.reshape import is_dense, whole_number
+from tracebuf.frontends.numpy.scalars import as_int_value, example
 from tracebuf.frontends.numpy.ufuncs import check_maybe_python
 from tracebuf.frontends.numpy.values import ArrayRef, Scalar
 
@@ -38,6 +41,28 @@ def argsort_of(x: tuple[int, ...]) -> Any:
     """The places of known numbers in rising order."""
 
 
+def known_ints(x: Any) -> Any:
+    """The ints of a list, which become part of the key."""
+
+
+def order_of_memory(a: Any) -> Any:
+    """"F" for an array in columns, and no rows too, else "C"."""
+
+
+def _known_ints(r: Recorder, x: Any) -> tuple[int, ...]:
+    return tuple(r.static_int(whole_number(r, i), "a place") for i in x)
+
+
+def _order_of_memory(r: Recorder, a: ArrayRef) -> str:
+    axes = range(a.ndim)
+    return "F" if not is_dense(r, a, axes) and is_dense(r, a, axes[::-1]) else "C"
+
+
+def _broadcast_shapes(r: Recorder, *shapes: Any) -> tuple[Any, ...]:
+    """np.broadcast_shapes."""
+    return tuple(as_int_value(n) for n in broadcast(r, [shape_arg(r, s) for s in shapes]))
+
+
 def _refuse(r: Recorder, reason: str, instead: str) -> None:
     raise UnsupportedError(reason, location=r.loc, instead=instead)
 
@@ -60,5 +85,8 @@ HANDLERS: dict[Any, Callable[..., Any]] = {
     divide_by_count: divide, refuse: _refuse, is_array: lambda r, x: isinstance(x, ArrayRef),
     linspace_of_numbers: linspace, normalize_axis_index: axis_of, normalize_axis_tuple: _axes,
     callable: lambda r, x: callable(x) or isinstance(x, (NestedFunction, Partial, Method)),
+    known_ints: _known_ints, order_of_memory: _order_of_memory, np.broadcast_shapes: _broadcast_shapes,
+    np.isscalar: lambda r, element: isinstance(element, Scalar) or np.isscalar(element),
+    np.iterable: lambda r, y: y.ndim > 0 if isinstance(y, ArrayRef) else np.iterable(example(y)),
     np.result_type: _result_type, argsort_of: lambda r, x: tuple(sorted(range(len(x)), key=x.__getitem__)),
 }  # fmt: skip
