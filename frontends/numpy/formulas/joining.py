@@ -136,13 +136,18 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     return made
 
 
+def product(sizes: Any) -> Any:
+    n = 1
+    for size in sizes:
+        n *= size
+    return n
+
+
 def resize(a: Any, new_shape: Any) -> Any:
     shape = new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,)
-    a, size = np.ravel(a), 1
-    for n in shape:
-        if n < 0:
-            raise ValueError("all elements of `new_shape` must be non-negative")
-        size *= n
+    a, size = np.ravel(a), product(shape)
+    if any(n < 0 for n in shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
     if a.size == 0 or size == 0:
         return np.zeros_like(a, shape=shape)
     return np.reshape(np.tile(a, (size + a.size - 1) // a.size)[:size], shape)
@@ -153,24 +158,16 @@ def resize(a: Any, new_shape: Any) -> Any:
 
 def unravel_index(indices: Any, shape: Any, order: Any = "C") -> Any:
     sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
-    at, total = np.asarray(indices).astype(np.intp), 1
-    for n in sizes:
-        total *= n
+    at, total = np.asarray(indices).astype(np.intp), product(sizes)
     if np.any((at < 0) | (at >= total)):
         raise ValueError(f"index is out of bounds for array with size {total}")
-    axes = list(range(len(sizes)))
+    places = [at // product(sizes[k + 1 :] if order == "C" else sizes[:k]) % n for k, n in enumerate(sizes)]
     if not np.ndim(indices):
-        places = [at] * len(sizes)
-    else:
-        columns = np.empty((*at.shape, len(sizes)), np.intp)
-        places = [columns[..., k] for k in axes]
-    for k in axes[::-1] if order == "C" else axes:
-        if np.ndim(indices):
-            places[k][...] = at % sizes[k]
-        else:
-            places[k] = at % sizes[k]
-        at = at // sizes[k]
-    return tuple(places)
+        return tuple(places)
+    columns = np.empty((*at.shape, len(sizes)), np.intp)
+    for k, place in enumerate(places):
+        columns[..., k] = place
+    return tuple([columns[..., k] for k in range(len(sizes))])
 
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
