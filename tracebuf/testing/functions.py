@@ -39,6 +39,8 @@ from tracebuf.testing.specs import OUT, Near, Spec, spec_of
 __all__ = ["Tally", "calls", "drawn", "function_of", "judge", "run"]
 
 ROUNDS = 3
+GIVEN_UP = 40
+"""Calls of a function after which it is left alone if all were refused."""
 _numbers = itertools.count()
 
 
@@ -251,7 +253,9 @@ def run(name: str, seed: int, seconds: float, most: int = 10**9) -> Tally:
     """Calls of one function until the time is up, in this process; compiled functions are kept by their text."""
     tally, rng, compiled = Tally(), random.Random(f"{name} {seed}"), dict[str, BufferizedFunction]()
     end = time.monotonic() + seconds
-    while time.monotonic() < end and sum(tally.counts.values()) < most:
+    while time.monotonic() < end and tally.counts.total() < most:
+        if tally.counts["refused"] == tally.counts.total() == GIVEN_UP:
+            break
         example = drawn(name, picker(rng))
         if example.text not in compiled:
             made = bufferize(function_of(example.text))
