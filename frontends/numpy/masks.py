@@ -13,6 +13,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.advanced import Advanced
 from tracebuf.frontends.numpy.broadcasting import shape_text
+from tracebuf.frontends.numpy.fresh import as_array
 from tracebuf.frontends.numpy.gathers import Loops, Stored, gathered, scattered
 from tracebuf.frontends.numpy.indexing import check_number
 from tracebuf.frontends.numpy.recorder import Recorder
@@ -42,9 +43,7 @@ def truth(r: Recorder, a: ArrayRef) -> ArrayRef:
     """Where an array is not zero."""
     if a.element is I1:
         return a
-    found = elementwise(r, np.not_equal, [a, 0])
-    assert isinstance(found, ArrayRef)
-    return found
+    return as_array(r, elementwise(r, np.not_equal, [a, 0]))
 
 
 def nonzero(r: Recorder, a: ArrayRef) -> tuple[ArrayRef, ...]:

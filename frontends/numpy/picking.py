@@ -14,7 +14,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.advanced import Advanced, advanced_index, is_advanced
 from tracebuf.frontends.numpy.creation import arange, asarray
-from tracebuf.frontends.numpy.fresh import as_array, filled, shape_arg
+from tracebuf.frontends.numpy.fresh import as_array, filled, shape_arg, strong
 from tracebuf.frontends.numpy.gathers import Bring, Loops, Stored, checked, clipped, gathered, scattered, wrapped
 from tracebuf.frontends.numpy.indexing import read_item, store_view
 from tracebuf.frontends.numpy.masks import count_of, nonzero, truth, without_masks
@@ -23,8 +23,8 @@ from tracebuf.frontends.numpy.reductions import axis_of, deliver, reduce
 from tracebuf.frontends.numpy.reshape import flat_values, reshaped
 from tracebuf.frontends.numpy.scalars import as_int_value
 from tracebuf.frontends.numpy.subscripts import arrays_in, store
-from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, elementwise, loop_dtypes, out_of, weak_type
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar
+from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, elementwise, loop_dtypes, out_of, scalar_value, weak_type
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, Scalar, stand_in
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, product, sub
 from tracebuf.ir.types import I1, I64, scalar_type
@@ -114,13 +114,24 @@ def along(r: Recorder, ref: ArrayRef, picked: ArrayRef, k: int) -> Advanced:
     return Advanced(ref, tuple(index), tuple(range(ref.ndim)), 0, ref, parts)
 
 
+def check_places(arr: Any, indices: Any, axis: Any) -> None:
+    """What NumPy's own functions of indices along an axis raise for what is no array, before they look at it."""
+    if isinstance(arr, ArrayRef) and isinstance(axis, int) and not -arr.ndim <= axis < arr.ndim:
+        raise np.exceptions.AxisError(axis, arr.ndim)
+    if not isinstance(indices, (ArrayRef, NpScalar, np.generic)):
+        kind = type(stand_in(indices)) if isinstance(indices, Scalar) else type(indices)
+        raise AttributeError(f"'{kind.__name__}' object has no attribute 'dtype'")
+
+
 def take_along_axis(r: Recorder, arr: Any, indices: Any, axis: Any = -1) -> ArrayRef:
     """np.take_along_axis."""
+    check_places(arr, indices, axis)
     return gathered(r, along(r, *along_axis(r, arr, indices, axis)))
 
 
 def put_along_axis(r: Recorder, arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """np.put_along_axis."""
+    check_places(arr, indices, axis)
     given = asarray(r, values) if isinstance(values, (list, tuple)) else values
     scattered(r, along(r, *along_axis(r, arr, indices, axis)), given)
 
@@ -349,17 +360,18 @@ def ufunc_at(r: Recorder, ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) 
     if (b is None) != (ufunc.nin == 1):
         needs = "second operand needed for ufunc"
         raise ValueError(needs if b is None else "second operand provided when ufunc is unary")
+    given = asarray(r, b) if isinstance(b, (list, tuple)) else b if b is None else strong(r, b)
+    dtypes = loop_dtypes(ufunc, tuple(weak_type(x) for x in ([a] if given is None else [a, given])))
     r.check_writable(a)
-    given = asarray(r, b) if isinstance(b, (list, tuple)) else b
     if not is_advanced(indices):
         picked = read_item(r, a, indices)
         operands = [picked] if given is None else [picked, given]
         if isinstance(picked, ArrayRef):
-            elementwise(r, ufunc, operands, into=picked, called=True)
+            elementwise(r, ufunc, operands, into=picked, casting="unsafe", called=True)
         else:
-            store(r, a, indices, elementwise(r, ufunc, operands, called=True))
+            new = scalar_value(r, elementwise(r, ufunc, operands, called=True), a.element)  # converted whatever it is
+            store(r, a, indices, NpScalar(new, a.element))
         return
-    dtypes = loop_dtypes(ufunc, tuple(weak_type(x) for x in ([a] if given is None else [a, given])))
     types = [scalar_type(d) for d in dtypes[:-1]]
     at = without_masks(r, advanced_index(r, a, arrays_in(r, indices)))
 

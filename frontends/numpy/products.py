@@ -120,6 +120,8 @@ def dots(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> ArrayRef
 
 def put(r: Recorder, result: ArrayRef, into: ArrayRef, spelling: str) -> ArrayRef:
     """A product into `out=`: np.matmul casts as ufuncs do, np.dot wants its very type."""
+    if spelling != "dot":
+        r.check_writable(into)
     same = into.dtype == result.dtype and into.ndim == result.ndim
     if spelling == "dot" and not (same and is_dense(r, into, range(into.ndim))):
         text = "(must have the right type, number of dimensions, and be a C-Array)"
@@ -151,7 +153,8 @@ def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
     """np.dot: products of vectors and matrices, or with a number."""
     into = out_of(r, out)
     if all(isinstance(x, ArrayRef) and x.ndim for x in (a, b)):
-        return matmul(r, a, b, "dot", into)
+        made = matmul(r, a, b, "dot", into)
+        return NpScalar(r.load(into, ()), into.element) if into is not None and not into.ndim else made
     only(r, "np.dot of a number", out=(out, None))
     product = elementwise(r, np.multiply, [strong(r, a), strong(r, b)])
     in_order = isinstance(product, ArrayRef) and product.storage.order == tuple(range(product.ndim))

@@ -182,7 +182,7 @@ def start_of(
         check_number(r, initial, ArrayRef(Storage(element, (), ())))
         return scalar_value(r, initial, element)
     if ufunc.identity is not None and initial is not None:
-        return r.constant(element.dtype.type(ufunc.identity).item(), element)
+        return r.constant(np.array(ufunc.identity).astype(element.dtype).item(), element)  # -1 of unsigned ones too
     if masked:
         text = f"reduction operation '{ufunc.__name__}' does not have an identity, so to use a where mask one has to"
         raise ValueError(f"{text} specify 'initial'")

@@ -210,6 +210,9 @@ def close(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any], limit: float) -> boo
     """Equal bit by bit (NaNs are one value, the zeros are two), or near."""
     if x.dtype.kind not in "fc":
         return bool(np.array_equal(x, y))
+    if x.dtype.kind == "c" and limit > 0:  # which part of a lost number is NaN depends on the order of adding
+        lost = ~np.isfinite(x) & ~np.isfinite(y)
+        x, y = np.where(lost, 0, x), np.where(lost, 0, y)
     with np.errstate(all="ignore"):
         for a, b in zip(parts(x), parts(y)):
             same = ((a == b) & ((np.signbit(a) == np.signbit(b)) | (limit > 0))) | (np.isnan(a) & np.isnan(b))

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from tracebuf.testing.drawn import INTEGERS, Drawn, Hole, texts_of
+from tracebuf.testing.drawn import INTEGERS, Array, Drawn, Hole, texts_of
 
 __all__ = [
     "ARRAY", "ARRAYS", "AXES", "AXIS", "BOOLS", "DTYPE", "FLAG", "MASK", "NUMBER", "OPERAND", "ORDER", "OTHER",
-    "PLACES", "SAME", "SHAPE", "VECTOR", "arrays_along", "array_of", "ints", "several", "texts_of",
+    "PLACES", "SAME", "SHAPE", "VECTOR", "WRITABLE", "arrays_along", "array_of", "ints", "several", "texts_of",
 ]  # fmt: skip
 
 
 def ARRAY(d: Drawn) -> str:
     """An array of any kind."""
     return d.array()
+
+
+def WRITABLE(d: Drawn) -> str:
+    """An array that may be stored to; `ufunc.at` stores to others as well, which is no use to anybody."""
+    name = d.array()
+    made = d.values[name]
+    assert isinstance(made, Array)
+    d.main = d.values[name] = replace(made, writable=True, layout="C" if made.layout == "repeated" else made.layout)
+    return name
 
 
 def array_of(

@@ -40,6 +40,7 @@ from tracebuf.testing.holes import (
     SAME,
     SHAPE,
     VECTOR,
+    WRITABLE,
     arrays_along,
     ints,
     several,
@@ -325,7 +326,7 @@ _METHODS: dict[str, tuple[dict[str, Hole], dict[str, Hole]]] = {
 
 def _at(name: str) -> Hole:
     def whole(d: Drawn) -> str:
-        head = f"np.{name}.at({ARRAY(d)}, {PLACES(d)}"
+        head = f"np.{name}.at({WRITABLE(d)}, {PLACES(d)}"
         rest = f", {NUMBER(d)})" if getattr(np, name).nin == 2 else ")"
         return f"({head}{rest}, {d.main_name})[1]"
 
