@@ -60,6 +60,42 @@ def test_c1_calls_that_once_differed(text: str) -> None:
     check(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(np.add.at(shorts, [0, 0], 1.5), shorts)",  # the result is converted whatever it is
+        "(np.bitwise_or.at(shorts, 1, -1), np.arccosh.at(shorts, 0), shorts)",
+        "(np.power.at(shorts, [0, 1], -1), shorts)",
+        "np.power(e[0:0, 0, 0] > 0, -1)",
+        "np.bitwise_and.reduce(fixed, where=fixed > 0)",
+        "np.take_along_axis(a, [0, 1])",
+        "np.put_along_axis(v, 1, 0.5, 1)",
+        "np.compress(z, a)",
+        "np.compress(v > 0, z, axis=0), np.compress([False, True], a, axis=0)",
+        "np.compress([1, 1, 1, 1, 1], np.zeros((3, 0)), axis=0)",
+        "np.compress([1, 1, 1, 1], np.zeros((0, 3)), axis=1)",
+        "np.take(z, 0, axis=0), np.take(a, [1, 0], out=h[:2])",
+        "np.take(a, [1, 0], out=i[0, :2])",
+        "(np.place(shorts, fixed > 0, [1, 2]), np.putmask(v, v > 1, [7.0, 8, 9]), shorts, v)",
+        "np.place(shorts, fixed > 0, v)",
+        "(np.put(z, 0, [4, 5]), z)",
+        "np.put(np.zeros((2, 0)), 1, 2)",
+        "np.unravel_index(u, (2, 3)), np.unravel_index(0, ()), np.unravel_index(i.T % 3, (2, 2))[0]",
+        "np.unravel_index(1.0, (2, 2))",
+        "np.dot(v, v, out=z)",
+    ],
+)
+def test_c1_functions_of_indices(text: str) -> None:
+    check(text)
+
+
+def test_f3_an_earlier_error_wins() -> None:
+    """An index is checked before what cannot be done behind it, whatever is known first."""
+    for end in ("a[...] = 1", "raise ValueError", "np.zeros(3).reshape(2)"):
+        f = program(f"def f(a, b):\n    r = a[b]\n    {end}\n    return r")
+        agree(f, np.broadcast_to(np.ones(3), (2, 3)), np.array([2, 0]))
+
+
 def test_parameters_that_only_numpy_has_are_refused_by_name() -> None:
     error = refused(program("def f(a):\n    return np.tri(3, like=a)"), VALUES["a"])
     assert "like=" in str(error)

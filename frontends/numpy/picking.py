@@ -8,26 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import methodcaller
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from tracebuf.frontends.numpy.advanced import Advanced, advanced_index, is_advanced
 from tracebuf.frontends.numpy.creation import arange, asarray
-from tracebuf.frontends.numpy.fresh import as_array, filled, shape_arg, strong
+from tracebuf.frontends.numpy.exponents import check_exponent
+from tracebuf.frontends.numpy.fresh import as_array, copy_of, filled, k_order, shape_arg, strong
 from tracebuf.frontends.numpy.gathers import Bring, Loops, Stored, checked, clipped, gathered, scattered, wrapped
-from tracebuf.frontends.numpy.indexing import read_item, store_view
+from tracebuf.frontends.numpy.indexing import check_number, read_item, store_view
 from tracebuf.frontends.numpy.masks import count_of, nonzero, truth, without_masks
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.reductions import axis_of, deliver, reduce
+from tracebuf.frontends.numpy.reductions import axis_of, reduce
 from tracebuf.frontends.numpy.reshape import flat_values, reshaped
 from tracebuf.frontends.numpy.scalars import as_int_value
 from tracebuf.frontends.numpy.subscripts import arrays_in, store
-from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, elementwise, loop_dtypes, out_of, scalar_value, weak_type
+from tracebuf.frontends.numpy.ufuncs import (
+    Body,
+    apply_rule,
+    elementwise,
+    loop_dtypes,
+    out_of,
+    result_order,
+    scalar_value,
+    weak_type,
+)
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, Scalar, stand_in
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, product, sub
-from tracebuf.ir.types import I1, I64, scalar_type
+from tracebuf.ir.types import I1, I64, ScalarType, scalar_type
 from tracebuf.ops import arith, division, gather
 
 MODES: dict[str, Bring] = {"raise": checked, "wrap": wrapped, "clip": clipped}
@@ -56,8 +66,7 @@ def take(r: Recorder, a: Any, indices: Any, axis: Any = None, out: Any = None, m
     bring, into = mode_of(r, mode), out_of(r, out)
     ref = asarray(r, a) if isinstance(a, (list, tuple)) else as_array(r, a)
     picked = places_of(r, indices)
-    if axis is None:
-        ref, axis = flat_values(r, ref), 0
+    ref, axis = along_or_flat(r, ref, axis)
     k = axis_of(r, axis, ref.ndim)
     alone = picked.ndim == 0
     if alone:
@@ -65,12 +74,46 @@ def take(r: Recorder, a: Any, indices: Any, axis: Any = None, out: Any = None, m
     if mode != "raise":
         require_elements(r, ref.shape[k], picked)
     at = Advanced(ref, (picked,), (k,), k, ref, ())
-    result: Any = gathered(r, at, bring, order=range(ref.ndim - 1 + picked.ndim))
+    check_taker(r, into, ref, (*ref.shape[:k], *(() if alone else picked.shape), *ref.shape[k + 1 :]))
+    result: Any = gathered(r, at, none_checked(at, bring), order=range(ref.ndim - 1 + picked.ndim))
     if alone:
         result = result.derive(lambda view: view.narrow(k, 0, 1, 1).drop(k))
         if not result.ndim and into is None:
             return NpScalar(r.load(result, ()), result.element)
-    return result if into is None else deliver(r, result, into, "take")
+    return taken(r, result, into)
+
+
+def check_taker(r: Recorder, out: ArrayRef | None, ref: ArrayRef, shape: Sequence[Dim]) -> None:
+    """`out=` must have the very shape, and a dtype that goes safely into the array's (as NumPy has it)."""
+    if out is None:
+        return
+    message = "output array does not match result of ndarray.take"
+    if out.ndim != len(shape):
+        r.fail("ValueError", message)
+    for m, n in zip(out.shape, shape):
+        r.require_equal(m, n, "ValueError", message)
+    if not np.can_cast(out.dtype, ref.dtype, "safe"):
+        rule = "according to the rule 'safe'"
+        raise TypeError(f"Cannot cast array data from {out.dtype!r} to {ref.dtype!r} {rule}")
+    r.check_writable(out)
+
+
+def none_checked(at: Advanced, bring: Bring) -> Bring:
+    """np.take looks at no index where an axis before has no elements."""
+    return clipped if any(d == 0 for d in at.base.shape[: at.place]) else bring
+
+
+def taken(r: Recorder, result: ArrayRef, into: ArrayRef | None) -> ArrayRef:
+    """The result, stored into `out=` whatever its dtype."""
+    if into is None:
+        return result
+    store_view(r, into, result)
+    return into
+
+
+def along_or_flat(r: Recorder, ref: ArrayRef, axis: Any) -> tuple[ArrayRef, Any]:
+    """The array and the axis; laid out flat without an axis, or where the array has none (PyArray_CheckAxis)."""
+    return (flat_values(r, ref), 0 if axis is None else axis) if axis is None or not ref.ndim else (ref, axis)
 
 
 def require_elements(r: Recorder, size: Dim, picked: ArrayRef) -> None:
@@ -116,8 +159,9 @@ def along(r: Recorder, ref: ArrayRef, picked: ArrayRef, k: int) -> Advanced:
 
 def check_places(arr: Any, indices: Any, axis: Any) -> None:
     """What NumPy's own functions of indices along an axis raise for what is no array, before they look at it."""
-    if isinstance(arr, ArrayRef) and isinstance(axis, int) and not -arr.ndim <= axis < arr.ndim:
-        raise np.exceptions.AxisError(axis, arr.ndim)
+    ndim = arr.ndim if isinstance(arr, ArrayRef) else 0
+    if isinstance(axis, int) and not -ndim <= axis < ndim:
+        raise np.exceptions.AxisError(axis, ndim)
     if not isinstance(indices, (ArrayRef, NpScalar, np.generic)):
         kind = type(stand_in(indices)) if isinstance(indices, Scalar) else type(indices)
         raise AttributeError(f"'{kind.__name__}' object has no attribute 'dtype'")
@@ -139,10 +183,18 @@ def put_along_axis(r: Recorder, arr: Any, indices: Any, values: Any, axis: Any) 
 def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """np.put: `v`, over and over, to places of the array laid out flat."""
     bring = mode_of(r, mode)
+    if isinstance(a, NpScalar):  # a number's method stores into an array of its own
+        a = as_array(r, a)
     if not isinstance(a, ArrayRef):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
     r.check_writable(a)
-    picked, given = flat_values(r, places_of(r, ind)), flat_values(r, asarray(r, v))
+    picked = flat_values(r, places_of(r, ind))
+    if picked.dtype == np.uint64:
+        rule = "according to the rule 'safe'"
+        raise TypeError(f"Cannot cast array data from dtype('uint64') to dtype('int64') {rule}")
+    given = flat_values(r, values_for(r, a, v, "unsafe"))
+    if any(d == 0 for d in a.shape) and picked.shape[0] != 0:
+        r.fail("IndexError", "cannot replace elements of an empty array")
     if any(d == 0 for d in (*picked.shape, *given.shape)):
         return
     loops = Loops(r, picked.shape)
@@ -163,6 +215,8 @@ def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 def unravelled(loops: Loops, place: Value, shape: Sequence[Dim]) -> list[Value]:
     """The indices of an element by its place in C order."""
     body, found = loops.body, []
+    if not shape:
+        return []
     for n in reversed(shape[1:]):
         size = loops.size(n)
         found.append(body.add(division.RemSI.of(place, size, body.loc)))
@@ -217,14 +271,12 @@ def compress(r: Recorder, condition: Any, a: Any, axis: Any = None, out: Any = N
     into, mask = out_of(r, out), truth(r, asarray(r, condition))
     if mask.ndim != 1:
         raise ValueError("condition must be a 1-d array")
-    ref = as_array(r, a)
-    if axis is None:
-        ref, axis = flat_values(r, ref), 0
+    ref, axis = along_or_flat(r, as_array(r, a), axis)
     k = axis_of(r, axis, ref.ndim)
     picked = nonzero(r, mask)[0]
     at = Advanced(ref, (picked,), (k,), k, ref, ())
-    result = gathered(r, at, order=range(ref.ndim))
-    return result if into is None else deliver(r, result, into, "compress")
+    check_taker(r, into, ref, (*ref.shape[:k], picked.shape[0], *ref.shape[k + 1 :]))
+    return taken(r, gathered(r, at, none_checked(at, checked), order=range(ref.ndim)), into)
 
 
 def compress_method(r: Recorder, a: ArrayRef, condition: Any, axis: Any = None, out: Any = None) -> Any:
@@ -240,23 +292,39 @@ def extract(r: Recorder, condition: Any, arr: Any) -> ArrayRef:
 
 def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
     """np.place: the values, over and over, to where the mask is not zero."""
-    given, where = flat_values(r, asarray(r, vals)), truth(r, asarray(r, mask))
     if not isinstance(arr, ArrayRef):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(arr).__name__}")
+    r.check_writable(arr)
+    where = truth(r, asarray(r, mask))
     same_elements(r, arr, where, "place: mask and data must be the same size")
+    given = flat_values(r, values_for(r, arr, vals, "safe"))
     require_some(r, given, where)
     spread(r, arr, where, given, by_count=True)
 
 
 def putmask(r: Recorder, a: Any, mask: Any, values: Any) -> None:
     """np.putmask: each element of the values, over and over, where the mask is not zero there."""
-    given, where = flat_values(r, asarray(r, values)), truth(r, asarray(r, mask))
     if not isinstance(a, ArrayRef):
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
+    r.check_writable(a)
+    where = truth(r, asarray(r, mask))
     same_elements(r, a, where, "putmask: mask and data must be the same size")
+    given = flat_values(r, values_for(r, a, values, "safe"))
     if given.shape[0] == 0:
         return
     spread(r, a, where, given, by_count=False)
+
+
+def values_for(r: Recorder, a: ArrayRef, given: Any, casting: Literal["safe", "unsafe"]) -> ArrayRef:
+    """Values that are stored into an array: others are cast by that rule, numbers must fit."""
+    if isinstance(given, ArrayRef):
+        if not np.can_cast(given.dtype, a.dtype, casting):
+            rule = f"according to the rule '{casting}'"
+            raise TypeError(f"Cannot cast array data from {given.dtype!r} to {a.dtype!r} {rule}")
+        return given
+    if not isinstance(given, (list, tuple)):
+        check_number(r, given, a)
+    return asarray(r, given)
 
 
 def same_elements(r: Recorder, a: ArrayRef, mask: ArrayRef, message: str) -> None:
@@ -311,14 +379,22 @@ def ix_(r: Recorder, *args: Any) -> tuple[Any, ...]:
 
 def unravel_index(r: Recorder, indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """np.unravel_index; ValueError for an index that the shape does not have."""
+    if isinstance(indices, (list, tuple)) and not indices:
+        raise TypeError("indices must be integral: the provided empty sequence was inferred as float")
     if order not in ("C", "F"):
         raise ValueError("only 'C' or 'F' order is permitted")
     sizes = shape_arg(r, shape)
     rest: Any = asarray(r, indices) if isinstance(indices, (list, tuple)) else indices
+    if np.dtype(weak_type(rest)).kind not in "biu":
+        raise TypeError("only int indices permitted")
+    if not sizes and isinstance(rest, ArrayRef) and rest.ndim:
+        raise ValueError("multiple indices are not supported for 0d arrays")
+    rest = converted(r, rest, I64)
     total = as_int_value(product(sizes))
     require_below(r, rest, total)
+    if not sizes:
+        return ()
     found: list[Any] = []
-    rest = elementwise(r, np.add, [rest, np.int64(0)], called=True)
     for n in [sizes[d] for d in (reversed(range(1, len(sizes))) if order == "C" else range(len(sizes) - 1))]:
         size = as_int_value(n)
         found.append(elementwise(r, np.remainder, [rest, size], called=True))
@@ -327,11 +403,19 @@ def unravel_index(r: Recorder, indices: Any, shape: Any, order: str = "C") -> tu
     found = found[::-1] if order == "C" else found
     if not isinstance(rest, ArrayRef):
         return tuple(found)
-    made = filled(r, (*rest.shape, len(found)), I64, None)
+    made = filled(r, (*rest.shape, len(found)), I64, None, (*result_order([rest], rest.ndim), rest.ndim))
     columns = [last_column(made, k) for k in range(len(found))]
     for target, x in zip(columns, found):
         store_view(r, target, x)
     return tuple(columns)
+
+
+def converted(r: Recorder, x: Any, element: ScalarType) -> ArrayRef | NpScalar:
+    """An array without axes counts as a number."""
+    if isinstance(x, ArrayRef) and x.ndim:
+        return x if x.element is element else copy_of(r, x, element, k_order(x))
+    x = NpScalar(r.load(x, ()), x.element) if isinstance(x, ArrayRef) else x
+    return NpScalar(scalar_value(r, x, element), element)
 
 
 def last_column(ref: ArrayRef, k: int) -> ArrayRef:
@@ -363,6 +447,8 @@ def ufunc_at(r: Recorder, ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) 
     given = asarray(r, b) if isinstance(b, (list, tuple)) else b if b is None else strong(r, b)
     dtypes = loop_dtypes(ufunc, tuple(weak_type(x) for x in ([a] if given is None else [a, given])))
     r.check_writable(a)
+    if ufunc is np.power and given is not None and dtypes[1].kind == "i" and is_advanced(indices):
+        check_exponent(r, given, [x for x in (indices,) if isinstance(x, ArrayRef)])
     if not is_advanced(indices):
         picked = read_item(r, a, indices)
         operands = [picked] if given is None else [picked, given]

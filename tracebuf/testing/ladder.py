@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import re
 import textwrap
 import types
@@ -370,6 +371,8 @@ def different(x: Any, y: Any, tolerance: float) -> str:
 
 
 def same_values(a: Array, b: Array, tolerance: float) -> bool:
+    if tolerance == math.inf:
+        return True  # values are the caller's business
     if a.dtype.kind == "c":
         return same_values(a.real, b.real, tolerance) and same_values(a.imag, b.imag, tolerance)
     if a.dtype.kind != "f":
