@@ -61,8 +61,11 @@ class Advanced:
                 index.append(0)
             elif kind in ("new", "view"):
                 index.append(None if kind == "new" else Ellipsis)
+            elif kind == "mask":  # beside others it is as many places on each of its axes
+                alone = sum(kind in ("mask", "places") for kind, _ in self.parts) == 1
+                index += [like(item)] if alone else [np.zeros(2, np.intp)] * item.ndim
             else:
-                index.append(like(item) if kind == "mask" else np.zeros_like(like(item, ones=True), np.intp))
+                index.append(np.zeros_like(like(item, ones=True), np.intp))
         result = source[tuple(index)]
         return tuple(sorted(range(result.ndim), key=lambda d: -result.strides[d]))
 

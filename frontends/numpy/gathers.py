@@ -204,12 +204,12 @@ def scattered(r: Recorder, at: Advanced, value: Operand | None, combine: Combine
     """`a[i] = v`, or with what stands there combined (perhaps with nothing), each step after the one before."""
     r.check_writable(at.base)
     picked = common_shape(r, at.arrays)
-    check_filled(r, at, picked)
     shape = at.shape(picked)
     if isinstance(value, ArrayRef):
         value = fitting(r, value, shape)
     elif combine is None and value is not None:
         check_number(r, value, at.base)
+    check_filled(r, at, picked)
     loops = Loops(r, shape)
     tell_sizes(loops, at, len(picked))
     given = loops.constant(0) if value is None else stored_element(loops, value, at.base, combine is not None)

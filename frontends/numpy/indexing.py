@@ -55,6 +55,8 @@ def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence
             r.fail("ValueError", "setting an array element with a sequence.")
         if isinstance(value, ArrayRef) and value.ndim:
             if any(d != 1 for d in value.shape):
+                if ref.element.is_complex:
+                    r.fail("TypeError", "only 0-dimensional arrays can be converted to Python scalars")
                 r.fail("ValueError", "setting an array element with a sequence.")
             raise UnsupportedError(  # NumPy's releases differ
                 "an array is stored into one element", location=r.loc, instead="index the array, for example b[0]"

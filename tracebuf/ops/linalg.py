@@ -252,6 +252,8 @@ class Generic(DestinationOp):
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         shape = iteration_shape(self.maps, args, len(self.iterators))
+        if 0 in shape:
+            return [a.copy(order="K") for a in args[self.n_ins :]]
         spread = [spread_operand(a, m, shape) for a, m in zip(args, self.maps, strict=True)]
         if self.all_parallel:
             yielded = run_body(self.body, spread, interpreter, places=np.ogrid[tuple(map(slice, shape))])

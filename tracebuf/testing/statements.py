@@ -10,8 +10,8 @@ import random
 
 import numpy as np
 
-from tracebuf.testing.calls import Calls
 from tracebuf.testing.expressions import Dims, Expr, Mode, Var, is_array, is_float
+from tracebuf.testing.picks import Picks
 
 __all__ = ["HELPERS", "Statements"]
 
@@ -38,7 +38,7 @@ _CALLS = {
 }  # fmt: skip
 
 
-class Statements(Calls):
+class Statements(Picks):
     """Writes lines; `depth` is that of the block being written."""
 
     def __init__(self, draw: random.Random, mode: Mode, worlds: int) -> None:
