@@ -1,7 +1,7 @@
 """Masks, index arrays and sizes that depend on data, for random programs: texts with holes (see `calls`).
 
-`{m}` is a mask of an array `{a}`, `{p}` an array of places on its first axis, `{e}` a number. In rough programs no float
-decides a mask.
+`{m}` is a mask of an array `{a}`, `{p}` an array of places on its first axis, `{e}` a number. In rough programs no
+float decides a mask.
 """
 
 from __future__ import annotations
