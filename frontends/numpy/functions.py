@@ -18,6 +18,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import (
     aggregates,
     convolutions,
+    covariance,
     creation,
     einsum,
     host_table,
@@ -380,7 +381,7 @@ HANDLERS: dict[Any, Handler] = {
     **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **picking.FUNCTIONS,
     **sorted_places.FUNCTIONS,
     **stacking.FUNCTIONS, **einsum.FUNCTIONS, np.pad: padding.pad,
-    **convolutions.FUNCTIONS, **vectors.FUNCTIONS,
+    **convolutions.FUNCTIONS, **vectors.FUNCTIONS, **covariance.FUNCTIONS,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
     **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},
     **PYTHON, **MATH, **CMATH, **host_table.FUNCTIONS, host_call: traced_host_call,
