@@ -156,20 +156,6 @@ def resize(a: Any, new_shape: Any) -> Any:
 # -- places in the order of memory
 
 
-def unravel_index(indices: Any, shape: Any, order: Any = "C") -> Any:
-    sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
-    at, total = np.asarray(indices).astype(np.intp), product(sizes)
-    if np.any((at < 0) | (at >= total)):
-        raise ValueError(f"index is out of bounds for array with size {total}")
-    places = [at // product(sizes[k + 1 :] if order == "C" else sizes[:k]) % n for k, n in enumerate(sizes)]
-    if not np.ndim(indices):
-        return tuple(places)
-    columns = np.empty((*at.shape, len(sizes)), np.intp)
-    for k, place in enumerate(places):
-        columns[..., k] = place
-    return tuple([columns[..., k] for k in range(len(sizes))])
-
-
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
     if mode != "raise":
         refuse("np.ravel_multi_index with mode=", "np.clip or % of the indices")
@@ -184,6 +170,6 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
 
 
 FORMULAS: dict[Any, Callable[..., Any]] = {
-    np.block: block, np.insert: insert, np.delete: delete, np.resize: resize, np.unravel_index: unravel_index,
+    np.block: block, np.insert: insert, np.delete: delete, np.resize: resize,
     np.ravel_multi_index: ravel_multi_index,
 }  # fmt: skip
