@@ -1,38 +1,34 @@
 """How a call of a NumPy function that has no loop form becomes a `tracebuf.host_call`: by its `Entry` in the table.
 
-The result's shape is a rule of the entry. Everything else (dtypes, ranks, order of axes, tuple or not, what is raised
-for wrong arguments) NumPy tells itself, in a call on small stand-ins of the operands' dtypes, ranks and orders, cached
-by these. What only the elements decide is raised when the program runs, by the function, which gets the very arrays.
+The result's shape is a rule of the entry. Everything else (dtypes, ranks, order of axes, tuple or not) NumPy tells
+itself (`host_kinds`). What is wrong is raised when the program runs, by the function, which gets the very arrays.
 """
 
 from __future__ import annotations
 
-import inspect
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from tracebuf.errors import InternalError, UnsupportedError
+from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.conditions import two_origins
 from tracebuf.frontends.numpy.creation import asarray
-from tracebuf.frontends.numpy.fresh import copy_of, k_order, only
+from tracebuf.frontends.numpy.fresh import copy_of, only
+from tracebuf.frontends.numpy.host_kinds import Leaf, call_by_name, describe, signature
+from tracebuf.frontends.numpy.indexing import int_of
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axes_of, flag, kept_axes
 from tracebuf.frontends.numpy.ufuncs import supported
 from tracebuf.frontends.numpy.values import (
     ArrayRef,
-    GuardedRef,
     NpScalar,
     PyBool,
     PyFloat,
     PyInt,
     Scalar,
     is_traced,
-    stand_in,
 )
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
@@ -74,6 +70,8 @@ class Entry:
     stand_ins: Mapping[str, Any] | None = None
     into: Callable[[Arguments, np.ndarray], None] | None = None
     refuses: Callable[[Recorder, Given], None] | None = None
+    counts: bool = False
+    """Whether a size of a result may be `UpTo`."""
 
     @property
     def name(self) -> str:
@@ -84,8 +82,14 @@ class Entry:
         given = self.bind(r, args, kwargs)
         if self.refuses is not None:
             self.refuses(r, given)
-        found = self.described(given)
-        shapes = list(map(Bounded.of, self.shapes(r, given)))
+        try:
+            found = describe(self.function, given, self.stand_ins or {})
+            sizes = [leaf.shape for leaf in found.leaves] if found.exact and not self.counts else self.shapes(r, given)
+        except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
+            if getattr(error, "__notes__", None):
+                raise
+            return self.fails(r, given, error)
+        shapes = [Bounded.of(self.fitting(r, shape, leaf)) for shape, leaf in zip(sizes, found.leaves, strict=True)]
         new = [k for k, leaf in enumerate(found.leaves) if leaf.argument is None]
         fresh = [
             (supported(leaf.dtype, f"the result of {self.name}", r.loc), shapes[k].shape, leaf.order)
@@ -102,6 +106,24 @@ class Entry:
                    for k, leaf in enumerate(found.leaves)]  # fmt: skip
         return found.build(results)
 
+    def fitting(self, r: Recorder, shape: Sequence[Dim | UpTo], leaf: Leaf) -> Sequence[Dim | UpTo]:
+        """The rule's shape, unless NumPy gives another rank (a number, for no elements)."""
+        if len(shape) != len(leaf.shape) and leaf.shape:
+            reason = f"{self.name} gives an array of another rank than for other sizes"
+            raise UnsupportedError(reason, location=r.loc, instead="call it outside, or through tracebuf.host_call")
+        return shape if len(shape) == len(leaf.shape) else ()
+
+    def fails(self, r: Recorder, given: Given, error: Exception) -> NoReturn:
+        """A call that raises, by all that is known now: it is made, for what else is wrong may be raised before."""
+        ins: list[Value] = []
+        pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
+        record(r, HostFunction(self.name, lambda ins, outs: self.call(pattern, ins)), ins, [])
+        r.fail(error)
+
+    def call(self, pattern: Given, ins: Sequence[Any]) -> Any:
+        """The function on the operands."""
+        return call_by_name(self.function, {name: fill(p, ins) for name, p in pattern.items()})
+
     def bind(self, r: Recorder, args: Sequence[Any], kwargs: Given) -> Arguments:
         """The arguments by parameter, defaults left out; TypeError as Python's."""
         try:
@@ -117,27 +139,15 @@ class Entry:
                 given[name] = static(r, value, f"`{name}` of {self.name}")
         return given
 
-    def described(self, given: Given) -> Described:
-        """What NumPy gives for stand-ins of these arguments; what it raises for them."""
-        stand_ins = self.stand_ins or {}
-        kinds = tuple((name, stand_ins.get(name, kind_of(value))) for name, value in given.items())
-        try:
-            return described(self.function, kinds)
-        except TypeError as error:
-            if "unhashable" not in str(error):
-                raise
-            return described.__wrapped__(self.function, kinds)
-
     def runner(self, pattern: Given, shapes: Mapping[int, Bounded]) -> Run:
         """What runs: the function on the operands, its results of these numbers stored into the outs."""
-        function, into = self.function, self.into
+        into = self.into
 
         def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-            arguments = {name: fill(p, ins) for name, p in pattern.items()}
-            if into is not None:
-                into(arguments, outs[0])
+            if into is not None and shapes:
+                into({name: fill(p, ins) for name, p in pattern.items()}, outs[0])
             else:
-                put(call_by_name(function, arguments), outs, shapes, function.__name__)
+                put(self.call(pattern, ins), outs, shapes, self.name)
 
         return run
 
@@ -195,126 +205,6 @@ def fill(pattern: Any, ins: Sequence[Any]) -> Any:
     return type(pattern)([fill(p, ins) for p in pattern]) if isinstance(pattern, (tuple, list)) else pattern
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What of an array operand decides about results: its dtype, and its axes, outermost first."""
-
-    dtype: np.dtype
-    order: tuple[int, ...]
-
-    def stand_in(self) -> np.ndarray:
-        """A small array: ones along a vector, the identity in each matrix."""
-        n = len(self.order)
-        dense = np.empty((3,) * n, self.dtype).transpose(np.argsort(self.order))
-        dense[...] = np.eye(3) if n >= 2 else 1
-        return dense
-
-
-def order_of(ref: ArrayRef) -> tuple[int, ...]:
-    """The axes of a new array in K-order, as `k_order`, but with a place for axes of size 1, that may be longer in a
-    result: their own in memory, new axes innermost."""
-    if isinstance(ref, GuardedRef) or ref.view.over is not None:
-        return k_order(ref)
-    dims, order = ref.view.dims, ref.storage.order
-
-    def place(axis: int) -> tuple[bool, int, int]:
-        d = dims[axis]
-        return (True, 0, axis) if d is None or ref.is_repeated(axis) else (False, order.index(d), axis)
-
-    return tuple(sorted(range(ref.ndim), key=place))
-
-
-def kind_of(x: Any) -> Any:
-    """What of an argument decides about results."""
-    if isinstance(x, ArrayRef):
-        return Kind(x.dtype, order_of(x))
-    if isinstance(x, Scalar):
-        return NumberKind(type(stand_in(x)))
-    return Items(tuple(map(kind_of, x)), isinstance(x, list)) if isinstance(x, (tuple, list)) else x
-
-
-@dataclass(frozen=True, slots=True)
-class NumberKind:
-    """A traced number, of which only the type is known."""
-
-    type: type
-
-    def stand_in(self) -> Any:
-        return self.type(1)
-
-
-@dataclass(frozen=True, slots=True)
-class Items:
-    """A tuple or list of such."""
-
-    items: tuple[Any, ...]
-    is_list: bool
-
-    def stand_in(self) -> Any:
-        """Numbers grow, for bounds are asked to."""
-        found = [k.type(i) if isinstance(k, NumberKind) else made(k) for i, k in enumerate(self.items)]
-        return found if self.is_list else tuple(found)
-
-
-def made(kind: Any) -> Any:
-    return kind.stand_in() if isinstance(kind, (Kind, NumberKind, Items)) else kind
-
-
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """One result: a new array, a NumPy number, or the very array that is an argument."""
-
-    dtype: np.dtype
-    order: tuple[int, ...]
-    is_number: bool
-    argument: str | None
-
-    @staticmethod
-    def of(x: Any, arguments: Given) -> Leaf:
-        if not isinstance(x, (np.ndarray, np.generic)):
-            raise InternalError(f"a {type(x).__name__} among the results of a host call")
-        order = sorted(range(x.ndim), key=lambda axis: -abs(x.strides[axis]))
-        same = next((k for k, v in arguments.items() if v is x and isinstance(v, np.ndarray)), None)
-        return Leaf(x.dtype, tuple(order), isinstance(x, np.generic), same)
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """The results of a function: one, or a tuple (of that type) of some."""
-
-    leaves: tuple[Leaf, ...]
-    kind: type[tuple[Any, ...]] | None
-
-    def build(self, values: Sequence[Any]) -> Any:
-        if self.kind is None:
-            return values[0]
-        return tuple(values) if self.kind is tuple else self.kind._make(values)  # type: ignore[attr-defined]
-
-
-@lru_cache(maxsize=4096)
-def described(function: Callable[..., Any], kinds: tuple[tuple[str, Any], ...]) -> Described:
-    """What the function gives for operands of these kinds."""
-    arguments = {name: made(kind) for name, kind in kinds}
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        result = call_by_name(function, arguments)
-    if isinstance(result, tuple):
-        return Described(tuple(Leaf.of(x, arguments) for x in result), type(result))
-    return Described((Leaf.of(result, arguments),), None)
-
-
-@lru_cache(maxsize=256)
-def signature(function: Callable[..., Any]) -> inspect.Signature:
-    return inspect.signature(function)
-
-
-def call_by_name(function: Callable[..., Any], arguments: Given) -> Any:
-    """A call with arguments by parameter, some of which are positional only."""
-    bound = signature(function).bind_partial()
-    bound.arguments.update({name: arguments[name] for name in bound.signature.parameters if name in arguments})
-    return function(*bound.args, **bound.kwargs)
-
-
 def static(r: Recorder, value: Any, what: str) -> Any:
     """An argument that must be known now: an int of the caller's becomes part of the key."""
     if isinstance(value, PyInt):
@@ -326,8 +216,15 @@ def static(r: Recorder, value: Any, what: str) -> Any:
     return value
 
 
-def reduced(r: Recorder, ref: ArrayRef, axis: Any, keepdims: Any) -> Shape:
+def dims(x: Any) -> Shape:
+    """The shape of an array or a number."""
+    return x.shape if isinstance(x, ArrayRef) else ()
+
+
+def reduced(r: Recorder, ref: Any, axis: Any, keepdims: Any) -> Shape:
     """An array's shape without these axes, or with 1 in their place."""
+    if not isinstance(ref, ArrayRef):
+        return ()
     axes = axes_of(r, axis, ref.ndim)
     return kept_axes(ref, axes, flag(r, keepdims))[0]
 
@@ -345,7 +242,7 @@ def put(result: Any, outs: Sequence[np.ndarray], shapes: Mapping[int, Bounded], 
             out = out[(*[slice(None)] * bounded.axis, slice(size))]
         if np.shape(x) != out.shape or np.result_type(x) != out.dtype:
             text = f"{np.result_type(x)} of shape {np.shape(x)} for {out.dtype} of shape {out.shape}"
-            raise InternalError(f"numpy's {name} gives {text}")
+            raise TracebufError(f"{name} gives {text}")
         out[...] = x
 
 
@@ -370,9 +267,11 @@ def record(
     ]
 
 
-def loaded(r: Recorder, ref: ArrayRef, leaf: Leaf) -> ArrayRef | NpScalar:
+def loaded(r: Recorder, ref: ArrayRef, leaf: Leaf) -> ArrayRef | NpScalar | PyInt:
     """A result, or the number that it holds."""
-    return number(r, ref) if leaf.is_number else ref
+    if leaf.number is None:
+        return ref
+    return PyInt(int_of(r, r.load(ref, ()))) if leaf.number is int else number(r, ref)
 
 
 def number(r: Recorder, ref: ArrayRef) -> NpScalar:

@@ -11,7 +11,8 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.creation import asarray, indexed
 from tracebuf.frontends.numpy.fresh import filled, k_order, only
-from tracebuf.frontends.numpy.host_calls import Arguments, Entry, Given, Shape, Shapes, call_by_name
+from tracebuf.frontends.numpy.host_calls import Arguments, Entry, Given, Shape, Shapes
+from tracebuf.frontends.numpy.host_kinds import call_by_name
 from tracebuf.frontends.numpy.indexing import as_int, store_view
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axis_of
@@ -75,20 +76,23 @@ def over(points: Size, terms: Size, default: tuple[int, ...] | None = None) -> S
             axes = range(-len(sizes), 0) if sizes is not None else range(len(shape))
         found = [axis_of(r, axis, len(shape)) for axis in axes]
         last = len(found) - 1
-        for k, axis in enumerate(found):
-            given_size = None if sizes is None or sizes[k] == -1 else sizes[k]
-            n = size_of(r, given_size, points(shape[axis]) if k == last else shape[axis])
-            shape[axis] = terms(n) if k == last else n
+        default_sizes = [points(shape[axis]) if k == last else shape[axis] for k, axis in enumerate(found)]
+        order = range(len(found)) if points is double else range(last, -1, -1)  # as NumPy does one after another
+        for k in order:
+            n = size_of(r, None if sizes is None or sizes[k] == -1 else sizes[k], default_sizes[k])
+            shape[found[k]] = terms(n) if k == last else n
         return [shape]
 
     return shapes
 
 
 def into_out(function: Callable[..., Any]) -> Callable[[Arguments, np.ndarray], None]:
-    """The function's own `out=`, which is of no use where sizes change on the way, and not looked at by np.fft.hfft."""
+    """The function's own `out=`, which is of no use where sizes change on the way, and which np.fft.hfft ignores."""
 
     def run(arguments: Arguments, out: np.ndarray) -> None:
-        more = {"out": out} if arguments.get("s") is None else {}
+        axes = arguments.get("axes") or ()
+        once = len({axis % out.ndim for axis in axes}) == len(axes)
+        more = {"out": out} if arguments.get("s") is None and once else {}
         result = call_by_name(function, {**arguments, **more})
         if result is not out:
             out[...] = result
@@ -121,6 +125,8 @@ def shifted(back: bool) -> Callable[..., ArrayRef]:
         ref = asarray(r, x)
         given = range(ref.ndim) if axes is None else axes if isinstance(axes, (tuple, list)) else (axes,)
         found = [range(ref.ndim)[axis] for axis in given]  # IndexError as NumPy's
+        if not ref.ndim:
+            raise ValueError("not enough values to unpack (expected 2, got 0)")
         if len(set(found)) != len(found):
             raise UnsupportedError("an axis is shifted twice", location=r.loc, instead="name each axis once")
         result = filled(r, ref.shape, ref.element, None, k_order(ref))

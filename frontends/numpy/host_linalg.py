@@ -125,10 +125,10 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(la.eig, ("a",), of_square(1, 2), limits=REAL, refuses=only_complex),
     Entry(la.eigvals, ("a",), of_square(1), limits=REAL, refuses=only_complex),
     Entry(la.matrix_rank, ("A", "tol", "rtol"), rank_shapes, limits=STACKS),
-    Entry(la.cond, ("x",), leading, limits=STACKS),
+    Entry(la.cond, ("x",), leading, values=("p",), limits=STACKS),
     Entry(la.matrix_power, ("a",), of_square(2), limits="Stacks of matrices too; `n` is part of the key."),
     Entry(la.multi_dot, (), dots_shapes, values=("arrays",), limits="A tuple or list of arrays."),
-    Entry(la.lstsq, ("a", "b"), lstsq_shapes, values=("rcond",)),
+    Entry(la.lstsq, ("a", "b"), lstsq_shapes, values=("rcond",), counts=True),
     Entry(la.tensorinv, ("a",), tensorinv_shapes),
 )
 NORM = Entry(la.norm, ("x",), norm_shapes, values=("ord",))

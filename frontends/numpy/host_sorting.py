@@ -15,9 +15,8 @@ from tracebuf.frontends.numpy.host_calls import (
     Shape,
     Shapes,
     UpTo,
+    dims,
     fill,
-    kind_of,
-    made,
     pass_on,
     record,
     reduced,
@@ -25,7 +24,7 @@ from tracebuf.frontends.numpy.host_calls import (
 from tracebuf.frontends.numpy.indexing import as_int
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axis_of
-from tracebuf.frontends.numpy.values import ArrayRef
+from tracebuf.frontends.numpy.values import ArrayRef, storages_of
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_min, product, sub
 from tracebuf.ops.host import HostFunction
@@ -36,8 +35,8 @@ EDGES = "The number of bins is an int, or the edges an array; not a rule by its 
 
 def along_axis(r: Recorder, given: Given) -> Sequence[Shape]:
     """The array's shape; one axis where `axis` is None."""
-    ref = given["a"]
-    return [ref.shape if given.get("axis", -1) is not None else (product(ref.shape),)]
+    shape = dims(given["a"])
+    return [shape if given.get("axis", -1) is not None else (product(shape),)]
 
 
 def in_place(name: str) -> Callable[[Arguments, np.ndarray], None]:
@@ -60,9 +59,7 @@ def of_reduced(name: str = "a") -> Shapes:
     """Without the axes; in front of them those of `q`, where there is one."""
 
     def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
-        q = given.get("q")
-        kept = reduced(r, given[name], given.get("axis"), given.get("keepdims", False))
-        return [(*(q.shape if isinstance(q, ArrayRef) else ()), *kept)]
+        return [(*dims(given.get("q")), *reduced(r, given[name], given.get("axis"), given.get("keepdims", False)))]
 
     return shapes
 
@@ -74,7 +71,7 @@ def not_over_the_input(r: Recorder, given: Given) -> None:
 
 def unique_shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
     """The distinct elements, or parts along `axis`; then where each is first, where each element went, how many."""
-    shape: list[Any] = list(given["ar"].shape)
+    shape: list[Any] = list(dims(given["ar"]))
     axis = given.get("axis")
     n = product(shape) if axis is None else shape[axis_of(r, axis, len(shape))]
     inverse = tuple(shape) if axis is None else (n,)
@@ -86,7 +83,7 @@ def unique_shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
 
 def bins_of(r: Recorder, bins: Any) -> tuple[Shape, Shape]:
     """The shapes of a histogram of one axis and of its edges."""
-    if isinstance(bins, (ArrayRef, tuple, list)) and np.ndim(made(kind_of(bins))):
+    if isinstance(bins, (ArrayRef, tuple, list)) and (not isinstance(bins, ArrayRef) or bins.ndim):
         edges = bins.shape[0] if isinstance(bins, ArrayRef) else len(bins)
         return (sub(edges, 1),), (edges,)
     n = as_int(r, bins)
@@ -119,14 +116,15 @@ def not_a_rule(r: Recorder, given: Given) -> None:
 
 def shape_of(name: str) -> Shapes:
     """That of an argument."""
-    return lambda r, given: [given[name].shape if isinstance(given[name], ArrayRef) else ()]
+    return lambda r, given: [dims(given[name])]
 
 
 def set_shapes(most: Callable[[Dim, Dim], Dim], *names: str) -> Shapes:
     """A set of two arrays' elements."""
 
     def shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
-        size = r.facts.simplify(most(*(product(given[name].shape) for name in names)))
+        most_of = add if given.get("assume_unique") else most
+        size = r.facts.simplify(most_of(*(product(dims(given[name])) for name in names)))
         return [(UpTo(size),)] * (3 if given.get("return_indices") else 1)
 
     return shapes
@@ -139,7 +137,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(np.partition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}, into=in_place("partition")),
     Entry(np.argpartition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}),
     Entry(np.lexsort, (), lexsort_shapes, ("keys",)),
-    Entry(np.unique, ("ar",), unique_shapes),
+    Entry(np.unique, ("ar",), unique_shapes, counts=True),
     Entry(np.median, ("a",), of_reduced(), refuses=not_over_the_input),
     Entry(np.nanmedian, ("a",), of_reduced(), refuses=not_over_the_input),
     *(
@@ -156,7 +154,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(np.digitize, ("x", "bins"), shape_of("x"), ("x",)),
     Entry(np.isin, ("element", "test_elements"), shape_of("element"), ("element",)),
     *(
-        Entry(f, names, set_shapes(most, *names))
+        Entry(f, names, set_shapes(most, *names), counts=True)
         for f, names, most in (
             (np.intersect1d, ("ar1", "ar2"), dim_min), (np.union1d, ("ar1", "ar2"), add),
             (np.setxor1d, ("ar1", "ar2"), add), (np.setdiff1d, ("ar1", "ar2"), lambda m, n: m),
@@ -176,16 +174,19 @@ def changed_in_place(name: str) -> Callable[..., None]:
     def method(r: Recorder, a: ArrayRef, *args: Any, **kwargs: Any) -> None:
         given = entry.bind(r, (a, *args), kwargs)
         array = given.pop("a")
-        kinds = {k: made(kind_of(v)) for k, v in given.items()} | dict(entry.stand_ins or {})
-        getattr(kind_of(array).stand_in(), name)(**kinds)  # raises what NumPy raises for these arguments
-        r.check_writable(array)
         ins: list[Value] = []
         pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
 
         def run(inputs: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-            getattr(outs[0], name)(**{k: fill(p, inputs) for k, p in pattern.items()})
+            target = outs[0] if outs else inputs[-1]
+            getattr(target, name)(**{k: fill(p, inputs) for k, p in pattern.items()})
 
-        record(r, HostFunction(f"numpy.ndarray.{name}", run), ins, [], [array])
+        called = HostFunction(f"numpy.ndarray.{name}", run)
+        if array.read_only or not all(s.writable for s in storages_of(array)):
+            record(r, called, [*ins, r.read(array)], [])  # which raises what comes first
+            r.check_writable(array)
+        else:
+            record(r, called, ins, [], [array])
 
     return method
 
