@@ -495,7 +495,8 @@ class Func:
         return {self.block}.union(*(region.blocks for op in self.walk() for region in op.regions))
 
     def forget_unused_symbols(self, kind: str = "") -> None:
-        """Drops symbols (of a kind) that no type spells, so that what gives them a value may go."""
+        """Drops symbols that no type spells, so that what gives them a value may go; of one kind: only results of ops
+        that nobody uses either."""
         if kind and not any(s.kind == kind for s in self.symbols):
             return
         spelled: set[Sym] = set()
@@ -507,7 +508,11 @@ class Func:
             strides = (*v.type.strides, v.type.offset) if isinstance(v.type, MemRefType) else ()
             for d in (*v.type.shape, *strides):
                 spelled |= symbols(d) if d is not None else set()
-        self.symbols = {s: v for s, v in self.symbols.items() if s in spelled or (kind and s.kind != kind)}
+        self.symbols = {
+            s: v
+            for s, v in self.symbols.items()
+            if s in spelled or (kind and (s.kind != kind or v.uses or v.defining_op is None))
+        }
 
     def values(self) -> Iterator[Value]:
         """Every value of the function."""
