@@ -15,7 +15,7 @@ import numpy as np
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.conditions import two_origins
 from tracebuf.frontends.numpy.creation import asarray
-from tracebuf.frontends.numpy.fresh import copy_of, only
+from tracebuf.frontends.numpy.fresh import copy_of
 from tracebuf.frontends.numpy.host_kinds import Leaf, call_by_name, describe, signature
 from tracebuf.frontends.numpy.indexing import int_of
 from tracebuf.frontends.numpy.recorder import Recorder
@@ -29,6 +29,7 @@ from tracebuf.frontends.numpy.values import (
     PyInt,
     Scalar,
     is_traced,
+    storages_of,
 )
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
@@ -82,6 +83,8 @@ class Entry:
         given = self.bind(r, args, kwargs)
         if self.refuses is not None:
             self.refuses(r, given)
+        if (out := given.pop("out", None)) is not None:
+            return self.writes(r, given, out)
         try:
             found = describe(self.function, given, self.stand_ins or {})
             sizes = [leaf.shape for leaf in found.leaves] if found.exact and not self.counts else self.shapes(r, given)
@@ -113,6 +116,19 @@ class Entry:
             raise UnsupportedError(reason, location=r.loc, instead="call it outside, or through tracebuf.host_call")
         return shape if len(shape) == len(leaf.shape) else ()
 
+    def writes(self, r: Recorder, given: Given, out: ArrayRef) -> ArrayRef:
+        """A call with `out=`, which the function itself writes; a read-only one is passed as it is, to be refused."""
+        ins: list[Value] = []
+        pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
+
+        def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+            self.call(pattern, ins, {"out": outs[0] if outs else ins[-1]})
+
+        writable = not out.read_only and all(s.writable for s in storages_of(out))
+        record(r, HostFunction(self.name, run), ins if writable else [*ins, r.read(out)], [], [out] if writable else [])
+        r.check_writable(out)
+        return out
+
     def fails(self, r: Recorder, given: Given, error: Exception) -> NoReturn:
         """A call that raises, by all that is known now: it is made, for what else is wrong may be raised before."""
         ins: list[Value] = []
@@ -120,9 +136,9 @@ class Entry:
         record(r, HostFunction(self.name, lambda ins, outs: self.call(pattern, ins)), ins, [])
         r.fail(error)
 
-    def call(self, pattern: Given, ins: Sequence[Any]) -> Any:
+    def call(self, pattern: Given, ins: Sequence[Any], more: Given | None = None) -> Any:
         """The function on the operands."""
-        return call_by_name(self.function, {name: fill(p, ins) for name, p in pattern.items()})
+        return call_by_name(self.function, {name: fill(p, ins) for name, p in pattern.items()} | dict(more or {}))
 
     def bind(self, r: Recorder, args: Sequence[Any], kwargs: Given) -> Arguments:
         """The arguments by parameter, defaults left out; TypeError as Python's."""
@@ -131,8 +147,9 @@ class Entry:
         except TypeError:
             self.function(*[None] * len(args), **dict.fromkeys(kwargs))  # raises the same, in its own words
             raise
-        only(r, self.name, out=(given.pop("out", None), None))
         for name, value in given.items():
+            if name == "out" and (value is None or isinstance(value, ArrayRef)):
+                continue
             if name in self.arrays and isinstance(value, (list, tuple)):
                 given[name] = asarray(r, value)
             elif name not in self.values and not (name in self.arrays and isinstance(value, (ArrayRef, Scalar))):

@@ -9,9 +9,12 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import broadcast
+from tracebuf.frontends.numpy.fresh import only
 from tracebuf.frontends.numpy.host_calls import Entry, Given, Shape, Shapes, UpTo, reduced
+from tracebuf.frontends.numpy.indexing import as_int
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.ir.dims import Dim, dim_min
+from tracebuf.frontends.numpy.reductions import axis_of
+from tracebuf.ir.dims import Dim, add, dim_min
 
 la = np.linalg
 STACKS = "Stacks of matrices too."
@@ -110,6 +113,30 @@ def tensorinv_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     return [(*shape[n:], *shape[:n])]
 
 
+def tensorsolve_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    """The axes of `a` that `b` does not have, those of `axes` moved to the end."""
+    shape: Shape = given["a"].shape
+    moved = [axis_of(r, axis, len(shape)) for axis in given.get("axes") or ()]
+    order = [n for axis, n in enumerate(shape) if axis not in moved] + [shape[axis] for axis in moved]
+    return [order[len(given["b"].shape) :]]
+
+
+def matrix_norm_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    return [reduced(r, given["x"], (-2, -1), given.get("keepdims", False))]
+
+
+def polyfit_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    degree = as_int(r, given["deg"])
+    if degree is None:
+        raise TypeError("the degree of a polynomial is an int")
+    return [(add(degree, 1), *given["y"].shape[1:])]
+
+
+def only_coefficients(r: Recorder, given: Given) -> None:
+    """Its other results have sizes that depend on the rank."""
+    only(r, "np.polyfit", full=(given.get("full", False), False), cov=(given.get("cov", False), False))
+
+
 ENTRIES: tuple[Entry, ...] = (
     Entry(la.solve, ("a", "b"), solve_shapes, limits=STACKS),
     Entry(la.inv, ("a",), of_square(2), limits=STACKS),
@@ -130,6 +157,10 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(la.multi_dot, (), dots_shapes, values=("arrays",), limits="A tuple or list of arrays."),
     Entry(la.lstsq, ("a", "b"), lstsq_shapes, values=("rcond",), counts=True),
     Entry(la.tensorinv, ("a",), tensorinv_shapes),
+    Entry(la.tensorsolve, ("a", "b"), tensorsolve_shapes),
+    Entry(la.vector_norm, ("x",), norm_shapes, values=("ord",)),
+    Entry(la.matrix_norm, ("x",), matrix_norm_shapes, values=("ord",)),
+    Entry(np.polyfit, ("x", "y", "w"), polyfit_shapes, values=("deg", "rcond"), refuses=only_coefficients),
 )
 NORM = Entry(la.norm, ("x",), norm_shapes, values=("ord",))
 """What `products.norm` leaves to it."""

@@ -81,6 +81,15 @@ def unique_shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
     return [values, *(s for name, s in asked if given.get(name))]
 
 
+def distinct_shapes(*names: str) -> Shapes:
+    """The same of all elements, with these results beside the values."""
+
+    def shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
+        return unique_shapes(r, {"ar": given["x"], **{f"return_{name}": True for name in names}})
+
+    return shapes
+
+
 def bins_of(r: Recorder, bins: Any) -> tuple[Shape, Shape]:
     """The shapes of a histogram of one axis and of its edges."""
     if isinstance(bins, (ArrayRef, tuple, list)) and (not isinstance(bins, ArrayRef) or bins.ndim):
@@ -137,7 +146,15 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(np.partition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}, into=in_place("partition")),
     Entry(np.argpartition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}),
     Entry(np.lexsort, (), lexsort_shapes, ("keys",)),
+    Entry(np.sort_complex, ("a",), shape_of("a")),
     Entry(np.unique, ("ar",), unique_shapes, counts=True),
+    *(
+        Entry(f, ("x",), distinct_shapes(*names), counts=True)
+        for f, names in (
+            (np.unique_values, ()), (np.unique_counts, ("counts",)), (np.unique_inverse, ("inverse",)),
+            (np.unique_all, ("index", "inverse", "counts")),
+        )
+    ),
     Entry(np.median, ("a",), of_reduced(), refuses=not_over_the_input),
     Entry(np.nanmedian, ("a",), of_reduced(), refuses=not_over_the_input),
     *(
