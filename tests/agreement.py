@@ -67,6 +67,11 @@ def same(x: Any, y: Any, ulp: float, where: str) -> None:
         assert len(x) == len(y), where
         for i, (p, q) in enumerate(zip(x, y)):
             same(p, q, ulp, f"{where}[{i}]")
+    elif isinstance(y, dict) or is_object(y):
+        mine, theirs = (v if isinstance(v, dict) else vars(v) for v in (x, y))
+        assert list(mine) == list(theirs), f"{where}: keys {list(mine)}, eager {list(theirs)}"
+        for key in theirs:
+            same(mine[key], theirs[key], ulp, f"{where}[{key!r}]")
     elif isinstance(y, (np.ndarray, np.generic)):
         assert x.dtype == y.dtype, f"{where}: dtype {x.dtype}, eager {y.dtype}"
         assert x.shape == y.shape, f"{where}: shape {x.shape}, eager {y.shape}"
@@ -112,11 +117,32 @@ def close_each(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def arrays_in(value: Any) -> list[np.ndarray]:
     if isinstance(value, np.ndarray):
         return [value]
-    return [a for v in value for a in arrays_in(v)] if isinstance(value, (tuple, list)) else []
+    return [a for v in parts_of(value) for a in arrays_in(v)]
+
+
+def is_object(x: Any) -> bool:
+    """An object of a class of the user's."""
+    return hasattr(x, "__dict__") and not isinstance(x, (type, FunctionType, np.ndarray, tracebuf.BufferizedFunction))
+
+
+def parts_of(value: Any) -> list[Any]:
+    """The items of a container, the attributes of an object."""
+    if isinstance(value, (tuple, list)):
+        return list(value)
+    return list(value.values() if isinstance(value, dict) else vars(value).values() if is_object(value) else ())
+
+
+def containers_in(value: Any) -> list[Any]:
+    """Lists, dicts and objects, a named tuple and those in it."""
+    mine = [value] if isinstance(value, (list, dict)) or is_object(value) else []
+    return [*mine, *(c for v in parts_of(value) for c in containers_in(v))]
 
 
 def same_memory(args1: Sequence[Any], result1: Any, args2: Sequence[Any], result2: Any) -> None:
     """Which results are which arguments, or each other, and which share memory (rules S3, B3)."""
+    one, two = (containers_in((list(a), r)) for a, r in ((args1, result1), (args2, result2)))
+    for i, j in itertools.combinations(range(len(one)), 2):
+        assert (one[i] is one[j]) == (two[i] is two[j]), f"identity of {one[i]!r} and {one[j]!r} differs"
     one, two = ([*arrays_in(list(a)), *arrays_in(r)] for a, r in ((args1, result1), (args2, result2)))
     for i, j in itertools.combinations(range(len(one)), 2):
         assert (one[i] is one[j]) == (two[i] is two[j]), f"identity of arrays {i} and {j} differs"

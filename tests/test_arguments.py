@@ -110,11 +110,14 @@ ORIGINAL: dict[str, Callable[[], Any]] = {
     "longlong": lambda: np.array([1, 2], np.longlong), "np.ulonglong": lambda: np.ulonglong(3),
     "odd strides": lambda: np.zeros(64, np.uint8)[:60].view([("a", "f8"), ("b", "i4")])["a"],
 }  # fmt: skip
+CONTAINERS: dict[str, Callable[[], Any]] = {
+    "list": lambda: [1.0, 2.0], "ragged list": lambda: [[1, 2], [3]], "empty list": list,
+    "nested tuple": lambda: ((1, 2), (3.0, np.ones(2))), "tuple of arrays": lambda: (np.ones(2),), "dict": dict,
+    "dict of arrays": lambda: {0: np.ones(2), "a": 2}, "Fraction": lambda: fractions.Fraction(1, 2),
+    "__array__": Arrayish, "namespace": lambda: types.SimpleNamespace(shape=(3,)),
+}  # fmt: skip
 REFUSED: dict[str, Callable[[], Any]] = {
-    "list": lambda: [1.0, 2.0], "ragged list": lambda: [[1, 2], [3]],
-    "nested tuple": lambda: ((1, 2), (3.0, np.ones(2))),
-    "tuple of arrays": lambda: (np.ones(2),), "bytes": lambda: b"abc", "bytearray": lambda: bytearray(8),
-    "object": object,
+    "bytes": lambda: b"abc", "bytearray": lambda: bytearray(8), "object": object,
     "object array": lambda: np.array([1, None], object), "structured": lambda: np.zeros(3, [("a", "f8")]),
     "datetime": lambda: np.zeros(3, "M8[s]"), "timedelta": lambda: np.zeros(3, "m8[ns]"),
     "long double": lambda: np.zeros(3, np.longdouble), "byte-swapped": lambda: np.zeros(3, ">f8"),
@@ -122,16 +125,14 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "string array": lambda: np.array(["a", "bc"], np.dtypes.StringDType()), "subclass": lambda: np.zeros(3).view(Sub),
     "matrix": lambda: np.matrix([[1.0, 2.0]]), "masked": lambda: np.ma.array([1.0, 2.0], mask=[0, 1]),
     "record": lambda: np.rec.array([(1, 2.0)]), "void": lambda: np.void(b"ab"),
-    "np.str_": lambda: np.str_("a"), "dict": dict,
+    "np.str_": lambda: np.str_("a"),
     "set": set, "range": lambda: range(3),
     "generator": lambda: (i for i in range(3)), "iterator": lambda: iter([1]), "module": lambda: np,
-    "Fraction": lambda: fractions.Fraction(1, 2),
     "array.array": lambda: array.array("d", [1.0]), "memoryview": lambda: memoryview(b"abcd"),
     "flatiter": lambda: np.zeros(3).flat,
-    "__array__": Arrayish, "int subclass": lambda: MyInt(3), "float subclass": lambda: MyFloat(3),
+    "int subclass": lambda: MyInt(3), "float subclass": lambda: MyFloat(3),
     "slice": lambda: slice(1),
     "metadata": lambda: np.zeros(3, np.dtype("f8", metadata={"unit": "m"})),
-    "namespace": lambda: types.SimpleNamespace(shape=(3,)),
     "exception": lambda: ValueError("x"), "NotImplemented": lambda: NotImplemented,
 }  # fmt: skip
 
@@ -173,6 +174,13 @@ def test_supported_arrays_are_not_refused(pair: Any, what: str) -> None:
 def test_odd_arrays_give_numpys_answer(pair: Any, what: str) -> None:
     for g in pair:
         agree(g, ORIGINAL[what]())
+        agree(g, np.arange(5.0))
+
+
+@pytest.mark.parametrize("what", CONTAINERS)
+def test_containers_are_understood_or_refused(pair: Any, what: str) -> None:
+    for g in pair:
+        tolerant(g, CONTAINERS[what]())
         agree(g, np.arange(5.0))
 
 

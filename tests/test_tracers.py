@@ -200,7 +200,7 @@ def test_b5_captured_numbers_are_guards_and_arrays_are_hidden_arguments() -> Non
     agree(g, np.ones(3))
     space["np"] = np
     space["K"] = [1, 2]
-    assert "mutable list" in refused(g, np.ones(3)).reason
+    assert "list of the caller" in refused(g, np.ones(3)).reason
 
 
 def test_b5_closures_and_stores_to_captured_arrays() -> None:

@@ -37,16 +37,18 @@ from tracebuf.frontends.numpy.arguments import (
     signature,
 )
 from tracebuf.frontends.numpy.captures import Hidden, NewCapture
+from tracebuf.frontends.numpy.containers import Tree, flatten, leaf_names
 from tracebuf.frontends.numpy.donations import donated
 from tracebuf.frontends.numpy.outputs import Form, copy_results, destinations, labels
+from tracebuf.frontends.numpy.results import build_results
 from tracebuf.frontends.numpy.static import check_names, static_key
-from tracebuf.frontends.numpy.trace import Call, Conditions, Leaf, Pick
+from tracebuf.frontends.numpy.trace import Call, Conditions
 from tracebuf.options import Options
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
     from tracebuf.backend.runtime.kernel import Kernel, Prepared
-    from tracebuf.frontends.numpy.trace import Plan, Traced
+    from tracebuf.frontends.numpy.trace import Traced
     from tracebuf.ir.location import Location
 
 logger = logging.getLogger("tracebuf")
@@ -152,9 +154,12 @@ def show_key(key: Key) -> str:
 
 def show_keys(call: Call) -> str:
     """The keys of a call, readable: parameters, buffers of `out=`, captured arrays."""
-    parameters = len(call.keys) - len(call.hidden) - len(labels(call.out))
-    shown = [show_key(k) + (", donated" if i in call.donated else "") for i, k in enumerate(call.keys[:parameters])]
-    first = len(call.keys) - len(call.hidden)
+    parameters = call.leaves_before(len(call.hidden) + len(labels(call.out)))
+    shown = []
+    for i, (name, key) in enumerate(zip(call.names, call.keys[:parameters])):
+        label = "" if call.tree is None or name.isidentifier() else f"{name}: "
+        shown.append(label + show_key(key) + (", donated" if i in call.donated else ""))
+    first = call.leaves_before(len(call.hidden))
     for i, (name, key) in enumerate(zip(call.names, call.keys)):
         if i >= parameters and not isinstance(key, StaticKey):
             shown.append(f"{'captured ' if i >= first else ''}{name}: {show_key(key)}")
@@ -200,12 +205,12 @@ class BufferizedFunction:
         language (with `fallback="numpy"`: runs the original function), else what eager raises.
         """
         values, form = self._values(args, kwargs)
-        given = self._quick_key(values)
         try:
+            given, values, boxes = self._quick(values)
             if given is not None and (known := self._recent.get((given, form))) and apart(values, known.extents):
                 for spec in known.group:
                     if spec.fits(values):
-                        return self._run(spec, values, known)
+                        return self._run(spec, values, boxes, known)
             found = self._specialization(args, kwargs)
             if found is not None:
                 return self._run(*found)
@@ -221,7 +226,9 @@ class BufferizedFunction:
         form, buffers = destinations(kwargs.pop("out"))
         return copy_results(self.__wrapped__(*args, **kwargs), form, buffers)
 
-    def _run(self, spec: Specialization, values: Sequence[Any], known: _Recent | None = None) -> Any:
+    def _run(
+        self, spec: Specialization, values: Sequence[Any], boxes: Sequence[Any], known: _Recent | None = None
+    ) -> Any:
         """A native call; for a known signature the frame is prepared once."""
         spec.calls += 1
         args = [values[i] for i in spec.traced.arguments]
@@ -233,7 +240,7 @@ class BufferizedFunction:
         except UnsupportedError as refusal:
             refusal.stored = bool(spec.traced.stored)
             raise
-        return build_results(spec.traced.plan, raw, values)
+        return build_results(spec.traced.plan, raw, values, boxes, spec.traced.writes)
 
     def _falls_back(self, refusal: UnsupportedError) -> bool:
         """Whether the original function is to run instead; that it does is told once for each reason."""
@@ -256,10 +263,10 @@ class BufferizedFunction:
             found = None
         if found is None:
             return self.eager(*args, **kwargs), None
-        spec, values = found
+        spec, values, boxes = found
         spec.calls += 1
         raw, counters = spec.kernel.run_counted([values[i] for i in spec.traced.arguments])
-        return build_results(spec.traced.plan, raw, values), counters
+        return build_results(spec.traced.plan, raw, values, boxes, spec.traced.writes), counters
 
     def trace(self, *args: Any, **kwargs: Any) -> tuple[Call, Traced]:
         """The call that these arguments and the captured arrays make, and its tensor program as recorded."""
@@ -277,14 +284,15 @@ class BufferizedFunction:
         found = self._specialization(args, kwargs, count=False)
         if found is None:
             raise original_runs("see specializations()")
-        spec, values = found
+        spec, values, _ = found
         env = {s: b.value(values) for s, b in spec.traced.bindings.items()}
         return explain(spec.program.func, env)
 
     def captured(self, *args: Any, **kwargs: Any) -> list[np.ndarray]:
         """The arrays from outside that a call with these arguments may read or store to, as they are now."""
         self._specialization(args, kwargs, count=False)
-        return [x for h in self._hidden if (x := h.value()) is not None]
+        values = self._values(args, kwargs)[0]
+        return [x for x in flatten(values[len(values) - len(self._hidden) :]).values if isinstance(x, np.ndarray)]
 
     def specializations(self) -> Specializations:
         """What was compiled, for which key; and calls that ran the original function, with the reason."""
@@ -301,7 +309,7 @@ class BufferizedFunction:
             values = (*values, *buffers)
         else:
             out, (values, named) = None, self._bind(args, kwargs)
-        return (*values, *[h.value() for h in self._hidden]) if self._hidden else values, (named, out)
+        return (*values, *[h.value(values) for h in self._hidden]) if self._hidden else values, (named, out)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], Named]:
         if not kwargs and len(args) == len(self._names) and self._all_positional:
@@ -312,10 +320,19 @@ class BufferizedFunction:
         named = {} if self._stars is None else bound.arguments.pop(self._stars)
         return (*bound.arguments.values(), *extra, *named.values()), tuple(named)
 
-    def _quick_key(self, values: Sequence[Any]) -> tuple[Any, ...] | None:
+    def _quick(self, values: tuple[Any, ...]) -> tuple[tuple[Any, ...] | None, tuple[Any, ...], tuple[Any, ...]]:
+        """The quick key of a call, its leaves and its containers."""
+        given = self._quick_key(values)
+        if given is not None or self._static:
+            return given, values, ()
+        flat = flatten(values)
+        return (None if flat.tree is None else self._quick_key(flat.values, flat.tree)), flat.values, flat.boxes
+
+    def _quick_key(self, values: Sequence[Any], tree: Tree | None = None) -> tuple[Any, ...] | None:
         """What the keys of a call are a function of, quickly made; None where only `_call` can tell."""
-        if not self._static:
-            return signature(values)
+        if not self._static or tree is not None:
+            given = None if self._static else signature(values)
+            return given if given is None or tree is None else (*given, tree)
         plain, static = list(values), [static_key(self._names[i], values[i]) for i in self._static]
         for i in self._static:
             plain[i] = None
@@ -327,11 +344,14 @@ class BufferizedFunction:
         extra = len(values) - len(self._names) - len(named) - len(buffers) - len(hidden)
         many = (*(f"{self._star}[{i}]" for i in range(extra)), *(f"{self._stars}[{n!r}]" for n in named))
         names = (*self._names, *many, *buffers, *(h.label for h in hidden))
-        made = enumerate(zip(names, values, strict=True))
-        keys = tuple(static_key(n, v) if i in self._static else key_of(n, v) for i, (n, v) in made)
-        related = relations(values)
+        flat = flatten(values, self._static)
+        tops, names, static = names, leaf_names(names, flat), {flat.starts[i] for i in self._static}
+        made = enumerate(zip(names, flat.values, strict=True))
+        keys = tuple(static_key(n, v) if i in static else key_of(n, v) for i, (n, v) in made)
+        related = relations(flat.values)
         given = donated(self.__wrapped__, self.options, names, keys, related)
-        return Call(names, values, keys, related, extra, named, out, hidden, given)
+        where = tops, flat.starts, flat.tree, flat.boxes
+        return Call(names, flat.values, keys, related, extra, named, out, hidden, given, *where)
 
     def _complete(self, args: tuple[Any, ...], kwargs: dict[str, Any], use: Callable[[Call], T]) -> T:
         """What `use` makes of the call; each captured array that its tracing meets joins the call, which then begins
@@ -357,10 +377,11 @@ class BufferizedFunction:
 
     def _specialization(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], count: bool = True
-    ) -> tuple[Specialization, Sequence[Any]] | None:
-        """The program for a call, compiled if need be, and its values; None where the original function must run."""
+    ) -> tuple[Specialization, Sequence[Any], Sequence[Any]] | None:
+        """The program for a call, compiled if need be, its leaves and containers; None where the original function must
+        run."""
         try:
-            return self._complete(args, kwargs, lambda call: (self._fitting(call), call.values))
+            return self._complete(args, kwargs, lambda call: (self._fitting(call), call.values, call.boxes))
         except RunOriginal as reason:
             if count:
                 if str(reason) not in self._originals:
@@ -370,7 +391,7 @@ class BufferizedFunction:
 
     def _fitting(self, call: Call) -> Specialization:
         spec, related = self._find(call), call.related
-        if not related.shared and (given := self._quick_key(call.values)) is not None:
+        if not related.shared and (given := self._quick_key(call.values, call.tree)) is not None:
             self._remember(given, call)
         touched = {i for pair in related.shared for i in pair} & {related.same[i] for i in spec.traced.stored}
         if touched:
@@ -428,14 +449,11 @@ class BufferizedFunction:
         program = stages.bufferized(traced, self.options)
         kernel = program.compile(self.__wrapped__.__name__ if self.__wrapped__.__name__.isidentifier() else "kernel")
         logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))
-        return Specialization(replace(call, values=()), traced, program, kernel, traced.guard_function())
+        return Specialization(replace(call, values=(), boxes=()), traced, program, kernel, traced.guard_function())
 
 
 def original_runs(reason: str) -> UnsupportedError:
     return UnsupportedError(f"these arguments run the original function: {reason}", instead="call it, or use copies")
-
-
-_PYTHON: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "complex": complex, "bool": bool}
 
 
 class Specializations(tuple[Specialization | OriginalCalls, ...]):
@@ -448,63 +466,6 @@ class Specializations(tuple[Specialization | OriginalCalls, ...]):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self)) if self else "nothing was compiled yet"
-
-
-def build_results(plan: Plan, raw: Sequence[Any], values: Sequence[Any]) -> Any:
-    """What the function returns, from the compiled function's results (rule C1: types, identity, shared memory)."""
-    if isinstance(plan, Leaf) and plan.kind == "const":
-        return plan.value
-    return _Results(raw, values).build(plan)
-
-
-class _Results:
-    """The objects of one call's results.
-
-    Not functions within a function: one that names itself is a cycle, which would keep the memory of arguments and
-    results from being freed, and used again, until the collector comes.
-    """
-
-    __slots__ = ("made", "raw", "used", "values")
-
-    def __init__(self, raw: Sequence[Any], values: Sequence[Any]) -> None:
-        self.raw, self.values = list(raw), values
-        self.used: dict[int, int] = {id(v): -1 for v in values}
-        self.made: dict[int, Any] = {}
-
-    def build(self, p: Any) -> Any:
-        if isinstance(p, Leaf):
-            return self._leaf(p)
-        if isinstance(p, Pick):
-            return self.build(p.then if self.raw[p.index] else p.orelse)
-        items = [self.build(i) for i in p]
-        return tuple(items) if isinstance(p, tuple) else items
-
-    def _leaf(self, x: Leaf) -> Any:
-        if x.kind == "const":
-            return x.value
-        if x.kind == "argument":
-            return self.values[x.index]
-        value = self.raw[x.index]
-        if x.kind == "array":
-            if x.identity not in self.made:
-                self.made[x.identity] = self._array(x, value)
-            return self.made[x.identity]
-        return _PYTHON[x.kind](value.real if x.kind != "complex" else value) if x.kind in _PYTHON else value
-
-    def _array(self, x: Leaf, value: Any) -> Any:
-        """The array, or a view of it where eager has another object on the same memory."""
-        if self.used.setdefault(id(value), x.identity) != x.identity:
-            value = self._becomes(x, value.view())
-        if x.read_only and value.flags.writeable:
-            value = self._becomes(x, value.view())
-            value.flags.writeable = False
-        return value
-
-    def _becomes(self, x: Leaf, value: Any) -> Any:
-        """`value` in the place of a result."""
-        self.raw[x.index] = value
-        self.used[id(value)] = x.identity
-        return value
 
 
 @overload

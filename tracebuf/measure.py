@@ -22,9 +22,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MemberDescriptorType
 from typing import Any, Protocol
 
 import numpy as np
+
+from tracebuf.frontends.numpy.containers import is_object
+from tracebuf.frontends.numpy.heap import blank
 
 __all__ = ["Counts", "Measurement", "clone_arguments", "kept_in_place", "measure", "restored"]
 
@@ -225,8 +229,8 @@ def clone_arguments(
     """The same arguments on copied memory: what one buffer carries is copied once and the views on it are rebuilt.
 
     Overlap, strides, offsets, alignment, read-only flags and identity (the same array passed twice) survive. Arrays are
-    found in tuples, lists and dicts at any depth, which are rebuilt too. Subclasses of ndarray and arrays of Python
-    objects are copied one by one. Anything else passes through, arrays in `kept` too.
+    found in tuples, lists, dicts and objects at any depth, which are rebuilt too. Subclasses of ndarray and arrays of
+    Python objects are copied one by one. Anything else passes through, arrays in `kept` too.
     """
     plain: dict[int, Array] = {}
     memo: dict[int, Any] = {id(a): a for a in kept}
@@ -250,14 +254,30 @@ def _root(a: Array) -> Array:
     return a
 
 
-def _arrays(value: Any) -> Iterator[Array]:
+def _arrays(value: Any, seen: set[int] | None = None) -> Iterator[Array]:
+    seen = set() if seen is None else seen
     if isinstance(value, np.ndarray):
         yield value
-    elif isinstance(value, tuple | list):
-        for item in value:
-            yield from _arrays(item)
-    elif isinstance(value, dict):
-        yield from _arrays(list(value.values()))
+    elif id(value) not in seen:
+        seen.add(id(value))
+        for item in _items(value):
+            yield from _arrays(item, seen)
+
+
+def _items(value: Any) -> list[Any]:
+    """What a container or an object holds."""
+    if isinstance(value, tuple | list):
+        return list(value)
+    return list(value.values() if isinstance(value, dict) else _attributes(value).values())
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    """The attributes of an object of a class of the user's."""
+    if isinstance(value, type) or not is_object(value):
+        return {}
+    members = [n for c in type(value).__mro__ for n, d in vars(c).items() if isinstance(d, MemberDescriptorType)]
+    slots = [n for n in members if n != "__dict__" and hasattr(value, n)]
+    return {**{n: getattr(value, n) for n in slots}, **getattr(value, "__dict__", {})}
 
 
 def _rebuilt(value: Any, memo: dict[int, Any]) -> Any:
@@ -273,6 +293,10 @@ def _rebuilt(value: Any, memo: dict[int, Any]) -> Any:
     elif isinstance(value, tuple):
         items = [_rebuilt(item, memo) for item in value]
         new = value._make(items) if hasattr(value, "_make") else tuple(items)
+    elif attributes := _attributes(value):
+        new = memo.setdefault(id(value), blank(type(value)))
+        for name, item in attributes.items():
+            object.__setattr__(new, name, _rebuilt(item, memo))
     else:
         new = value
     return new

@@ -134,11 +134,9 @@ def refused_argument(name: str, x: Any) -> UnsupportedError:
             f"argument `{name}` is a {kind}, a subclass of ndarray with rules of its own",
             instead=f"pass np.asarray({name})",
         )
-    if isinstance(x, (list, tuple)):
-        return UnsupportedError(
-            f"argument `{name}` is a {kind}, not an array",
-            instead=f"pass np.asarray({name}), or its items as arguments of their own",
-        )
+    if isinstance(x, (list, tuple, dict, set, frozenset)):
+        instead = "pass a tuple, or an array" if isinstance(x, (set, frozenset)) else "pass a plain one"
+        return UnsupportedError(f"argument `{name}` is of type {kind}", instead=instead)
     return UnsupportedError(f"argument `{name}` is of type {kind}", instead="pass an array or a number")
 
 

@@ -8,7 +8,7 @@ lists, dicts or objects, which may change between calls unseen.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,27 +17,51 @@ import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.arguments import has_supported_dtype
+from tracebuf.frontends.numpy.containers import check_items, is_box
 from tracebuf.ir.location import Location
 
 Place = tuple[Any, ...]
 """Where a captured value stands: its name, and the identity of what binds it there."""
 
 
+class ABSENT:
+    """What stands for an attribute that an object does not have."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Hidden:
-    """A captured array: its name in texts, where it stands, and how it is fetched."""
+    """A captured array, or an attribute: its name in texts, where it stands, and how it is fetched, from argument
+    `root` if it is given."""
 
     label: str
     place: Place
-    fetch: Callable[[], Any]
+    fetch: Callable[..., Any]
+    root: int | None = None
 
-    def value(self) -> np.ndarray | None:
-        """The array as it is now; None where there is none (any more) that could be an argument."""
+    def value(self, given: Sequence[Any] = ()) -> Any:
+        """What it is now; None where there is no array (any more) that could be an argument, ABSENT where there is no
+        such attribute."""
         try:
-            x = self.fetch()
+            x = self.fetch() if self.root is None else self.fetch(given[self.root])
         except (LookupError, AttributeError, NameError, ValueError, TypeError):
-            return None
-        return x if type(x) is np.ndarray and has_supported_dtype(x) else None
+            return ABSENT if self.from_object else None
+        usable = self.from_object or is_box(x) or (type(x) is np.ndarray and has_supported_dtype(x))
+        return x if usable else None
+
+    def item(self, key: Any) -> Hidden:
+        """An item of it."""
+        place = (*self.place, "item", type(key), key)
+        return Hidden(f"{self.label}[{key!r}]", place, partial(item_of, self.fetch, key), self.root)
+
+    def attribute(self, name: str) -> Hidden:
+        """An attribute of it."""
+        place = (*self.place, "attribute", name)
+        return Hidden(f"{self.label}.{name}", place, partial(attribute_of, self.fetch, name), self.root)
+
+    @property
+    def from_object(self) -> bool:
+        """Whether it is an attribute of an object, which may be there or not, and be anything."""
+        return "attribute" in self.place
 
 
 class NewCapture(TracebufError):
@@ -55,6 +79,9 @@ def outside(
     them; what may change in other ways between calls is refused."""
     if known.get(place) is not None:
         return known[place]
+    if type(value) is not tuple and is_box(value):
+        check_items(label, value, loc)
+        raise NewCapture(Hidden(label, place, fetch))
     if isinstance(value, np.ndarray):
         if type(value) is not np.ndarray:
             kind = f"of type {type(value).__name__}, a subclass of ndarray with rules of its own"
@@ -67,7 +94,7 @@ def outside(
                 location=loc, instead="convert it outside, for example with .astype(np.float64)",
             )  # fmt: skip
         raise NewCapture(Hidden(label, place, fetch))
-    if isinstance(value, (list, dict, set, bytearray)):
+    if isinstance(value, (list, dict, set, bytearray)):  # of a class of its own
         raise UnsupportedError(
             f"`{label}` is a mutable {type(value).__name__} from outside",
             location=loc,
@@ -87,8 +114,12 @@ def outside(
     return value
 
 
-def item_of(fetch: Callable[[], Any], index: int) -> Any:
-    return fetch()[index]
+def item_of(fetch: Callable[..., Any], key: Any, *given: Any) -> Any:
+    return fetch(*given)[key]
+
+
+def attribute_of(fetch: Callable[..., Any], name: str, *given: Any) -> Any:
+    return getattr(fetch(*given), name)
 
 
 def default_of(function: types.FunctionType, name: str) -> Any:

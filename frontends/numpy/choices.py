@@ -10,7 +10,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from tracebuf.frontends.numpy.kinds import Choice, Env, Maybe, parts_of
+from tracebuf.frontends.numpy.heap import with_items
+from tracebuf.frontends.numpy.kinds import Choice, Env, Maybe, is_container, parts_of
 from tracebuf.frontends.numpy.values import GuardedRef
 from tracebuf.ir.core import Value
 from tracebuf.ops import arith
@@ -42,9 +43,9 @@ def narrowed(x: Any, condition: Value, positive: bool) -> Any:
     if isinstance(x, Choice):
         then, orelse = narrowed(x.then, condition, positive), narrowed(x.orelse, condition, positive)
         return x if then is x.then and orelse is x.orelse else Choice(x.condition, then, orelse)
-    if type(x) is tuple:
-        items = tuple(narrowed(i, condition, positive) for i in x)
-        return x if all(a is b for a, b in zip(x, items)) else items
+    if isinstance(x, tuple) and is_container(x):
+        items = [narrowed(i, condition, positive) for i in x]
+        return x if all(a is b for a, b in zip(x, items)) else with_items(x, items)
     return x
 
 

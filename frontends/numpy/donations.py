@@ -7,6 +7,7 @@ at each, before anything runs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from types import FunctionType
 
@@ -24,7 +25,8 @@ def donated(
     Raises ValueError where one that `donate` names is read-only, as a store to it would; DonationError where it cannot
     be donated for another reason. Empty arrays have nothing to donate.
     """
-    wanted = {i for i, name in enumerate(names) if name in (*options.donate, *options.donate_optional)}
+    roots = [re.split(r"[\[.]", name)[0] for name in names]  # of what containers hold, the container
+    wanted = {i for i, name in enumerate(roots) if name in (*options.donate, *options.donate_optional)}
     if not wanted:
         return ()
     found = []
@@ -33,7 +35,7 @@ def donated(
         if reason is None:
             if isinstance(key, ArrayKey) and 0 not in key.dims:
                 found.append(i)
-        elif names[i] in options.donate:
+        elif roots[i] in options.donate and (isinstance(key, ArrayKey) or roots[i] == names[i]):
             if isinstance(key, ArrayKey) and not key.writable:
                 raise ValueError(f"argument `{names[i]}` is donated, but the assignment destination is read-only")
             raise DonationError(names[i], reason, heading(function))

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
-from tracebuf.frontends.numpy import aggregates, callables, functions, rewrites, subscripts, texts
+from tracebuf.frontends.numpy import (
+    aggregates,
+    callables,
+    dicts,
+    functions,
+    operators,
+    records,
+    rewrites,
+    subscripts,
+    texts,
+)
+from tracebuf.frontends.numpy.captures import Place
 from tracebuf.frontends.numpy.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.conditions import static_flags
 from tracebuf.frontends.numpy.formulas import GRIDS
 from tracebuf.frontends.numpy.fresh import as_array, as_operand
+from tracebuf.frontends.numpy.heap import DictView, Record, items_of
 from tracebuf.frontends.numpy.identity import same_thing
 from tracebuf.frontends.numpy.iteration import (
     Items,
@@ -30,11 +42,11 @@ from tracebuf.frontends.numpy.iteration import (
 from tracebuf.frontends.numpy.joins import bound_value, trace_if
 from tracebuf.frontends.numpy.kinds import Choice, Env, Maybe, path_dependent
 from tracebuf.frontends.numpy.liveness import stored
-from tracebuf.frontends.numpy.objects import LIST_METHODS, ListMethod, Method, NestedFunction, Partial, Text
+from tracebuf.frontends.numpy.objects import Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.outputs import store_results
 from tracebuf.frontends.numpy.products import matmul
 from tracebuf.frontends.numpy.pyfolds import truth_of_all
-from tracebuf.frontends.numpy.recorder import DeadEnd, Frame, Recorder
+from tracebuf.frontends.numpy.recorder import DeadEnd, Recorder
 from tracebuf.frontends.numpy.reshape import Flat
 from tracebuf.frontends.numpy.scalars import binary, compare, example, holds_traced, truth, unary
 from tracebuf.frontends.numpy.source import make_source
@@ -60,7 +72,8 @@ if TYPE_CHECKING:
 class Expressions(Comprehensions):
     """Mixin: evaluates expressions in an environment."""
 
-    lists: dict[int, tuple[list[Any], Frame]]
+    hidden: MutableMapping[Place, Any]
+    captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]]
     assign: Callable[..., None]
     augmented: Callable[..., Any]
     r: Recorder
@@ -115,17 +128,30 @@ class Expressions(Comprehensions):
     def expr_List(self, node: ast.List, env: Env) -> Any:
         return self.own(self.items(node.elts, env))
 
-    def own(self, made: list[Any]) -> list[Any]:
-        """A list that was made here: it may be changed here, and nowhere else (rule F2)."""
-        self.lists[id(made)] = (made, self.r.frame)
-        return made
+    def expr_Dict(self, node: ast.Dict, env: Env) -> Any:
+        made: dict[Any, Any] = {}
+        for key, value in zip(node.keys, node.values):
+            if key is None:
+                made.update(dicts.pairs_of(self, value, self.expr(value, env)))
+            else:
+                name = dicts.key_of(self, key, self.expr(key, env))
+                made[name] = self.any_expr(value, env)
+        return self.own(made)
 
-    def change_list(self, node: ast.AST, x: list[Any]) -> None:
-        """Refuses to change a list that was made outside of the loop or branch that is being traced."""
-        kept = self.lists.get(id(x))
-        if kept is None or kept[0] is not x or kept[1] is not self.r.frame:
-            reason = "a list is changed in a loop or branch that is traced once, but was not made in it"
-            raise self.refuse(node, reason, "store into an array that is made before: out[i] = x")
+    def expr_DictComp(self, node: ast.DictComp, env: Env) -> Any:
+        pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
+        pairs = self.comprehension(ast.copy_location(ast.ListComp(pair, node.generators), node), node.generators, env)
+        return dicts.make(self, node, pairs)
+
+    def own(self, made: Any) -> Any:
+        """A list or dict that was made here."""
+        return self.r.heap.own(made, self.r)
+
+    def change(self, node: ast.AST, x: Any) -> None:
+        """Notes that a container is changed; refuses where it is not known which one it is."""
+        if not self.r.heap.may_change(x, self.r):
+            reason = f"a {rewrites.name_of(x)} is changed that is one or another, depending on the path"
+            raise self.refuse(node, reason, "change it where it is made, or build a new one")
 
     def items(self, nodes: Sequence[ast.expr], env: Env) -> list[Any]:
         values: list[Any] = []
@@ -178,6 +204,10 @@ class Expressions(Comprehensions):
 
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """a OP b."""
+        if operators.is_operand(a) or operators.is_operand(b):
+            found = operators.operate(self, ast.Pass(), name, a, b)
+            if found is not NotImplemented:
+                return found
         if isinstance(a, str) and name == "Mod":
             return texts.percent(self.r, a, b)
         if isinstance(a, Text) or isinstance(b, Text):
@@ -204,8 +234,12 @@ class Expressions(Comprehensions):
     def expr_UnaryOp(self, node: ast.UnaryOp, env: Env) -> Any:
         a = self.expr(node.operand, env)
         self.at(node)
+        if isinstance(a, Record) and not isinstance(node.op, ast.Not):
+            found = operators.signed(self, node, type(node.op).__name__, a)
+            if found is not NotImplemented:
+                return found
         if isinstance(node.op, ast.Not):
-            known = truth(self.r, a)
+            known = self.truth(node, a)
             return (not known) if isinstance(known, bool) else self.negate(known)
         return unary(self.r, type(node.op).__name__, a)
 
@@ -244,6 +278,10 @@ class Expressions(Comprehensions):
 
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         """a == b, a < b and their kin."""
+        if operators.is_operand(a) or operators.is_operand(b):
+            found = operators.compared(self, node, name, a, b)
+            if found is not NotImplemented:
+                return found
         texts.check_known(self.r, *self.flat([a, b]))
         for x in (a, b):
             if isinstance(x, Range) or (isinstance(x, slice) and holds_traced([x.start, x.stop, x.step])):
@@ -253,13 +291,17 @@ class Expressions(Comprehensions):
     def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
         """`x in items`: what is known, or a number among numbers that are (a NaN is in a tuple by its identity)."""
         texts.check_known(self.r, *self.flat([x, items]))
+        if isinstance(items, DictView):
+            items = items.of if items.sort == "keys" else items.items()
+        if isinstance(items, dict):
+            return dicts.key_of(self, node, x) in items
         plain = isinstance(items, (tuple, list, frozenset)) and all(is_known_number(i) for i in items)
         nested = isinstance(items, (tuple, list)) and isinstance(x, (tuple, list))
         if (plain and isinstance(x, Scalar)) or (nested and (holds_traced(x) or holds_traced(items))):
             found = truth_of_all(self.r, "any", tuple(compare(self.r, "Eq", x, i) for i in items))
             assert isinstance(found, (bool, PyBool))
             return found
-        known = isinstance(items, (tuple, list, str, frozenset, dict))
+        known = isinstance(items, (tuple, list, str, frozenset))
         if is_traced(x) or not known or any(is_traced(i) for i in items):
             raise self.refuse(node, "`in` needs values known at trace time", rewrites.CONTAINS)
         return x in items
@@ -285,7 +327,13 @@ class Expressions(Comprehensions):
 
     def condition(self, node: ast.AST, value: Any) -> bool | PyBool:
         """The truth of a value; conditions on entry values are decided by a guard (rule F4)."""
-        return self.decided(node, truth(self.r, value))
+        return self.decided(node, self.truth(node, value))
+
+    def truth(self, node: ast.AST, value: Any) -> bool | PyBool:
+        """bool(value): known now, or a condition."""
+        own = isinstance(value, (Record, DictView))
+        found: bool | PyBool = truth(self.r, operators.truth_of(self, node, value) if own else value)
+        return found
 
     def decided(self, node: ast.AST, known: bool | PyBool) -> bool | PyBool:
         self.at(node)
@@ -338,6 +386,11 @@ class Expressions(Comprehensions):
             return subscripts.read(self.r, base, index)
         if isinstance(base, Flat):
             return base.item(index)
+        if isinstance(base, dict):
+            return dicts.read(self, node, base, index)
+        if isinstance(base, Record):
+            found = records.special(self, node, base, "__getitem__", "is not subscriptable")
+            return self.call(node, found, [index], {})
         if isinstance(base, (tuple, list, str)):
             if isinstance(index, PyInt):
                 index = self.r.static_int(index.expr, "the index of a tuple or list")
@@ -347,9 +400,7 @@ class Expressions(Comprehensions):
                     *(self.r.static_int(i.expr, "a tuple's slice") if isinstance(i, PyInt) else i for i in parts)
                 )
             if not is_traced(index):
-                return base[index]
-        if isinstance(base, dict) and not is_traced(index):
-            return base[index]
+                return self.own(base[index]) if isinstance(index, slice) and type(base) is list else base[index]
         if (grid := GRIDS.get(type(base))) is not None:
             return self.call_function(grid, [index], {})
         if isinstance(base, type(np.s_)):
@@ -394,6 +445,11 @@ class Expressions(Comprehensions):
 
     def plain_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
         texts.check_known(self.r, base)
+        found = dicts.method(base, name)
+        if found is not None:
+            return found
+        if records.is_ours(base):
+            return records.attribute(self, node, base, name)
         value = getattr(base, name)
         if isinstance(base, types.ModuleType):
             ours = base.__name__.partition(".")[0] in ("numpy", "math", "cmath")
@@ -402,9 +458,7 @@ class Expressions(Comprehensions):
             return self.capture(name, lambda: getattr(base, name), value, base)
         if isinstance(base, (np.ufunc, np.dtype, type, str, *NUMBERS, np.finfo, np.iinfo, slice)):
             return value
-        if isinstance(base, list) and name in LIST_METHODS:
-            return ListMethod(base, name)
-        if isinstance(base, (tuple, list, NestedFunction, Method, Range, Items, type(None))):
+        if isinstance(base, (tuple, list, dict, DictView, NestedFunction, Method, Range, Items, type(None))):
             if not hasattr(base, name):
                 raise AttributeError(f"'{type(base).__name__}' object has no attribute '{name}'")
             reason = f"`.{name}` of a {type(base).__name__} is not supported in a traced function"
@@ -442,7 +496,7 @@ class Expressions(Comprehensions):
         args = self.items(node.args, env)
         kwargs: dict[str, Any] = {}
         for keyword in node.keywords:
-            value = self.expr(keyword.value, env)
+            value = self.any_expr(keyword.value, env)
             self.add_named(node, kwargs, value if keyword.arg is None else {keyword.arg: value})
         self.at(node)
         return self.call(node, function, args, kwargs)
@@ -472,11 +526,13 @@ class Expressions(Comprehensions):
         if isinstance(function, (Partial, partial)):
             first, named = self.bound_before(function)
             return self.call(node, function.func, [*first, *args], {**named, **kwargs})
-        if isinstance(function, ListMethod):
-            self.change_list(node, function.of)
-            return getattr(function.of, function.name)(*args, **kwargs)
+        if isinstance(function, dicts.BoxMethod):
+            return dicts.call(self, node, function, args, kwargs)
         if function is range:
             return make_range(self.r, args)
+        found = records.call(self, node, function, args, kwargs)
+        if found is not NotImplemented:
+            return found
         found = callables.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
@@ -492,6 +548,8 @@ class Expressions(Comprehensions):
         module = getattr(function, "__module__", None) or type(getattr(function, "__self__", None)).__module__
         if is_users(function):
             return self.call_function(function, args, kwargs)
+        if records.is_class(function):
+            return records.construct(self, node, function, args, kwargs)
         plain = not any(is_traced(x) or isinstance(x, Range) for x in self.flat([*args, *kwargs.values()]))
         if functions.is_pure(function) and (plain or function in (tuple, list)):
             found = function(*args, **kwargs) if plain else function(self.iterate_static(node, args[0]))
@@ -510,7 +568,7 @@ class Expressions(Comprehensions):
     def flat(self, values: Sequence[Any]) -> list[Any]:
         found: list[Any] = []
         for v in values:
-            found += self.flat(v) if isinstance(v, (tuple, list)) else [v]
+            found += self.flat(items_of(v)) if isinstance(v, (tuple, list, dict, Record)) else [v]
         return found
 
 
@@ -526,5 +584,5 @@ def is_users(function: Any) -> bool:
 
 def takes_choices(function: Any) -> bool:
     """Whether a call only hands its arguments on, so that they may be of one sort or another."""
-    handed = isinstance(function, (NestedFunction, ListMethod)) or getattr(function, "__tracebuf__", False)
-    return handed or is_users(function)
+    handed = isinstance(function, (NestedFunction, dicts.BoxMethod, records.BoundMethod))
+    return handed or getattr(function, "__tracebuf__", False) or is_users(function)

@@ -44,6 +44,7 @@ from tracebuf.frontends.numpy.fresh import (
     only,
     shape_arg,
 )
+from tracebuf.frontends.numpy.heap import DictView, Record
 from tracebuf.frontends.numpy.indexing import check_int_of, check_number, store_view
 from tracebuf.frontends.numpy.kinds import Choice, path_dependent
 from tracebuf.frontends.numpy.parameters import check_parameters
@@ -308,12 +309,14 @@ def length(r: Recorder, x: Any) -> Any:
         return as_int_value(x.size)
     if isinstance(x, Scalar):
         raise TypeError(f"object of type '{type(stand_in(x)).__name__}' has no len()")
-    return len(x)
+    return len(x.of if isinstance(x, DictView) else x)
 
 
 def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
     if isinstance(x, NpScalar) and x.maybe_python:
         raise two_origins(r.loc)
+    if isinstance(x, Record):
+        return any(issubclass(x.kind, k) for k in (kinds if isinstance(kinds, tuple) else (kinds,)))
     like: Any = x
     if isinstance(x, ArrayRef):
         like = np.empty((0,) * x.ndim, x.dtype)
@@ -350,6 +353,8 @@ def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
         raise two_origins(r.loc)
     if isinstance(x, Flat):
         x.refuse()
+    if isinstance(x, Record):
+        return x.kind
     return type(x, *rest) if rest or not is_traced(x) else type(example(x))
 
 

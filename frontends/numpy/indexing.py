@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy import rewrites
 from tracebuf.frontends.numpy.broadcasting import require_same_or_one, shape_text
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import Body, Operand, convert_to, scalar_value, weak_type
@@ -201,7 +202,7 @@ def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
             raise UnsupportedError("an index of more than 64 bits", location=r.loc, instead="an index within the array")
         return "int", i
     if not isinstance(item, (ArrayRef, Scalar, np.generic, str, bytes, float, complex, tuple)):
-        reason = f"an index of type {type(item).__name__}"
+        reason = f"an index of type {rewrites.name_of(item)}"
         raise UnsupportedError(reason, location=r.loc, instead="pass int(index) as an argument")
     refuse_perhaps_float(r, item)
     r.fail(

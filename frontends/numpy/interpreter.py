@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy import structured
+from tracebuf.frontends.numpy import records, structured
 from tracebuf.frontends.numpy.captures import Place, default_of, outside
 from tracebuf.frontends.numpy.direct import Direct
 from tracebuf.frontends.numpy.formulas import is_formula
@@ -26,7 +26,7 @@ from tracebuf.frontends.numpy.joins import trace_if
 from tracebuf.frontends.numpy.kinds import LEAVE, RETURN, Env
 from tracebuf.frontends.numpy.loop_plan import Plan, goes_on, jump_of
 from tracebuf.frontends.numpy.objects import NestedFunction
-from tracebuf.frontends.numpy.recorder import Frame, Recorder
+from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.source import Source, read_source
 from tracebuf.frontends.numpy.statements import Statements
 from tracebuf.frontends.numpy.tracers import is_own
@@ -63,14 +63,15 @@ class Interpreter(Statements):
         self.scopes: list[Scope] = []
         self.handling: list[BaseException] = []
         self.plans: dict[tuple[Any, ...], Plan] = {}
-        self.lists: dict[int, tuple[list[Any], Frame]] = {}
         self.returned_at = recorder.loc
         self.direct = Direct(self)
         recorder.outer_values = self.outer_values
+        recorder.heap.read = lambda x, name: records.read(self, x, name, recorder.heap)
 
     def outer_values(self) -> list[Any]:
         """What the functions around the one being traced hold."""
-        return [*(v for s in self.scopes[:-1] for v in s.env.values()), *self.direct.run.live()]
+        boxes = [x for x, _ in self.r.heap.originals]
+        return [*(v for s in self.scopes[:-1] for v in s.env.values()), *boxes, *self.direct.run.live()]
 
     # -- calls
     def call_function(self, function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -123,7 +124,7 @@ class Interpreter(Statements):
         """A value from outside: arrays are hidden arguments; scalars, functions, modules and tuples are guarded by
         identity; mutable ones are refused (rule B5)."""
         seen = outside(name, (name, id(place)), fetch, value, self.hidden, self.r.loc)
-        if not isinstance(value, np.ndarray):
+        if not isinstance(value, np.ndarray) and self.r.heap.number(seen) is None:  # those are fetched anew
             self.captures.setdefault((name, id(place)), (name, fetch, value))
         return seen
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.heap import DictView
 from tracebuf.frontends.numpy.indexing import as_int, normalise, read_item, slice_range
 from tracebuf.frontends.numpy.recorder import Frame, Recorder
 from tracebuf.frontends.numpy.reshape import Flat
@@ -113,8 +114,10 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
         return x.take(r)
     if isinstance(x, (Range, Items)):
         return x
-    if isinstance(x, (tuple, list, str)):
+    if isinstance(x, (tuple, list, str, dict)):
         return list(x)
+    if isinstance(x, DictView):
+        return x.items()
     if isinstance(x, ArrayRef):
         if not x.ndim:
             raise TypeError("iteration over a 0-d array")

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tracebuf.frontends.numpy.box_joins import JoinedBoxes
 from tracebuf.frontends.numpy.choices import narrow
+from tracebuf.frontends.numpy.heap import items_of, with_items
 from tracebuf.frontends.numpy.identity import Either, conditions, identity
 from tracebuf.frontends.numpy.kinds import (
     BOOL,
@@ -29,6 +31,7 @@ from tracebuf.frontends.numpy.kinds import (
     path_dependent,
     python_flag,
     same_value,
+    shell,
     structure,
     to_value,
     unify,
@@ -75,8 +78,10 @@ def trace_if(
         env.setdefault(JUMP, GO_ON)
     frames: list[Frame] = []
     envs: list[Env | None] = []
+    changed: list[dict[int, tuple[Any, Any]]] = []
     for positive, body in zip((True, False), run):
-        frame, after = trace_branch(r, condition, positive, env, body)
+        changed.append({})
+        frame, after = trace_branch(r, condition, positive, env, body, changed[-1])
         frames.append(frame)
         envs.append(after)
     r.loc = loc
@@ -87,16 +92,23 @@ def trace_if(
     for name in names:
         if name not in live:
             env.pop(name, None)
-    join = Join(r, condition, frames, envs)
-    join.names(env, [n for n in names if n in live], live, unchecked)
+    join, boxes = Join(r, condition, frames, envs), JoinedBoxes(r, envs, changed)
+    join.names(env, [*(n for n in names if n in live), *boxes.names], live, unchecked)
+    boxes.close(env)
     if None in envs and condition.nonneg is not None:  # the other branch has raised
         r.facts.assume_nonneg(condition.nonneg if envs[1] is None else sub(-1, condition.nonneg), entry=False)
 
 
 def trace_branch(
-    r: Recorder, condition: PyBool, positive: bool, env: Env, body: Callable[[Env], None]
+    r: Recorder,
+    condition: PyBool,
+    positive: bool,
+    env: Env,
+    body: Callable[[Env], None],
+    changed: dict[int, tuple[Any, Any]],
 ) -> tuple[Frame, Env | None]:
-    """One branch in its own region; its names afterwards, None where its end cannot be reached."""
+    """One branch in its own region; its names afterwards, None where its end cannot be reached. `changed` takes the
+    containers that it changes, and what they hold at its end."""
     outer = r.frame
     frame = r.push("branch", Block())
     r.facts.push_scope()
@@ -109,6 +121,7 @@ def trace_branch(
     except DeadEnd:
         return frame, None
     finally:
+        changed.update((id(x), (x, held)) for x, held in r.heap.leave(frame))
         r.facts.pop_scope()
         r.frame = outer
 
@@ -126,6 +139,7 @@ class Join:
         self.pairs: set[tuple[Storage, Storage]] = set()
         self.fixed: set[Storage] = set()
         self.arrays_made: dict[tuple[int, int], tuple[Finish | None, Any]] = {}
+        self.boxes_made: dict[tuple[int, int], tuple[Finish, Any]] = {}
         self.arrays_lifted: dict[tuple[int, int], tuple[Finish, ArrayRef]] = {}
 
     # -- names
@@ -175,11 +189,13 @@ class Join:
         """`a` where the condition held, `b` where it did not; one may be MISSING."""
         if a is MISSING or b is MISSING:
             return self.lift(name, b if a is MISSING else a, 1 if a is MISSING else 0)
-        if same_value(a, b) and not self.inside(a):
+        if (same_value(a, b) and not self.inside(a)) or (a is b and self.r.heap.outlives(a, self.r)):
             return lambda: a
-        if is_container(a) and type(a) is type(b) and len(a) == len(b):
-            parts = [self.value(name, x, y) for x, y in zip(a, b)]
-            return lambda: type(a)(p() for p in parts)
+        if is_container(a) and shell(a) == shell(b) and self.r.heap.number(a) == self.r.heap.number(b):
+            if (id(a), id(b)) not in self.boxes_made:
+                parts = [self.value(name, x, y) for x, y in zip(items_of(a), items_of(b))]
+                self.boxes_made[id(a), id(b)] = once(lambda: self.new_box(a, b, [p() for p in parts])), (a, b)
+            return self.boxes_made[id(a), id(b)][0]
         kind = unify(kind_of(a), kind_of(b))
         if kind is not None:
             return self.number(name, kind, a, b)
@@ -189,6 +205,11 @@ class Join:
                 return joined
         first, second = self.lift(name, a, 0), self.lift(name, b, 1)
         return lambda: Choice(self.condition.value, first(), second())
+
+    def new_box(self, a: Any, b: Any, items: Sequence[Any]) -> Any:
+        """A container that stands for one of each side; it may be changed if both were made there."""
+        made, heap = with_items(a, items), self.r.heap
+        return made if isinstance(a, tuple) or any(heap.outlives(x, self.r) for x in (a, b)) else heap.own(made, self.r)
 
     def number(self, name: str, kind: Kind, a: Any, b: Any) -> Finish:
         """A number from both sides; MISSING stands for one that nobody reads."""
@@ -382,9 +403,11 @@ class Join:
     # -- what one side made
     def lift(self, name: str, x: Any, side: int) -> Finish:
         """A value of one side, made visible behind the join; it is read only where that side was taken."""
-        if is_container(x):
-            parts = [self.lift(name, i, side) for i in x]
-            return lambda: type(x)(p() for p in parts)
+        if is_container(x) and self.r.heap.number(x) is None and not self.r.heap.outlives(x, self.r):
+            if (id(x), side) not in self.boxes_made:
+                parts = [self.lift(name, i, side) for i in items_of(x)]
+                self.boxes_made[id(x), side] = once(lambda: self.new_box(x, x, [p() for p in parts])), (x, x)
+            return self.boxes_made[id(x), side][0]
         if isinstance(x, Choice):
             first, second = self.lift(name, x.then, side), self.lift(name, x.orelse, side)
             flag = self.lift(name, PyBool(x.condition), side)

@@ -14,8 +14,10 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.conditions import both, compare_floats, either, is_nan
+from tracebuf.frontends.numpy.heap import Record, is_named_tuple, items_of, with_items
 from tracebuf.frontends.numpy.pyints import is_exactly
 from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.static import exact
 from tracebuf.frontends.numpy.ufuncs import scalar_value
 from tracebuf.frontends.numpy.values import (
     ArrayRef,
@@ -164,21 +166,24 @@ def same_value(a: Any, b: Any) -> bool:
         return a.value is b.value and a.python == b.python
     if isinstance(a, (PyFloat, PyComplex, PyBool)) and type(a) is type(b):
         return a.value is b.value
-    if type(a) is type(b) and isinstance(a, (tuple, list)):
-        return len(a) == len(b) and all(same_value(x, y) for x, y in zip(a, b))
+    if is_container(a) and is_container(b):
+        return bool(structure(a) == structure(b)) and all(same_value(x, y) for x, y in zip(items_of(a), items_of(b)))
     plain = (bool, int, float, complex, str, type(None), np.dtype, np.generic, slice)
     return type(a) is type(b) and isinstance(a, plain) and repr(a) == repr(b)
 
 
 def is_container(x: Any) -> bool:
-    """Whether a value is joined and carried item by item."""
-    return type(x) is tuple or type(x) is list  # `in` would ask for ==, which a class of classes may define
+    """Whether a value is joined and carried item by item; the caller's objects are one thing each."""
+    kind = type(x)  # `in` would ask for ==, which a class of classes may define
+    if kind is tuple or kind is list or kind is dict:
+        return True
+    return x.actual is None if isinstance(x, Record) else is_named_tuple(x)
 
 
 def leaves(x: Any) -> Iterator[Any]:
     """The numbers, arrays and other things a value consists of, in order."""
-    if is_container(x):
-        for item in x:
+    if is_container(x) or isinstance(x, Record):
+        for item in items_of(x):
             yield from leaves(item)
     elif isinstance(x, Maybe):
         yield from leaves(x.value)
@@ -192,7 +197,7 @@ def leaves(x: Any) -> Iterator[Any]:
 def parts_of(x: Any) -> Iterator[Any]:
     """The leaves of a value that `structure` tells apart: a Choice is one of them."""
     if is_container(x):
-        for item in x:
+        for item in items_of(x):
             yield from parts_of(item)
     else:
         yield x
@@ -203,14 +208,23 @@ def carried_parts(x: Any) -> list[Any]:
     return [x.bound, *parts_of(x.value)] if isinstance(x, Maybe) else list(parts_of(x))
 
 
+def shell(x: Any) -> Any:
+    """What a container is without its items: type, length, keys."""
+    if not is_container(x):
+        return None
+    if isinstance(x, Record):
+        return x.kind, *x.known
+    return type(x), tuple(map(exact, x)) if isinstance(x, dict) else len(x)
+
+
 def structure(x: Any) -> Any:
     """How a value is built of its leaves; equal for values that can be carried leaf by leaf."""
-    return (type(x), tuple(structure(i) for i in x)) if is_container(x) else None
+    return (shell(x), tuple(structure(i) for i in items_of(x))) if is_container(x) else None
 
 
 def rebuild(like: Any, parts: Iterator[Any]) -> Any:
     """A value of the same structure from other leaves."""
-    return type(like)(rebuild(i, parts) for i in like) if is_container(like) else next(parts)
+    return with_items(like, [rebuild(i, parts) for i in items_of(like)]) if is_container(like) else next(parts)
 
 
 def path_dependent(r: Recorder, name: str, what: str) -> UnsupportedError:

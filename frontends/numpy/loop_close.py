@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tracebuf.frontends.numpy.heap import items_of, with_items
 from tracebuf.frontends.numpy.identity import Either, anew, either, identity, one_object
 from tracebuf.frontends.numpy.joins import (
     deep_parameters,
@@ -23,6 +24,7 @@ from tracebuf.frontends.numpy.kinds import (
     Kind,
     Maybe,
     from_value,
+    is_container,
     kind_of,
     path_dependent,
     python_flag,
@@ -64,6 +66,7 @@ class LoopClose(LoopJudge):
         self.close_names()
         for finish in finishes:
             finish()
+        self.boxes.close()
 
     def set_storage(self, storage: Storage) -> Callable[[Value], None]:
         return lambda value: self.r.set_value(storage, value)
@@ -328,9 +331,9 @@ class LoopClose(LoopJudge):
     ) -> Callable[[], Any]:
         """A value of the last iteration, as it is after the loop."""
         r = self.r
-        if type(x) in (tuple, list):
-            parts = [self.last_value(carried, name, i) for i in x]
-            return lambda: type(x)(p() for p in parts)
+        if is_container(x) and r.heap.number(x) is None:
+            parts = [self.last_value(carried, name, i) for i in items_of(x)]
+            return lambda: with_items(x, [p() for p in parts])
         if isinstance(x, Choice):
             flag, *arms = [self.last_value(carried, name, i) for i in (PyBool(x.condition), x.then, x.orelse)]
             return lambda: Choice(flag().value, *(arm() for arm in arms))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tracebuf.frontends.numpy.box_loops import CarriedBoxes, stand_in
 from tracebuf.frontends.numpy.joins import anchored, parameters, plain, references
 from tracebuf.frontends.numpy.kinds import (
     GO_ON,
@@ -30,8 +31,8 @@ from tracebuf.ir.types import I1, INDEX, TensorType
 class LoopHead:
     """One attempt at a loop: its region, and what its names hold at the head."""
 
-    def __init__(self, r: Recorder, spec: LoopSpec, env: Env, plan: Plan) -> None:
-        self.r, self.spec, self.env, self.plan = r, spec, env, plan
+    def __init__(self, r: Recorder, spec: LoopSpec, env: Env, plan: Plan, boxes: CarriedBoxes) -> None:
+        self.r, self.spec, self.env, self.plan, self.boxes = r, spec, env, plan, boxes
         self.outer = r.frame
         self.mark = r.mark
         self.block = Block() if spec.exits else Block([INDEX])
@@ -113,7 +114,10 @@ class LoopHead:
         items = [self.item((name, k), leaf) for k, leaf in enumerate(carried_parts(x))]
         self.items += items
         heads = iter([i.head for i in items])
-        return Maybe(next(heads), rebuild(value, heads)) if isinstance(x, Maybe) else rebuild(value, heads)
+        flag = [next(heads)] if isinstance(x, Maybe) else []
+        made = rebuild(value, heads)
+        stand_in(self.r, value, made)
+        return Maybe(flag[0], made) if flag else made
 
     def item(self, path: Path, entry: Any) -> Item:
         kind = self.plan.numbers.get(path) or kind_of(entry)

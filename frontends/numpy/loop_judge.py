@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tracebuf.frontends.numpy.box_loops import check_changes
 from tracebuf.frontends.numpy.identity import anew
 from tracebuf.frontends.numpy.joins import MISSING, deep_parameters, pairable, parameters, plain
 from tracebuf.frontends.numpy.kinds import (
@@ -40,6 +41,8 @@ class LoopJudge(LoopHead):
 
     def take_back(self) -> None:
         """Notes what each leaf has become."""
+        if not self.dead:
+            check_changes(self.r, self.frame)
         for name, like in self.likes.items():
             items = [i for i in self.items if i.path[0] == name]
             got = self.after.get(name, MISSING)

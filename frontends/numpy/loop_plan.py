@@ -43,7 +43,8 @@ WHICH = Which()
 @dataclass
 class Plan:
     """What attempts at a loop have shown: the kinds of numbers, how arrays are carried, whether ints rise (1) or fall
-    (-1), names first bound inside, names whose arrays others may come to hold, whether sizes that begin equal part.
+    (-1), names first bound inside, names whose arrays others may come to hold, labels of
+    containers that are changed, whether sizes that begin equal part.
     `again` and `peel` (the name that asks for it) are what the last attempt says; `peels`: the first iteration is
     another; `unrolled`: no iteration is like another."""
 
@@ -52,6 +53,7 @@ class Plan:
     bounds: dict[Path, int] = field(default_factory=dict)
     late: dict[str, Any] = field(default_factory=dict)
     others: tuple[Path, ...] = ()
+    boxes: frozenset[Any] = frozenset()
     split: bool = False
     again: bool = False
     peel: str = ""

@@ -16,7 +16,9 @@ from types import FunctionType
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.box_loops import CarriedBoxes
 from tracebuf.frontends.numpy.captures import NewCapture
+from tracebuf.frontends.numpy.heap import Changed, items_of, with_items
 from tracebuf.frontends.numpy.joins import anchored, parameters, plain, trace_if
 from tracebuf.frontends.numpy.kinds import (
     BREAK,
@@ -26,6 +28,7 @@ from tracebuf.frontends.numpy.kinds import (
     JUMP,
     RETURN,
     Env,
+    is_container,
     kind_of,
     leaves,
     path_dependent,
@@ -75,16 +78,22 @@ def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: Plan, peeled: int) -> L
     if plan.unrolled:
         raise UnsupportedError("this loop is unrolled", location=loc)
     for _ in range(0 if plan.peels else 8):
-        loop = Loop(r, spec, env, plan)
+        boxes = CarriedBoxes(r, spec, env, plan.boxes)
+        loop = Loop(r, boxes.spec, env, plan, boxes)
         try:
             loop.trace()
-        except UnsupportedError:
+        except (UnsupportedError, Changed) as error:
             loop.discard()
-            raise
+            boxes.restore()
+            if not isinstance(error, Changed) or error.labels <= plan.boxes:
+                raise
+            plan.boxes |= error.labels
+            continue
         r.loc = loc
         if not plan.peel and not plan.again:
             return loop
         loop.discard()
+        boxes.restore()
         if plan.peel:
             break
     plan.peels = True
@@ -213,8 +222,8 @@ def stays(x: Any) -> Any:
     """A value where the loop goes on: not what it is on the paths that have left it. Other lists stay the same list."""
     if isinstance(x, GuardedRef) and x.leaving is not None:
         return stays(x.arms[1 - x.leaving])
-    items = [stays(i) for i in x] if type(x) in (tuple, list) else []
-    return x if all(i is j for i, j in zip(items, x if items else ())) else type(x)(items)
+    items = [stays(i) for i in items_of(x)] if is_container(x) else []
+    return x if all(i is j for i, j in zip(items, items_of(x) if items else ())) else with_items(x, items)
 
 
 class Loop(LoopClose):
@@ -243,6 +252,7 @@ class Loop(LoopClose):
             self.dead = True
             self.take_back()
         finally:
+            r.heap.leave(self.frame)
             r.facts.pop_scope()
             r.frame = self.outer
 

@@ -60,14 +60,3 @@ class Text:
 
     template: str
     values: list[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class ListMethod:
-    """`append` and its kin of a list."""
-
-    of: list[Any]
-    name: str
-
-
-LIST_METHODS = ("append", "extend", "insert", "pop", "reverse", "clear", "remove")

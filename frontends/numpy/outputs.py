@@ -79,6 +79,8 @@ def placed(result: Any, out: Any) -> Any:
 
 def store_results(r: Recorder, result: Any, out: Any) -> Any:
     """Stores traced results into traced buffers; what is returned then."""
+    if out is None:
+        return result
     stores = [(o, content(r, x, o)) for x, o in pairs(result, out) if o is not None and not same_elements(x, o)]
     for buffer, value in stores:
         if buffer.ndim:

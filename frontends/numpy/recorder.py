@@ -15,6 +15,7 @@ from functools import reduce
 from typing import Any, Literal, NoReturn
 
 from tracebuf.errors import UnsupportedError, note_location
+from tracebuf.frontends.numpy.heap import Heap
 from tracebuf.frontends.numpy.values import ArrayRef, Diagonal, Groups, GuardedRef, Storage, View, storages_of
 from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, mul, neg, sub, substitute, sym, symbols
@@ -78,6 +79,7 @@ class Recorder:
         self.unbound: set[str] = set()
         self.watched: set[int] = set()
         """Names that were read where nothing is bound to them."""
+        self.heap = Heap()
         self.outer_values: Callable[[], Iterable[Any]] = tuple
         """What names of the functions around the one being traced hold."""
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import ast
 
+from tracebuf.frontends.numpy.heap import Record
+
 _PLAIN = "use a plain function, and return a tuple or an array"
 STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
     ast.Try: ("`try` around what may raise at run time", "test for it with an if, or put the try around the call"),
     ast.With: ("`with`", "enter the context around the call"),
-    ast.Delete: ("`del` of anything but a name", "leave it out"),
+    ast.Delete: ("`del` of anything but a name or an item of a list or dict", "leave it out"),
     ast.Global: ("`global` of a name that is bound", "return the value, and bind it outside"),
     ast.Nonlocal: ("`nonlocal` of a name that is bound", "return the value"),
     ast.ClassDef: ("a class definition", "define it outside the function, and pass numbers and arrays in"),
@@ -20,8 +22,6 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
 }
 EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
     ast.SetComp: ("a set comprehension", "use a list comprehension"),
-    ast.DictComp: ("a dict comprehension", "use a list comprehension, and indices in place of keys"),
-    ast.Dict: ("a dict", "use names or a tuple, and make the dict outside"),
     ast.Set: ("a set", "use a tuple"),
     ast.Yield: ("`yield`", _PLAIN),
     ast.YieldFrom: ("`yield from`", _PLAIN),
@@ -51,13 +51,15 @@ OF_ARRAYS = "use operators, slices, np.* functions, or a loop over the elements"
 
 _NAMES = {
     "Range": "range", "Items": "result of enumerate, zip or reversed", "Once": "iterator", "NestedFunction": "function",
-    "Flat": "flat iterator", "Partial": "partial", "Text": "str", "Method": "method", "ListMethod": "method",
+    "Flat": "flat iterator", "Partial": "partial", "Text": "str", "Method": "method", "BoxMethod": "method",
+    "BoundMethod": "method", "DictView": "view of a dict",
 }  # fmt: skip
 
 
 def name_of(x: object) -> str:
     """The name of a value's type, as the user knows it."""
-    return _NAMES.get(type(x).__name__, type(x).__name__)
+    kind = x.kind if isinstance(x, Record) else type(x)
+    return _NAMES.get(kind.__name__, kind.__name__)
 
 
 def statement(node: ast.stmt) -> tuple[str, str]:

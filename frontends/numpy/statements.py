@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError, note_location
-from tracebuf.frontends.numpy import rewrites, subscripts
+from tracebuf.frontends.numpy import dicts, operators, records, rewrites, subscripts
 from tracebuf.frontends.numpy.choices import SIMPLE, to_split
 from tracebuf.frontends.numpy.creation import arange
 from tracebuf.frontends.numpy.expressions import Expressions
 from tracebuf.frontends.numpy.fresh import as_operand
+from tracebuf.frontends.numpy.heap import Record
 from tracebuf.frontends.numpy.iteration import Items, Range, item, iterable_of, length
 from tracebuf.frontends.numpy.joins import trace_if
 from tracebuf.frontends.numpy.kinds import (
@@ -57,8 +58,8 @@ if TYPE_CHECKING:
 INPLACE = {name: ufunc for name, (_, ufunc) in BINARY.items()}
 JUMPS = (ast.Return, ast.Break, ast.Continue)
 OURS = frozenset([JUMP, RETURN])
-CERTAIN = (TypeError, ValueError, IndexError, ZeroDivisionError, OverflowError, UnboundLocalError, NameError,
-           np.exceptions.AxisError)  # fmt: skip
+CERTAIN = (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError, OverflowError,
+           UnboundLocalError, NameError, np.exceptions.AxisError)  # fmt: skip
 """What can be raised again with its text alone."""
 
 
@@ -106,7 +107,7 @@ class Statements(Expressions, Protected):
         """The truth of an expression, for each sort of a value that it uses."""
         choice = to_split(node, env)
         if choice is None:
-            found: bool | PyBool = truth(self.r, self.expr(node, env))
+            found: bool | PyBool = self.truth(node, self.expr(node, env))
         else:
             arms = [lambda inner: self.test(node, inner)] * 2
             found = truth(self.r, self.choose(node, PyBool(choice.condition), arms, env))
@@ -173,22 +174,43 @@ class Statements(Expressions, Protected):
         elif isinstance(target, ast.Subscript):
             base, index = self.expr(target.value, env), self.expr(target.slice, env)
             self.at(target)
-            if isinstance(base, list) and isinstance(index, int):
-                self.change_list(target, base)
-                base[index] = value
-                return
             if not isinstance(base, ArrayRef):
-                raise self.no_store(target, base)
+                return self.store_into(target, base, index, value)
             value = self.range_items(target, base, value) if isinstance(value, Range) else self.storable(target, value)
             subscripts.store(self.r, base, index, value)
         elif isinstance(target, ast.Attribute) and target.attr == "shape":
             base = self.expr(target.value, env)
             self.at(target)
             if not isinstance(base, ArrayRef):
-                raise self.refuse(target, *rewrites.ATTRIBUTE_SET)
+                return self.set_attribute(target, base, target.attr, value)
             set_shape(self.r, base, value)
+        elif isinstance(target, ast.Attribute):
+            base = self.expr(target.value, env)
+            self.at(target)
+            self.set_attribute(target, base, target.attr, value)
         else:
             raise self.refuse(target, *rewrites.ATTRIBUTE_SET)
+
+    def store_into(self, target: ast.Subscript, base: Any, index: Any, value: Any) -> None:
+        """base[index] = value, where base is no array."""
+        if isinstance(base, dict):
+            dicts.store(self, target, base, index, value)
+        elif isinstance(base, list) and isinstance(index, (int, PyInt)):
+            place = dicts.place(self, target, index)
+            if base[place] is not value:
+                self.change(target, base)
+                base[place] = value
+        elif isinstance(base, Record):
+            found = records.special(self, target, base, "__setitem__", "does not support item assignment")
+            self.call(target, found, [index, value], {})
+        else:
+            raise self.no_store(target, base)
+
+    def set_attribute(self, node: ast.AST, base: Any, name: str, value: Any) -> None:
+        """base.name = value."""
+        if not records.is_ours(base) or isinstance(base, records.Super):
+            raise self.refuse(node, *rewrites.ATTRIBUTE_SET)
+        records.store(self, node, base, name, value)
 
     def no_store(self, target: ast.Subscript, base: Any) -> Exception:
         """Why nothing is stored into an item of `base`."""
@@ -257,16 +279,20 @@ class Statements(Expressions, Protected):
                 self.augment_picked(name, base, index, old, right, state == subscripts.state(self.r, base, index))
                 return
             new = self.augmented(name, old, right)
-            if not isinstance(old, ArrayRef):
-                if isinstance(base, list) and isinstance(index, int):
-                    self.change_list(target, base)
-                    base[index] = new
-                    return
-                if not isinstance(base, ArrayRef):
-                    raise self.no_store(target, base)
+            if not isinstance(base, ArrayRef):
+                self.store_into(target, base, index, new)
+            elif not isinstance(old, ArrayRef):
                 subscripts.store(self.r, base, index, new)
         else:
-            raise self.refuse(node, *rewrites.ATTRIBUTE_SET)
+            base = self.expr(target.value, env)
+            self.at(target)
+            old = self.attribute(target, base, target.attr)
+            right = self.expr(node.value, env)
+            self.at(node)
+            new = self.augmented(name, old, right)
+            if target.attr == "shape" and isinstance(base, ArrayRef):
+                raise self.refuse(node, *rewrites.ATTRIBUTE_SET)
+            self.set_attribute(target, base, target.attr, new)
 
     def augment_picked(self, name: str, base: ArrayRef, index: Any, old: Any, right: Any, same: bool) -> None:
         """`base[index] OP= right` where arrays are in the index: what was picked is changed and stored back; in place,
@@ -285,6 +311,9 @@ class Statements(Expressions, Protected):
         """`old OP= right`: in place for arrays."""
         if isinstance(old, Choice):
             raise path_dependent(self.r, "<value>", "values of different types")
+        if operators.is_operand(old) or (operators.is_operand(right) and not isinstance(old, ArrayRef)):
+            found = operators.augmented(self, ast.Pass(), name, old, right)
+            return self.operate(name, old, right) if found is NotImplemented else found
         if not isinstance(old, ArrayRef):
             return binary(self.r, name, self.beside(old, right), right)
         right = as_operand(self.r, right)
@@ -540,6 +569,11 @@ class Statements(Expressions, Protected):
 
     def stmt_Delete(self, node: ast.Delete, env: Env) -> None:
         for target in node.targets:
+            if isinstance(target, ast.Subscript):
+                base, index = self.expr(target.value, env), self.expr(target.slice, env)
+                self.at(target)
+                dicts.delete(self, target, base, index)
+                continue
             if not isinstance(target, ast.Name):
                 raise self.refuse(node, *rewrites.statement(node))
             self.load_name(target.id, env, target)

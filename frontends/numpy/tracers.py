@@ -104,6 +104,8 @@ class Run:
             if found is None:
                 found = self.held[id(x)] = Tracer(self, x)
             return found
+        if isinstance(x, (tuple, list)) and self.r.heap.number(x) is not None:
+            raise self.refuse(f"a {type(x).__name__} of the caller's", "pass its items, or define it in a file")
         if type(x) is tuple:
             return tuple(self.wrap(i) for i in x)
         if type(x) is list:

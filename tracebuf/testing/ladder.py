@@ -29,9 +29,10 @@ from typing import Any
 import numpy as np
 
 from tracebuf import pipeline
-from tracebuf.api import BufferizedFunction, bufferize, build_results
+from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import TracebufError, UnsupportedError
-from tracebuf.frontends.numpy.trace import Call, Pick, Traced
+from tracebuf.frontends.numpy.results import Made, Pick, build_results
+from tracebuf.frontends.numpy.trace import Call, Traced
 from tracebuf.interpret import memref, tensor
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import Func
@@ -297,7 +298,7 @@ def choices(plan: Any) -> int:
     """The results that are one thing or another."""
     if isinstance(plan, Pick):
         return 1 + choices(plan.then) + choices(plan.orelse)
-    return sum(map(choices, plan)) if isinstance(plan, tuple | list) else 0
+    return sum(map(choices, plan.items)) if isinstance(plan, Made) else 0
 
 
 def eager_allocations(function: Callable[..., Any], args: Sequence[Any], kept: Sequence[Array] = ()) -> int:
