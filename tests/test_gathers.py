@@ -229,3 +229,45 @@ def test_bincount(name: str) -> None:
 def test_counts_that_raise(text: str) -> None:
     x = np.array([3, 1, 1, 0, 5])
     assert agree(program(f"def f(x, w):\n    return np.bincount({text})"), x, np.ones(5)) is not None
+
+
+X = np.array([-1.0, 0.0, 0.5, 1.0, 2.5, 3.0, 9.0, np.nan, np.inf, -np.inf])
+XP = np.array([0.0, 1.0, 1.0, 3.0])
+INTERPOLATIONS = {
+    "plain": "np.interp(x, xp, fp)",
+    "beside": "np.interp(x, xp, fp, left=-7, right=7.5)",
+    "a number": "np.interp(0.25, xp, fp), np.interp(2, xp, fp)",
+    "a table": "np.interp(x.reshape(2, 5), xp, fp)",
+    "a period": "np.interp(x, xp, fp, period=2.5)",
+    "one point": "np.interp(x, xp[:1], fp[:1])",
+    "infinite values": "np.interp(x, xp, np.array([1.0, np.inf, np.inf, -np.inf]))",
+    "integers": "np.interp(np.arange(5), np.arange(4), np.array([3, 1, 2, 0]))",
+}
+
+
+@pytest.mark.parametrize("name", INTERPOLATIONS)
+def test_interp(name: str) -> None:
+    up(f"def f(x, xp, fp):\n    return {INTERPOLATIONS[name]}", X, XP, np.array([5.0, -1.0, 2.0, 0.1]))
+
+
+@pytest.mark.parametrize(
+    "text", ["x, xp[:0], fp[:0]", "x, xp, fp[1:]", "x, xp.reshape(2, 2), fp", "x, xp, fp, period=0"]
+)
+def test_interpolations_that_raise(text: str) -> None:
+    assert agree(program(f"def f(x, xp, fp):\n    return np.interp({text})"), X, XP, XP) is not None
+
+
+CHOICES = {
+    "of arrays": "np.choose(i, [a, a * 2, -a])",
+    "of numbers": "np.choose(i, (1, 2.5, True))",
+    "wrapped": "np.choose(i + 7, [a, 0], mode='wrap')",
+    "clipped": "np.choose(i - 1, [a, a + 1], mode='clip')",
+    "out of bounds": "np.choose(i + 2, [a, a, a])",
+    "one": "np.choose(i * 0, [a])",
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_choose(name: str) -> None:
+    f = program(f"def f(a, i):\n    return {CHOICES[name]}")
+    agree(f, A[:4], np.array([2, 0, 1, 1]))
