@@ -164,3 +164,60 @@ def test_captured_numbers() -> None:
     f = program("def f(a): return a * W", W=np.exp(2j * np.pi / 8))
     agree(f, some(5))
     agree(program("def f(a): return a * W", W=1 - 0j), some(5))
+
+
+REDUCTIONS = ["np.sum(a, axis=x)", "np.prod(a, axis=x)", "a.mean(axis=x)", "a.max(axis=x)", "a.min(axis=x)",
+              "np.any(a, axis=x)", "np.all(a, axis=x)", "a.argmax(axis=x)", "a.argmin(axis=x)", "np.cumsum(a, axis=x)",
+              "np.cumprod(a, axis=x)", "np.var(a, axis=x)", "np.std(a, axis=x, ddof=1)", "np.ptp(a, axis=x)",
+              "np.sum(a, axis=x, where=a != 0)", "np.sum(a, axis=x, initial=2j)", "np.count_nonzero(a, axis=x)",
+              "np.nansum(a, axis=x)", "np.nanmean(a, axis=x)", "np.nanmax(a, axis=x)", "np.linalg.norm(a, axis=x)",
+              "np.add.reduce(a, axis=x or 0)", "np.multiply.accumulate(a, axis=x or 0)", "a.sum(axis=x, keepdims=True)",
+              "np.sum(abs(a) ** 2, axis=x)"]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", slow_but(REDUCTIONS[:3] + REDUCTIONS[11:12], REDUCTIONS))
+@pytest.mark.parametrize("dtype", TYPES)
+def test_reductions(form: str, dtype: Any) -> None:
+    for axis in (None, 0, -1):
+        f = program(f"def f(a): return {form.replace('x or 0', str(axis or 0)).replace('axis=x', f'axis={axis}')}")
+        for shape in ((3, 4), (1, 1), (7,), (40, 7), (40, 0)):
+            for a in (some(shape, dtype), some(shape, dtype).T):
+                agree(f, a, ulp=32 * a.size)
+        holes = some((4, 5), dtype)
+        holes[1, 2], holes[3, 3] = np.nan, complex(1, np.nan)
+        agree(f, holes, ulp=64)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_extremes_are_lexicographic(dtype: Any) -> None:
+    f = program("def f(a): return a.max(), a.min(), a.argmax(), a.argmin(), np.maximum.reduce(a), np.fmax.reduce(a)")
+    rng = np.random.default_rng(5)
+    for n in (1, 2, 30):
+        agree(f, (rng.integers(0, 3, n) + 1j * rng.integers(0, 3, n)).astype(dtype))
+        agree(f, rng.choice(odd(dtype), n))
+
+
+def test_sums_are_exact_enough() -> None:
+    """Pairwise, as float sums are: a running complex64 sum would stand still."""
+    n = 2**22
+    got = agree(program("def f(a): return a.sum()"), np.full(n, 0.1 + 0.1j, np.complex64), ulp=64)
+    assert abs(got - n * np.complex64(0.1 + 0.1j)) < 1e-5 * abs(got)
+
+
+PRODUCTS = ["a @ b", "np.dot(a, b)", "a @ v", "v @ b", "v @ v", "np.vdot(v, v)", "np.inner(a, a)", "np.outer(v, v)",
+            "a @ b.real", "a.T @ a.conj()", "np.conj(a.T) @ a", "b[:, ::2] @ b[::2]", "np.vdot(a, a)",
+            "np.linalg.norm(a)", "np.linalg.norm(v)", "np.linalg.norm(v, 1)", "np.einsum('ij,jk->ik', a, b)",
+            "np.tensordot(a, b, 1)", "np.stack((a, b)) @ b", "np.trace(a)", "np.dot(a, 2j)"]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", slow_but(PRODUCTS[:3] + PRODUCTS[4:6], PRODUCTS))
+@pytest.mark.parametrize("dtype", TYPES)
+def test_products(form: str, dtype: Any) -> None:
+    f = program(f"def f(a, b, v): return {form}")
+    for n in (1, 2, 6, 0):
+        agree(f, some((n, n), dtype), some((n, n), dtype, 1), some(n, dtype, 2), ulp=256)
+
+
+def test_products_into_matrices() -> None:
+    f = program("def f(a, b, c):\n c += a @ b\n c -= b @ a\n c[1:, 1:] -= np.outer(a[0, 1:], b[1:, 0])\n return c")
+    agree(f, some((5, 5)), some((5, 5), seed=1), some((5, 5), seed=2), ulp=256)

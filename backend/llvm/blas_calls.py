@@ -15,14 +15,22 @@ from dataclasses import dataclass
 
 from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.loops import Buffer
+from tracebuf.backend.llvm.scalars import ELEMENT_SLOT
 from tracebuf.ir.core import Block
 from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.protocols import llvm_type
-from tracebuf.ir.types import F32, F64, MemRefType
+from tracebuf.ir.types import C64, C128, F32, F64, MemRefType, ScalarType
 from tracebuf.lower.plan import Nest, plan
 from tracebuf.ops import linalg as la
 
-BLAS_ELEMENTS = (F32, F64)
+_LETTERS = {F32: "s", F64: "d", C64: "c", C128: "z"}
+
+
+def by_blas(op: la.Contraction, element: ScalarType) -> bool:
+    """Whether BLAS has this product; a complex dot product, which it returns in a way of its own, is loops."""
+    return element in _LETTERS and not (element.is_complex and isinstance(op, la.Dot))
+
+
 _LIMIT = str(2**31 - 1)
 
 
@@ -68,7 +76,7 @@ class BlasWriter:
         code.jump(end)
         code.place(loops)
         if overwrite:
-            self.write_nest(_zero(nest).as_rare(), ["0.0", out])
+            self.write_nest(_zero(nest).as_rare(), [literal(element, 0), out])
         self.write_nest(nest.as_rare(), list(operands))
         code.jump(end)
         code.place(end)
@@ -159,13 +167,18 @@ class BlasWriter:
     def _call(self, out: Buffer, routine: str, result: str, args: Sequence[tuple[str, str]]) -> str:
         """A BLAS call: what is not a pointer goes by address; 64-bit integers are cut to 32."""
         code = self.code
-        name = ("s" if out.type.element is F32 else "d") + routine
+        element = out.type.element
+        name = _LETTERS[element] + routine
         code.imports[f"blas_{name}"] = ("blas", name)
         code.declare(f"blas_{name}", f"{result} @({', '.join('ptr' for _ in args)})")
         passed = []
         for k, (type_, value) in enumerate(args):
             if type_ == "ptr":
                 passed.append(("ptr", value))
+                continue
+            if element.is_complex and type_ == llvm_type(element):
+                code.store(element, value, slot := code.slot(ELEMENT_SLOT, 2000 + k))
+                passed.append(("ptr", slot))
                 continue
             slot = code.slot("i64", 2000 + k)
             stored = code.inst(f"trunc i64 {value} to i32") if type_ == "i32" and value[0] == "%" else value

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tracebuf.backend.llvm import abi
-from tracebuf.backend.llvm.blas_calls import BLAS_ELEMENTS, BlasWriter
+from tracebuf.backend.llvm.blas_calls import BlasWriter, by_blas
 from tracebuf.backend.llvm.code import Access, Code
 from tracebuf.backend.llvm.loops import Buffer, NestWriter, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
@@ -256,7 +256,7 @@ class KernelWriter:
             self.references.append(op)
             return
         nest = plan(spec)
-        if isinstance(op, linalg.Contraction) and linalg.element_type(types[2]) in BLAS_ELEMENTS:
+        if isinstance(op, linalg.Contraction) and by_blas(op, linalg.element_type(types[2])):
             self.plans.append(f"{op.name} by BLAS where strides allow, else\n{nest}")
             fill = zero_fill_before(op)
             self.blas.product(op, nest, [b for b in operands if isinstance(b, Buffer)], fill in self.skipped)
@@ -268,7 +268,7 @@ class KernelWriter:
         then).
         """
         following = product_after(op)
-        if following is not None and linalg.element_type(op.operand(1).type) in BLAS_ELEMENTS:
+        if following is not None and by_blas(following, linalg.element_type(op.operand(1).type)):
             self.skipped.add(op)
         else:
             self._structured(op)

@@ -14,13 +14,13 @@ from tracebuf.frontends.numpy.broadcasting import broadcast, shape_text
 from tracebuf.frontends.numpy.fresh import as_array, copy_of, only, strong
 from tracebuf.frontends.numpy.loops import at, for_all
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of, reduce
+from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of, power, reduce
 from tracebuf.frontends.numpy.reshape import flat_values, is_dense
 from tracebuf.frontends.numpy.ufuncs import Body, Operand, convert_to, elementwise, input_of, out_of
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, Scalar, axis_order
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim
-from tracebuf.ir.types import F16, F32, F64, ScalarType, scalar_type
+from tracebuf.ir.types import C64, C128, F16, F32, F64, ScalarType, scalar_type
 from tracebuf.ops import linalg
 
 
@@ -158,7 +158,8 @@ def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
     only(r, "np.dot of a number", out=(out, None))
     product = elementwise(r, np.multiply, [strong(r, a), strong(r, b)])
     in_order = isinstance(product, ArrayRef) and product.storage.order == tuple(range(product.ndim))
-    if not isinstance(product, ArrayRef) or in_order or product.element not in (F32, F64):
+    by_blas = isinstance(product, ArrayRef) and product.element in (F32, F64, C64, C128)
+    if not isinstance(product, ArrayRef) or in_order or not by_blas:
         return product
     if product.ndim > 2:
         raise UnsupportedError("np.dot of a number and a stack of matrices", location=r.loc, instead="a * b")
@@ -169,13 +170,11 @@ def norm(r: Recorder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any =
     """np.linalg.norm of all elements, or of vectors along an axis: `ord` None, 2, 1 or infinite, or "fro" of a matrix;
     others are host calls."""
     ref = as_array(r, x)
-    if ref.dtype.kind == "c":
-        return host_linalg.NORM(r, x, ord, axis, keepdims)
-    ref = ref if ref.element.is_float else copy_of(r, ref, F64, range(ref.ndim))
+    ref = ref if ref.element.component.is_float else copy_of(r, ref, F64, range(ref.ndim))
     frobenius = ord in ("fro", "f") and (ref.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 0) == 2
     if axis is None and (ord is None or frobenius or (ord == 2 and ref.ndim == 1)):
-        squares = as_array(r, elementwise(r, np.multiply, [ref, ref]))
-        if ref.ndim == 1 and not keepdims:
+        squares = squares_of(r, ref)
+        if ref.ndim == 1 and not keepdims and not ref.element.is_complex:
             return elementwise(r, np.sqrt, [matmul(r, ref, ref, "dot")])
         return elementwise(r, np.sqrt, [reduce(r, np.add, squares, None, None, None, keepdims)])
     if axis is None and ref.ndim == 1:
@@ -193,8 +192,13 @@ def norm(r: Recorder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any =
         ufunc = {1: np.add, np.inf: np.maximum, -np.inf: np.minimum}[ord]
         start = 0 if ord == np.inf else NO_VALUE
         return reduce(r, ufunc, size, axis, None, None, keepdims, start)
-    squares = as_array(r, elementwise(r, np.multiply, [ref, ref]))
+    squares = squares_of(r, ref)
     return elementwise(r, np.sqrt, [reduce(r, np.add, squares, axis, None, None, keepdims)])
+
+
+def squares_of(r: Recorder, ref: ArrayRef) -> ArrayRef:
+    """The squared magnitudes of elements."""
+    return as_array(r, power(r, ref) if ref.element.is_complex else elementwise(r, np.multiply, [ref, ref]))
 
 
 def as_element(r: Recorder, ref: ArrayRef, element: ScalarType) -> Value:

@@ -15,6 +15,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import shape_text
+from tracebuf.frontends.numpy.complexes import imaginary, real
 from tracebuf.frontends.numpy.fresh import copy_of
 from tracebuf.frontends.numpy.indexing import as_int, check_number
 from tracebuf.frontends.numpy.recorder import Recorder
@@ -301,7 +302,7 @@ def divide(
 
 def inexact(r: Recorder, dtype: Any, what: str) -> np.dtype | None:
     """A `dtype=` of a mean or variance."""
-    if dtype is not None and np.dtype(dtype).kind != "f":
+    if dtype is not None and np.dtype(dtype).kind not in "fc":
         reason = f"{what} in dtype {np.dtype(dtype)}"
         raise UnsupportedError(reason, location=r.loc, instead="convert the result: .astype(dtype)")
     return None if dtype is None else np.dtype(dtype)
@@ -319,7 +320,7 @@ def mean(
     """np.mean (_mean): integers and bools in float64, float16 by way of float32; the sum divided by the count."""
     wanted = inexact(r, dtype, "the mean")
     half = wanted is None and ref.dtype == np.float16
-    if wanted is None and ref.dtype.kind != "f":
+    if wanted is None and ref.dtype.kind not in "fc":
         wanted = F64.dtype
     total = reduce(r, np.add, ref, axis, F32.dtype if half else wanted, out, keepdims, NO_VALUE, where)
     count = count_of(r, ref, axis, keepdims, where)
@@ -347,16 +348,30 @@ def var(
 ) -> ArrayRef | Scalar:
     """np.var (_var): the mean of squared distances from the mean (or `centre`), with `ddof` less to divide by."""
     wanted = inexact(r, dtype, "the variance")
-    if wanted is None and ref.dtype.kind != "f":
+    if wanted is not None and "c" in (wanted.kind, ref.dtype.kind):
+        reason = "the variance of complex numbers, or as a complex number, in a dtype"
+        raise UnsupportedError(reason, location=r.loc, instead="convert the array: a.astype(dtype)")
+    if wanted is None and ref.dtype.kind not in "fc":
         wanted = F64.dtype
     if centre is None:
         centre = reduce(r, np.add, ref, axis, wanted, None, True, NO_VALUE, where)
         centre = divide(r, centre, count_of(r, ref, axis, True, where))
     distance = elementwise(r, np.subtract, [ref, centre])
-    squares = as_tensor(r, elementwise(r, np.square, [distance]))
+    squares = as_tensor(r, elementwise(r, np.square, [distance]) if not ref.element.is_complex else power(r, distance))
     total = reduce(r, np.add, squares, axis, wanted, out, keepdims, NO_VALUE, where)
     left = elementwise(r, np.subtract, [count_of(r, ref, axis, keepdims, where), ddof])
     return divide(r, total, elementwise(r, np.maximum, [left, 0]), out)
+
+
+def power(r: Recorder, x: Any) -> ArrayRef | Scalar:
+    """The sum of the squares of the parts of complex numbers."""
+    element = x.element.component
+
+    def compute(body: Body, args: list[Value]) -> Value:
+        squares = [body.add(arith.MulF.of(v, v, body.loc)) for v in (real(body, args[0]), imaginary(body, args[0]))]
+        return body.add(arith.AddF.of(squares[0], squares[1], body.loc))
+
+    return build(r, compute, [x], [x.element], element)
 
 
 def as_tensor(r: Recorder, x: Any) -> ArrayRef:
@@ -394,7 +409,7 @@ def arg_extreme(
 
     def combine(body: Body, place: Value, args: Sequence[Value]) -> Value:
         here = apply_rule(np.equal, body, [args[0], args[1]], (ref.dtype, ref.dtype, BOOL))
-        if ref.element.is_float:
+        if ref.element.component.is_float:
             nan = apply_rule(np.isnan, body, [args[0]], (ref.dtype, BOOL))
             here = body.add(arith.OrI.of(here, nan, body.loc))
         at = body.constant(0, I64)

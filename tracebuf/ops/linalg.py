@@ -248,7 +248,7 @@ class Generic(DestinationOp):
             return None
         others = [v for v in op.operands if v is not arg]
         alone = len(others) == 1 and len(op.result.uses) == 1
-        return (op, others[0]) if alone and isinstance(op, (arith.AddF, *ANY_ORDER)) else None
+        return (op, others[0]) if alone and isinstance(op, (arith.AddF, complex.Add, *ANY_ORDER)) else None
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         shape = iteration_shape(self.maps, args, len(self.iterators))

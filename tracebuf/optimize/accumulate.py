@@ -14,7 +14,7 @@ from collections.abc import Callable
 from tracebuf.analysis.dataflow import Dataflow
 from tracebuf.analysis.parts import Parts
 from tracebuf.ir.core import Func, Use, Value
-from tracebuf.ops import arith
+from tracebuf.ops import arith, complex
 from tracebuf.ops.linalg import Contraction, Dot, Fill, Generic
 from tracebuf.ops.tensor import ExtractSlice, InsertSlice
 from tracebuf.optimize.versions import Versions
@@ -37,17 +37,17 @@ def accumulate_products(func: Func) -> None:
 
 
 def is_difference(op: Generic) -> bool:
-    return isinstance(op.body.ops[0], arith.SubF)
+    return isinstance(op.body.ops[0], arith.SubF | complex.Sub)
 
 
 def is_float_sum(op: Generic) -> bool:
-    """`x + y` or `x - y` of two float arrays of the full shape, and nothing else."""
+    """`x + y` or `x - y` of two arrays of floats or complex numbers of the full shape, and nothing else."""
     ops = op.body.ops
     return (
         op.on_tensors
         and op.n_ins == 2
         and len(ops) == 2
-        and isinstance(ops[0], arith.AddF | arith.SubF)
+        and isinstance(ops[0], arith.AddF | arith.SubF | complex.Add | complex.Sub)
         and set(ops[0].operands) == set(op.body.args[:2])
         and all(m.is_identity for m in op.maps)
         and op.uses[0].value.type == op.uses[1].value.type
