@@ -151,7 +151,7 @@ class Memory:
         return Buffer(known, source.base, pointer, sizes, strides, source.roots, source.nbytes)
 
     def regrouped(self, op: Op, source: Buffer, values: dict[Value, str]) -> Buffer:
-        """A collapse_shape, expand_shape or diagonal: the same memory, other sizes and strides."""
+        """A collapse_shape, expand_shape, recast or diagonal: the same memory, other sizes and strides."""
         code, type_ = self.code, op.result.memref_type
         sizes: list[str] = []
         strides: list[str] = []
@@ -166,6 +166,8 @@ class Memory:
             for group in op.attrs["groups"]:
                 sizes.append(code.product([source.sizes[a] for a in group]))
                 strides.append(source.strides[group[-1]])
+        elif isinstance(op, memref.Recast):
+            sizes, strides = self._recast(op, source)
         else:
             a, b = op.attrs["axes"]
             kept = [k for k in range(len(source.sizes)) if k not in (a, b)]
@@ -173,6 +175,18 @@ class Memory:
             strides = [*(source.strides[k] for k in kept), code.add(source.strides[a], source.strides[b])]
         sizes = [str(n) if isinstance(n, int) else v for n, v in zip(type_.shape, sizes, strict=True)]
         return Buffer(type_, source.base, source.pointer, tuple(sizes), tuple(strides), source.roots, source.nbytes)
+
+
+    def _recast(self, op: memref.Recast, source: Buffer) -> tuple[list[str], list[str]]:
+        """Sizes and strides of the same memory as elements of another type."""
+        code, sizes, strides = self.code, list(source.sizes), list(source.strides)
+        rank = op.result.memref_type.rank
+        if rank > len(sizes):
+            return [*sizes, "2"], [*(code.mul(s, "2") for s in strides), "1"]
+        if rank < len(sizes):
+            halves = [str(int(s) // 2) if s[0] != "%" else code.inst(f"sdiv i64 {s}, 2") for s in strides[:-1]]
+            return sizes[:-1], halves
+        return sizes, strides
 
 
 def layout_order(type_: MemRefType) -> tuple[int, ...]:

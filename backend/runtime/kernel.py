@@ -198,9 +198,9 @@ class Kernel:
         base, pointer, *dims = context.frame[at : at + 2 + 2 * n]
         shape, strides = tuple(dims[:n]), tuple(s * size for s in dims[n:])
         if result.argument is None and base in context.owners:
-            return _view(context.owners[base], base, pointer, shape, strides)
+            return _view(context.owners[base], base, pointer, shape, strides, type_.element.dtype)
         k = self._argument_at(base, context) if result.argument is None else result.argument
-        return _view(args[k], context.frame[self.frame.arg_at[k]], pointer, shape, strides)
+        return _view(args[k], context.frame[self.frame.arg_at[k]], pointer, shape, strides, type_.element.dtype)
 
     def _argument_at(self, base: int, context: Context) -> int:
         """The argument whose element 0 is at `base`."""
@@ -237,26 +237,33 @@ def _scalar(context: Context, at: int, type_: ScalarType) -> Any:
 class _Memory:
     """Memory of an array under another geometry, for arrays that lend no buffer; keeps the array alive."""
 
-    def __init__(self, owner: np.ndarray, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+    def __init__(
+        self, owner: np.ndarray, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype
+    ) -> None:
         self.owner = owner
-        data, typestr = (pointer, not owner.flags.writeable), owner.dtype.str
-        self.__array_interface__ = {"data": data, "shape": shape, "strides": strides, "typestr": typestr, "version": 3}
+        data = (pointer, not owner.flags.writeable)
+        self.__array_interface__ = {
+            "data": data, "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3,
+        }  # fmt: skip
 
 
-def _view(owner: np.ndarray, start: int, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
+def _view(
+    owner: np.ndarray, start: int, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype
+) -> np.ndarray:
     """The array itself (its data is at `start`) where the geometry is its own, else a view of it."""
-    if pointer == start and shape == owner.shape and _same_steps(shape, strides, owner.strides):
+    same = pointer == start and shape == owner.shape and _same_steps(shape, strides, owner.strides)
+    if same and dtype == owner.dtype:
         return owner
     whole = owner if owner.flags.c_contiguous or not isinstance(owner.base, np.ndarray) else owner.base
     if whole.flags.c_contiguous:
         offset = pointer - whole.__array_interface__["data"][0]
         try:
-            view: np.ndarray = np.ndarray(shape, owner.dtype, whole, offset, strides)
+            view: np.ndarray = np.ndarray(shape, dtype, whole, offset, strides)
         except ValueError:  # the memory lies outside of what this array lends
-            return np.asarray(_Memory(owner, pointer, shape, strides))
+            return np.asarray(_Memory(owner, pointer, shape, strides, dtype))
         view.flags.writeable = owner.flags.writeable
         return view
-    return np.asarray(_Memory(owner, pointer, shape, strides))
+    return np.asarray(_Memory(owner, pointer, shape, strides, dtype))
 
 
 def _same_steps(shape: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]) -> bool:

@@ -2,10 +2,12 @@
 
 Where to look, from what is known first to what knows the rest:
 
-    values, recorder                 storages, references and traced numbers; where ops go, and what is known of sizes
+    values, frames, recorder         storages, references and traced numbers; where ops go, and what is known of sizes
     arguments, captures, outputs     what of a call joins the key; arrays from outside; `f(..., out=buffer)`
     ufuncs, broadcasting, conditions dtypes and bodies of elementwise functions, shapes that meet, checks
     indexing, reshape, shapes        views and elements, read and stored to
+    complexes, pycomplex, pycmath, parts
+                                     complex elements, Python's complex numbers and cmath, .real, .imag and views
     scalars, pyints, weak_ints, powers, pymath, pybuiltins, pyfolds
                                      Python's own arithmetic and builtins on traced numbers
     reductions, ordered, running, pairs, products, contractions, einsum, convolutions, vectors, covariance, fresh,

@@ -12,7 +12,7 @@ from tracebuf.ir.dims import Dim
 def store_diagonal(r: Recorder, storage: Storage, over: Diagonal, value: Value) -> None:
     """The diagonal of a view becomes `value`, whose last axis runs along it."""
     target, shape = ArrayRef(storage, over.view), over.shape
-    new = ArrayRef(r.new_storage(storage.element, shape, range(len(shape)), value))
+    new = ArrayRef(r.new_storage(value.tensor_type.element, shape, range(len(shape)), value))
 
     def one(k: Dim) -> None:
         place, source = at(target, dict.fromkeys(over.axes, k)), at(new, {len(shape) - 1: k})

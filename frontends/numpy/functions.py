@@ -23,6 +23,7 @@ from tracebuf.frontends.numpy import (
     einsum,
     host_table,
     padding,
+    parts,
     picking,
     products,
     shapes,
@@ -389,14 +390,14 @@ HANDLERS: dict[Any, Handler] = {
     **convolutions.FUNCTIONS, **vectors.FUNCTIONS, **covariance.FUNCTIONS,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
     **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},
-    **PYTHON, **MATH, **CMATH, **host_table.FUNCTIONS, host_call: traced_host_call,
+    **parts.FUNCTIONS, **PYTHON, **MATH, **CMATH, **host_table.FUNCTIONS, host_call: traced_host_call,
 }  # fmt: skip
 METHODS: dict[str, Handler] = {
     "copy": copy_method, "astype": astype, "fill": fill_method, "clip": clip_method, "round": round_function,
     "item": item,
     **aggregates.METHODS, "dot": products.dot, "repeat": stacking.repeat, **shapes.METHODS, **host_table.METHODS,
     **picking.METHODS,
-    **sorted_places.METHODS,
+    **sorted_places.METHODS, **parts.METHODS,
 }  # fmt: skip
 SCALAR_METHODS: dict[str, Handler] = {
     "item": python_number, "tolist": python_number, "round": round_function, "is_integer": is_integer,
@@ -446,6 +447,8 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
             return shapes.transpose(r, x)
         if name == "mT":
             return shapes.matrix_transpose(r, x)
+        if name in ("real", "imag"):
+            return parts.part(r, x, name)
         if name == "flat":
             return Flat(r, x)
         simple = {"ndim": x.ndim, "dtype": x.dtype, "itemsize": x.dtype.itemsize}

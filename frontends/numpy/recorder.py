@@ -10,13 +10,24 @@ F3, Z1b).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Literal, NoReturn
 
 from tracebuf.errors import UnsupportedError, note_location
+from tracebuf.frontends.numpy.frames import Frame as Frame
+from tracebuf.frontends.numpy.frames import Guard as Guard
 from tracebuf.frontends.numpy.heap import Heap
-from tracebuf.frontends.numpy.values import ArrayRef, Diagonal, Groups, GuardedRef, Storage, View, storages_of
+from tracebuf.frontends.numpy.values import (
+    ArrayRef,
+    Diagonal,
+    Groups,
+    GuardedRef,
+    Recast,
+    Regrouping,
+    Storage,
+    View,
+    storages_of,
+)
 from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, mul, neg, sub, substitute, sym, symbols
 from tracebuf.ir.facts import Facts
@@ -26,34 +37,14 @@ from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import I1, I64, INDEX, ScalarType, TensorType
 from tracebuf.ops import arith, checks, division, integers, scf, tensor
 from tracebuf.ops.complex import constant
+from tracebuf.ops.recast import Recast as RecastOp
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 OVERFLOW = "Python integers are limited to 64 bits in compiled code"
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """A condition on entry sizes and integer arguments that the specialisation assumes: expr >= 0, == 0 or != 0."""
-
-    kind: Literal["nonneg", "zero", "nonzero"]
-    expr: Expr
-
-
 class DeadEnd(Exception):
     """The rest of this branch or loop body cannot be reached: a check that always fails was recorded."""
-
-
-class Frame:
-    """A region being recorded: the values of storages inside it, and (for loops) the carried arguments made so far."""
-
-    __slots__ = ("block", "cache", "kind", "locals", "parent", "phis", "values")
-
-    def __init__(self, kind: Literal["func", "loop", "branch"], block: Block, parent: Frame | None) -> None:
-        self.kind, self.block, self.parent = kind, block, parent
-        self.values: dict[Storage, Value] = {}
-        self.phis: dict[Storage, Value] = {}
-        self.cache: dict[object, Value] = {}
-        self.locals: set[Storage] = set()
 
 
 class Recorder:
@@ -496,7 +487,7 @@ class Recorder:
         if view.is_whole(storage.shape if view.over is None else view.over.shape):
             return base
         s = self.slice(view)
-        type_ = self.tensor_type(view.sizes, storage.element)
+        type_ = self.tensor_type(view.sizes, view.element(storage))
         return self._once(("extract", base, s), lambda: tensor.ExtractSlice.of(base, s, type_, self.loc))
 
     def _once(self, key: object, make: Callable[[], Op]) -> Value:
@@ -510,9 +501,9 @@ class Recorder:
             return self.value(storage)
         source = self._read(storage, over.view)
         if isinstance(over, Diagonal):
-            return self._once(
-                ("diagonal", source, over.axes), lambda: tensor.ExtractDiagonal.of(source, over.axes, self.loc)
-            )
+            return self._once((over.axes, source), lambda: tensor.ExtractDiagonal.of(source, over.axes, self.loc))
+        if isinstance(over, Recast):
+            return self._once(("recast", source, over.element), lambda: RecastOp.of(source, over.element, self.loc))
         return self._regrouped(source, over.shape, over.old, over.new, over.merged)
 
     def _regrouped(self, value: Value, shape: Sequence[Dim], old: Groups, new: Groups, merged: Sequence[Dim]) -> Value:
@@ -538,9 +529,8 @@ class Recorder:
             return
         self.check_writable(ref)
         base = self._base(ref.storage, ref.view)
-        self._set_base(
-            ref.storage, ref.view, self.add(tensor.InsertSlice.of(new, base, self.slice(ref.view), self.loc)).result
-        )
+        stored = self.add(tensor.InsertSlice.of(new, base, self.slice(ref.view), self.loc)).result
+        self._set_base(ref.storage, ref.view, stored)
 
     def _set_base(self, storage: Storage, view: View, value: Value) -> None:
         """What the view is of becomes `value`: up the chain to the storage (rule S5)."""
@@ -554,7 +544,10 @@ class Recorder:
             store_diagonal(self, storage, over, value)
             return
         inner = over.view
-        back = self._regrouped(value, inner.sizes, over.new, over.old, over.merged)
+        if isinstance(over, Regrouping):
+            back = self._regrouped(value, inner.sizes, over.new, over.old, over.merged)
+        else:
+            back = self.add(RecastOp.of(value, inner.element(storage), self.loc)).result
         if not inner.is_whole(storage.shape if inner.over is None else inner.over.shape):
             base = self._base(storage, inner)
             back = self.add(tensor.InsertSlice.of(back, base, self.slice(inner), self.loc)).result

@@ -39,6 +39,7 @@ from tracebuf.frontends.numpy.liveness import leaves_by, may_end, stored
 from tracebuf.frontends.numpy.loop_plan import LoopSpec, Plan, goes_on, jump_of
 from tracebuf.frontends.numpy.loop_trace import settle, trace_loop
 from tracebuf.frontends.numpy.objects import Text
+from tracebuf.frontends.numpy.parts import set_part
 from tracebuf.frontends.numpy.products import inplace_matmul
 from tracebuf.frontends.numpy.protected import Protected
 from tracebuf.frontends.numpy.pyints import as_int_value
@@ -208,6 +209,8 @@ class Statements(Expressions, Protected):
 
     def set_attribute(self, node: ast.AST, base: Any, name: str, value: Any) -> None:
         """base.name = value."""
+        if isinstance(base, ArrayRef) and name in ("real", "imag"):
+            return set_part(self.r, base, name, self.storable(node, value))
         if not records.is_ours(base) or isinstance(base, records.Super):
             raise self.refuse(node, *rewrites.ATTRIBUTE_SET)
         records.store(self, node, base, name, value)

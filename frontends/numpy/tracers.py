@@ -26,6 +26,7 @@ from tracebuf.frontends.numpy.functions import ScalarMethod
 from tracebuf.frontends.numpy.iteration import UNROLLED, Items, Range, iterable_of, static_items
 from tracebuf.frontends.numpy.kinds import Choice, path_dependent
 from tracebuf.frontends.numpy.objects import Method, NestedFunction, Partial
+from tracebuf.frontends.numpy.parts import set_part
 from tracebuf.frontends.numpy.recorder import Frame
 from tracebuf.frontends.numpy.reshape import Flat, set_shape
 from tracebuf.frontends.numpy.scalars import BINARY, COMPARE, compare, example, unary
@@ -201,6 +202,8 @@ class Run:
     def set_attribute(self, x: Tracer, name: str, value: Any) -> None:
         self.here()
         base = self.unwrap(x)
+        if name in ("real", "imag") and isinstance(base, ArrayRef):
+            return set_part(self.r, base, name, self.i.storable(HERE, self.unwrap(value)))
         if name != "shape" or not isinstance(base, ArrayRef):
             raise self.refuse(f"setting `.{name}`", "bind a name")
         set_shape(self.r, base, self.unwrap(value))

@@ -16,8 +16,9 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, add, mul, product
+from tracebuf.ir.dims import Dim, add, floordiv, mul, product
 from tracebuf.ir.types import ScalarType, row_major, strides_in_order
+from tracebuf.ops.memref import recast_shape
 
 
 class Storage:
@@ -85,6 +86,15 @@ class Diagonal:
 
 
 @dataclass(frozen=True, slots=True)
+class Recast:
+    """The memory of a view as elements of another type (`tracebuf.recast`): of complex numbers pairs of floats."""
+
+    view: View
+    element: ScalarType
+    shape: tuple[Dim, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """Offset and stride per base dimension; per view dimension its base dimension (None: a new axis) and size.
 
@@ -95,7 +105,7 @@ class View:
     strides: tuple[Dim, ...]
     dims: tuple[int | None, ...]
     sizes: tuple[Dim, ...]
-    over: Regrouping | Diagonal | None = None
+    over: Over | None = None
 
     def is_whole(self, shape: tuple[Dim, ...]) -> bool:
         """Whether it is all of its base, of that shape."""
@@ -151,6 +161,17 @@ class View:
         over = Diagonal(self, axes)
         return whole(over.shape, over)
 
+    def recast(self, source: ScalarType, element: ScalarType) -> View:
+        """The same memory as elements of another type."""
+        shape = recast_shape(self.sizes, source, element)
+        return whole(shape, Recast(self, element, shape))
+
+    def element(self, storage: Storage) -> ScalarType:
+        """The type of its elements."""
+        if self.over is None:
+            return storage.element
+        return self.over.element if isinstance(self.over, Recast) else self.over.view.element(storage)
+
     def place(self, axis: int, storage: Storage) -> tuple[int, ...] | None:
         """How far out the axis lies in memory, comparable within a view (least is outermost); None where its stride
         does not matter or is 0 (size 1, new axis, repeated)."""
@@ -164,6 +185,8 @@ class View:
             kept = [k for k in range(len(over.view.sizes)) if k not in over.axes]
             found = [over.view.place(a, storage) for a in (over.axes if d == len(kept) else kept[d : d + 1])]
             return min((p for p in found if p is not None), default=None)
+        if isinstance(over, Recast):  # the axis of pairs is the innermost
+            return over.view.place(d, storage) if d < len(over.view.sizes) else (len(storage.shape),)
         k = next(k for k, group in enumerate(over.new) if d in group)
         outer = over.view.place(over.old[k][0], storage)
         return None if outer is None else (*outer, over.new[k].index(d))
@@ -174,19 +197,27 @@ class View:
         return tuple(0 if d is None else mul(base[d], self.strides[d]) for d in self.dims)
 
 
-def regrouped_strides(over: Regrouping | Diagonal, storage: Storage) -> tuple[Dim, ...]:
+Over = Regrouping | Diagonal | Recast
+"""What a view may be of but a storage."""
+
+
+def regrouped_strides(over: Over, storage: Storage) -> tuple[Dim, ...]:
     """The strides in memory of what an affine view is of."""
     inner = over.view.memory_strides(storage)
     if isinstance(over, Diagonal):
         a, b = over.axes
         return (*(s for k, s in enumerate(inner) if k not in over.axes), add(inner[a], inner[b]))
+    if isinstance(over, Recast):
+        if len(over.shape) > len(inner):
+            return (*(mul(s, 2) for s in inner), 1)
+        return inner if len(over.shape) == len(inner) else tuple(floordiv(s, 2) for s in inner[:-1])
     strides: list[Dim] = []
     for old, new in zip(over.old, over.new, strict=True):
         strides += [mul(inner[old[-1]], n) for n in row_major([over.shape[a] for a in new])]
     return tuple(strides)
 
 
-def whole(shape: tuple[Dim, ...], over: Regrouping | Diagonal | None = None) -> View:
+def whole(shape: tuple[Dim, ...], over: Over | None = None) -> View:
     """The view that is all of a storage, or of what `over` makes of another view."""
     n = len(shape)
     return View((0,) * n, (1,) * n, tuple(range(n)), shape, over)
@@ -222,11 +253,11 @@ class ArrayRef:
 
     @property
     def element(self) -> ScalarType:
-        return self.storage.element
+        return self.view.element(self.storage)
 
     @property
     def dtype(self) -> np.dtype:
-        return self.storage.element.dtype
+        return self.element.dtype
 
     @property
     def is_whole(self) -> bool:

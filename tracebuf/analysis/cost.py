@@ -294,7 +294,7 @@ class _Walk:
                 return buffer
             key: Hashable = ("view", buffer, s)
         elif isinstance(op, tensor.Regrouping):
-            before, after = op.source.tensor_type.shape, op.result.tensor_type.shape
+            before, after = ((*v.tensor_type.shape, v.tensor_type.element) for v in (op.source, op.result))
             if isinstance(buffer, _Regrouped) and buffer.before == after and buffer.shape == before:
                 return buffer.of
             key = ("regroup", buffer, after)

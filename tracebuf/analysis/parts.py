@@ -16,16 +16,17 @@ from tracebuf.analysis.order import post_order
 from tracebuf.ir.core import Relation, Use, Value
 from tracebuf.ir.dims import Dim, add, mul, sub
 from tracebuf.ir.facts import Facts
+from tracebuf.ir.types import ScalarType
 from tracebuf.ops import scf
 from tracebuf.ops.tensor import ExtractSlice, InsertSlice, Regrouping, SliceOp
 
 
 @dataclass(frozen=True, slots=True)
 class Regrouped:
-    """A step that gives the elements another shape (their C order stays)."""
+    """A step that gives the elements another shape, or type (their C order stays)."""
 
-    before: tuple[Dim, ...]
-    after: tuple[Dim, ...]
+    before: tuple[Dim | ScalarType, ...]
+    after: tuple[Dim | ScalarType, ...]
 
     def same_subset(self, other: SliceOp | Regrouped) -> bool:
         return isinstance(other, Regrouped) and self.after == other.after
@@ -52,7 +53,7 @@ def is_whole(op: ExtractSlice) -> bool:
 
 def regrouped(path: tuple[Step, ...], op: Regrouping) -> tuple[Step, ...]:
     """The path with a change of shape added: two in a row are one, and none where the shape is the old one again."""
-    before, after = op.source.tensor_type.shape, op.result.tensor_type.shape
+    before, after = ((*v.tensor_type.shape, v.tensor_type.element) for v in (op.source, op.result))
     if path and isinstance(last := path[-1], Regrouped):
         path, before = path[:-1], last.before
     return path if before == after else (*path, Regrouped(before, after))

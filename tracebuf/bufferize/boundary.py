@@ -77,9 +77,12 @@ def order_of_view(order: Order, view: Slice) -> Order:
 
 
 def order_of_regrouped(order: Order, op: Op) -> Order:
-    """The axis order after a collapse_shape, expand_shape or diagonal."""
+    """The axis order after a collapse_shape, expand_shape, recast or diagonal."""
     if isinstance(op, memref.ExpandShape):
         return tuple(a for axis in order for a in op.attrs["groups"][axis])
+    if isinstance(op, memref.Recast):
+        n = op.result.memref_type.rank
+        return (*order, n - 1) if n > len(order) else tuple(a for a in order if a < n)
     if isinstance(op, memref.CollapseShape):
         groups = op.attrs["groups"]
         return tuple(sorted(range(len(groups)), key=lambda k: order.index(groups[k][0])))

@@ -31,7 +31,7 @@ from tracebuf.ir.dims import Expr, symbols
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import INDEX, MemRefType, ShapedType, TensorType, Type, UnrankedMemRefType, same_type
-from tracebuf.ops import arith, bufferization, linalg, memref, scf, tensor
+from tracebuf.ops import arith, bufferization, linalg, memref, recast, scf, tensor
 from tracebuf.ops.forall import InParallel
 from tracebuf.options import Layout
 
@@ -264,15 +264,18 @@ class Rewrite:
             dense = tensor.dense_buffer(TensorType(buffer.memref_type.shape, buffer.memref_type.element))
             buffer = self.as_type(buffer, dense, op.loc)
         sizes = self._mixed(op.sizes) if isinstance(op, tensor.ExpandShape) else ()
-        grouped = op.attrs["axes"] if isinstance(op, tensor.ExtractDiagonal) else op.attrs["groups"]
+        grouped = op.attrs["axes"] if isinstance(op, tensor.ExtractDiagonal) else op.attrs.get("groups", ())
+        element = op.result.tensor_type.element
 
         def make() -> Op:
+            if isinstance(op, recast.Recast):
+                return memref.Recast.of(buffer, element, op.loc)
             if isinstance(op, tensor.ExpandShape):
                 return memref.ExpandShape.of(buffer, grouped, sizes, shape, op.loc)
             kind = memref.CollapseShape if isinstance(op, tensor.CollapseShape) else memref.Diagonal
             return kind.of(buffer, grouped, shape, op.loc)
 
-        found = self._numbered((type(op), buffer, grouped, sizes), make)
+        found = self._numbered((type(op), buffer, grouped, sizes, element), make)
         if found not in self.orders and (order := self.orders.get(buffer)) is not None and found.defining_op:
             self.orders[found] = order_of_regrouped(order, found.defining_op)
         return found
@@ -496,6 +499,9 @@ class Rewrite:
 
 def _undoes(op: Op, made: Op | None) -> bool:
     """Whether a regrouping gives back what the memref op `made` was given."""
+    if isinstance(op, recast.Recast):
+        back = isinstance(made, memref.Recast) and made.operand(0).memref_type.element
+        return back == op.result.tensor_type.element
     if isinstance(op, tensor.ExpandShape) == isinstance(made, memref.ExpandShape) or made is None:
         return False
     views = isinstance(op, tensor.Regrouping) and isinstance(made, memref.CollapseShape | memref.ExpandShape)

@@ -18,6 +18,7 @@ from numpy.lib.array_utils import byte_bounds
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Op
+from tracebuf.ir.ndarray import recast
 from tracebuf.ir.slices import apply_slice
 from tracebuf.ir.verifier import where
 from tracebuf.ops.tensor import checked_index, poison
@@ -115,6 +116,11 @@ class MemRef:
             raise MemoryFault(f"strides {self.strides} of shape {self.array.shape}: {e}") from None
         return MemRef(self.buffer, array, written, self.origin, self.readonly)
 
+    def recast(self, dtype: np.dtype) -> MemRef:
+        """The same memory as elements of another type."""
+        array = recast(self.array, dtype)
+        return MemRef(self.buffer, array, flag_view(self.buffer, array), self.origin, self.readonly)
+
     def diagonal(self, axes: tuple[int, int]) -> MemRef:
         """The diagonal of two axes, as the last axis."""
         if len({self.array.shape[a] for a in axes}) > 1:
@@ -128,6 +134,13 @@ class MemRef:
         except InternalError as e:
             raise MemoryFault(f"out of bounds: {e}") from None
 
+    @property
+    def flags(self) -> list[np.ndarray]:
+        """Whether elements are written; of complex numbers each part."""
+        if self.array.dtype.kind != "c":
+            return [self.written]
+        return [self.written, flag_view(self.buffer, self.array.imag)]
+
     def check_alive(self) -> None:
         if self.buffer.freed_by is not None:
             raise MemoryFault(f"use after free: {self.buffer!r} was freed by {where(self.buffer.freed_by)}")
@@ -135,7 +148,7 @@ class MemRef:
     def check_written(self) -> None:
         """The memory may be read and computed with."""
         self.check_alive()
-        if not self.written.all():
+        if not all(flags.all() for flags in self.flags):
             raise MemoryFault(f"reads elements of {self.buffer!r} that were never written")
 
     def check_writable(self) -> None:
@@ -147,12 +160,13 @@ class MemRef:
         """The element, or POISON."""
         place = self.index(indices)
         self.check_alive()
-        return self.array[place] if self.written[place] else POISON
+        return self.array[place] if all(flags[place] for flags in self.flags) else POISON
 
     def store(self, value: Any, indices: Sequence[int]) -> None:
         place = self.index(indices)
         self.check_writable()
-        self.written[place] = value is not POISON
+        for flags in self.flags:
+            flags[place] = value is not POISON
         if value is not POISON:
             self.array[place] = value
 
@@ -160,7 +174,8 @@ class MemRef:
         """Sets every element, and whether each is defined now."""
         self.check_writable()
         self.array[...] = values
-        self.written[...] = written
+        for flags in self.flags:
+            flags[...] = written
 
     def overlaps(self, other: MemRef) -> bool:
         return self.buffer is other.buffer and bool(np.shares_memory(self.array, other.array))

@@ -183,6 +183,9 @@ class _MemRefRunner(Runner):
             self.globals[op.attrs["name"].text] = found
         return [found]
 
+    def recast(self, op: Op, args: list[Any]) -> list[Any]:
+        return [args[0].recast(op.result.memref_type.element.dtype)]
+
     def diagonal(self, op: Op, args: list[Any]) -> list[Any]:
         return [args[0].diagonal(op.attrs["axes"])]
 
@@ -372,6 +375,7 @@ _HANDLERS: dict[type[Op], Callable[[_MemRefRunner, Any, list[Any]], list[Any]]] 
     memref.CollapseShape: _MemRefRunner.collapse,
     memref.ExpandShape: _MemRefRunner.expand,
     memref.Diagonal: _MemRefRunner.diagonal,
+    memref.Recast: _MemRefRunner.recast,
     memref.Reshape: _MemRefRunner.reshape,
     memref.GetGlobal: _MemRefRunner.get_global,
     vector.TransferRead: _MemRefRunner.transfer_read,

@@ -44,3 +44,13 @@ def still_lent(leases: Sequence[ref[Lent]]) -> list[Lent]:
 def array_at(pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """The array whose element 0 is at an address; strides in bytes."""
     return np.empty(shape, dtype) if 0 in shape else np.asarray(Lent(pointer, shape, strides, dtype))
+
+
+def recast(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The same memory as elements of a type of the same size; complex numbers as pairs of floats, pairs as complex
+    numbers (the last axis, whose elements follow one another)."""
+    if array.dtype.kind == "c" and dtype.itemsize * 2 == array.itemsize:
+        return array[..., None].view(dtype)
+    if dtype.kind == "c" and array.itemsize * 2 == dtype.itemsize:
+        return np.asarray(array.view(dtype)[..., 0])
+    return array.view(dtype)

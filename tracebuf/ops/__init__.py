@@ -20,6 +20,7 @@ from tracebuf.ops import (
     made,
     memref,
     named,
+    recast,
     scatter,
     scf,
     tensor,
@@ -28,5 +29,6 @@ from tracebuf.ops import (
 
 __all__ = [
     "arith", "bufferization", "casts", "cf", "checks", "complex", "division", "forall", "func", "functions", "gather",
-    "host", "index", "integers", "libm", "linalg", "made", "memref", "named", "scatter", "scf", "tensor", "vector",
+    "host", "index", "integers", "libm", "linalg", "made", "memref", "named", "recast", "scatter", "scf", "tensor",
+    "vector",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any
 from tracebuf.ir.attributes import Attr, all_encoded, groups_attr, inherent, integers, places, segments, string
 from tracebuf.ir.core import Mixed, Op, Value, join_mixed, split_mixed
 from tracebuf.ir.dims import Dim as Size
-from tracebuf.ir.dims import add, mul
+from tracebuf.ir.dims import add, floordiv, mul
 from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice, pack_slice, slice_attrs, slice_of_form, unpack_slice, view_sizes
@@ -352,6 +352,36 @@ class Diagonal(Op):
         return cls([source], [MemRefType(shape, base.element, (*rest, step), base.offset)], loc, {"axes": axes})
 
 
+def recast_shape(shape: tuple[Size, ...], source: ScalarType, target: ScalarType) -> tuple[Size, ...]:
+    """The shape of elements of one type as those of another (see `tracebuf.recast`)."""
+    if source.is_complex and target == source.component:
+        return (*shape, 2)
+    if target.is_complex and source == target.component:
+        return shape[:-1]
+    return shape
+
+
+class Recast(Op):
+    """`tracebuf.recast_buffer`: the same memory as elements of another type; on tensors `tracebuf.recast`."""
+
+    __slots__ = ()
+    name = "tracebuf.recast_buffer"
+    levels = frozenset({"memref"})
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, element: ScalarType, loc: Location) -> Recast:
+        base, offset = source.memref_type, source.memref_type.offset
+        shape, strides = recast_shape(base.shape, base.element, element), base.strides
+        if len(shape) > base.rank:
+            strides = (*(None if s is None else mul(s, 2) for s in strides), 1)
+            offset = None if offset is None else mul(offset, 2)
+        elif len(shape) < base.rank:
+            strides = tuple(None if s is None else floordiv(s, 2) for s in strides[:-1])
+            offset = None if offset is None else floordiv(offset, 2)
+        return cls([source], [MemRefType(shape, element, strides, offset)], loc, {})
+
+
 class Global(Op):
     """`memref.global`: a buffer of the module; its attributes are MLIR's."""
 
@@ -418,7 +448,7 @@ class Reshape(Op):
         return cls([source, shape], [type], loc)
 
 
-VIEW_OPS = (Subview, Cast, CollapseShape, ExpandShape, Diagonal, Reshape)
+VIEW_OPS = (Subview, Cast, CollapseShape, ExpandShape, Diagonal, Recast, Reshape)
 
 
 def base_of(buffer: Value) -> Value:

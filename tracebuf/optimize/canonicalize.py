@@ -15,6 +15,7 @@ from tracebuf.ir.core import Block, Func, Op, Value, dominates
 from tracebuf.ir.dims import symbols
 from tracebuf.ir.types import ELEMENTS, I1, INDEX, ScalarType
 from tracebuf.ops import arith, linalg, scf, tensor
+from tracebuf.ops.recast import Recast
 from tracebuf.optimize.empty_tensors import continues
 
 _EXACT = frozenset(e for e in (*ELEMENTS.values(), INDEX) if not e.is_float and not e.is_complex)
@@ -226,7 +227,10 @@ def fold_regrouped_back(folder: _Folder, op: Op) -> Sequence[Value] | None:
     """What was collapsed and expanded again, or the other way round, to the same shape, is what it was."""
     assert isinstance(op, tensor.Regrouping)
     made = op.source.defining_op
-    if not isinstance(made, tensor.Regrouping) or type(made) is type(op) or made.attrs["groups"] != op.attrs["groups"]:
+    if not isinstance(made, tensor.Regrouping):
+        return None
+    recasts = [isinstance(o, Recast) for o in (op, made)]
+    if not all(recasts) and (any(recasts) or type(made) is type(op) or made.attrs["groups"] != op.attrs["groups"]):
         return None
     return [made.source] if made.source.type == op.result.type else None
 

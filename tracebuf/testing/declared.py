@@ -37,6 +37,7 @@ from tracebuf.interpret.memory import MemoryFault, address
 from tracebuf.ir.clone import clone_op
 from tracebuf.ir.core import Func, Op, Relation, Use, Value
 from tracebuf.ir.location import UNKNOWN
+from tracebuf.ir.ndarray import recast
 from tracebuf.ir.types import F64, I1, INDEX, TensorType, Type, scalar_type
 from tracebuf.ir.verifier import verify
 from tracebuf.ops.func import Return
@@ -319,7 +320,8 @@ def _contents(original: Array) -> Iterator[Array]:
 
 
 def _places(array: Array) -> list[int]:
-    """The address of each element, in C order."""
+    """The address of each element, in C order; of complex ones that of each part."""
+    array = recast(array, array.real.dtype) if array.dtype.kind == "c" else array
     steps = (g * step for g, step in zip(np.indices(array.shape), array.strides, strict=True))
     return [int(a) for a in (address(array) + sum(steps, np.zeros(array.shape, int))).ravel()]
 
