@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.fresh import array_of, as_array, element_of, fille
 from tracebuf.frontends.numpy.indexing import as_int, at_least_zero, check_number
 from tracebuf.frontends.numpy.loops import for_each
 from tracebuf.frontends.numpy.recorder import Recorder
-from tracebuf.frontends.numpy.reshape import array_function, as_array_function, order_of, reversed_axes
+from tracebuf.frontends.numpy.reshape import array_function, as_array_function, order_of, reversed_axes, whole_number
 from tracebuf.frontends.numpy.scalars import binary, example, float_value
 from tracebuf.frontends.numpy.shapes import diag as diagonal_of
 from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, build, scalar_value, supported, weak_type
@@ -229,7 +229,8 @@ def identity(r: Recorder, n: Any, dtype: Any = None) -> ArrayRef:
 
 
 def tri(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> ArrayRef:
-    shape = (*shape_arg(r, N), *shape_arg(r, N if M is None else M))
+    sizes = [whole_number(r, n) for n in (N, N if M is None else M)]
+    shape = [one_or_more(r, at_least_zero(r, n)) for n in sizes]
     return below(r, shape, k, element_of(r, float if dtype is None else dtype), "sle")
 
 
@@ -257,9 +258,14 @@ def _triangle(lower: bool) -> Callable[..., Any]:
 # -- arrays written out
 
 
+def is_listed(x: Any, dtype: Any) -> bool:
+    """Whether an array is made of items, each converted by itself: a list or tuple, or a number to be converted."""
+    return isinstance(x, (list, tuple)) or (dtype is not None and isinstance(x, (Scalar, *NUMBERS)))
+
+
 def array(r: Recorder, object: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     """np.array of nested lists and tuples of numbers and arrays, or of an array."""
-    if not isinstance(object, (list, tuple)):
+    if not is_listed(object, dtype):
         return array_function(r, object, dtype, **rest)
     order, ndmin = rest.pop("order", "K"), rest.pop("ndmin", 0)
     only(r, "np.array of a list", **{k: (v, None) for k, v in rest.items() if k != "copy" or v is False})
@@ -269,7 +275,7 @@ def array(r: Recorder, object: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
 
 def asarray(r: Recorder, a: Any, dtype: Any = None, order: Any = None, **rest: Any) -> ArrayRef:
     """np.asarray of the same."""
-    if not isinstance(a, (list, tuple)):
+    if not is_listed(a, dtype):
         return as_array_function(r, a, dtype, order, **rest)
     only(r, "np.asarray of a list", **{k: (v, None) for k, v in rest.items()})
     return array_of(r, a, dtype, "K" if order is None else order)
@@ -308,6 +314,10 @@ def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any
     for i, c in enumerate(condlist):
         if weak_type(c) != I1.dtype:
             raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
+    for x in choicelist:  # each is stored as an array is
+        if not np.can_cast(kind := np.asarray(example(x)).dtype, element.dtype, "same_kind"):
+            rule = "according to the rule 'same_kind'"
+            raise TypeError(f"Cannot cast array data from {kind!r} to {element.dtype!r} {rule}")
     n = len(condlist)
 
     def pick(body: Body, args: list[Value]) -> Value:

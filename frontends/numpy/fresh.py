@@ -154,7 +154,7 @@ MAX_WRITTEN = 256
 """Most elements of an array that is written out: each is a store."""
 
 
-def array_of(r: Recorder, items: Sequence[Any], dtype: Any = None, order: str = "K") -> ArrayRef:
+def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> ArrayRef:
     """The array of nested lists and tuples of numbers and arrays."""
     shape, parts = shape_of(r, items), parts_of(items)
     if len(parts) > MAX_WRITTEN:

@@ -73,10 +73,14 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     if isinstance(obj, (list, tuple)) and not single:
         return insert_several(arr, known_ints(obj), values, axis, order)
     at = obj[0] if single else obj
+    kind = np.asarray(at).dtype.kind
+    if kind == "b":
+        raise ValueError("boolean array argument obj to insert must be one dimensional")
+    if kind not in "iu":
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
     if at < -n or at > n:
         raise IndexError(f"index {at} is out of bounds for axis {axis} with size {n}")
-    if at < 0:
-        at += n
+    at = at + n if at < 0 else at
     values = np.array(values, copy=None, ndmin=arr.ndim, dtype=arr.dtype)
     if not single:
         values = np.moveaxis(values, 0, axis)
@@ -126,10 +130,11 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
         elif is_array(obj) or len(obj):
             keep[obj,] = False
         return arr[along(axis, keep)[:-1]]
+    if np.asarray(obj).dtype.kind not in "iub":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
     if obj < -n or obj >= n:
         raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
-    if obj < 0:
-        obj += n
+    obj = obj + n if obj < 0 else obj
     made = np.empty(sized(arr.shape, axis, n - 1), arr.dtype, order)
     made[along(axis, slice(None, obj))] = arr[along(axis, slice(None, obj))]
     made[along(axis, slice(obj, None))] = arr[along(axis, slice(obj + 1, None))]
@@ -159,9 +164,15 @@ def resize(a: Any, new_shape: Any) -> Any:
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
     if mode != "raise":
         refuse("np.ravel_multi_index with mode=", "np.clip or % of the indices")
+    if np.ndim(dims) == 0:
+        dims = (dims,)
+    if len(multi_index) != len(dims):
+        raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
     at = 0
     pairs = list(zip(multi_index, dims))
     for index, n in pairs if order == "C" else pairs[::-1]:
+        if np.asarray(index).dtype.kind not in "iu":
+            raise TypeError("only int indices permitted")
         index = np.asarray(index).astype(np.intp)
         if np.any((index < 0) | (index >= n)):
             raise ValueError("invalid entry in coordinates array")

@@ -12,9 +12,17 @@ from tracebuf.frontends.numpy.formulas.primitives import is_array, refuse
 # -- comparisons
 
 
+def as_number_or_array(x: Any) -> Any:
+    """Python's numbers stay weak."""
+    return x if isinstance(x, (int, float, complex)) else np.asanyarray(x)
+
+
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any = False) -> Any:
-    x, y, atol, rtol = [v if isinstance(v, (int, float)) else np.asanyarray(v) for v in (a, b, atol, rtol)]
-    y = float(y) if isinstance(y, (int, float)) else np.asanyarray(y, dtype=np.result_type(y.dtype, 1.0))
+    x, y, atol, rtol = [as_number_or_array(v) for v in (a, b, atol, rtol)]
+    if isinstance(y, int):
+        y = float(y)
+    elif is_array(y):
+        y = np.asanyarray(y, dtype=np.result_type(y.dtype, 1.0))
     near = np.less_equal(np.abs(x - y), atol + rtol * np.abs(y)) & np.isfinite(y) | np.equal(x, y)
     return near | np.isnan(x) & np.isnan(y) if equal_nan else near
 
@@ -79,12 +87,20 @@ def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neg
     x = np.asanyarray(x)
     out = np.empty_like(x) if copy else x
     if x.dtype.kind == "f":
-        high = np.finfo(x.dtype).max if posinf is None else posinf
-        low = np.finfo(x.dtype).min if neginf is None else neginf
-        out[...] = np.where(np.isnan(x), nan, np.where(x == np.inf, high, np.where(x == -np.inf, low, x)))
+        out[...] = finite(x, nan, posinf, neginf)
+    elif x.dtype.kind == "c":
+        out.real = finite(x.real, nan, posinf, neginf)
+        out.imag = finite(x.imag, nan, posinf, neginf)
     elif copy:
         out[...] = x
     return out if out.ndim else out[()]
+
+
+def finite(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    """The elements with numbers for NaN and the infinities."""
+    high = np.finfo(x.dtype).max if posinf is None else posinf
+    low = np.finfo(x.dtype).min if neginf is None else neginf
+    return np.where(np.isnan(x), nan, np.where(x == np.inf, high, np.where(x == -np.inf, low, x)))
 
 
 def sinc(x: Any) -> Any:
@@ -95,21 +111,22 @@ def sinc(x: Any) -> Any:
 
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any) -> Any:
     x = np.asanyarray(x)
-    single = is_array(condlist) and condlist.ndim == 1 and x.ndim
-    if single or np.ndim(condlist) == 0 or (x.ndim and np.ndim(condlist[0]) == 0):
+    if np.isscalar(condlist) or (x.ndim != 0 and not isinstance(condlist[0], (list, np.ndarray))):
         condlist = [condlist]
     conditions = [np.asarray(c, dtype=bool) for c in condlist]
+    if any(c.ndim != conditions[0].ndim or c.shape != conditions[0].shape for c in conditions):
+        raise ValueError("setting an array element with a sequence.")
     n, functions = len(conditions), funclist
     if n == len(functions) - 1:
-        conditions = [*conditions, ~np.any(np.array(conditions), axis=0)]
+        some = conditions[0]
+        for c in conditions[1:]:
+            some = some | c
+        conditions = [*conditions, ~some]
     elif n != len(functions):
         raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
     made = np.zeros_like(x)
     for condition, f in zip(conditions, functions):
-        if callable(f):
-            made[condition] = f(x[condition], *args)
-        else:
-            made[...] = np.where(condition, np.asarray(f).astype(x.dtype), made)
+        made[condition] = f(x[condition], *args) if callable(f) else f
     return made
 
 
@@ -128,16 +145,27 @@ def polyval(p: Any, x: Any) -> Any:
     return y
 
 
+def vector_of(p: Any) -> Any:
+    """The coefficients of a polynomial."""
+    p = np.asarray(p)
+    if p.ndim > 1:
+        refuse("coefficients of a polynomial that are no vector", "loop over the polynomials")
+    return p
+
+
 def polyder(p: Any, m: Any = 1) -> Any:
+    m = int(m)
     if m < 0:
         raise ValueError("Order of derivative must be positive (see polyint)")
-    p = np.asarray(p)
+    p = vector_of(p)
+    len(p)
     for _ in (None,) * m:
         p = p[:-1] * np.arange(len(p) - 1, 0, -1)
     return p
 
 
 def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
+    m = int(m)
     if m < 0:
         raise ValueError("Order of integral must be positive (see polyder)")
     k = np.zeros(m) if k is None else np.atleast_1d(k)
@@ -145,7 +173,7 @@ def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
         k = k[0] * np.ones(m)
     if len(k) < m:
         raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
-    p = np.asarray(p)
+    p = vector_of(p)
     for i in range(m):
         p = np.concatenate((p / np.arange(len(p), 0, -1), k[i : i + 1]))
     return p

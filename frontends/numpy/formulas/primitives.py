@@ -17,8 +17,9 @@ from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axis_of, divide
 from tracebuf.frontends.numpy.reshape import is_dense, whole_number
 from tracebuf.frontends.numpy.scalars import as_int_value, example
+from tracebuf.frontends.numpy.shapes import broadcast_to
 from tracebuf.frontends.numpy.ufuncs import check_maybe_python
-from tracebuf.frontends.numpy.values import ArrayRef, Scalar
+from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, Scalar
 
 
 def divide_by_count(total: Any, count: Any, out: Any = None) -> Any:
@@ -47,6 +48,19 @@ def known_ints(x: Any) -> Any:
 
 def order_of_memory(a: Any) -> Any:
     """"F" for an array in columns, and no rows too, else "C"."""
+
+
+def check_writable(a: Any) -> Any:
+    """ValueError for an array that is read-only."""
+
+
+def broadcast_view(a: Any, shape: Any) -> Any:
+    """np.broadcast_to, but for a view that may be stored to as the array may."""
+
+
+def _broadcast_view(r: Recorder, a: ArrayRef, shape: Any) -> ArrayRef:
+    made = broadcast_to(r, a, shape)
+    return made if isinstance(made, GuardedRef) else ArrayRef(made.storage, made.view, a.read_only)
 
 
 def _known_ints(r: Recorder, x: Any) -> tuple[int, ...]:
@@ -82,6 +96,7 @@ def _result_type(r: Recorder, *arrays_and_dtypes: Any) -> np.dtype:
 
 
 HANDLERS: dict[Any, Callable[..., Any]] = {
+    check_writable: lambda r, a: r.check_writable(a), broadcast_view: _broadcast_view,
     divide_by_count: divide, refuse: _refuse, is_array: lambda r, x: isinstance(x, ArrayRef),
     linspace_of_numbers: linspace, normalize_axis_index: axis_of, normalize_axis_tuple: _axes,
     callable: lambda r, x: callable(x) or isinstance(x, (NestedFunction, Partial, Method)),

@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from tracebuf.frontends.numpy.formulas.primitives import is_array, linspace_of_numbers, refuse
+from tracebuf.frontends.numpy.formulas.primitives import (
+    broadcast_view,
+    check_writable,
+    is_array,
+    linspace_of_numbers,
+    refuse,
+)
 
 
 def linspace(
@@ -114,7 +120,7 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "x
 def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
     arrays = [np.asanyarray(x) for x in args]
     shape = np.broadcast_shapes(*[x.shape for x in arrays])
-    return tuple([x if x.ndim == len(shape) and x.shape == shape else np.broadcast_to(x, shape) for x in arrays])
+    return tuple([x if x.ndim == len(shape) and x.shape == shape else broadcast_view(x, shape) for x in arrays])
 
 
 def grid_step(part: Any) -> Any:
@@ -205,7 +211,9 @@ def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
     powers = made if increasing else made[:, ::-1]
     if N > 0:
         powers[:, 0] = 1
-    for k in range(1, N):
+    if N > 1:
+        powers[:, 1] = x
+    for k in range(2, N):
         powers[:, k] = powers[:, k - 1] * x
     return made
 
@@ -221,7 +229,10 @@ def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
         refuse("np.fill_diagonal with wrap=", "fill a[k * (n + 1) : (k + 1) * (n + 1)] one by one")
     if a.ndim > 2 and not all(n == a.shape[0] for n in a.shape):
         raise ValueError("All dimensions of input must be of equal length")
+    check_writable(a)
     values = np.ravel(val).astype(a.dtype)
+    if len(values) == 0:
+        return
     for i in range(min(a.shape)):
         a[(i,) * a.ndim] = values[i % len(values)]
 

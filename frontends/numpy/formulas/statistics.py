@@ -123,7 +123,8 @@ def nanvar(
     if mean is _NoValue:
         mean = divide_by_count(np.sum(replaced(a, 0), axis, dtype, None, True, where=where), count)
     distance = np.where(np.isnan(a), 0, np.subtract(a, mean).astype(a.dtype))
-    total = np.sum(distance * distance, axis, dtype, out, keepdims, where=where)
+    squares = (distance * np.conj(distance)).real if a.dtype.kind == "c" else distance * distance
+    total = np.sum(squares, axis, dtype, out, keepdims, where=where)
     if keepdims is _NoValue or not keepdims:
         count = np.squeeze(count, None if axis is None else normalize_axis_tuple(axis, a.ndim))
     left = count - ddof
@@ -212,14 +213,14 @@ def cumulative_prod(
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
     y = np.asanyarray(y)
+    step, along_x = dx, axis
     axis = normalize_axis_index(axis, y.ndim)
-    step = dx
     if x is not None:
         x = np.asanyarray(x)
         if x.ndim == 1:
             step = np.diff(x)[(None,) * axis + (slice(None),) + (None,) * (y.ndim - 1 - axis)]
         else:
-            step = np.diff(x, axis=axis)
+            step = np.diff(x, axis=along_x)
     both = y[along(axis, slice(1, None))] + y[along(axis, slice(None, -1))]
     return np.sum(step * both / 2.0, axis)
 
@@ -277,6 +278,8 @@ def distances(n: Any, x: Any) -> Any:
         raise ValueError("distances must be either scalars or 1d")
     if len(x) != n:
         raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    if n < 2:
+        raise IndexError("index 0 is out of bounds for axis 0 with size 0")
     return np.diff(x.astype(np.float64) if x.dtype.kind in "iu" else x)
 
 
