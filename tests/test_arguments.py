@@ -126,12 +126,11 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "matrix": lambda: np.matrix([[1.0, 2.0]]), "masked": lambda: np.ma.array([1.0, 2.0], mask=[0, 1]),
     "record": lambda: np.rec.array([(1, 2.0)]), "void": lambda: np.void(b"ab"),
     "np.str_": lambda: np.str_("a"),
-    "set": set, "range": lambda: range(3),
+    "set": set,
     "generator": lambda: (i for i in range(3)), "iterator": lambda: iter([1]), "module": lambda: np,
     "array.array": lambda: array.array("d", [1.0]), "memoryview": lambda: memoryview(b"abcd"),
     "flatiter": lambda: np.zeros(3).flat,
     "int subclass": lambda: MyInt(3), "float subclass": lambda: MyFloat(3),
-    "slice": lambda: slice(1),
     "metadata": lambda: np.zeros(3, np.dtype("f8", metadata={"unit": "m"})),
     "exception": lambda: ValueError("x"), "NotImplemented": lambda: NotImplemented,
 }  # fmt: skip

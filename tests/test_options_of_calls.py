@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import array
+import ctypes
+import decimal
 import enum
+import fractions
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,9 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from agreement import agree
 
-from tracebuf import bufferize
+from tracebuf import UnsupportedError, bufferize
 
 A = np.arange(6.0).reshape(2, 3)
 
@@ -152,3 +157,63 @@ def test_specializations_show_them() -> None:
     f(A, "fast")
     f(A, "fast")
     assert str(f.specializations()) == "compiled for (float64[n, n], ='fast'); 2 calls"
+
+
+def test_what_is_a_part_of_the_key_by_nature() -> None:
+    def chosen(a, x):
+        if x is Mode.FAST:
+            return a + 1
+        return a * 2 if x is None else a
+
+    def sliced(a, x):
+        return a[x]
+
+    def counted(a, x):
+        for k in x:
+            a = a * k
+        return a, len(x), x[0], 2 in x
+
+    def called(a, x):
+        return x(a)
+
+    f = bufferize(verify=True)(chosen)
+    for x in (Mode.FAST, Mode.SLOW, None, Mode.FAST):
+        agree(f, A, x)
+    assert len(f.specializations()) == 3 and "=Mode.FAST" in str(f.specializations())
+    f = bufferize(verify=True)(sliced)
+    for x in (slice(1), slice(None, None, -1), slice(0, 1), slice(1, 2), slice(0, 2, 2)):
+        agree(f, A, x)
+    f = bufferize(verify=True)(counted)
+    for x in (range(3), range(1, 7, 2), range(5, 0, -1)):
+        agree(f, A, x)
+    agree(called, A, functools.partial(np.add, 2))
+    agree(called, A, functools.partial(np.multiply, A))
+
+
+@pytest.mark.parametrize(
+    "x, instead",
+    [
+        (decimal.Decimal(1), "static_argnames"),
+        (memoryview(np.zeros(3)), "np.asarray(x)"),
+        (array.array("d", [1.0]), "np.asarray(x)"), ((ctypes.c_double * 3)(), "np.asarray(x)"),
+        (np.random.default_rng(0), "array or a number"), (bytearray(b"x"), "array or a number"),
+        (scipy.sparse.csr_array(np.eye(2)), "x.toarray()"), (np.ma.array([1.0]), "np.asarray(x)"),
+    ],
+)  # fmt: skip
+def test_other_objects_are_refused_with_what_to_pass(x: Any, instead: str) -> None:
+    with pytest.raises(UnsupportedError, match="argument `x` is") as caught:
+        bufferize(lambda a, x: a)(A, x)
+    assert instead in caught.value.instead
+
+
+def test_numbers_of_other_classes_behave_as_python_says() -> None:
+    @static("x")
+    def f(a, x):
+        return a + x
+
+    objects = [decimal.Decimal("1.5"), fractions.Fraction(1, 2), "text", None, b"bytes", Mode.FAST, range(3)]
+    for x in objects:
+        try:
+            agree(f, A, x)
+        except AssertionError as difference:  # what NumPy makes an object array of is refused
+            assert isinstance(difference.__cause__, UnsupportedError)

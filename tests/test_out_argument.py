@@ -228,3 +228,33 @@ def test_b6_threads_have_buffers_of_their_own() -> None:
             assert g(np.full(1000, float(k)), out=out) is out and (out == 2 * k + 1).all()
 
     at_once(work, 4)
+
+
+def test_a_result_that_is_none_on_some_paths_has_no_buffer() -> None:
+    def maybe(a):
+        if a[0] > 0:
+            return None
+        return a * 2
+
+    for a in (np.ones(3), -np.ones(3)):
+        with pytest.raises(tracebuf.UnsupportedError, match="depending on the path"):
+            bufferize(maybe)(a, out=np.zeros(3))
+
+
+def test_complex_results_none_in_a_tuple_and_an_out_of_its_own() -> None:
+    x = np.arange(1.0, 5.0)
+    assert into(lambda a: a * 2j, x, out=np.zeros(4, complex)) is not None
+    into(lambda a: a * 2j, x, out=np.zeros(4, np.complex64))
+    assert isinstance(into(lambda a: a * 2j, x, out=np.zeros(4)), TypeError)
+    into(lambda a: complex(a[0], 1), x, out=np.zeros((), complex))
+    into(lambda a: (a * 2, None), x, out=(np.zeros(4), None))
+    assert isinstance(into(lambda a: (a * 2, None), x, out=(np.zeros(4), np.zeros(4))), TypeError)
+    assert isinstance(into(lambda a: None, x, out=np.zeros(4)), TypeError)
+    into(lambda a: None, x, out=None)
+
+    def own(a, out):
+        out[...] = a
+        return 7
+
+    buffer = np.zeros(4)
+    assert bufferize(own)(x, out=buffer) == 7 and np.array_equal(buffer, x)

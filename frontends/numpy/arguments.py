@@ -7,9 +7,13 @@ are static.
 
 from __future__ import annotations
 
+import ctypes
 import types
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -114,6 +118,8 @@ def key_of(name: str, x: Any) -> Key:
         return StaticKey(kind, x)
     if kind is tuple and all(type(i) in (float, complex, bool, str) or (type(i) is int and abs(i) < 2**64) for i in x):
         return StaticKey(kind, repr(x))  # 0.0 is not -0.0, and True is not 1
+    if (key := static_key_of(x)) is not None:
+        return key
     raise refused_argument(name, x)
 
 
@@ -137,7 +143,31 @@ def refused_argument(name: str, x: Any) -> UnsupportedError:
     if isinstance(x, (list, tuple, dict, set, frozenset)):
         instead = "pass a tuple, or an array" if isinstance(x, (set, frozenset)) else "pass a plain one"
         return UnsupportedError(f"argument `{name}` is of type {kind}", instead=instead)
-    return UnsupportedError(f"argument `{name}` is of type {kind}", instead="pass an array or a number")
+    return UnsupportedError(f"argument `{name}` is of type {kind}", instead=in_its_place(name, x))
+
+
+def in_its_place(name: str, x: Any) -> str:
+    """What to pass in the place of an object."""
+    kind = type(x)
+    if hasattr(kind, "toarray"):
+        return f"pass {name}.toarray(), or the arrays that it is made of"
+    if hasattr(kind, "__array__") or isinstance(x, (memoryview, array, ctypes.Array)):
+        return f"pass np.asarray({name})"
+    if kind.__hash__ is None or isinstance(x, np.random.Generator):
+        return "pass an array or a number"
+    return f'pass an array or a number; or name "{name}" in static_argnames: then each value has a program of its own'
+
+
+def static_key_of(x: Any) -> StaticKey | None:
+    """The key of what is a part of it by nature, beside text, types and functions."""
+    kind = type(x)
+    if isinstance(x, Enum) and not isinstance(x, (int, float, str)) and kind.__hash__ is Enum.__hash__:  # type: ignore[comparison-overlap]
+        return StaticKey(kind, x, f"={x}")
+    if kind is partial:
+        return StaticKey(kind, x)
+    if kind is range or (kind is slice and all(type(i) in (int, type(None)) for i in (x.start, x.stop, x.step))):
+        return StaticKey(kind, (x.start, x.stop, x.step), f"={x}")
+    return None
 
 
 def has_supported_dtype(x: np.ndarray) -> bool:

@@ -301,7 +301,7 @@ class Expressions(Comprehensions):
             found = truth_of_all(self.r, "any", tuple(compare(self.r, "Eq", x, i) for i in items))
             assert isinstance(found, (bool, PyBool))
             return found
-        known = isinstance(items, (tuple, list, str, frozenset))
+        known = isinstance(items, (tuple, list, str, frozenset, range))
         if is_traced(x) or not known or any(is_traced(i) for i in items):
             raise self.refuse(node, "`in` needs values known at trace time", rewrites.CONTAINS)
         return x in items
@@ -405,8 +405,10 @@ class Expressions(Comprehensions):
             return self.call_function(grid, [index], {})
         if isinstance(base, type(np.s_)):
             return (index,) if base.maketuple and not isinstance(index, tuple) else index
-        if isinstance(base, Range):
-            return range_item(self.r, base, index)
+        if isinstance(base, (Range, range)):
+            it = iterable_of(self.r, base)
+            assert isinstance(it, Range)
+            return range_item(self.r, it, index)
         if isinstance(base, Once):
             raise TypeError(f"'{base.kind}' object is not subscriptable")
         if isinstance(base, Scalar) and not is_traced(index):

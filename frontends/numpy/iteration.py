@@ -118,6 +118,8 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
         return list(x)
     if isinstance(x, DictView):
         return x.items()
+    if isinstance(x, range):
+        return Range(x.start, x.stop, x.step)
     if isinstance(x, ArrayRef):
         if not x.ndim:
             raise TypeError("iteration over a 0-d array")

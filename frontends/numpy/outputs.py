@@ -14,6 +14,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import shape_text
+from tracebuf.frontends.numpy.kinds import Choice, path_dependent
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.ufuncs import Operand, convert_to, scalar_value, weak_type
 from tracebuf.frontends.numpy.values import NUMBERS, ArrayRef, NpScalar, Scalar
@@ -97,6 +98,8 @@ def same_elements(x: Any, buffer: ArrayRef) -> bool:
 def content(r: Recorder, x: Operand, buffer: ArrayRef) -> Any:
     """A result as the buffer will hold it, checked: a tensor, a scalar where the buffer is 0-d."""
     r.check_writable(buffer)
+    if isinstance(x, Choice):
+        raise path_dependent(r, "<value>", "values of different types")
     check_kind(x, isinstance(x, (ArrayRef, Scalar, *NUMBERS)))
     check_one_type(r, x)
     check_cast(weak_type(x), buffer.dtype)

@@ -32,7 +32,7 @@ def static_key(name: str, x: Any) -> StaticKey:
     value = exact(x)
     try:
         hash(value)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:  # as memoryviews raise
         reason = f"argument `{name}` is static, so it must be hashable: {error}"
         raise TypeError(f"{reason}; pass a tuple, or take {name!r} out of static_argnames") from None
     return StaticKey(type(x), value, f"={brief(x)}")
