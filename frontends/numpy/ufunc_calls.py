@@ -38,6 +38,11 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
     if len(args) > ufunc.nin and out is not None:
         raise TypeError("cannot specify 'out' as both a positional and keyword argument")
     operands = [operand_of(r, x, name) for x in args[: ufunc.nin]]
+    given_outs = args[ufunc.nin :]
+    outs = outs_of(ufunc, given_outs, out) if ufunc.nout == 2 else [out_of(r, given_outs[0] if given_outs else out)]
+    for x in outs:  # before anything else is looked at
+        if x is not None:
+            r.check_writable(x)
     mask = mask_of(r, kwargs.get("where", True))
     casting, wanted = kwargs.get("casting", "same_kind"), kwargs.get("dtype")
     if casting not in CASTINGS:
@@ -45,12 +50,11 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
     wanted = None if wanted is None else np.dtype(wanted)
     if ufunc in GENERALISED:
         only(r, f"np.{name}", where=(mask, None), dtype=(wanted, None), casting=(casting, "same_kind"))
-        return GENERALISED[ufunc](r, *operands, out_of(r, args[ufunc.nin] if len(args) > ufunc.nin else out))
+        return GENERALISED[ufunc](r, *operands, outs[0])
     if ufunc.nout == 2:
-        outs = outs_of(ufunc, args[ufunc.nin :], out)
         check_mask(r, ufunc, operands, mask, outs)
         return elementwise_pair(r, ufunc, operands, outs, mask, wanted, casting)
-    into = out_of(r, args[ufunc.nin] if len(args) > ufunc.nin else out)
+    (into,) = outs
     if ufunc is np.square and into is None and not isinstance(operands[0], ArrayRef):  # of scalars it is not fused
         made = scalar_product(r, operands[0], operands[0])
         if made is not None:
