@@ -41,6 +41,7 @@ from tracebuf.testing.holes import (
     SHAPE,
     VECTOR,
     WRITABLE,
+    array_of,
     arrays_along,
     ints,
     several,
@@ -300,6 +301,66 @@ _linalg(
 )
 _specify("linalg.norm", ord=texts_of("None|1|2|np.inf|-np.inf|0|3|'fro'"), axis=AXES, near="sums", pool="sums")
 
+# -- places, order, statistics
+
+
+def _sorted_vector(d: Drawn) -> str:
+    return d.array((d.pick((3, 5, 1, 9)),), None, "sorted")
+
+
+def _sorter(d: Drawn) -> str:
+    return d.array(d.shape, ("int64",), "permutation")
+
+
+def _points(d: Drawn) -> str:
+    """Two vectors as np.interp takes them."""
+    n = d.pick((3, 5, 1))
+    return f"{d.array((n,), _REAL, 'sorted')}, {d.array((n,), NUMBERS, 'sums')}"
+
+
+_REAL = tuple(k for k in NUMBERS if np.dtype(k).kind in "iuf")
+_KTH, _QUANTILES = texts_of("1|0|-1|[0, 1]|2"), texts_of("0.5|[0.25, 0.75]|0.0|1.0|0.1|(0.5,)|1.5")
+_specify("bincount", x=array_of(INTEGERS, ((5,), (3,), (0,), (1,)), "index"), weights=SAME, minlength=ints(0, 3))
+_specify("searchsorted ndarray.searchsorted", a=_sorted_vector, v=OTHER, sorter=_sorter, pool="sums")
+_specify("ndarray.searchsorted", self=_sorted_vector)
+_specify("digitize", bins=_sorted_vector, x=ARRAY, right=FLAG)
+_specify(
+    "interp", whole=lambda d: f"np.interp({d.pick((ARRAY, NUMBER))(d)}, {_points(d)}{_maybe(d, 'left', NUMBER)})",
+    dtypes=_REAL, near="sums", pool="sums",
+)  # fmt: skip
+_specify("partition argpartition ndarray.partition ndarray.argpartition", kth=_KTH)
+_ORDERED = "percentile quantile nanpercentile nanquantile median nanmedian"
+_specify(_ORDERED, q=_QUANTILES, axis=AXES, near="sums", pool="sums", dtypes=_REAL)
+_specify("histogram histogram_bin_edges", bins=texts_of("3|5|[0.0, 1.0, 2.0]|'auto'"), range=texts_of("(0, 4)|None"))
+_specify("histogram histogram_bin_edges histogram2d histogramdd", near="sums", pool="sums", dtypes=_REAL, weights=SAME)
+_specify("histogram2d", x=VECTOR, y=SAME, bins=texts_of("3|[2, 3]"))
+_specify("lexsort", keys=ARRAYS)
+_specify("choose", whole=lambda d: f"np.choose({d.array(None, INTEGERS, 'index')}, ({SAME(d)}, {NUMBER(d)}, 1))")
+_specify("gradient", varargs=None, f=ARRAY, edge_order=texts_of("1|2"), near="sums", pool="sums")
+_specify("trapezoid", x=SAME, near="sums", pool="sums")
+_specify("cov corrcoef", y=SAME, ddof=texts_of("None|1|0"), shapes=((3, 4), (5,), (2, 3), (1, 3), (3, 1), (0,)))
+_specify("convolve correlate", a=VECTOR, v=VECTOR)
+_specify("cross linalg.cross", shapes=((3,), (2, 3), (2,), (4, 2), (2, 2, 3), (4,)), b=SAME, x2=SAME)
+_specify("tensordot linalg.tensordot", b=SAME, x2=SAME, axes=texts_of("1|0|2|([0], [0])|([1], [1])|([-1], [0])"))
+_specify("kron", near="exact", pool="sums", b=array_of(None, ((2,), (2, 2), (), (1, 3), (0,))))
+_specify("insert", obj=texts_of("0|1|-1|[0, 2]|9"), values=NUMBER)
+_specify("delete", obj=texts_of("0|1|-1|[0, 1]|9|slice(0, 2)"))
+_specify("piecewise", whole=lambda d: f"np.piecewise({ARRAY(d)}, [{BOOLS(d)}, {BOOLS(d)}], [1, {NUMBER(d)}, 3])")
+_specify("apply_along_axis", whole=lambda d: f"np.apply_along_axis(np.sum, {(ARRAY(d), d.axis())[1]}, {d.main_name})")
+_specify("fill_diagonal", val=NUMBER, shapes=((3, 3), (2, 3), (5, 2), (2, 2, 2), (3,), (0, 0), (1, 1)), wrap=FLAG)
+_specify("ravel_multi_index", whole=lambda d: f"np.ravel_multi_index(({d.array((3,), INTEGERS, 'index')}, 1), (3, 4))")
+_specify("indices", dimensions=SHAPE, sparse=FLAG)
+_specify("bartlett blackman hamming hanning kaiser", M=ints(4, 1, 0, 5), beta=texts_of("14.0|0"), near="sums")
+_POLYNOMIALS = "polyval polyadd polysub polymul polydiv polyder polyint poly roots vander"
+_specify(_POLYNOMIALS, p=VECTOR, x=VECTOR, a1=VECTOR, a2=VECTOR, u=VECTOR, v=VECTOR, seq_of_zeros=VECTOR)
+_specify(_POLYNOMIALS, m=texts_of("1|2|0"), N=texts_of("3|0|None"), near="sums", pool="sums", k=None)
+_FFTS = "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn"
+for _name in _FFTS.split():
+    _specify(f"fft.{_name}", near="solves", pool="sums", n=texts_of("4|3|None|1"), s=texts_of("None|(2, 3)"))
+    _specify(f"fft.{_name}", axes=texts_of("None|(0, 1)|(-1,)"), shapes=((4,), (2, 3), (5,), (3, 4), (2, 2, 3), (1,)))
+_specify("fft.fftfreq fft.rfftfreq", n=ints(4, 5, 1), d=texts_of("1.0|0.5"))
+_specify("fft.fftshift fft.ifftshift", axes=texts_of("None|0|(0,)|-1"))
+
 # -- rounding and clipping
 _BOUND = OTHER
 _specify("clip ndarray.clip", a_min=_BOUND, a_max=_BOUND, min=_BOUND, max=_BOUND)
@@ -426,7 +487,7 @@ def _of_signature(name: str, special: dict[str, Any]) -> Spec:
         like = names.parameters("np." + name.removeprefix("ndarray."))
         kept = [p for p in like[1:] if p.name in ("keepdims", "initial", "where", "mean", "correction")]
         parameters = [p for p in parameters if p.kind is not inspect.Parameter.VAR_KEYWORD] + kept
-    required: dict[str, Hole] = {"self": ARRAY} if method else {}
+    required: dict[str, Hole] = {"self": special.get("self", ARRAY)} if method else {}
     optional: dict[str, Hole] = {}
     seen = set(required)
     for p in parameters:
@@ -441,7 +502,7 @@ def _of_signature(name: str, special: dict[str, Any]) -> Spec:
             hole = special.get("shape" if "shape" in p.name else p.name)
         if p.name != OUT and hole is not None:
             (required if needed else optional)[p.name] = hole
-        elif needed:
+        elif needed and p.name not in special:
             required[p.name] = ARRAY
     more = {k: v for k, v in special.items() if k not in _FIELDS and k not in seen and _takes_any(parameters)}
     form = "{0}." + name.removeprefix("ndarray.") + "({1})" if method else f"{name}({{}})"
