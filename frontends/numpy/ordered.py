@@ -150,11 +150,7 @@ def reduceat(
     if indices.dtype.kind not in "iu" or indices.dtype == np.uint64:
         raise UnsupportedError("indices of this dtype", location=r.loc, instead="indices.astype(np.intp)")
     wanted = None if dtype is None else np.dtype(dtype)
-    element = supported(ufunc.reduceat(np.ones(1, ref.dtype), [0], dtype=wanted).dtype, "reduceat", r.loc)
     size, count = ref.shape[axis], indices.shape[0]
-    shape = (*ref.shape[:axis], count, *ref.shape[axis + 1 :])
-    order = axis_order([(ref, [None if k == axis else k for k in range(ref.ndim)])], ref.ndim)
-    result = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
     message = f"index {{}} out-of-bounds in {ufunc.__name__}.reduceat [0, {{}})"
 
     def place(k: Dim) -> Dim:
@@ -164,6 +160,16 @@ def reduceat(
         fine = r.add(arith.AndI.of(low, high, r.loc)).result
         r.check(fine, "IndexError", message, [r.index(found), r.index(size)])
         return r.symbol(r.index(found), "start", 0, 2**40)
+
+    try:
+        element = supported(ufunc.reduceat(np.ones(1, ref.dtype), [0], dtype=wanted).dtype, "reduceat", r.loc)
+    except TypeError:
+        for k in range(count if isinstance(count, int) else 0):  # which are looked at before
+            place(k)
+        raise
+    shape = (*ref.shape[:axis], count, *ref.shape[axis + 1 :])
+    order = axis_order([(ref, [None if k == axis else k for k in range(ref.ndim)])], ref.ndim)
+    result = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
 
     def one(k: Dim, last: bool) -> None:
         start = place(k)

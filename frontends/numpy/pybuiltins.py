@@ -167,7 +167,7 @@ def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
     digits = static_digits(r, decimals)
     kind = np.dtype(weak_type(a)).kind
     if kind in "iu" and digits >= 0:
-        return elementwise(r, np.positive, [a]) if not isinstance(a, NpScalar) else a
+        return copy_of(r, a, a.element, k_order(a)) if isinstance(a, ArrayRef) and a.ndim else as_number(r, a)
     if digits == 0:
         return elementwise(r, np.rint, [a])
     if kind == "b":

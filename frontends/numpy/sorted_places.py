@@ -65,7 +65,7 @@ def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) ->
     numbers = asarray(r, x)
     if numbers.ndim != 1:
         raise wrong_depth(numbers)
-    if not np.can_cast(numbers.dtype, np.intp, "safe"):
+    if not np.can_cast(numbers.dtype, np.intp, "safe") and numbers.shape[0] != 0:
         text = f"Cannot cast array data from {numbers.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
         raise TypeError(text)
     if (least := as_int(r, minlength)) is None:

@@ -172,7 +172,7 @@ def difference(example: Call, args: Sequence[Any], eager: Outcome, ours: Outcome
         compare(eager, ours, Rules(math.inf), "native", "")
     except Mismatch as error:
         return error.what
-    if eager.error is not None:
+    if eager.error is not None or spec_of(example.name).near == "folds":
         return ""
     near = spec_of(example.name).near
     arrays = [x for x in args if isinstance(x, np.ndarray | np.generic)]

@@ -7,6 +7,7 @@ which values are drawn (`pool`), and how near results must be (`near`):
     exact    eager's bits
     loops    the same where all arrays are contiguous, else within 4 ulp (rule C2)
     sums     within the rounding errors of sums of that many terms
+    folds    whatever: NumPy's own loop is wrong there (folds of np.arctan2 and np.power by vectors, NumPy 2.4)
     solves   within those of a well-conditioned system of equations
 """
 
@@ -49,7 +50,7 @@ from tracebuf.testing.holes import (
 
 __all__ = ["OUT", "Near", "Spec", "spec_of"]
 
-Near = Literal["exact", "loops", "sums", "solves"]
+Near = Literal["exact", "loops", "sums", "solves", "folds"]
 OUT = "out"
 """The hole of `out=`: filled last, by what eager NumPy gives without it."""
 PARAMETERS: dict[str, Hole | None] = {
@@ -412,9 +413,11 @@ def _of_method(name: str, value: Any) -> Spec:
     rounded = ufunc in ("add", "multiply", "subtract", "divide", "hypot", "logaddexp", "logaddexp2", "arctan2", "power")
     near: Near = "sums" if rounded and method != "outer" else "loops"
     pool = "sums" if near == "sums" else "any"
+    if ufunc in ("arctan2", "power") and method in ("reduce", "reduceat"):
+        near = "folds"
     whole = _at(ufunc) if method == "at" else None
-    found = Spec(name, f"{name}({{}})", tuple(required.items()), tuple(optional.items()), method != "at", near=near)
-    return replace(found, pool=pool, whole=whole, pure=method != "at")
+    found = Spec(name, f"{name}({{}})", tuple(required.items()), tuple(optional.items()), method != "at")
+    return replace(found, near=near, pool=pool, whole=whole, pure=method != "at")
 
 
 # -- numbers
