@@ -192,7 +192,7 @@ class BufferizedFunction:
         self._lock = threading.RLock()
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return self if instance is None else MethodType(self, instance)
+        return self if instance is None else BufferizedMethod(self, instance)
 
     def __repr__(self) -> str:
         return f"<bufferized {self.__wrapped__.__qualname__}>"
@@ -452,6 +452,36 @@ class BufferizedFunction:
         return Specialization(replace(call, values=(), boxes=()), traced, program, kernel, traced.guard_function())
 
 
+class BufferizedMethod:
+    """A bufferized function with its first argument, as methods have it; `explain` and its kin take the others."""
+
+    __tracebuf_bound__ = True
+
+    def __init__(self, function: BufferizedFunction, instance: object) -> None:
+        self.__func__, self.__self__ = function, instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__func__(self.__self__, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.__func__, name)
+        return MethodType(found, self.__self__) if name == "__wrapped__" or name in _OF_CALLS else found
+
+    def __eq__(self, other: object) -> bool:
+        mine = isinstance(other, BufferizedMethod) and self.__func__ is other.__func__
+        return mine and self.__self__ is other.__self__  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((id(self.__func__), id(self.__self__)))
+
+    def __repr__(self) -> str:
+        return f"<bufferized {self.__func__.__wrapped__.__qualname__} of {self.__self__!r}>"
+
+
+_OF_CALLS = ("call_counted", "captured", "eager", "explain", "lower", "trace")
+"""What takes the arguments of a call."""
+
+
 def original_runs(reason: str) -> UnsupportedError:
     return UnsupportedError(f"these arguments run the original function: {reason}", instead="call it, or use copies")
 
@@ -469,6 +499,8 @@ class Specializations(tuple[Specialization | OriginalCalls, ...]):
 
 
 @overload
+def bufferize(function: MethodType, /) -> BufferizedMethod: ...  # type: ignore[overload-overlap]
+@overload
 def bufferize(function: Callable[..., Any], /) -> BufferizedFunction: ...
 @overload
 def bufferize(**options: Any) -> Callable[[Callable[..., Any]], BufferizedFunction]: ...
@@ -481,7 +513,11 @@ def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> 
     """
     chosen = Options(**options)
 
-    def decorate(f: Callable[..., Any]) -> BufferizedFunction:
+    def decorate(f: Callable[..., Any]) -> Any:
+        if isinstance(f, (MethodType, BufferizedMethod)):  # of an object
+            return BufferizedMethod(decorate(f.__func__), f.__self__)
+        if isinstance(f, (staticmethod, classmethod)):
+            return type(f)(decorate(f.__func__))
         if isinstance(f, BufferizedFunction):
             f = f.__wrapped__
         if not isinstance(f, FunctionType):

@@ -112,6 +112,8 @@ def measure(f: _Bufferized, *args: Any, repeat: int = 3, **kwargs: Any) -> Measu
     and `kwargs`, which stay untouched. Raises TypeError if `f` is not a bufferized function, ValueError for `repeat`
     under 1, and whatever the function raises on these arguments.
     """
+    if (instance := getattr(f, "__self__", None)) is not None and hasattr(f, "__func__"):
+        f, args = f.__func__, (instance, *args)
     if not (hasattr(f, "call_counted") and hasattr(f, "__wrapped__")):
         raise TypeError(f"measure wants a bufferized function, not {f!r}")
     if repeat < 1:

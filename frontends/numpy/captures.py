@@ -58,6 +58,11 @@ class Hidden:
         place = (*self.place, "attribute", name)
         return Hidden(f"{self.label}.{name}", place, partial(attribute_of, self.fetch, name), self.root)
 
+    def own(self, name: str) -> Hidden:
+        """An attribute that the object itself has, not its class."""
+        place = (*self.place, "attribute", name, "own")
+        return Hidden(f"{self.label}.{name}", place, partial(own_attribute_of, self.fetch, name), self.root)
+
     @property
     def from_object(self) -> bool:
         """Whether it is an attribute of an object, which may be there or not, and be anything."""
@@ -120,6 +125,10 @@ def item_of(fetch: Callable[..., Any], key: Any, *given: Any) -> Any:
 
 def attribute_of(fetch: Callable[..., Any], name: str, *given: Any) -> Any:
     return getattr(fetch(*given), name)
+
+
+def own_attribute_of(fetch: Callable[..., Any], name: str, *given: Any) -> Any:
+    return vars(fetch(*given)).get(name, ABSENT)
 
 
 def default_of(function: types.FunctionType, name: str) -> Any:

@@ -49,7 +49,7 @@ def is_object(x: Any) -> bool:
     kind = type(x)
     if kind is types.SimpleNamespace:
         return True
-    ours = kind is object or kind.__module__.startswith(("numpy", "scipy", "tracebuf"))
+    ours = kind is object or hasattr(kind, "__array__") or kind.__module__.startswith(("numpy", "scipy", "tracebuf"))
     if ours or type(kind) not in (type, ABCMeta) or isinstance(x, (BaseException, Enum)) or is_static(x):
         return False
     if "__getattribute__" in {n for c in kind.__mro__[:-1] for n in vars(c)} or getattr(kind, "__tracebuf__", False):

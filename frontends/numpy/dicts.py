@@ -198,6 +198,8 @@ TUPLE: dict[str, Callable[..., Any]] = {"index": known_items("index"), "count": 
 
 def method(x: Any, name: str) -> BoxMethod | None:
     """A method of a container by its name."""
+    if is_named_tuple(x) and name in x._fields:
+        return None
     return BoxMethod(x, name) if name in methods_of(x) else None
 
 

@@ -113,14 +113,13 @@ def original(i: Expressions, base: Record, name: str, found: Any) -> Any:
         return base.base[name]
     if base.actual is None:
         return MISSING
-    own = name in getattr(base.actual, "__dict__", ()) or isinstance(found, types.MemberDescriptorType)
-    if not own and (found is MISSING or hasattr(type(found), "__get__")):
+    slot = isinstance(found, types.MemberDescriptorType)
+    data = slot or not (found is MISSING or hasattr(type(found), "__get__"))
+    if not data and not hasattr(base.actual, "__dict__"):
         return MISSING
-    hidden = base.path.attribute(name)
+    hidden = base.path.attribute(name) if data else base.path.own(name)
     if hidden.place not in i.hidden:
-        value = getattr(base.actual, name, ABSENT)
-        if value is ABSENT:
-            return MISSING
+        value = getattr(base.actual, name, ABSENT) if data else vars(base.actual).get(name, ABSENT)
         check_items(hidden.label, value, i.r.loc)
         raise NewCapture(hidden)
     value = i.hidden[hidden.place]
@@ -320,7 +319,7 @@ def call(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: 
         return i.call(node, function, [itself(i, node, args[0]), *args[1:]], kwargs)
     if isinstance(function, Record):
         return i.call(node, special(i, node, function, "__call__", "is not callable"), args, kwargs)
-    if isinstance(function, types.MethodType):
+    if isinstance(function, types.MethodType) or getattr(type(function), "__tracebuf_bound__", False):
         owner = i.capture("__self__", lambda: function.__self__, function.__self__, function)
         return i.call(node, function.__func__, [owner, *args], kwargs)
     if args and isinstance(args[0], Record) and (asked := SPECIAL.get(function) if is_hashable(function) else None):
