@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import functions, iterators, texts
+from tracebuf.frontends.numpy.formulas.mapping import vectorized
 from tracebuf.frontends.numpy.iteration import Once
 from tracebuf.frontends.numpy.objects import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.scalars import truth, unary
@@ -42,6 +44,11 @@ def call(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: 
         return found
     if any(isinstance(x, Once) for x in args) and function is not functools.reduce:
         return iterators.hand_over(i, node, function, args, kwargs)
+    if isinstance(function, np.vectorize):
+        made = function.pyfunc, function.otypes, None, function.excluded, function.cache, function.signature
+        return i.call(node, elementwise_function(*made), args, kwargs)
+    if function is np.vectorize:
+        return elementwise_function(*args, **kwargs)
     if function in GETTERS and not any(map(is_traced, i.flat([*args, *kwargs.values()]))):
         return function(*args, **kwargs)
     if isinstance(function, GETTERS):
@@ -58,6 +65,16 @@ def call(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: 
         known = [i.r.static_int(x.expr, what) if isinstance(x, PyInt) else x for x in args]
         return NotImplemented if any(map(is_traced, known)) else function(*known)
     return texts.call(i, node, function, args, kwargs)
+
+
+def elementwise_function(
+    pyfunc: Any, otypes: Any = None, doc: Any = None, excluded: Any = None, cache: bool = False, signature: Any = None
+) -> Partial:
+    """np.vectorize(pyfunc)."""
+    if excluded or cache or signature:
+        reason = "np.vectorize with excluded=, cache= or signature="
+        raise UnsupportedError(reason, instead="leave them out, or loop over the elements")
+    return Partial(vectorized, (pyfunc, otypes), {})
 
 
 def operation(i: Expressions, node: ast.AST, name: str, args: Sequence[Any]) -> Any:

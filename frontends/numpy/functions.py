@@ -73,6 +73,7 @@ from tracebuf.frontends.numpy.ufuncs import (
     weak_type,
 )
 from tracebuf.frontends.numpy.values import (
+    EITHER,
     NUMBERS,
     ArrayRef,
     NpScalar,
@@ -320,7 +321,11 @@ def length(r: Recorder, x: Any) -> Any:
 
 def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
     if isinstance(x, NpScalar) and x.maybe_python:
-        raise two_origins(r.loc)
+        zero = x.element.dtype.type(0)
+        answers = {isinstance(number, kinds) for number in (zero, zero.item())}
+        if len(answers) > 1 or x.python is None or x.python.kind == EITHER:
+            raise two_origins(r.loc)
+        return answers.pop()
     if isinstance(x, Record):
         return any(issubclass(x.kind, k) for k in (kinds if isinstance(kinds, tuple) else (kinds,)))
     like: Any = x

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tracebuf.frontends.numpy.formulas import joining, logic, lookup, sequences, statistics
+from tracebuf.frontends.numpy.formulas import joining, logic, lookup, mapping, sequences, statistics
 
 HERE = str(Path(__file__).parent)
 FORMULAS: dict[Any, Callable[..., Any]] = {
-    **joining.FORMULAS, **logic.FORMULAS, **lookup.FORMULAS, **sequences.FORMULAS, **statistics.FORMULAS
+    **joining.FORMULAS, **logic.FORMULAS, **lookup.FORMULAS, **mapping.FORMULAS,
+    **sequences.FORMULAS, **statistics.FORMULAS
 }  # fmt: skip
 GRIDS = sequences.GRIDS
 """By type, what is indexed as if it were an array: np.mgrid, np.r_ and their kin."""

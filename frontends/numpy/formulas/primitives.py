@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,16 +10,18 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import broadcast
+from tracebuf.frontends.numpy.conditions import two_origins
 from tracebuf.frontends.numpy.creation import linspace
-from tracebuf.frontends.numpy.fresh import shape_arg
+from tracebuf.frontends.numpy.fresh import element_of, filled, shape_arg
 from tracebuf.frontends.numpy.objects import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axis_of, divide
 from tracebuf.frontends.numpy.reshape import is_dense, whole_number
 from tracebuf.frontends.numpy.scalars import as_int_value, example
 from tracebuf.frontends.numpy.shapes import broadcast_to
-from tracebuf.frontends.numpy.ufuncs import check_maybe_python
-from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, Scalar
+from tracebuf.frontends.numpy.ufuncs import check_maybe_python, result_order
+from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, NpScalar, Scalar
+from tracebuf.ir.types import C128, F64, I1, I64
 
 
 def divide_by_count(total: Any, count: Any, out: Any = None) -> Any:
@@ -63,6 +65,28 @@ def _broadcast_view(r: Recorder, a: ArrayRef, shape: Any) -> ArrayRef:
     return made if isinstance(made, GuardedRef) else ArrayRef(made.storage, made.view, a.read_only)
 
 
+def dtype_of(x: Any) -> Any:
+    """np.asarray(x).dtype; that of a number which is Python's or NumPy's, depending on the path, where both agree."""
+
+
+def _dtype_of(r: Recorder, x: Any) -> np.dtype:
+    if isinstance(x, NpScalar) and x.python is not None:
+        agree = {"float": F64, "int": I64, "bool": I1, "complex": C128}.get(x.python.kind)
+        if agree is not x.element:
+            raise two_origins(r.loc)
+        return x.element.dtype
+    return x.dtype if isinstance(x, ArrayRef) else np.asarray(example(x)).dtype
+
+
+def fresh_as(arrays: Any, dtype: Any) -> Any:
+    """An array of any values, laid out as an elementwise result of arrays of one shape."""
+
+
+def _fresh_as(r: Recorder, arrays: Sequence[ArrayRef], dtype: Any) -> ArrayRef:
+    shape = arrays[0].shape
+    return filled(r, shape, element_of(r, dtype), None, result_order(arrays, len(shape)))
+
+
 def _known_ints(r: Recorder, x: Any) -> tuple[int, ...]:
     return tuple(r.static_int(whole_number(r, i), "a place") for i in x)
 
@@ -97,6 +121,9 @@ def _result_type(r: Recorder, *arrays_and_dtypes: Any) -> np.dtype:
 
 HANDLERS: dict[Any, Callable[..., Any]] = {
     check_writable: lambda r, a: r.check_writable(a), broadcast_view: _broadcast_view,
+
+
+    fresh_as: _fresh_as, dtype_of: _dtype_of,
     divide_by_count: divide, refuse: _refuse, is_array: lambda r, x: isinstance(x, ArrayRef),
     linspace_of_numbers: linspace, normalize_axis_index: axis_of, normalize_axis_tuple: _axes,
     callable: lambda r, x: callable(x) or isinstance(x, (NestedFunction, Partial, Method)),
