@@ -17,7 +17,7 @@ from tracebuf.ir.dims import Dim, Expr, Sym, add, mul, product, sub, symbols, te
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I64, INDEX, ScalarType, ShapedType, TensorType, Type, row_major
-from tracebuf.ops import arith, bufferization, casts, checks, func, linalg, scf, tensor
+from tracebuf.ops import arith, bufferization, casts, checks, func, host, linalg, scf, tensor
 from tracebuf.ops.linalg import AffineMap, identity_map
 
 Part = tuple[Mixed | Dim, Mixed | Dim, Mixed | Dim]
@@ -511,6 +511,26 @@ def running() -> Func:
     return m.done(m.builder.add(linalg.Generic.of([a], outs, maps, ["reduction"], body, m.loc())).results[1])
 
 
+def host_calls() -> Func:
+    """b = np.cumsum(a); a.sort(); return b + a"""
+    m = Maker("host_calls", a=("n",))
+    (a,) = m.args
+    b = m.add(host.HostCall.of(CUMSUM, [a], [m.empty(m.dim("n"))], [0], m.loc()))
+    ordered = m.add(host.HostCall.of(SORT, [], [a], [], m.loc()))
+    return m.done(m.ew(arith.AddF, b, ordered), stored={0: ordered})
+
+
+CUMSUM = host.HostFunction("numpy.cumsum", lambda ins, outs: np.copyto(outs[0], np.cumsum(ins[0])))
+SORT = host.HostFunction("numpy.ndarray.sort", lambda ins, outs: outs[0].sort())
+
+
+def eager_host_calls(a: np.ndarray) -> np.ndarray:
+    b = np.cumsum(a)
+    a.sort()
+    found: np.ndarray = b + a
+    return found
+
+
 def eager_placed(a: np.ndarray) -> None:
     a *= np.arange(a.shape[1])
 
@@ -533,6 +553,7 @@ PROGRAMS = [
     Program("checked_max", checked_max, lambda: [array(6), 2], eager_max),
     Program("placed", placed, lambda: [array(3, 4)], eager_placed),
     Program("running", running, lambda: [array(6)], np.cumsum),
+    Program("host_calls", host_calls, lambda: [-array(6)], eager_host_calls),
     Program("view_result", view_result, lambda: [array(4)], eager_view),
     Program("regrouped", regrouped, lambda: [array(3, 4)], eager_regrouped),
     Program("diagonal", diagonal, lambda: [array(3, 4, 4)], lambda a: a.diagonal(0, 1, 2) * 2),

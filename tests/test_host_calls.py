@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import subprocess
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,10 +12,19 @@ from typing import Any
 import numpy as np
 import pytest
 from agreement import agree, program, refused
+from mlir_oracle import MLIR_OPT, UNREGISTERED, needs_mlir
 from params import slow_but
 
 import tracebuf
 from tracebuf import host_call
+from tracebuf.backend.runtime.kernel import Kernel
+from tracebuf.frontends.mlir import read
+from tracebuf.ir.core import Func, Module
+from tracebuf.ir.location import UNKNOWN
+from tracebuf.ir.print_generic import print_generic
+from tracebuf.ir.types import F64, MemRefType
+from tracebuf.ops.func import Return
+from tracebuf.ops.host import HostCall
 
 LOG: list[Any] = []
 
@@ -506,3 +516,30 @@ def test_explain() -> None:
     assert "2 host calls" in str(report)
     text = g.lower(a, b).as_text("memref")
     assert '"tracebuf.host_call"' in text and 'callee = "numpy.linalg.inv"' in text
+
+
+@needs_mlir
+@pytest.mark.parametrize("stage", ["tensor", "memref"])
+def test_mlir_opt_takes_the_text(stage: str) -> None:
+    def f(a, b, k):
+        for i in range(k):
+            a[i:] = np.linalg.inv(a)[i:]
+            host_call(log, i, a)
+        b.sort()
+        return np.unique(b), host_call(pair, b, k, result_shape=[(len(b),), ()], result_dtype=(float, int))
+
+    text = tracebuf.bufferize(f).lower(np.eye(4), np.ones(6), 2).as_text(stage)
+    command = [str(MLIR_OPT), "-", UNREGISTERED, "-mlir-print-op-generic"]
+    run = subprocess.run(command, input=text, capture_output=True, text=True)
+    assert run.returncode == 0 and run.stdout.count("tracebuf.host_call") == 5, run.stderr
+    calls = [op for op in read(run.stdout).func("f").walk() if isinstance(op, HostCall)]
+    assert [op.callee for op in calls][-2:] == ["numpy.unique", f"{__name__}.pair"]
+
+
+def test_a_call_from_text_is_not_run() -> None:
+    f = Func("f", [MemRefType((3,), F64, (1,), 0)])
+    f.block.append(HostCall(f.args, [], UNKNOWN, {"n_ins": 0, "callee": "numpy.sort", "unread": ()}))
+    f.block.append(Return.of([], UNKNOWN))
+    kernel = Kernel(read(print_generic(Module([f]))).func("f"), "f")
+    with pytest.raises(tracebuf.UnsupportedError, match="the function numpy.sort of a host call is not known"):
+        kernel.run([np.ones(3)])
