@@ -56,6 +56,28 @@ def k_means_by_masks(points, k, rounds):
     return centres, labels, distance.min(axis=1).sum()
 
 
+@program(lambda random, n: (normal(random, 4 * n, 2), normal(random, 3, 2), 5))
+def k_means_by_counts(points, centres, rounds):
+    k = centres.shape[0]
+    for _ in range(rounds):
+        label = np.argmin(np.linalg.norm(points[:, None] - centres, axis=-1), axis=1)
+        size = np.maximum(np.bincount(label, minlength=k), 1)
+        for d in range(points.shape[1]):
+            centres[:, d] = np.bincount(label, weights=points[:, d], minlength=k) / size
+    return label
+
+
+@program(lambda random, n: (normal(random, 3 * n, 4), 2))
+def principal_components(x, k):
+    centred = x - x.mean(axis=0)
+    values, vectors = np.linalg.eigh(centred.T @ centred / (len(x) - 1))
+    order = np.argsort(values)[::-1]
+    values = values[order]
+    basis = vectors[:, order[:k]]
+    basis = basis * np.sign(basis[np.abs(basis).argmax(axis=0), np.arange(k)])
+    return centred @ basis, values / values.sum()
+
+
 @program(lambda random, n: (normal(random, n + 4, 4), 2))
 def low_rank_by_svd(a, k):
     u, s, vt = np.linalg.svd(a, full_matrices=False)
@@ -148,3 +170,44 @@ def autocorrelation(x, lags):
     for k in range(lags):
         out[k] = np.dot(centred[: len(x) - k], centred[k:])
     return out / out[0]
+
+
+@program(lambda random, n: (normal(random, 3, 4 * n),))
+def summary_of_rows(x):
+    return (
+        np.cov(x),
+        np.corrcoef(x),
+        np.percentile(x, [25, 50, 75], axis=1),
+        np.median(x),
+        np.quantile(x, 0.9),
+    )
+
+
+@program(lambda random, n: (random.random(5 * n), random.integers(0, 2, 5 * n)))
+def area_under_roc(score, truth):
+    order = np.argsort(-score, kind="stable")
+    hits = truth[order]
+    tpr = np.cumsum(hits) / max(hits.sum(), 1)
+    fpr = np.cumsum(1 - hits) / max((1 - hits).sum(), 1)
+    width = np.diff(np.concatenate((np.zeros(1), fpr)))
+    return (tpr * width).sum(), score[order][:3]
+
+
+@program(lambda random, n: (normal(random, 3 * n, 2), normal(random, n, 2), random.integers(0, 3, 3 * n), 3))
+def nearest_neighbours(train, test, label, k):
+    distance = np.sqrt(((test[:, None] - train[None]) ** 2).sum(axis=-1))
+    near = np.argsort(distance, axis=1)[:, :k]
+    votes = label[near]
+    counts = (votes[:, :, None] == np.arange(3)).sum(axis=1)
+    return counts.argmax(axis=1), np.take_along_axis(distance, near, axis=1).mean()
+
+
+@program(lambda random, n: (random.random(4 * n), random.random(4 * n), n))
+def two_dimensional_histogram(x, y, bins):
+    i = np.minimum((x * bins).astype(int), bins - 1)
+    j = np.minimum((y * bins).astype(int), bins - 1)
+    counts = np.bincount(i * bins + j, minlength=bins * bins).reshape(bins, bins)
+    p = counts / counts.sum()
+    independent = np.outer(p.sum(axis=1), p.sum(axis=0))
+    known = p > 0
+    return counts, (p[known] * np.log(p[known] / independent[known])).sum()

@@ -5,6 +5,32 @@ import numpy as np
 from .registry import program
 
 
+@program(lambda random, n: (random.normal(size=(n, 4)), random.normal(size=(n, 3))))
+def rotate_by_quaternions(q, v):
+    q = q / np.linalg.norm(q, axis=1, keepdims=True)
+    w, u = q[:, :1], q[:, 1:]
+    t = 2 * np.cross(u, v)
+    rotated = v + w * t + np.cross(u, t)
+    matrices = np.empty((len(q), 3, 3))
+    w, x, y, z = q.T
+    matrices[:, 0, 0], matrices[:, 0, 1], matrices[:, 0, 2] = (
+        1 - 2 * (y * y + z * z),
+        2 * (x * y - z * w),
+        2 * (x * z + y * w),
+    )
+    matrices[:, 1, 0], matrices[:, 1, 1], matrices[:, 1, 2] = (
+        2 * (x * y + z * w),
+        1 - 2 * (x * x + z * z),
+        2 * (y * z - x * w),
+    )
+    matrices[:, 2, 0], matrices[:, 2, 1], matrices[:, 2, 2] = (
+        2 * (x * z - y * w),
+        2 * (y * z + x * w),
+        1 - 2 * (x * x + y * y),
+    )
+    return rotated, np.abs(np.einsum("nij,nj->ni", matrices, v) - rotated).max()
+
+
 @program(lambda random, n: (n, n + 2, 40))
 def ray_march_a_sphere(height, width, steps):
     y, x = np.meshgrid(np.linspace(-1, 1, height), np.linspace(-1, 1, width), indexing="ij")
@@ -63,6 +89,23 @@ def polygon_area_and_centroid(p):
     return area, ((p + q) * cross[:, None]).sum(axis=0) / (6 * area)
 
 
+@program(lambda random, n: (np.sort(random.random(n)), random.random(n), random.random(7)))
+def natural_cubic_spline(x, y, at):
+    n = len(x)
+    h = np.diff(x)
+    a = np.eye(n)
+    rhs = np.zeros(n)
+    for i in range(1, n - 1):
+        a[i, i - 1], a[i, i], a[i, i + 1] = h[i - 1], 2 * (h[i - 1] + h[i]), h[i]
+        rhs[i] = 6 * ((y[i + 1] - y[i]) / h[i] - (y[i] - y[i - 1]) / h[i - 1])
+    m = np.linalg.solve(a, rhs)
+    k = np.clip(np.searchsorted(x, at) - 1, 0, n - 2)
+    left, right = x[k + 1] - at, at - x[k]
+    value = (m[k] * left**3 + m[k + 1] * right**3) / (6 * h[k])
+    value += (y[k] / h[k] - m[k] * h[k] / 6) * left + (y[k + 1] / h[k] - m[k + 1] * h[k] / 6) * right
+    return value
+
+
 @program(lambda random, n: (random.random((3 * n, 2)),))
 def gift_wrapping(points):
     hull = np.zeros(len(points), dtype=int)
@@ -91,3 +134,13 @@ def align_by_kabsch(a, b, rounds):
     rotation = (u * scale) @ vt
     moved = (a - ca) @ rotation + cb
     return moved, np.sqrt(((moved - b) ** 2).sum(axis=1).mean())
+
+
+@program(lambda random, n: (random.random((2 * n, 3)), 0.3))
+def bounding_volume_counts(points, size):
+    cell = np.floor(points / size).astype(np.int64)
+    cell -= cell.min(axis=0)
+    shape = cell.max(axis=0) + 1
+    key = (cell[:, 0] * shape[1] + cell[:, 1]) * shape[2] + cell[:, 2]
+    unique, counts = np.unique(key, return_counts=True)
+    return unique, counts, unique[counts.argmax()]

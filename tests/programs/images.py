@@ -20,6 +20,24 @@ def sobel_and_threshold(img, limit):
     return edges, np.arctan2(gy, gx)
 
 
+@program(lambda random, n: (image(random, n),))
+def median_by_stacking(img):
+    padded = np.pad(img, 1, mode="edge")
+    rows, cols = img.shape
+    shifted = [padded[i : i + rows, j : j + cols] for i in range(3) for j in range(3)]
+    return np.median(np.stack(shifted), axis=0).astype(img.dtype)
+
+
+@program(lambda random, n: (image(random, n),))
+def equalize_histogram(img):
+    counts = np.bincount(img.ravel(), minlength=256)
+    cdf = counts.cumsum()
+    low = cdf[cdf > 0][0]
+    table = np.round((cdf - low) / (img.size - low) * 255)
+    table = np.clip(table, 0, 255).astype(np.uint8)
+    return table[img]
+
+
 @program(lambda random, n: (random.random((n, n + 1)), 2 * n, n + 3))
 def resize_bilinear(img, height, width):
     y = np.linspace(0, img.shape[0] - 1, height)
@@ -30,6 +48,19 @@ def resize_bilinear(img, height, width):
     top = img[y0][:, x0] * (1 - fx) + img[y0][:, x1] * fx
     bottom = img[y1][:, x0] * (1 - fx) + img[y1][:, x1] * fx
     return top * (1 - fy) + bottom * fy
+
+
+@program(lambda random, n: (random.random((n, n)), 0.6))
+def rotate_nearest(img, angle):
+    n, m = img.shape
+    i, j = np.indices((n, m))
+    y, x = i - (n - 1) / 2, j - (m - 1) / 2
+    source_i = np.rint(np.cos(angle) * y - np.sin(angle) * x + (n - 1) / 2).astype(int)
+    source_j = np.rint(np.sin(angle) * y + np.cos(angle) * x + (m - 1) / 2).astype(int)
+    inside = (source_i >= 0) & (source_i < n) & (source_j >= 0) & (source_j < m)
+    out = np.zeros_like(img)
+    out[inside] = img[source_i[inside], source_j[inside]]
+    return out
 
 
 @program(lambda random, n: (random.random((n, n + 2)),))
@@ -49,6 +80,26 @@ def carve_a_seam(energy):
     keep = np.ones((rows, cols), dtype=bool)
     keep[np.arange(rows), seam] = False
     return energy[keep].reshape(rows, cols - 1), seam
+
+
+@program(lambda random, n: (random.random((2 * n, 2 * n)), random.random((2 * n, 2 * n)), n))
+def azimuthal_integration(data, radius, bins):
+    counts, edges = np.histogram(radius, bins)
+    sums, _ = np.histogram(radius, bins, weights=data)
+    profile = np.zeros(bins)
+    filled = counts > 0
+    profile[filled] = sums[filled] / counts[filled]
+    return profile, edges
+
+
+@program(lambda random, n: (random.random((2 * n, 2 * n)), n))
+def radial_profile(data, bins):
+    n = data.shape[0]
+    y, x = np.ogrid[:n, :n]
+    r = np.hypot(x - n / 2, y - n / 2)
+    which = np.minimum((r / r.max() * bins).astype(int), bins - 1).ravel()
+    total = np.bincount(which, weights=data.ravel(), minlength=bins)
+    return total / np.maximum(np.bincount(which, minlength=bins), 1)
 
 
 @program(

@@ -25,6 +25,14 @@ def csr_matvec_by_reduceat(indptr, indices, data, x):
     return np.add.reduceat(data * x[indices], indptr[:-1])
 
 
+@program(lambda random, n: (random.integers(0, n, 3 * n), random.integers(0, n, 3 * n), random.random(3 * n), n))
+def coo_to_dense_and_sums(rows, cols, values, n):
+    dense = np.zeros((n, n))
+    np.add.at(dense, (rows, cols), values)
+    by_row = np.bincount(rows, weights=values, minlength=n)
+    return dense, by_row, np.bincount(cols, minlength=n)
+
+
 @program(lambda random, n: (*csr(random, n), random.random(n), 1e-10))
 def csr_jacobi(indptr, indices, data, b, tol):
     n = len(b)
@@ -56,6 +64,16 @@ def page_rank(links, damping):
     return rank, rank.argmax()
 
 
+@program(lambda random, n: (random.integers(0, n, 4 * n), random.integers(0, n, 4 * n), n))
+def page_rank_by_edges(source, target, n):
+    degree = np.bincount(source, minlength=n)
+    rank = np.ones(n) / n
+    for _ in range(20):
+        share = rank / np.maximum(degree, 1)
+        rank = 0.15 / n + 0.85 * np.bincount(target, weights=share[source], minlength=n)
+    return rank
+
+
 @program(lambda random, n: (np.where(random.random((n, n)) < 0.5, random.random((n, n)), np.inf), 0))
 def dijkstra_dense(weights, source):
     n = weights.shape[0]
@@ -75,6 +93,14 @@ def dijkstra_dense(weights, source):
     return dist, previous
 
 
+@program(lambda random, n: (random.random((n, n)) * 10,))
+def floyd_warshall_by_outer(dist):
+    np.fill_diagonal(dist, 0.0)
+    for k in range(dist.shape[0]):
+        np.minimum(dist, np.add.outer(dist[:, k], dist[k]), out=dist)
+    return dist.max()
+
+
 @program(lambda random, n: (random.random((n, n)),))
 def min_plus_square(a):
     result = a.copy()
@@ -83,6 +109,18 @@ def min_plus_square(a):
         result = (result[:, :, None] + result[None, :, :]).min(axis=1)
         steps *= 2
     return result
+
+
+@program(lambda random, n: (random.integers(0, n, 3 * n), random.integers(0, n, 3 * n), random.random(3 * n), n))
+def bellman_ford_by_edges(a, b, cost, n):
+    dist = np.full(n, np.inf)
+    dist[0] = 0.0
+    for _ in range(n - 1):
+        old = dist.copy()
+        np.minimum.at(dist, b, dist[a] + cost)
+        if np.array_equal(old, dist):
+            break
+    return dist, np.isfinite(dist)
 
 
 @program(lambda random, n: (random.random((n, n)) < 0.25, 0))

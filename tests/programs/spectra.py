@@ -9,6 +9,24 @@ def complexes(random, *shape):
     return random.normal(size=shape) + 1j * random.normal(size=shape)
 
 
+@program(lambda random, n: (n, n + 1, 30))
+def mandelbrot_shrinking(width, height, limit):
+    i, j = np.mgrid[0:height, 0:width]
+    i, j = i.ravel(), j.ravel()
+    c = (-2 + 2.5 * j / width) + 1j * (-1.25 + 2.5 * i / height)
+    z = np.zeros(c.shape, dtype=complex)
+    count = np.zeros((height, width), dtype=int)
+    for k in range(limit):
+        if len(z) == 0:
+            break
+        z = z * z + c
+        gone = abs(z) > 2
+        count[i[gone], j[gone]] = k + 1
+        stay = ~gone
+        z, c, i, j = z[stay], c[stay], i[stay], j[stay]
+    return count
+
+
 @program(lambda random, n: (n, np.exp(2j * np.pi * np.arange(3) / 3), 12))
 def newton_fractal(n, roots, steps):
     x = np.linspace(-1, 1, n)
@@ -30,6 +48,31 @@ def fft_stockham(x):
         twiddle = np.exp(-1j * np.pi * np.arange(rows) / rows)[:, None]
         y = np.concatenate((even + twiddle * odd, even - twiddle * odd))
     return y[:, 0]
+
+
+@program(lambda random, n: (random.random(2 * n), 0.1, 4))
+def low_pass_by_fft(signal, spacing, keep):
+    spectrum = np.fft.rfft(signal)
+    power = np.abs(spectrum) ** 2
+    spectrum[keep:] = 0
+    smooth = np.fft.irfft(spectrum, n=signal.size)
+    return smooth, power, np.fft.rfftfreq(signal.size, spacing)
+
+
+@program(lambda random, n: (complexes(random, 4 * n), 0.01, 5))
+def split_step_schroedinger(psi, dt, steps):
+    n = psi.size
+    x = np.linspace(-5, 5, n, endpoint=False)
+    k = 2 * np.pi * np.fft.fftfreq(n, d=x[1] - x[0])
+    kick = np.exp(-0.5j * dt * x**2 / 2)
+    drift = np.exp(-0.5j * dt * k**2)
+    norm = np.zeros(steps)
+    for step in range(steps):
+        psi = kick * psi
+        psi = np.fft.ifft(drift * np.fft.fft(psi))
+        psi *= kick
+        norm[step] = np.sum(np.abs(psi) ** 2)
+    return psi, norm
 
 
 @program(
@@ -59,3 +102,18 @@ def residues_on_a_circle(poles, samples):
     dz = 1j * radius * np.exp(1j * angle) * (2 * np.pi / samples)
     integral = (f * dz).sum() / (2j * np.pi)
     return integral.real, round(integral.real)
+
+
+@program(lambda random, n: (random.random(n + 3) - 0.5, 80))
+def roots_by_durand_kerner(coefficients, rounds):
+    degree = len(coefficients)
+    z = (0.4 + 0.9j) ** np.arange(degree)
+    for _ in range(rounds):
+        value = np.ones(degree, dtype=complex)
+        for c in coefficients:
+            value = value * z + c
+        gaps = z[:, None] - z
+        gaps[np.arange(degree), np.arange(degree)] = 1
+        step = value / gaps.prod(axis=1)
+        z = z - step
+    return np.sort(np.abs(step)) < 1e-6, z.sum(), (-1) ** degree * z.prod()
