@@ -479,3 +479,40 @@ def test_a_numpy_number_that_a_loop_replaces_by_pythons() -> None:
 
     for n in (2, 1, 0):
         agree(program, floats(n), np.ones(2))
+
+
+def test_the_truth_of_operands_of_different_types() -> None:
+    """`while len(x) and x[0] < n` was refused: an int or a NumPy bool, though only the truth of it mattered."""
+
+    def program(a, limit):
+        x, total, seen = a[a > 1], 0, 0
+        while len(x) and not (x[0] ** 2 > limit or x.size):
+            total += 1
+        while len(x) and x[0] ** 2 < limit:
+            total += x[0]
+            x = x[x % x[0] != 0]
+            seen += 1 if x.size and (x[0] > 5 or not seen) else 2
+        if not (x.size or total):
+            raise ValueError("nothing")
+        return total, seen, "more" if len(x) and x[-1] else "none"
+
+    f = bufferize(program)
+    for n in (20, 3, 40):
+        agree(f, np.arange(n), 17)
+    agree(f, np.arange(2), 17)
+    climb(program, (np.arange(20), 17))
+
+
+def test_a_roll_by_an_element() -> None:
+    """A shift that is computed was refused."""
+
+    def program(a, k):
+        out = np.zeros_like(a)
+        for i in range(len(k)):
+            out += np.roll(np.roll(a, k[i], axis=1), k[-1], axis=0)
+        return out, np.roll(a, k[0]), np.roll(a, (k[1], 1), axis=(0, 1))
+
+    f, shifts = bufferize(program), np.array([1, -2, 0, 9, -11])
+    for shape in ((4, 5), (1, 3), (0, 2), (7, 1)):
+        agree(f, floats(*shape), shifts)
+    climb(program, (floats(4, 5), shifts), again=[(floats(2, 3), shifts)])

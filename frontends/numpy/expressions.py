@@ -368,7 +368,7 @@ class Expressions(Comprehensions):
         return env.pop("<value>")
 
     def expr_IfExp(self, node: ast.IfExp, env: Env) -> Any:
-        known = self.condition(node.test, self.expr(node.test, env))
+        known = self.decided(node.test, operators.holds(self, node.test, env))
         if isinstance(known, bool):
             return self.any_expr(node.body if known else node.orelse, env)
         self.at(node)

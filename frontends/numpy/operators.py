@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracebuf.errors import UnsupportedError
@@ -16,6 +16,7 @@ from tracebuf.frontends.numpy import dicts, records
 from tracebuf.frontends.numpy.creation import asarray
 from tracebuf.frontends.numpy.heap import DictView, Record, is_named_tuple
 from tracebuf.frontends.numpy.identity import same_thing
+from tracebuf.frontends.numpy.kinds import Env
 from tracebuf.frontends.numpy.scalars import compare
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyInt, Scalar, is_traced
 
@@ -160,3 +161,27 @@ def truth_of(i: Expressions, node: ast.AST, a: Any) -> Any:
         if found is not None:
             return i.call(node, found, [], {})
     return True if isinstance(a, Record) else a
+
+
+def holds(i: Expressions, node: ast.expr, env: Env) -> bool | PyBool:
+    """The truth of an expression: of `and`, `or` and `not` in it only the truth matters, so that what they join may be
+    of any types."""
+    if isinstance(node, ast.BoolOp):
+        return holds_in_turn(i, node, node.values, env)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        known = holds(i, node.operand, env)
+        return (not known) if isinstance(known, bool) else i.negate(known)
+    return i.truth(node, i.expr(node, env))
+
+
+def holds_in_turn(i: Expressions, node: ast.BoolOp, values: Sequence[ast.expr], env: Env) -> bool | PyBool:
+    """The truth of `and` or `or`, of no more operands than Python would look at (rule F1)."""
+    first = holds(i, values[0], env)
+    if len(values) == 1:
+        return first
+    known, stops = i.decided(values[0], first), isinstance(node.op, ast.Or)
+    rest = lambda inner: holds_in_turn(i, node, values[1:], inner)  # noqa: E731
+    if isinstance(known, bool):
+        return known if known == stops else rest(env)
+    arms: list[Callable[[Env], Any]] = [lambda _: stops, rest]
+    return i.truth(node, i.choose(node, known, arms if stops else arms[::-1], env))

@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.scalars import as_int_value
 from tracebuf.frontends.numpy.shapes import broadcast_to, unstack
 from tracebuf.frontends.numpy.ufuncs import convert_to, elementwise, out_of, supported
 from tracebuf.frontends.numpy.values import ArrayRef, in_turn, storages_of
-from tracebuf.ir.dims import Dim, add, mul, sub
+from tracebuf.ir.dims import Dim, add, dim_max, mod, mul, sub
 
 
 def part(ref: ArrayRef, axis: int, start: Dim, size: Dim, step: int = 1) -> ArrayRef:
@@ -258,7 +258,10 @@ def pairs_of(r: Recorder, shift: Any, axis: Any) -> list[tuple[Dim, Any]]:
 
 
 def offset_of(r: Recorder, n: Dim, by: Dim) -> Dim:
-    """by % n, where the sign and one turn are known; else both numbers become part of the key."""
+    """by % n, where the sign and one turn are known; else both numbers become part of the key. A shift that is computed
+    is taken at run time."""
+    if not r.entry_only(by):
+        return r.symbol(r.index(mod(by, dim_max(n, 1))), f"i{len(r.func.symbols)}", 0)
     forward, back = r.ask_nonneg(by), mul(by, -1)
     if forward and r.ask_nonneg(sub(n, by)):
         return by

@@ -108,7 +108,7 @@ class Statements(Expressions, Protected):
         """The truth of an expression, for each sort of a value that it uses."""
         choice = to_split(node, env)
         if choice is None:
-            found: bool | PyBool = self.truth(node, self.expr(node, env))
+            found: bool | PyBool = operators.holds(self, node, env)
         else:
             arms = [lambda inner: self.test(node, inner)] * 2
             found = truth(self.r, self.choose(node, PyBool(choice.condition), arms, env))
@@ -527,7 +527,7 @@ class Statements(Expressions, Protected):
     stmt_Nonlocal = stmt_Global
 
     def stmt_Assert(self, node: ast.Assert, env: Env) -> None:
-        known = self.condition(node.test, self.expr(node.test, env))
+        known = self.decided(node.test, operators.holds(self, node.test, env))
         self.at(node)
         if known is True:
             return
