@@ -180,8 +180,7 @@ def holds_in_turn(i: Expressions, node: ast.BoolOp, values: Sequence[ast.expr], 
     if len(values) == 1:
         return first
     known, stops = i.decided(values[0], first), isinstance(node.op, ast.Or)
-    rest = lambda inner: holds_in_turn(i, node, values[1:], inner)  # noqa: E731
     if isinstance(known, bool):
-        return known if known == stops else rest(env)
-    arms: list[Callable[[Env], Any]] = [lambda _: stops, rest]
+        return known if known == stops else holds_in_turn(i, node, values[1:], env)
+    arms: list[Callable[[Env], Any]] = [lambda _: stops, lambda inner: holds_in_turn(i, node, values[1:], inner)]
     return i.truth(node, i.choose(node, known, arms if stops else arms[::-1], env))

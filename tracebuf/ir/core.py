@@ -495,7 +495,7 @@ class Func:
         return {self.block}.union(*(region.blocks for op in self.walk() for region in op.regions))
 
     def forget_unused_symbols(self, kind: str = "") -> None:
-        """Drops symbols that no type spells, so that what gives them a value may go; of a kind: unused results of ops."""
+        """Drops symbols that no type spells, so that what gives them a value may go; of a kind: unused results."""
         if kind and not any(s.kind == kind for s in self.symbols):
             return
         spelled: set[Sym] = set()
@@ -507,8 +507,9 @@ class Func:
             strides = (*v.type.strides, v.type.offset) if isinstance(v.type, MemRefType) else ()
             for d in (*v.type.shape, *strides):
                 spelled |= symbols(d) if d is not None else set()
-        stays = lambda s, v: s in spelled or kind and (s.kind != kind or v.uses or v.defining_op is None)  # noqa: E731
-        self.symbols = {s: v for s, v in self.symbols.items() if stays(s, v)}
+        for s, v in list(self.symbols.items()):
+            if s not in spelled and (not kind or (s.kind == kind and not v.uses and v.defining_op is not None)):
+                del self.symbols[s]
 
     def values(self) -> Iterator[Value]:
         """Every value of the function."""
