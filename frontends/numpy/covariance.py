@@ -18,7 +18,7 @@ from tracebuf.frontends.numpy.reductions import mean, reduce
 from tracebuf.frontends.numpy.reshape import reversed_axes
 from tracebuf.frontends.numpy.shapes import diagonal, squeeze
 from tracebuf.frontends.numpy.stacking import concatenate
-from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, build, elementwise, scalar_value
+from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, build, check_output, elementwise, scalar_value
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F64
@@ -59,6 +59,7 @@ def cov(
             lost = elementwise(r, np.true_divide, [lost, total])
         count = elementwise(r, np.subtract, [total, lost])
     column = centre.derive(methodcaller("new_axis", 1))
+    check_output(np.subtract, x, np.result_type(x.dtype, column.dtype), "same_kind")  # NumPy subtracts in place
     x = as_array(r, elementwise(r, np.subtract, [x, column]))
     other = x if w is None else as_array(r, elementwise(r, np.multiply, [x, w]))
     if other.element.is_complex:
@@ -90,7 +91,9 @@ def observations(r: Recorder, m: Any, y: Any, rowvar: Any, dtype: Any) -> ArrayR
             raise ValueError(f"{name} has more than 2 dimensions")
     wanted = np.result_type(*(x.dtype for x in refs), np.float64) if dtype is None else dtype
     element = element_of(r, wanted)
-    rows = [as_rows(x if x.element is element else copy_of(r, x, element, range(x.ndim)), not rowvar) for x in refs]
+    turned = [not rowvar, not rowvar and not (refs[-1].ndim == 2 and r.ask_equal(refs[-1].shape[0], 1))]
+    same = [x if x.element is element else copy_of(r, x, element, range(x.ndim)) for x in refs]
+    rows = [as_rows(x, turn) for x, turn in zip(same, turned)]
     return rows[0] if y is None else as_array(r, concatenate(r, rows, 0))
 
 

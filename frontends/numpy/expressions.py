@@ -437,7 +437,7 @@ class Expressions(Comprehensions):
         if isinstance(base, ArrayRef) and name in functions.METHODS:
             return Method(base, name)
         if isinstance(base, NpScalar) and name in aggregates.METHODS:
-            return Method(as_array(self.r, base), name)
+            return Method(as_array(self.r, base), name, True)
         kind = np.ndarray if isinstance(base, ArrayRef) else type(stand_in(base))
         if hasattr(kind, name):
             article = "an array" if isinstance(base, ArrayRef) else f"a number of type {kind.__name__}"
@@ -520,7 +520,9 @@ class Expressions(Comprehensions):
         if not takes_choices(function) and any(isinstance(x, Choice) for x in self.flat([*args, *kwargs.values()])):
             raise path_dependent(self.r, "<value>", "values of different types")
         if isinstance(function, Method):
-            return functions.call_array_method(self.r, function.ref, function.name, args, kwargs)
+            made = functions.call_array_method(self.r, function.ref, function.name, args, kwargs)
+            alone = function.of_number and isinstance(made, ArrayRef) and not made.ndim
+            return NpScalar(self.r.load(made, ()), made.element) if alone else made
         if isinstance(function, NestedFunction):
             return self.call_nested(function, args, kwargs)
         if function is partial:

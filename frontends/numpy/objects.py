@@ -14,10 +14,11 @@ from tracebuf.frontends.numpy.values import ArrayRef
 
 @dataclass(frozen=True)
 class Method:
-    """A bound method of a traced array."""
+    """A bound method of a traced array, or of a number, whose results without axes are numbers."""
 
     ref: ArrayRef
     name: str
+    of_number: bool = False
 
 
 @dataclass(frozen=True, eq=False)

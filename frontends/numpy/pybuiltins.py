@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy import complexes
 from tracebuf.frontends.numpy.conditions import both, either, inverse, is_finite, is_infinite
 from tracebuf.frontends.numpy.fresh import copy_of, k_order
 from tracebuf.frontends.numpy.indexing import as_int, check_float_fits, int_of, read_item
@@ -33,7 +34,7 @@ from tracebuf.frontends.numpy.pyints import (
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reshape import Flat, is_dense
 from tracebuf.frontends.numpy.scalars import binary, example, float_value, holds_traced, truth
-from tracebuf.frontends.numpy.ufuncs import BOOL, elementwise, scalar_value, weak_type
+from tracebuf.frontends.numpy.ufuncs import BOOL, Body, apply_rule, build, elementwise, scalar_value, weak_type
 from tracebuf.frontends.numpy.values import (
     EITHER,
     NUMBERS,
@@ -51,6 +52,7 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mul, neg
 from tracebuf.ir.types import C128, F64, I1, I64, ScalarType, scalar_type
 from tracebuf.ops import arith, casts
+from tracebuf.ops import complex as complex_ops
 from tracebuf.ops.libm import Libm
 
 
@@ -168,12 +170,14 @@ def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
     kind = np.dtype(weak_type(a)).kind
     if kind in "iu" and digits >= 0:
         return copy_of(r, a, a.element, k_order(a)) if isinstance(a, ArrayRef) and a.ndim else as_number(r, a)
-    if digits == 0:
+    if digits == 0 and kind != "c":
         return elementwise(r, np.rint, [a])
     if kind == "b":
         np.round(np.ones(1, bool), 1)  # raises
     first, second = (np.multiply, np.true_divide) if digits > 0 else (np.true_divide, np.multiply)
     factor = float(10 ** abs(digits))
+    if kind == "c":
+        return round_parts(r, a, first, second, factor)
     result = elementwise(r, second, [elementwise(r, np.rint, [elementwise(r, first, [a, factor])]), factor])
     element = scalar_type(np.dtype(weak_type(a)))
     if isinstance(result, NpScalar):
@@ -183,6 +187,28 @@ def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
     if a.ndim > 1 and k_order(a) == order[::-1] and is_dense(r, a, order[::-1]):
         order = order[::-1]
     return result if result.storage.order == order and kind == "f" else copy_of(r, result, element, order)
+
+
+def round_parts(r: Recorder, a: Any, first: np.ufunc, second: np.ufunc, factor: float) -> Any:
+    """The real and the imaginary parts of complex numbers rounded by themselves, in a copy in K-order."""
+    element = scalar_type(np.dtype(weak_type(a)))
+    part = element.component
+
+    def rounded(body: Body, value: Value) -> Value:
+        by, loop = body.constant(factor, part), (part.dtype,) * 3
+        if factor == 1:
+            return apply_rule(np.rint, body, [value], loop[:2])
+        value = apply_rule(first, body, [value, by], loop)
+        return apply_rule(second, body, [apply_rule(np.rint, body, [value], loop[:2]), by], loop)
+
+    def compute(body: Body, args: list[Value]) -> Value:
+        re, im = (rounded(body, part_of(body, args[0])) for part_of in (complexes.real, complexes.imaginary))
+        return body.add(complex_ops.Create.of(re, im, body.loc))
+
+    result = build(r, compute, [a], [element], element)
+    if not isinstance(result, ArrayRef) or not isinstance(a, ArrayRef) or result.storage.order == k_order(a):
+        return result
+    return copy_of(r, result, element, k_order(a))
 
 
 # -- arithmetic

@@ -195,7 +195,7 @@ def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALU
     """np.diff: each element minus the one before, n times."""
     ref, times = as_array(r, a), r.static_int(whole_number(r, n), "how often np.diff is taken")
     if times == 0:
-        return ref
+        return a
     if times < 0:
         raise ValueError(f"order must be non-negative but got {times}")
     if not ref.ndim:

@@ -230,7 +230,7 @@ def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
     if a.ndim > 2 and not all(n == a.shape[0] for n in a.shape):
         raise ValueError("All dimensions of input must be of equal length")
     check_writable(a)
-    values = np.ravel(val).astype(a.dtype)
+    values = np.ravel(val if isinstance(val, (np.ndarray, np.generic)) else np.array(val, a.dtype)).astype(a.dtype)
     if len(values) == 0:
         return
     for i in range(min(a.shape)):
