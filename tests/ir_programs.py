@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from tracebuf.ir.core import Block, Builder, Func, Mixed, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, mul, product, sub, symbols, terms_of
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I64, INDEX, ScalarType, ShapedType, TensorType, Type, row_major
-from tracebuf.ops import arith, bufferization, casts, checks, func, host, linalg, scf, tensor
+from tracebuf.ops import arith, bufferization, casts, checks, func, host, linalg, scf, tensor, windows
 from tracebuf.ops.linalg import AffineMap, identity_map
 
 Part = tuple[Mixed | Dim, Mixed | Dim, Mixed | Dim]
@@ -445,6 +446,14 @@ def diagonal() -> Func:
     return m.done(m.ew(arith.AddF, found, found))
 
 
+def runs() -> Func:
+    """b = windows of 3 elements of a, doubled"""
+    m = Maker("runs", a=(2, "n"))
+    shape = (2, add(m.dim("n"), -2), 3)
+    found = m.add(windows.ExtractWindows.of(m.args[0], m.index(3), 1, shape, m.loc()))
+    return m.done(m.ew(arith.AddF, found, found))
+
+
 def eager_regrouped(a: np.ndarray) -> None:
     a.reshape(-1)[1:-1] *= a.reshape(-1)[1:-1]
 
@@ -556,6 +565,7 @@ PROGRAMS = [
     Program("host_calls", host_calls, lambda: [-array(6)], eager_host_calls),
     Program("view_result", view_result, lambda: [array(4)], eager_view),
     Program("regrouped", regrouped, lambda: [array(3, 4)], eager_regrouped),
+    Program("runs", runs, lambda: [array(2, 6)], lambda a: sliding_window_view(a, 3, 1) * 2),
     Program("diagonal", diagonal, lambda: [array(3, 4, 4)], lambda a: a.diagonal(0, 1, 2) * 2),
 ]
 

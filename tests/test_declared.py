@@ -17,7 +17,7 @@ from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.protocols import Interpreter
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import C128, F64, I1, I64, INDEX, MemRefType, TensorType, Type
-from tracebuf.ops import arith, bufferization, host, linalg, recast, scatter, scf, tensor
+from tracebuf.ops import arith, bufferization, host, linalg, recast, scatter, scf, tensor, windows
 from tracebuf.ops.func import Return
 from tracebuf.ops.linalg import AffineMap, identity_map
 from tracebuf.testing.declared import FactError, check_op
@@ -184,6 +184,9 @@ CASES: dict[str, tuple[Any, list[Example]]] = {
     "tracebuf.recast of complex numbers": (lambda a: recast.Recast.of(a, F64, UNKNOWN), [(vector(4) * 1j,)]),
     "tracebuf.recast of pairs": (lambda a: recast.Recast.of(a, C128, UNKNOWN), [(matrix(3, 2),)]),
     "tracebuf.recast": (lambda a: recast.Recast.of(a, I64, UNKNOWN), [(vector(4),), (vector(10)[::2],)]),
+    "tracebuf.extract_windows": (
+        lambda a, n: windows.ExtractWindows.of(a, n, 0, (4, 3), UNKNOWN), [(vector(6), 3), (vector(12)[::2], 3)],
+    ),
     "tensor.extract": (lambda a, i: tensor.Extract.of(a, [i], UNKNOWN), [(vector(4), 2)]),
     "tensor.insert": (lambda x, a, i: tensor.Insert.of(x, a, [i], UNKNOWN), [(np.float64(7.0), vector(4), 2)]),
     "tensor.dim": (lambda a: tensor.Dim.of(a, 1, UNKNOWN), [(matrix(2, 3),)]),
@@ -417,8 +420,8 @@ ELSEWHERE = {
         ("scf.yield", "scf.condition", "scf.forall.in_parallel", "tensor.parallel_insert_slice", "linalg.yield",
          "tensor.yield", "vector.yield", "func.return", "cf.br", "cf.cond_br"), "stands in an op that is tested"),
     **dict.fromkeys(
-        ("tracebuf.subview", "tracebuf.diagonal", "tracebuf.recast_buffer", "tracebuf.same_base", "tracebuf.check",
-         "linalg.index",
+        ("tracebuf.subview", "tracebuf.diagonal", "tracebuf.windows", "tracebuf.recast_buffer", "tracebuf.same_base",
+         "tracebuf.check", "linalg.index",
          "bufferization.dealloc", "bufferization.clone"), "has no tensors"),
     **dict.fromkeys(
         ("bufferization.to_tensor", "bufferization.to_buffer", "bufferization.dealloc_tensor", "vector.gather",

@@ -33,7 +33,7 @@ np.array_equiv(np.ones((2,3)), 1)|np.array_equiv(v[:5], a)
 """,
     "isin": """
 np.isin(iv, [1, 3])|np.isin(iv, [1, 3], invert=True)|np.isin(i, (0, 2, 4))|np.isin(iv, 3)|np.isin(v, [x, y])
-np.isin(iv, iv)|np.isin(iv, [])|np.isin(v, v)|np.isin(iv, [1], assume_unique=True)|np.isin(x, [1, 0.3])|np.isin(i, i)
+np.isin(iv, iv)|np.isin(iv, [])|np.isin(v, v)|np.isin(x, [1, 0.3])|np.isin(i, i)
 np.isin(nv, [np.nan, 1])|np.isin(iv, [2.5, 3])|np.in1d(iv, [1])|np.isin(iv, iv[:1])
 """,
     "logical": """

@@ -412,6 +412,7 @@ _WRITERS: dict[type[Op], Callable[..., None]] = {
     memref.CollapseShape: KernelWriter._regrouped,
     memref.ExpandShape: KernelWriter._regrouped,
     memref.Diagonal: KernelWriter._regrouped,
+    memref.Windows: KernelWriter._regrouped,
     memref.Recast: KernelWriter._regrouped,
     memref.Load: KernelWriter._load,
     memref.Store: KernelWriter._store,

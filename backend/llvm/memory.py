@@ -151,7 +151,7 @@ class Memory:
         return Buffer(known, source.base, pointer, sizes, strides, source.roots, source.nbytes)
 
     def regrouped(self, op: Op, source: Buffer, values: dict[Value, str]) -> Buffer:
-        """A collapse_shape, expand_shape, recast or diagonal: the same memory, other sizes and strides."""
+        """A collapse_shape, expand_shape, recast, diagonal or windows: the same memory, other sizes and strides."""
         code, type_ = self.code, op.result.memref_type
         sizes: list[str] = []
         strides: list[str] = []
@@ -168,6 +168,11 @@ class Memory:
                 strides.append(source.strides[group[-1]])
         elif isinstance(op, memref.Recast):
             sizes, strides = self._recast(op, source)
+        elif isinstance(op, memref.Windows):
+            axis, size = op.attrs["axis"], values[op.operand(1)]
+            count = code.add(code.inst(f"sub i64 {source.sizes[axis]}, {size}"), "1")
+            sizes = [*source.sizes[:axis], count, *source.sizes[axis + 1 :], size]
+            strides = [*source.strides, source.strides[axis]]
         else:
             a, b = op.attrs["axes"]
             kept = [k for k in range(len(source.sizes)) if k not in (a, b)]

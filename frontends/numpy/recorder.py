@@ -26,6 +26,7 @@ from tracebuf.frontends.numpy.values import (
     Regrouping,
     Storage,
     View,
+    Windows,
     storages_of,
 )
 from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Value
@@ -38,6 +39,7 @@ from tracebuf.ir.types import I1, I64, INDEX, ScalarType, TensorType
 from tracebuf.ops import arith, checks, division, integers, scf, tensor
 from tracebuf.ops.complex import constant
 from tracebuf.ops.recast import Recast as RecastOp
+from tracebuf.ops.windows import ExtractWindows
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 OVERFLOW = "Python integers are limited to 64 bits in compiled code"
@@ -502,6 +504,9 @@ class Recorder:
         source = self._read(storage, over.view)
         if isinstance(over, Diagonal):
             return self._once((over.axes, source), lambda: tensor.ExtractDiagonal.of(source, over.axes, self.loc))
+        if isinstance(over, Windows):
+            size, rest = self.index(over.size), (over.axis, over.shape, self.loc)
+            return self._once(("windows", source, size, over.axis), lambda: ExtractWindows.of(source, size, *rest))
         if isinstance(over, Recast):
             return self._once(("recast", source, over.element), lambda: RecastOp.of(source, over.element, self.loc))
         return self._regrouped(source, over.shape, over.old, over.new, over.merged)
@@ -543,6 +548,7 @@ class Recorder:
 
             store_diagonal(self, storage, over, value)
             return
+        assert not isinstance(over, Windows), "a store through a read-only view"
         inner = over.view
         if isinstance(over, Regrouping):
             back = self._regrouped(value, inner.sizes, over.new, over.old, over.merged)

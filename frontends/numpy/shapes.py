@@ -300,6 +300,28 @@ def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
     return diagonal(r, ref, k)
 
 
+def sliding_window_view(
+    r: Recorder, x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: Any = False
+) -> ArrayRef:
+    """np.lib.stride_tricks.sliding_window_view: a read-only view of all windows, which overlap."""
+    ref = as_array(r, x)
+    if writeable is not False:
+        raise UnsupportedError("windows that are stored to", location=r.loc, instead="store to the array")
+    items = window_shape if isinstance(window_shape, (tuple, list)) else (window_shape,)
+    wanted = [whole_number(r, n) for n in items]
+    for n in wanted:
+        r.require_nonneg(n, "ValueError", "`window_shape` cannot contain negative values")
+    given = range(ref.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = [axis_of(r, k, ref.ndim) for k in given]
+    if len(axes) != len(wanted):
+        raise ValueError("Must provide matching length window_shape and axis")
+    for k, n in zip(axes, wanted):
+        message = "window shape cannot be larger than input array shape"
+        r.require_nonneg(sub(ref.shape[k], n), "ValueError", message)
+        ref = ref.derive(methodcaller("windows", k, one_or_more(r, n)), read_only=True)
+    return ref if axes else ref.derive(in_turn([]), read_only=True)
+
+
 Handler = Callable[..., Any]
 HANDLERS: dict[Any, Handler] = {
     np.reshape: reshape, np.ravel: ravel, np.transpose: transpose_function, np.matrix_transpose: matrix_transpose,
@@ -308,7 +330,8 @@ HANDLERS: dict[Any, Handler] = {
     np.broadcast_to: broadcast_to, np.flip: flip, np.fliplr: _flip_along(1, 2), np.flipud: _flip_along(0, 1),
     np.rot90: rot90, np.split: split, np.array_split: array_split, np.hsplit: _split_along("hsplit", 1, 1),
     np.vsplit: _split_along("vsplit", 0, 2), np.dsplit: _split_along("dsplit", 2, 3), np.unstack: unstack,
-    np.diagonal: diagonal,
+    np.diagonal: diagonal, np.lib.stride_tricks.sliding_window_view: sliding_window_view,
+
     np.ascontiguousarray: contiguous("C"), np.asfortranarray: contiguous("F"),
 }  # fmt: skip
 METHODS: dict[str, Handler] = {

@@ -16,7 +16,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, add, floordiv, mul, product
+from tracebuf.ir.dims import Dim, add, floordiv, mul, product, sub
 from tracebuf.ir.types import ScalarType, row_major, strides_in_order
 from tracebuf.ops.memref import recast_shape
 
@@ -95,6 +95,21 @@ class Recast:
 
 
 @dataclass(frozen=True, slots=True)
+class Windows:
+    """The runs of `size` elements along an axis of a view, along a new last axis. Read only."""
+
+    view: View
+    axis: int
+    size: Dim
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        sizes = list(self.view.sizes)
+        sizes[self.axis] = add(sub(sizes[self.axis], self.size), 1)
+        return (*sizes, self.size)
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """Offset and stride per base dimension; per view dimension its base dimension (None: a new axis) and size.
 
@@ -161,6 +176,11 @@ class View:
         over = Diagonal(self, axes)
         return whole(over.shape, over)
 
+    def windows(self, axis: int, size: Dim) -> View:
+        """The runs of so many elements along an axis, as a new last axis."""
+        over = Windows(self, axis, size)
+        return whole(over.shape, over)
+
     def recast(self, source: ScalarType, element: ScalarType) -> View:
         """The same memory as elements of another type."""
         shape = recast_shape(self.sizes, source, element)
@@ -187,6 +207,8 @@ class View:
             return min((p for p in found if p is not None), default=None)
         if isinstance(over, Recast):  # the axis of pairs is the innermost
             return over.view.place(d, storage) if d < len(over.view.sizes) else (len(storage.shape),)
+        if isinstance(over, Windows):
+            return over.view.place(d if d < len(over.view.sizes) else over.axis, storage)
         k = next(k for k, group in enumerate(over.new) if d in group)
         outer = over.view.place(over.old[k][0], storage)
         return None if outer is None else (*outer, over.new[k].index(d))
@@ -197,7 +219,7 @@ class View:
         return tuple(0 if d is None else mul(base[d], self.strides[d]) for d in self.dims)
 
 
-Over = Regrouping | Diagonal | Recast
+Over = Regrouping | Diagonal | Recast | Windows
 """What a view may be of but a storage."""
 
 
@@ -207,6 +229,8 @@ def regrouped_strides(over: Over, storage: Storage) -> tuple[Dim, ...]:
     if isinstance(over, Diagonal):
         a, b = over.axes
         return (*(s for k, s in enumerate(inner) if k not in over.axes), add(inner[a], inner[b]))
+    if isinstance(over, Windows):
+        return (*inner, inner[over.axis])
     if isinstance(over, Recast):
         if len(over.shape) > len(inner):
             return (*(mul(s, 2) for s in inner), 1)

@@ -21,8 +21,9 @@ from tracebuf.ir.dims import Sym, evaluate, symbols
 from tracebuf.ir.types import ShapedType
 from tracebuf.ops import arith, bufferization, scf, tensor
 from tracebuf.ops.forall import Forall
+from tracebuf.ops.windows import ExtractWindows
 
-VIEWS = (tensor.ExtractSlice, tensor.Regrouping, tensor.ExtractDiagonal)
+VIEWS = (tensor.ExtractSlice, tensor.Regrouping, tensor.ExtractDiagonal, ExtractWindows)
 """Ops that make an alias and touch no element: out of place, their result is copied and not their operand."""
 
 
@@ -301,6 +302,8 @@ class _Walk:
             return self._numbered(key, _Regrouped(buffer, before, after))
         elif isinstance(op, tensor.ExtractDiagonal):
             key = ("diagonal", buffer, op.attrs["axes"])
+        elif isinstance(op, ExtractWindows):
+            key = ("windows", buffer, op.attrs["axis"], op.operand(1))
         else:
             return buffer
         return self._numbered(key, _View())

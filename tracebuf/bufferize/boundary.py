@@ -77,7 +77,7 @@ def order_of_view(order: Order, view: Slice) -> Order:
 
 
 def order_of_regrouped(order: Order, op: Op) -> Order:
-    """The axis order after a collapse_shape, expand_shape, recast or diagonal."""
+    """The axis order after a collapse_shape, expand_shape, recast, diagonal or windows."""
     if isinstance(op, memref.ExpandShape):
         return tuple(a for axis in order for a in op.attrs["groups"][axis])
     if isinstance(op, memref.Recast):
@@ -86,6 +86,9 @@ def order_of_regrouped(order: Order, op: Op) -> Order:
     if isinstance(op, memref.CollapseShape):
         groups = op.attrs["groups"]
         return tuple(sorted(range(len(groups)), key=lambda k: order.index(groups[k][0])))
+    if isinstance(op, memref.Windows):
+        place = order.index(op.attrs["axis"]) + 1
+        return (*order[:place], len(order), *order[place:])
     axes = op.attrs["axes"]
     depths = [*(order.index(a) for a in range(len(order)) if a not in axes), min(order.index(a) for a in axes)]
     return tuple(sorted(range(len(depths)), key=depths.__getitem__))

@@ -31,7 +31,7 @@ from tracebuf.ir.dims import Expr, symbols
 from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import INDEX, MemRefType, ShapedType, TensorType, Type, UnrankedMemRefType, same_type
-from tracebuf.ops import arith, bufferization, linalg, memref, recast, scf, tensor
+from tracebuf.ops import arith, bufferization, linalg, memref, recast, scf, tensor, windows
 from tracebuf.ops.forall import InParallel
 from tracebuf.options import Layout
 
@@ -266,8 +266,12 @@ class Rewrite:
         sizes = self._mixed(op.sizes) if isinstance(op, tensor.ExpandShape) else ()
         grouped = op.attrs["axes"] if isinstance(op, tensor.ExtractDiagonal) else op.attrs.get("groups", ())
         element = op.result.tensor_type.element
+        if isinstance(op, windows.ExtractWindows):
+            grouped, sizes = op.attrs["axis"], (self.values[op.operand(1)],)
 
         def make() -> Op:
+            if isinstance(op, windows.ExtractWindows):
+                return memref.Windows.of(buffer, self.values[op.operand(1)], grouped, shape, op.loc)
             if isinstance(op, recast.Recast):
                 return memref.Recast.of(buffer, element, op.loc)
             if isinstance(op, tensor.ExpandShape):

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
+from numpy.lib.stride_tricks import sliding_window_view
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Op
@@ -126,6 +127,13 @@ class MemRef:
         if len({self.array.shape[a] for a in axes}) > 1:
             raise MemoryFault(f"the diagonal of axes {axes} of shape {self.array.shape}")
         array, written = (np.diagonal(a, 0, *axes) for a in (self.array, self.written))
+        return MemRef(self.buffer, array, written, self.origin, self.readonly)
+
+    def windows(self, size: int, axis: int) -> MemRef:
+        """The runs of so many elements along an axis."""
+        if not 0 <= size <= self.array.shape[axis] + 1:
+            raise MemoryFault(f"windows of {size} along axis {axis} of shape {self.array.shape}")
+        array, written = (sliding_window_view(a, size, axis) for a in (self.array, self.written))
         return MemRef(self.buffer, array, written, self.origin, self.readonly)
 
     def index(self, indices: Sequence[int]) -> tuple[int, ...]:

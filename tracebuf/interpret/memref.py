@@ -189,6 +189,9 @@ class _MemRefRunner(Runner):
     def diagonal(self, op: Op, args: list[Any]) -> list[Any]:
         return [args[0].diagonal(op.attrs["axes"])]
 
+    def windows(self, op: Op, args: list[Any]) -> list[Any]:
+        return [args[0].windows(args[1], op.attrs["axis"])]
+
     # -- vector
     def transfer_read(self, op: vector.TransferRead, args: list[Any]) -> list[Any]:
         source, *rest = args
@@ -375,6 +378,7 @@ _HANDLERS: dict[type[Op], Callable[[_MemRefRunner, Any, list[Any]], list[Any]]] 
     memref.CollapseShape: _MemRefRunner.collapse,
     memref.ExpandShape: _MemRefRunner.expand,
     memref.Diagonal: _MemRefRunner.diagonal,
+    memref.Windows: _MemRefRunner.windows,
     memref.Recast: _MemRefRunner.recast,
     memref.Reshape: _MemRefRunner.reshape,
     memref.GetGlobal: _MemRefRunner.get_global,

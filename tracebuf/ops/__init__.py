@@ -25,10 +25,11 @@ from tracebuf.ops import (
     scf,
     tensor,
     vector,
+    windows,
 )  # fmt: skip
 
 __all__ = [
     "arith", "bufferization", "casts", "cf", "checks", "complex", "division", "forall", "func", "functions", "gather",
     "host", "index", "integers", "libm", "linalg", "made", "memref", "named", "recast", "scatter", "scf", "tensor",
-    "vector",
+    "vector", "windows",
 ]  # fmt: skip

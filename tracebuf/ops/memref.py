@@ -352,6 +352,22 @@ class Diagonal(Op):
         return cls([source], [MemRefType(shape, base.element, (*rest, step), base.offset)], loc, {"axes": axes})
 
 
+class Windows(Op):
+    """`tracebuf.windows`: the runs of so many elements (operand 1) along an axis (attr `axis`), which overlap; along
+    them runs a new last axis. On tensors `tracebuf.extract_windows`."""
+
+    __slots__ = ()
+    name = "tracebuf.windows"
+    levels = frozenset({"memref"})
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, size: Value, axis: int, shape: tuple[Size, ...], loc: Location) -> Windows:
+        base = source.memref_type
+        type_ = MemRefType(shape, base.element, (*base.strides, base.strides[axis]), base.offset)
+        return cls([source, size], [type_], loc, {"axis": axis})
+
+
 def recast_shape(shape: tuple[Size, ...], source: ScalarType, target: ScalarType) -> tuple[Size, ...]:
     """The shape of elements of one type as those of another (see `tracebuf.recast`)."""
     if source.is_complex and target == source.component:
@@ -448,7 +464,7 @@ class Reshape(Op):
         return cls([source, shape], [type], loc)
 
 
-VIEW_OPS = (Subview, Cast, CollapseShape, ExpandShape, Diagonal, Recast, Reshape)
+VIEW_OPS = (Subview, Cast, CollapseShape, ExpandShape, Diagonal, Recast, Reshape, Windows)
 
 
 def base_of(buffer: Value) -> Value:

@@ -76,10 +76,10 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     kind = np.asarray(at).dtype.kind
     if kind == "b":
         raise ValueError("boolean array argument obj to insert must be one dimensional")
-    if kind not in "iu":
-        raise TypeError("slice indices must be integers or None or have an __index__ method")
     if at < -n or at > n:
         raise IndexError(f"index {at} is out of bounds for axis {axis} with size {n}")
+    if kind not in "iu":
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
     at = at + n if at < 0 else at
     values = np.array(values, copy=None, ndmin=arr.ndim, dtype=arr.dtype)
     if not single:

@@ -56,6 +56,8 @@ MOST_TESTED = 64
 def isin(
     element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False, *, kind: Any = None
 ) -> Any:
+    if assume_unique:
+        refuse("np.isin with assume_unique=", "leave it out")
     x, items = np.asarray(element), np.ravel(test_elements)
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")

@@ -29,7 +29,7 @@ def linspace(
     if loop == np.float64 and not is_array(start) and not is_array(stop):
         if axis != 0:
             normalize_axis_index(axis, 1)
-        return linspace_of_numbers(start, stop, num, endpoint, retstep, dtype)
+        return linspace_of_numbers(as_double(start), as_double(stop), num, endpoint, retstep, dtype)
     start, stop = np.asanyarray(start), np.asanyarray(stop)
     delta = np.subtract(stop, start, dtype=loop)
     places = np.arange(0, num, dtype=loop)[(slice(None),) + (None,) * np.ndim(delta)]
@@ -47,6 +47,11 @@ def linspace(
         points = np.floor(points)
     points = points.astype(loop if dtype is None else dtype, copy=False)
     return (points, step) if retstep else points
+
+def as_double(x: Any) -> Any:
+    """A number as np.float64, if it is no int or float of Python's."""
+    return x if isinstance(x, (int, float)) and not isinstance(x, bool) else np.float64(x)
+
 
 def logspace(
     start: Any, stop: Any, num: Any = 50, endpoint: Any = True, base: Any = 10.0, dtype: Any = None, axis: Any = 0
