@@ -156,8 +156,8 @@ def rows() -> tuple[Row, ...]:
 
 _HEAD = """# What is supported
 
-Every public function of NumPy, `np.linalg`, `np.fft`, Python's builtins, `math` and `cmath`, each method and attribute
-of arrays.
+Every public function of NumPy, `np.linalg`, `np.fft`, `np.lib.stride_tricks`, Python's builtins, `math` and `cmath`,
+each method and attribute of arrays.
 Written by `python -m tracebuf.support` from the tracer itself (do not edit); `tests/test_support.py` holds it to that.
 
 - **native**: traced into the program, compiled, fused with what surrounds it.

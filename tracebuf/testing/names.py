@@ -20,7 +20,8 @@ __all__ = ["UFUNC_METHODS", "aliases", "handler", "object_of", "public", "sectio
 UFUNC_METHODS = ("at", "reduce", "accumulate", "outer", "reduceat")
 """The first of every ufunc, the others of those of two operands and one result."""
 _SPACES: dict[str, Any] = {
-    "np.": np, "np.linalg.": np.linalg, "np.fft.": np.fft, "math.": math, "cmath.": cmath, "": builtins
+    "np.": np, "np.linalg.": np.linalg, "np.fft.": np.fft, "np.lib.stride_tricks.": np.lib.stride_tricks,
+    "math.": math, "cmath.": cmath, "": builtins,
 }  # fmt: skip
 
 

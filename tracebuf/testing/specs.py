@@ -250,6 +250,8 @@ def _RANGE3(d: Drawn) -> str:
     return f"{d.number('int', (0, 5, -3))}, {d.number('float', (4.0, 0.5))}, {d.pick(('1', '0.25', '2', '-1', '0'))}"
 
 
+_specify("lib.stride_tricks.sliding_window_view", window_shape=texts_of("2|(2,)|1|(1, 2)|0|5"), writeable=None)
+
 # -- products
 
 
