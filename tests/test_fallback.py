@@ -241,3 +241,19 @@ def test_nothing_is_kept_alive() -> None:
     gone = weakref.ref(a)
     del a
     assert gone() is None
+
+
+def test_what_the_user_s_functions_did_is_not_done_twice() -> None:
+    calls = []
+
+    def note(x):
+        calls.append(len(x))
+        return x * 1
+
+    def f(a, n):
+        b = tracebuf.host_call(note, a, result_shape=a.shape, result_dtype=a.dtype)
+        return doubtful(b, n)
+
+    with pytest.raises(UnsupportedError, match="may not hold exactly"):
+        bufferize(fallback="numpy")(f)(A.astype(np.float32), 2**24 + 1)
+    assert len(calls) == 1

@@ -217,3 +217,80 @@ def test_numbers_of_other_classes_behave_as_python_says() -> None:
             agree(f, A, x)
         except AssertionError as difference:  # what NumPy makes an object array of is refused
             assert isinstance(difference.__cause__, UnsupportedError)
+
+
+@dataclass(frozen=True)
+class Inner:
+    shape: tuple[float, ...] = (0.5, 2.0)
+
+
+@dataclass(frozen=True)
+class Config:
+    n: int
+    scale: float = 2.0
+    inner: Inner = Inner()
+
+    @property
+    def twice(self):
+        return self.n * 2
+
+    def shifted(self, a, by=1):
+        return a + self.n * by
+
+
+class Owner:
+    def __init__(self):
+        self.table, self.rate = np.ones(3), 2.0
+
+
+def test_objects_that_can_be_hashed_are_constants() -> None:
+    @static("config")
+    def f(a, config):
+        b = config.shifted(a, by=3) + config.inner.shape[1] ** config.twice
+        return a * config.scale + config.n, [a] * config.n, b
+
+    for config in (Config(1), Config(2), Config(1), Config(2, 3.0)):
+        agree(f, A, config)
+    assert len(f.specializations()) == 3
+    for bad in ({"n": 1}, [Config(1)], np.ones(3)):
+        with pytest.raises(TypeError, match="`config` is static, so it must be hashable"):
+            f(A, bad)
+    agree(f, A, config=Config(3))
+    agree(static("both")(lambda a, both: a * both[1].scale), A, (1, Config(3)))
+
+
+def test_attributes_of_constants_are_guarded() -> None:
+    f, owner = static("owner")(lambda a, owner: a * owner.rate), Owner()
+    agree(f, A, owner)
+    owner.rate = 3.0
+    agree(f, A, owner)
+    with pytest.raises(UnsupportedError, match="mutable ndarray"):
+        static("owner")(lambda a, owner: a * owner.table)(A, owner)
+    agree(static("owner")(lambda a, owner: a * owner.nothing), A, owner)
+
+
+def test_members_of_enums_have_values() -> None:
+    agree(lambda a, mode: a * mode.value if mode.name == "SLOW" else a, A, Mode.SLOW)
+    agree(lambda a: a * Mode.SLOW.value, A)
+
+
+def test_static_beside_containers() -> None:
+    g = static("n")(lambda d, n: d["a"] * n)
+    agree(g, {"a": A}, 2)
+    agree(g, {"a": A}, 3)
+    assert len(g.specializations()) == 2
+
+
+def test_text_and_functions_are_known_at_once() -> None:
+    def f(a, mode, g):
+        return g(a) if mode == "g" else a
+
+    f = bufferize(f)
+    for mode in ("g", "h", "g", "h"):
+        agree(f, A, mode, np.negative)
+        agree(f, A, mode, helper)
+    assert len(f.specializations()) == 4
+
+
+def helper(a):
+    return a + 1

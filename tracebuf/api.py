@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
+import sys
 import threading
 import warnings
 from collections import Counter
@@ -43,12 +44,14 @@ from tracebuf.frontends.numpy.outputs import Form, copy_results, destinations, l
 from tracebuf.frontends.numpy.results import build_results
 from tracebuf.frontends.numpy.static import check_names, static_key
 from tracebuf.frontends.numpy.trace import Call, Conditions
+from tracebuf.ops.host import HostCall
 from tracebuf.options import Options
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
     from tracebuf.backend.runtime.kernel import Kernel, Prepared
     from tracebuf.frontends.numpy.trace import Traced
+    from tracebuf.ir.core import Func
     from tracebuf.ir.location import Location
 
 logger = logging.getLogger("tracebuf")
@@ -238,7 +241,7 @@ class BufferizedFunction:
         try:
             raw = spec.kernel.run(args, prepared)
         except UnsupportedError as refusal:
-            refusal.stored = bool(spec.traced.stored)
+            refusal.stored = bool(spec.traced.stored) or calls_users(spec.program.func)
             raise
         return build_results(spec.traced.plan, raw, values, boxes, spec.traced.writes)
 
@@ -249,7 +252,7 @@ class BufferizedFunction:
         reason = str(refusal)
         if reason not in self._originals:
             text = f"{self.__wrapped__.__qualname__} runs as it is, in NumPy:\n{reason}"
-            warnings.warn(TracebufWarning(text), stacklevel=3)
+            warnings.warn(TracebufWarning(text), stacklevel=caller_level())
         self._originals[reason] += 1
         return True
 
@@ -480,6 +483,19 @@ class BufferizedMethod:
 
 _OF_CALLS = ("call_counted", "captured", "eager", "explain", "lower", "trace")
 """What takes the arguments of a call."""
+
+
+def calls_users(func: Func) -> bool:
+    """Whether a program calls functions of the user's, which may do anything."""
+    return any(isinstance(op, HostCall) and getattr(op.callee, "may_keep", True) for op in func.walk())
+
+
+def caller_level() -> int:
+    """Where the user's call is, for a warning of the function that asks."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_code.co_filename == __file__ and frame.f_back is not None:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def original_runs(reason: str) -> UnsupportedError:

@@ -210,6 +210,7 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
     return ArrayKey(x.dtype.name, dims, order, layout, flags.writeable, repeated)
 
 
+_STATIC_KINDS = frozenset((str, types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.sum)))
 _DYNAMIC = frozenset((float, complex, bool, *(dtype.type for dtype in SUPPORTED_DTYPES)))
 
 
@@ -224,6 +225,8 @@ def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
             parts.append((x.dtype, x.dtype.num, x.shape, x.strides, x.flags.num))
         elif kind in _DYNAMIC or x is None or (kind is int and -SMALL < x < SMALL):
             parts.append(kind)
+        elif kind in _STATIC_KINDS:
+            parts.append((kind, x))
         else:
             return None
     return tuple(parts)

@@ -119,6 +119,20 @@ def getter(i: Expressions, node: ast.AST, function: Any, x: Any) -> Any:
     return found[0] if len(found) == 1 else found
 
 
+def constant_attribute(i: Expressions, node: ast.AST, x: Any, name: str) -> Any:
+    """An attribute of an object that is part of the key, or of a member of an Enum: a constant, and guarded."""
+    value = getattr(x, name)
+    if isinstance(value, types.MethodType) and value.__self__ is x:
+        return Partial(value.__func__, (x,), {})
+    if isinstance(value, (np.ndarray, list, dict, set, bytearray)):
+        reason = f"`.{name}` of a static argument is a mutable {type(value).__name__}"
+        raise i.refuse(node, reason, "pass it as an argument of its own")
+    if getattr(x, name) is value:  # else a property, which makes it anew
+        i.captures.setdefault((name, id(x)), (name, lambda: getattr(x, name), value))
+    i.constants[id(value)] = value
+    return value
+
+
 def dotted(i: Expressions, node: ast.AST, x: Any, name: str) -> Any:
     for part in name.split("."):
         x = i.attribute(node, x, part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable, MutableMapping, Sequence
+from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,8 @@ class Expressions(Comprehensions):
     hidden: MutableMapping[Place, Any]
     captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]]
     assign: Callable[..., None]
+    constants: dict[int, Any]
+    """Objects that are part of the key."""
     augmented: Callable[..., Any]
     r: Recorder
     at: Callable[[ast.AST], Any]
@@ -465,6 +468,8 @@ class Expressions(Comprehensions):
                 raise AttributeError(f"'{type(base).__name__}' object has no attribute '{name}'")
             reason = f"`.{name}` of a {type(base).__name__} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
+        if id(base) in self.constants or isinstance(base, Enum):
+            return callables.constant_attribute(self, node, base, name)
         reason = f"`.{name}` of an object ({type(base).__name__}) from outside may change between calls"
         raise self.refuse(node, reason, rewrites.of_object(type(base)))
 

@@ -62,6 +62,7 @@ class Interpreter(Statements):
         self.captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
         self.scopes: list[Scope] = []
         self.handling: list[BaseException] = []
+        self.constants: dict[int, Any] = {}
         self.plans: dict[tuple[Any, ...], Plan] = {}
         self.returned_at = recorder.loc
         self.direct = Direct(self)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.arguments import ArrayKey, Binding, Entry, Key, Relations, ScalarKey
+from tracebuf.frontends.numpy.arguments import ArrayKey, Binding, Entry, Key, Relations, ScalarKey, StaticKey
 from tracebuf.frontends.numpy.captures import Hidden
 from tracebuf.frontends.numpy.containers import Tree
 from tracebuf.frontends.numpy.heap import Heap, Record, made_of
@@ -183,6 +183,8 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
     keyword = {p.name: g for g, p in zip(tops, parameters) if p.kind is inspect.Parameter.KEYWORD_ONLY}
     keyword.update(zip(call.named, tops[rest:first]))
     interpreter = Interpreter(r, {h.place: g for h, g in zip(call.hidden, tops[last:])})
+    static = [v for v, key in zip(call.values, call.keys) if isinstance(key, StaticKey)]
+    interpreter.constants = {id(x): x for x in constants_in(static)}
     try:
         try:
             result = interpreter.call_function(function, [*positional, *tops[len(parameters) : rest]], keyword)
@@ -197,6 +199,14 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
     except UnsupportedError as refusal:
         refusal.under = assumed(entry, r, interpreter)
         raise
+
+
+def constants_in(values: Iterable[Any]) -> Iterator[Any]:
+    """Values that are part of the key, and what is in them."""
+    for x in values:
+        yield x
+        if isinstance(x, (tuple, frozenset)):
+            yield from constants_in(x)
 
 
 def assumed(entry: Entry, r: Recorder, interpreter: Interpreter) -> Conditions:
