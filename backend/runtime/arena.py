@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracebuf.backend.llvm import abi
-from tracebuf.backend.runtime.references import refer
+from tracebuf.backend.runtime.references import Reference
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import ScalarType
 from tracebuf.ops.linalg import DestinationOp
@@ -57,7 +57,7 @@ class Context:
         self.args: Sequence[object] = ()
         self.blocks: list[np.ndarray | None] = [None] * arena_slots
         self.error: BaseException | None = None
-        self.references = references
+        self.references = list(map(Reference, references))
         self._callbacks = {
             abi.ALLOCATE: _Allocate(self._allocate), abi.RELEASE: _Release(self._release),
             abi.GROW: _Grow(self._grow), abi.REFER: _Refer(self._refer),
@@ -75,6 +75,8 @@ class Context:
         """After a call: nothing of it is kept."""
         self.owners.clear()
         self.args, self.error = (), None
+        for reference in self.references:
+            reference.forget()
 
     def counters(self) -> Counters:
         return Counters(*self.slots[abi.ALLOCATIONS : abi.ARENA])
@@ -128,7 +130,7 @@ class Context:
 
     def _refer(self, spec: int) -> int:
         try:
-            refer(self.references[ctypes.c_int64.from_address(spec).value], spec + 8, self._hand_over)
+            self.references[ctypes.c_int64.from_address(spec).value].call(spec + 8, self._hand_over)
             return 1
         except BaseException as error:
             self.error = error

@@ -11,6 +11,8 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from tracebuf.backend.llvm.abi import scalar_slots
 from tracebuf.errors import InternalError, note_location
 from tracebuf.ir.ndarray import Lent, array_at, leases, still_lent
@@ -29,27 +31,73 @@ class _NoInterpreter:
         return self.run_block(op, [])
 
 
-def refer(op: DestinationOp, spec: int, hand_over: Callable[[], object]) -> None:
-    """Computes the outs from the inputs; `spec` is the address of the first operand's slots, `hand_over` gives up the
-    owners of all memory that the kernel uses."""
-    args = operands(op, spec)
-    lent = leases(args)
-    try:
-        compute(op, args)
-    except BaseException as error:
-        keep([found for lease in lent if (found := lease()) is not None], hand_over)
-        if op.may_raise:
-            note_location(error, op.loc)
-        raise
-    args.clear()
-    if isinstance(op, HostCall) and op.may_keep and (kept := still_lent(lent)):
-        keep(kept, hand_over)
-        raise note_location(kept_error(str(op.callee)), op.loc)
+class Reference:
+    """One op whose NumPy reference a kernel calls back; of one context, so of one call at a time."""
+
+    __slots__ = ("args", "arrays", "may_keep", "op", "scalars", "slots", "type")
+
+    def __init__(self, op: DestinationOp) -> None:
+        self.op = op
+        self.may_keep = isinstance(op, HostCall) and op.may_keep
+        self.arrays: list[tuple[int, int, int, MemRefType]] = []
+        """(operand, first slot, rank, type)"""
+        self.scalars: list[tuple[int, int, ScalarType]] = []
+        size = 0
+        for k, value in enumerate(op.operands):
+            if isinstance(value.type, MemRefType):
+                self.arrays.append((k, size, value.type.rank, value.type))
+                size += 1 + 2 * value.type.rank
+            else:
+                assert isinstance(value.type, ScalarType)
+                self.scalars.append((k, size, value.type))
+                size += scalar_slots(value.type)
+        self.type = ctypes.c_int64 * size
+        self.forget()
+
+    def forget(self) -> None:
+        """The arrays of the last call, which serve the next one on the same memory, if nobody may have kept them."""
+        self.args: list[Any] = []
+        self.slots: list[int] = []
+
+    def call(self, spec: int, hand_over: Callable[[], object]) -> None:
+        """Computes the outs from the inputs; `spec` is the address of the first operand's slots, `hand_over` gives up
+        the owners of all memory that the kernel uses."""
+        op, args = self.op, self.operands(spec)
+        lent = leases(args) if self.may_keep else []
+        try:
+            compute(op, args)
+        except BaseException as error:
+            self.forget()
+            keep([found for lease in leases(args) if (found := lease()) is not None], hand_over)
+            if op.may_raise:
+                note_location(error, op.loc)
+            raise
+        if self.may_keep:
+            args.clear()
+            if kept := still_lent(lent):
+                keep(kept, hand_over)
+                raise note_location(kept_error(str(op.attrs["callee"])), op.loc)
+
+    def operands(self, at: int) -> list[Any]:
+        """The operands on the kernel's memory; inputs are read-only."""
+        slots = self.type.from_address(at)[:]
+        if slots == self.slots and not self.scalars:
+            return self.args
+        args: list[Any] = [None] * len(self.op.operands)
+        for k, place, rank, type_ in self.arrays:
+            size, end = type_.element.itemsize, place + 1 + rank
+            strides = tuple([n * size for n in slots[end : end + rank]])
+            shape = tuple(slots[place + 1 : end])
+            args[k] = array_at(slots[place], shape, strides, type_.element.dtype, k < self.op.n_ins)
+        for k, place, scalar in self.scalars:
+            args[k] = slots[place] if scalar is INDEX else scalar_at(at + 8 * place, scalar)
+        if not self.may_keep:
+            self.slots, self.args = slots, args
+        return args
 
 
 def compute(op: DestinationOp, args: list[Any]) -> None:
     """A host call on the memory itself; else what the reference gives goes there."""
-    args[: op.n_ins] = map(read_only, args[: op.n_ins])
     if isinstance(op, HostCall):
         op.run(args)
         return
@@ -65,19 +113,6 @@ def keep(lent: Sequence[Lent], hand_over: Callable[[], object]) -> None:
         found.owner = owners
 
 
-def operands(op: DestinationOp, at: int) -> list[Any]:
-    found = []
-    for value in op.operands:
-        found.append(_operand(value.type, at))
-        at += 8 * (1 + 2 * value.type.rank if isinstance(value.type, MemRefType) else scalar_slots(value.type))
-    return found
-
-
-def _operand(type_: Any, at: int) -> Any:
-    if isinstance(type_, MemRefType):
-        slots = (ctypes.c_int64 * (1 + 2 * type_.rank)).from_address(at)
-        strides = tuple(s * type_.element.itemsize for s in slots[1 + type_.rank :])
-        return array_at(slots[0], tuple(slots[1 : 1 + type_.rank]), strides, type_.element.dtype)
-    assert isinstance(type_, ScalarType)
-    value = array_at(at, (1,), (16,), type_.dtype)[0]
-    return int(value) if type_ is INDEX else value
+def scalar_at(at: int, type_: ScalarType) -> Any:
+    """The scalar at an address."""
+    return np.frombuffer(ctypes.string_at(at, type_.itemsize), type_.dtype)[0]

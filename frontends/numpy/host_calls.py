@@ -6,6 +6,7 @@ itself (`host_kinds`). What is wrong is raised when the program runs, by the fun
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -16,7 +17,7 @@ from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.conditions import two_origins
 from tracebuf.frontends.numpy.creation import asarray
 from tracebuf.frontends.numpy.fresh import copy_of
-from tracebuf.frontends.numpy.host_kinds import Leaf, call_by_name, describe, signature
+from tracebuf.frontends.numpy.host_kinds import Leaf, describe, signature
 from tracebuf.frontends.numpy.indexing import int_of
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axes_of, flag, kept_axes
@@ -119,10 +120,10 @@ class Entry:
     def writes(self, r: Recorder, given: Given, out: ArrayRef) -> ArrayRef:
         """A call with `out=`, which the function itself writes; a read-only one is passed as it is, to be refused."""
         ins: list[Value] = []
-        pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
+        call = self.caller({k: pass_on(r, v, ins) for k, v in given.items()})
 
         def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-            self.call(pattern, ins, {"out": outs[0] if outs else ins[-1]})
+            call(ins, out=outs[0] if outs else ins[-1])
 
         writable = not out.read_only and all(s.writable for s in storages_of(out))
         record(r, HostFunction(self.name, run), ins if writable else [*ins, r.read(out)], [], [out] if writable else [])
@@ -132,13 +133,23 @@ class Entry:
     def fails(self, r: Recorder, given: Given, error: Exception) -> NoReturn:
         """A call that raises, by all that is known now: it is made, for what else is wrong may be raised before."""
         ins: list[Value] = []
-        pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
-        record(r, HostFunction(self.name, lambda ins, outs: self.call(pattern, ins)), ins, [])
+        call = self.caller({k: pass_on(r, v, ins) for k, v in given.items()})
+        record(r, HostFunction(self.name, lambda ins, outs: call(ins)), ins, [])
         r.fail(error)
 
-    def call(self, pattern: Given, ins: Sequence[Any], more: Given | None = None) -> Any:
-        """The function on the operands."""
-        return call_by_name(self.function, {name: fill(p, ins) for name, p in pattern.items()} | dict(more or {}))
+    def caller(self, pattern: Given) -> Callable[..., Any]:
+        """Calls the function on the operands, and on what else is given."""
+        function, kinds = self.function, signature(self.function).parameters
+        positional = [p for name, p in pattern.items() if kinds[name].kind is inspect.Parameter.POSITIONAL_ONLY]
+        named = [(name, p) for name, p in pattern.items() if kinds[name].kind is not inspect.Parameter.POSITIONAL_ONLY]
+        fixed = {name: p for name, p in named if not is_passed(p)}
+        passed = [(name, p) for name, p in named if name not in fixed]
+
+        def call(ins: Sequence[Any], **more: Any) -> Any:
+            arguments = {name: fill(p, ins) for name, p in passed}
+            return function(*[fill(p, ins) for p in positional], **arguments, **fixed, **more)
+
+        return call
 
     def bind(self, r: Recorder, args: Sequence[Any], kwargs: Given) -> Arguments:
         """The arguments by parameter, defaults left out; TypeError as Python's."""
@@ -158,13 +169,13 @@ class Entry:
 
     def runner(self, pattern: Given, shapes: Mapping[int, Bounded]) -> Run:
         """What runs: the function on the operands, its results of these numbers stored into the outs."""
-        into = self.into
+        into, call = self.into, self.caller(pattern)
 
         def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
             if into is not None and shapes:
                 into({name: fill(p, ins) for name, p in pattern.items()}, outs[0])
             else:
-                put(self.call(pattern, ins), outs, shapes, self.name)
+                put(call(ins), outs, shapes, self.name)
 
         return run
 
@@ -215,6 +226,11 @@ def pass_on(r: Recorder, x: Any, ins: list[Value]) -> Any:
     return Passed(len(ins) - 1, types.get(type(x)))
 
 
+def is_passed(pattern: Any) -> bool:
+    """Whether something of an argument is only known when the program runs."""
+    return isinstance(pattern, Passed) or (isinstance(pattern, (tuple, list)) and any(map(is_passed, pattern)))
+
+
 def fill(pattern: Any, ins: Sequence[Any]) -> Any:
     """The inverse, when the program runs."""
     if isinstance(pattern, Passed):
@@ -252,14 +268,13 @@ def put(result: Any, outs: Sequence[np.ndarray], shapes: Mapping[int, Bounded], 
     counts = iter(outs[len(shapes) :])
     results = result if isinstance(result, tuple) else (result,)
     for (k, bounded), out in zip(shapes.items(), outs):
-        x = results[k]
+        x = np.asarray(results[k])
         if bounded.axis is not None and x.ndim == out.ndim:
             size = x.shape[bounded.axis]
             next(counts)[...] = size
             out = out[(*[slice(None)] * bounded.axis, slice(size))]
-        if np.shape(x) != out.shape or np.result_type(x) != out.dtype:
-            text = f"{np.result_type(x)} of shape {np.shape(x)} for {out.dtype} of shape {out.shape}"
-            raise TracebufError(f"{name} gives {text}")
+        if x.shape != out.shape or x.dtype != out.dtype:
+            raise TracebufError(f"{name} gives {x.dtype} of shape {x.shape} for {out.dtype} of shape {out.shape}")
         out[...] = x
 
 

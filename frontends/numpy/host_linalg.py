@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import broadcast
 from tracebuf.frontends.numpy.fresh import only
-from tracebuf.frontends.numpy.host_calls import Entry, Given, Shape, Shapes, UpTo, reduced
+from tracebuf.frontends.numpy.host_calls import Arguments, Entry, Given, Shape, Shapes, UpTo, reduced
 from tracebuf.frontends.numpy.indexing import as_int
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axis_of
@@ -137,9 +137,31 @@ def only_coefficients(r: Recorder, given: Given) -> None:
     only(r, "np.polyfit", full=(given.get("full", False), False), cov=(given.get("cov", False), False))
 
 
+def singular(error: str, flag: int) -> None:
+    raise la.LinAlgError("Singular matrix")
+
+
+def directly(function: Callable[..., Any], *names: str) -> Callable[[Arguments, np.ndarray], None]:
+    """The gufunc behind the function, which computes where the result goes; by the number of axes of the last operand
+    where there are several. The function itself where it would do more than call that."""
+    inner = [getattr(getattr(la, "_umath_linalg", None), name, None) for name in names]
+
+    def run(arguments: Arguments, out: np.ndarray) -> None:
+        arrays = list(arguments.values())
+        m, n = arrays[0].shape[-2:]
+        gufunc = inner[0 if arrays[-1].ndim == 1 else -1]
+        if gufunc is None or m != n or out.dtype.char not in "dD" or any(a.dtype != out.dtype for a in arrays):
+            out[...] = function(*arrays)
+            return
+        with np.errstate(call=singular, invalid="call", over="ignore", divide="ignore", under="ignore"):
+            gufunc(*arrays, out=out)
+
+    return run
+
+
 ENTRIES: tuple[Entry, ...] = (
-    Entry(la.solve, ("a", "b"), solve_shapes, limits=STACKS),
-    Entry(la.inv, ("a",), of_square(2), limits=STACKS),
+    Entry(la.solve, ("a", "b"), solve_shapes, limits=STACKS, into=directly(la.solve, "solve1", "solve")),
+    Entry(la.inv, ("a",), of_square(2), limits=STACKS, into=directly(la.inv, "inv")),
     Entry(la.pinv, ("a", "rcond", "rtol"), transposed, limits=STACKS),
     Entry(la.det, ("a",), of_square(0), limits=STACKS),
     Entry(la.slogdet, ("a",), of_square(0, 0), limits=STACKS),

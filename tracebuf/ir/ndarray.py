@@ -21,10 +21,12 @@ class Lent:
     """Memory that NumPy shall see as an array: the `base` of that array, and so alive as long as any view of it is.
     Somebody else keeps the memory alive, unless `owner` does."""
 
-    def __init__(self, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> None:
+    def __init__(
+        self, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], typestr: str, read_only: bool
+    ) -> None:
         self.owner: object = None
         self.__array_interface__ = {
-            "data": (pointer, False), "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3,
+            "data": (pointer, read_only), "shape": shape, "strides": strides, "typestr": typestr, "version": 3,
         }  # fmt: skip
 
 
@@ -41,9 +43,15 @@ def still_lent(leases: Sequence[ref[Lent]]) -> list[Lent]:
     return [found for lease in leases if (found := lease()) is not None]
 
 
-def array_at(pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+def array_at(
+    pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype, read_only: bool = False
+) -> np.ndarray:
     """The array whose element 0 is at an address; strides in bytes."""
-    return np.empty(shape, dtype) if 0 in shape else np.asarray(Lent(pointer, shape, strides, dtype))
+    if 0 not in shape:
+        return np.asarray(Lent(pointer, shape, strides, dtype.str, read_only))
+    empty = np.empty(shape, dtype)
+    empty.flags.writeable = not read_only
+    return empty
 
 
 def recast(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
