@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.agreement import agree, program
+import tracebuf.mlir
+from tests.agreement import agree, program, refused
 from tests.params import slow_but
+from tracebuf.ir.print_generic import print_generic
 
 TYPES = (np.complex128, np.complex64)
 ODD = (0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan)
@@ -221,3 +223,51 @@ def test_products(form: str, dtype: Any) -> None:
 def test_products_into_matrices() -> None:
     f = program("def f(a, b, c):\n c += a @ b\n c -= b @ a\n c[1:, 1:] -= np.outer(a[0, 1:], b[1:, 0])\n return c")
     agree(f, some((5, 5)), some((5, 5), seed=1), some((5, 5), seed=2), ulp=256)
+
+
+def test_rounding() -> None:
+    for digits in (0, 2, -1):
+        f = program(f"def f(a): return np.round(a, {digits}), np.around(a), a.round({digits})")
+        for a in (some((3, 4)), some((3, 4)).T, some(5, np.complex64)[::2], some(0)):
+            agree(f, a)
+
+
+@pytest.mark.parametrize("form", ["np.searchsorted(a, a)", "np.arange(2j)", "np.full(3, None)", "np.full(3, 'x')",
+                                  "np.where(a == 0, None, a)", "a.fill(None)", "np.zeros(3, object)",
+                                  "a.astype('M8[s]')", "a.astype(np.clongdouble)", "a.astype('c8,f8')",
+                                  "np.matrix(a)", "np.ma.array(a)", "a.view('S16')"])  # fmt: skip
+def test_refused(form: str) -> None:
+    refused(program(f"def f(a): return {form}"), some(3))
+
+
+COMPLEX_TEXT = """
+"builtin.module"() ({
+  "func.func"() <{function_type = (tensor<?xcomplex<f64>>, tensor<?xcomplex<f64>>) -> tensor<?xcomplex<f64>>,
+                  sym_name = "f"}> ({
+  ^bb0(%a: tensor<?xcomplex<f64>>, %b: tensor<?xcomplex<f64>>):
+    %0 = "linalg.generic"(%a, %b) <{indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+      iterator_types = [#linalg.iterator_type<parallel>], operandSegmentSizes = array<i32: 1, 1>}> ({
+    ^bb0(%x: complex<f64>, %y: complex<f64>):
+      %c = "complex.constant"() <{value = [2.0 : f64, -1.0 : f64]}> : () -> complex<f64>
+      %m = "complex.mul"(%x, %c) <{fastmath = #arith.fastmath<none>}> : (complex<f64>, complex<f64>) -> complex<f64>
+      %e = "complex.exp"(%m) : (complex<f64>) -> complex<f64>
+      %r = "complex.re"(%e) : (complex<f64>) -> f64
+      %n = "complex.abs"(%x) : (complex<f64>) -> f64
+      %z = "complex.create"(%r, %n) : (f64, f64) -> complex<f64>
+      "linalg.yield"(%z) : (complex<f64>) -> ()
+    }) : (tensor<?xcomplex<f64>>, tensor<?xcomplex<f64>>) -> tensor<?xcomplex<f64>>
+    "func.return"(%0) : (tensor<?xcomplex<f64>>) -> ()
+  }) : () -> ()
+}) : () -> ()
+"""
+
+
+def test_the_dialect_in_mlir_text() -> None:
+    module = tracebuf.mlir.read(COMPLEX_TEXT)
+    made = tracebuf.mlir.program(module, "f")
+    x = some(6)
+    e = np.exp(x * (2 - 1j))
+    for found in (made(x.copy(), np.zeros_like(x)), made.on_values(x.copy(), np.zeros_like(x))):
+        np.testing.assert_array_equal(found[0], e.real + 1j * np.abs(x))
+    again = print_generic(module)
+    assert "complex.constant" in again and print_generic(tracebuf.mlir.read(again)) == again

@@ -102,6 +102,15 @@ def k_order(a: ArrayRef) -> tuple[int, ...]:
     return tuple(sorted(range(a.ndim), key=lambda k: (a.is_repeated(k), a.stride_rank(k) or (), k)))
 
 
+def numeric(r: Recorder, x: Any) -> Any:
+    """A number, or what is an array: what may be the elements of one."""
+    found = as_operand(r, x)
+    if isinstance(found, (ArrayRef, Scalar, *NUMBERS)):
+        return found
+    reason = f"a {type(x).__name__} where a number or an array is expected"
+    raise UnsupportedError(reason, location=r.loc, instead="use a number: np.nan")
+
+
 def filled_with(
     r: Recorder, shape: Sequence[Dim], element: ScalarType, value: Any, order: Sequence[int] | None = None
 ) -> ArrayRef:

@@ -42,6 +42,7 @@ from tracebuf.frontends.numpy.fresh import (
     filled,
     filled_with,
     k_order,
+    numeric,
     only,
     shape_arg,
 )
@@ -152,7 +153,7 @@ def ndarray(
 
 
 def full(r: Recorder, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> ArrayRef:
-    sizes, fill_value = shape_arg(r, shape), as_operand(r, fill_value)
+    sizes, fill_value = shape_arg(r, shape), numeric(r, fill_value)
     element = element_of(r, np.result_type(weak_type(fill_value)) if dtype is None else dtype)
     return filled_with(r, sizes, element, fill_value, axes_in(r, order, len(sizes)))
 
@@ -169,7 +170,7 @@ def full_like(
     ref = as_array(r, a)
     element = ref.element if dtype is None else element_of(r, dtype)
     sizes, axes = layout_like(r, ref, shape, order)
-    return filled_with(r, sizes, element, fill_value, axes)
+    return filled_with(r, sizes, element, numeric(r, fill_value), axes)
 
 
 def copy_method(r: Recorder, a: ArrayRef, order: str = "C") -> ArrayRef:
@@ -202,7 +203,7 @@ def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> 
         return picking.nonzero_function(r, condition)
     if x is NO_VALUE or y is NO_VALUE:
         raise ValueError("either both or neither of x and y should be given")
-    condition, x, y = (as_operand(r, v) for v in (condition, x, y))
+    condition, x, y = (numeric(r, v) for v in (condition, x, y))
     check_maybe_python([x, y], r.loc)
     kinds = [weak_type(v) for v in (x, y)]
     strong = [k for k in kinds if not isinstance(k, type)]
@@ -268,7 +269,7 @@ def clip_bound(r: Recorder, a: Any, bound: Any, side: int) -> Any:
 
 
 def fill_method(r: Recorder, a: ArrayRef, value: Operand) -> None:
-    store_view(r, a, value)
+    store_view(r, a, numeric(r, value))
 
 
 def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:

@@ -15,15 +15,18 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.fresh import as_array, element_of, filled, only
 from tracebuf.frontends.numpy.indexing import store_view
+from tracebuf.frontends.numpy.pybuiltins import c_or_f
 from tracebuf.frontends.numpy.pycmath import part_of
 from tracebuf.frontends.numpy.pyints import bool_as_int
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reshape import is_dense, sure
 from tracebuf.frontends.numpy.scalars import compare
-from tracebuf.frontends.numpy.ufuncs import Operand, elementwise, is_operand, weak_type
+from tracebuf.frontends.numpy.ufuncs import Body, Operand, build, elementwise, is_operand, weak_type
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, View, in_turn, is_traced, stand_in
+from tracebuf.ir.core import Value
 from tracebuf.ir.dims import floordiv, mod, mul
-from tracebuf.ir.types import I1, ScalarType
+from tracebuf.ir.types import I1, ScalarType, scalar_type
+from tracebuf.ops.complex import Create
 
 
 def part(r: Recorder, a: ArrayRef, name: str) -> ArrayRef:
@@ -67,9 +70,24 @@ def part_function(name: str) -> Callable[[Recorder, Any], Any]:
 
 
 def is_complex(x: Any) -> bool:
-    """Whether an array or a number has a complex type."""
+    """Whether an array or a number has a complex type, or one of a list's items."""
+    if isinstance(x, list | tuple):
+        return any(map(is_complex, x))
     kind = weak_type(x)
     return kind is complex or (isinstance(kind, np.dtype) and kind.kind == "c")
+
+
+def on_parts(r: Recorder, a: Any, function: Callable[[Any], Any]) -> Any:
+    """A function of reals applied to the real and to the imaginary parts of complex numbers; a result in C order, or
+    Fortran's where `a` has it."""
+    parts = [function(part_function(name)(r, a)) for name in ("real", "imag")]
+    element = scalar_type(np.dtype(weak_type(a)))
+
+    def compute(body: Body, args: list[Value]) -> Value:
+        return body.add(Create.of(args[0], args[1], body.loc))
+
+    into = filled(r, a.shape, element, None, c_or_f(r, a)) if isinstance(a, ArrayRef) and a.ndim else None
+    return build(r, compute, parts, [element.component] * 2, element, into)
 
 
 def angle(r: Recorder, z: Any, deg: Any = False) -> Any:

@@ -164,10 +164,20 @@ def round_int(r: Recorder, e: Dim, digits: int) -> PyInt | int:
     return as_int_value(combine(r, "Mult", add(quotient, opaque(r, one, 0, 1)), unit))
 
 
+def c_or_f(r: Recorder, a: ArrayRef) -> tuple[int, ...]:
+    """The axes of a copy that is Fortran's where the array is dense and so, else C's; outermost first."""
+    order = tuple(range(a.ndim))
+    return order[::-1] if a.ndim > 1 and k_order(a) == order[::-1] and is_dense(r, a, order[::-1]) else order
+
+
 def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
     """np.round, as PyArray_Round does it: by a factor of 10**decimals, in float64 for ints."""
     digits = static_digits(r, decimals)
     kind = np.dtype(weak_type(a)).kind
+    if kind == "c":
+        from tracebuf.frontends.numpy.parts import on_parts  # which is built on this module
+
+        return on_parts(r, a, lambda part: round_array(r, part, decimals))
     if kind in "iu" and digits >= 0:
         return copy_of(r, a, a.element, k_order(a)) if isinstance(a, ArrayRef) and a.ndim else as_number(r, a)
     if digits == 0 and kind != "c":
@@ -183,9 +193,7 @@ def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
     if isinstance(result, NpScalar):
         return NpScalar(scalar_value(r, result, element), element)
     assert isinstance(a, ArrayRef) and isinstance(result, ArrayRef)
-    order = tuple(range(a.ndim))
-    if a.ndim > 1 and k_order(a) == order[::-1] and is_dense(r, a, order[::-1]):
-        order = order[::-1]
+    order = c_or_f(r, a)
     return result if result.storage.order == order and kind == "f" else copy_of(r, result, element, order)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.advanced import Advanced
 from tracebuf.frontends.numpy.creation import asarray
 from tracebuf.frontends.numpy.fresh import as_array, copy_of, filled
@@ -34,6 +35,8 @@ def searchsorted(r: Recorder, a: Any, v: Any, side: str = "left", sorter: Any = 
     if vector.ndim != 1:
         raise wrong_depth(vector)
     element = supported(np.promote_types(vector.dtype, wanted.dtype), "np.searchsorted of these", r.loc)
+    if element.is_complex:
+        raise UnsupportedError("np.searchsorted among complex numbers", location=r.loc, instead="search among z.real")
     if sorter is not None:
         vector = sorted_by(r, vector, asarray(r, sorter))
     if vector.element is not element:
