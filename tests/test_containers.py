@@ -42,7 +42,8 @@ class Fixed:
 
 
 Pair = collections.namedtuple("Pair", "low high")
-NAMES = {"State": State, "Body": Body, "Fixed": Fixed, "Pair": Pair, "dataclasses": dataclasses}
+Count = collections.namedtuple("Count", "index count")
+NAMES = {"Count": Count, "State": State, "Body": Body, "Fixed": Fixed, "Pair": Pair, "dataclasses": dataclasses}
 
 
 def cases(text: str) -> dict[str, tuple[str, str]]:
@@ -369,6 +370,30 @@ def test_c1_changes_of_containers_are_the_callers(name: str) -> None:
 
 
 INSIDE = cases("""
+# named arguments
+    def g(x, **options):
+      scale = options.pop('scale', 1.0)
+      options['more'] = 2
+      return x * scale + options.get('shift', 0) + options['more']
+    return g(a), g(a, scale=2.0), g(a, **{'shift': 3})
+# slices of a list
+    l = [a[i] for i in range(4)]
+    l[1:3] = [1.0]
+    del l[len(a) - 3:]
+    l[:0] = (a, a)
+    return l
+# sorted by a key
+    d = {'b': a, 'a': a * 2}
+    return [k for k in sorted(d)], sorted(d.items(), key=lambda p: p[0], reverse=True)
+# None in a dict, until
+    d = {'best': None}
+    for i in range(len(a)):
+      if d['best'] is None or a[i] > d['best']:
+        d['best'] = a[i]
+    return d
+# a field called as a method
+    p = Count(a, 1)
+    return p.count + 1, p.index is a, p._replace(count=2)
 # literals
     d = {'a': a, **{'b': 1}, 'c': [a, a]}
     return d, list(d), [*d.values()], sorted(d), len(d), 'a' in d.keys()

@@ -55,16 +55,22 @@ def store(i: Expressions, node: ast.AST, base: dict[Any, Any], key: Any, value: 
         base[key] = value
 
 
+def store_slice(i: Expressions, node: ast.AST, base: list[Any], index: slice, value: Any) -> None:
+    """base[i:j] = value, of a list."""
+    places = place(i, node, index)
+    items = i.iterate_static(node, value)
+    i.change(node, base)
+    base[places] = items
+
+
 def delete(i: Expressions, node: ast.AST, base: Any, index: Any) -> None:
     """del base[index]."""
     if isinstance(base, dict):
         key = key_of(i, node, index)
         if key not in base:
             raise KeyError(key)
-    elif isinstance(base, list) and not is_traced(index):
-        key = index
-    elif isinstance(base, list) and isinstance(index, PyInt):
-        key = i.r.static_int(index.expr, "the index of a list")
+    elif isinstance(base, list):
+        key = place(i, node, index)
     else:
         raise i.refuse(node, f"`del` of an item of a {rewrites.name_of(base)}", "build what remains")
     i.change(node, base)
@@ -137,7 +143,9 @@ DICT: dict[str, Callable[..., Any]] = {
 
 # -- methods of lists
 def place(i: Expressions, node: ast.AST, index: Any) -> Any:
-    """An index of a list as a Python int."""
+    """An index or a slice of a list, of Python ints."""
+    if isinstance(index, slice):
+        return slice(*(place(i, node, p) for p in (index.start, index.stop, index.step)))
     if isinstance(index, PyInt):
         return i.r.static_int(index.expr, "the index of a list")
     if is_traced(index):

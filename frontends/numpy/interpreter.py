@@ -135,6 +135,8 @@ class Interpreter(Statements):
 
     def run_scope(self, scope: Scope) -> Any:
         """Runs a function's body in a scope of its own; what it returns."""
+        if (many := scope.source.node.args.kwarg) is not None:
+            self.own(scope.env[many.arg])
         if len(self.scopes) > 40:
             raise UnsupportedError(
                 "calls are nested more than 40 deep (recursion cannot be traced)",

@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.captures import ABSENT, NewCapture
 from tracebuf.frontends.numpy.containers import check_items, is_written_in_python
 from tracebuf.frontends.numpy.declared_calls import host_call
 from tracebuf.frontends.numpy.heap import DictView, Record, is_named_tuple
+from tracebuf.frontends.numpy.values import is_traced
 
 if TYPE_CHECKING:
     import ast
@@ -324,6 +325,8 @@ def call(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: 
         return i.call(node, function.__func__, [owner, *args], kwargs)
     if args and isinstance(args[0], Record) and (asked := SPECIAL.get(function) if is_hashable(function) else None):
         return i.call(node, special(i, node, args[0], asked, f"has no {asked}"), args[1:], kwargs)
+    if function is sorted and "key" in kwargs:
+        return sorted_by(i, node, *args, **kwargs)
     if function is dict:
         return dicts.make(i, node, *args, **kwargs)
     if any(function is f for f in FUNCTIONS):
@@ -332,6 +335,15 @@ def call(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: 
         items = [i.iterate_static(node, a) if isinstance(a, (dict, DictView)) else a for a in args]
         return i.call(node, function, items, kwargs)
     return NotImplemented
+
+
+def sorted_by(i: Expressions, node: ast.AST, items: Any, /, *, key: Any, reverse: Any = False) -> Any:
+    """sorted(items, key=...), where the keys are known."""
+    found = i.iterate_static(node, items)
+    keys = found if key is None else [i.call(node, key, [x], {}) for x in found]
+    if any(map(is_traced, i.flat([*keys, reverse]))):
+        raise i.refuse(node, "sorted() by keys that are only known at run time", "np.sort or np.argsort of an array")
+    return i.own([found[k] for k in sorted(range(len(found)), key=keys.__getitem__, reverse=reverse)])
 
 
 def itself(i: Expressions, node: ast.AST, x: Record) -> Any:

@@ -196,6 +196,8 @@ class Statements(Expressions, Protected):
         """base[index] = value, where base is no array."""
         if isinstance(base, dict):
             dicts.store(self, target, base, index, value)
+        elif isinstance(base, list) and isinstance(index, slice):
+            dicts.store_slice(self, target, base, index, value)
         elif isinstance(base, list) and isinstance(index, (int, PyInt)):
             place = dicts.place(self, target, index)
             if base[place] is not value:

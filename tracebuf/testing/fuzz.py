@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import IO
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.testing.boxes import check_boxed
 from tracebuf.testing.ladder import STRATEGIES, Mismatch, call, climb
 from tracebuf.testing.minimise import minimise
 from tracebuf.testing.programs import Program, generate, loaded
@@ -73,6 +74,8 @@ def attempt(program: Program) -> Report:
                 module.program, args, again=[module.arguments_again()], strategies=tried, tolerance=module.TOLERANCE,
                 donate=module.DONATED,
             )  # fmt: skip
+            if hasattr(module, "boxed"):
+                check_boxed(module, program.text)
             return Report("ok" if call(module.program, args).error is None else "raised")
     except UnsupportedError as error:
         return Report("refused", program.text, what=error.reason)

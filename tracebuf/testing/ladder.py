@@ -31,6 +31,7 @@ import numpy as np
 from tracebuf import pipeline
 from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.containers import is_object
 from tracebuf.frontends.numpy.results import Made, Pick, build_results
 from tracebuf.frontends.numpy.trace import Call, Traced
 from tracebuf.interpret import memref, tensor
@@ -355,6 +356,11 @@ def leaves(result: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield f"{path}:{type(result).__name__}{len(result)}", None
         for i, item in enumerate(result):
             yield from leaves(item, f"{path}[{i}]")
+    elif isinstance(result, dict) or is_object(result):
+        items = result if isinstance(result, dict) else vars(result)
+        yield f"{path}:{type(result).__name__}{list(items)}", None
+        for key, item in items.items():
+            yield from leaves(item, f"{path}[{key!r}]")
     else:
         yield path, result
 
@@ -506,7 +512,7 @@ def _copy_first(function: types.FunctionType, made: dict[types.FunctionType, typ
     tree = ast.fix_missing_locations(_CopyStores().visit(ast.Module([node], [])))
     names = dict(function.__globals__)
     names |= {n: c.cell_contents for n, c in zip(function.__code__.co_freevars, function.__closure__ or ())}
-    names["_copied"] = lambda x, into: x.copy() if isinstance(x, np.ndarray) and not isinstance(into, list) else x
+    names["_copied"] = copied
     exec(compile(tree, f"<{function.__name__}, sources copied>", "exec"), names)
     new: types.FunctionType = names[node.name]
     new.__defaults__, new.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
@@ -518,10 +524,22 @@ def _copy_first(function: types.FunctionType, made: dict[types.FunctionType, typ
     return new
 
 
+def copied(x: Any, into: Any) -> Any:
+    """What is stored into an array, as it was before the store."""
+    return x.copy() if isinstance(x, np.ndarray) and not isinstance(into, list | dict) else x
+
+
+def is_place(node: ast.expr) -> bool:
+    """A name, or a known item or attribute of one, which may be read once more."""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.slice, ast.Constant) and is_place(node.value)
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and is_place(node.value))
+
+
 class _CopyStores(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> ast.Assign:
         self.generic_visit(node)
         if len(node.targets) == 1 and isinstance(target := node.targets[0], ast.Subscript):
-            into = target.value if isinstance(target.value, ast.Name) else ast.Constant(None)
+            into = target.value if is_place(target.value) else ast.Constant(None)
             node.value = ast.Call(ast.Name("_copied", ast.Load()), [node.value, into], [])
         return node

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracebuf.testing.arrays import LAYOUTS
+from tracebuf.testing.boxes import boxed_text
 from tracebuf.testing.expressions import CONSTANTS, Mode, Sizes, Var
 from tracebuf.testing.paths import Paths
 from tracebuf.testing.probe import run
@@ -44,6 +45,10 @@ if __name__ == "__main__":
 
     climb(program, arguments(), again=[arguments_again()], tolerance=TOLERANCE, donate=DONATED)
 """
+
+
+BOXED = 0.15
+"""How many programs have their names in containers."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,8 @@ def generate(draw: random.Random) -> Program:
         (body,) = [n for n in ast.parse(made.text).body if isinstance(n, ast.FunctionDef) and n.name == "program"]
         names = [n for n in ast.walk(body) if isinstance(n, ast.Name) and n.id == "TABLE"]
         if all(isinstance(n.ctx, ast.Load) for n in names):
-            return made
+            boxed = boxed_text(made.text, draw) if draw.random() < BOXED else None
+            return made if boxed is None else Program(boxed + "\n" + FOOTER)
 
 
 def programs() -> SearchStrategy[Program]:
