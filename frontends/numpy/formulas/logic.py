@@ -100,6 +100,9 @@ def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neg
 
 def finite(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     """The elements with numbers for NaN and the infinities."""
+    for x_for in (nan, posinf, neginf):
+        if x_for is not None and np.iscomplexobj(x_for):
+            raise TypeError(f"Cannot cast a complex number to {x.dtype} according to the rule 'same_kind'")
     high = np.finfo(x.dtype).max if posinf is None else posinf
     low = np.finfo(x.dtype).min if neginf is None else neginf
     return np.where(np.isnan(x), nan, np.where(x == np.inf, high, np.where(x == -np.inf, low, x)))
