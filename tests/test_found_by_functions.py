@@ -101,3 +101,29 @@ def test_parameters_that_only_numpy_has_are_refused_by_name() -> None:
     assert "like=" in str(error)
     agree(program("def f(a):\n    return np.flip(a, 0, sideways=True)"), VALUES["a"])
     agree(program("def f(a):\n    return a.copy(1, 2)"), VALUES["a"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.sum(f, axis=0, where=np.ones((2, 3, 2)) > 0)",  # the mask has a say in the order of axes
+        "np.std(c, axis=(), where=np.ones((2, 3)) > 0)",
+        "a.std(correction=1)",
+        "np.round(np.array([[1 + 2j, -0.0 + 2.55j]]), 1), np.round(i.T), np.round(rep.astype(int))",
+        "np.float32(2.25).round(1), np.diff(u, n=0)",
+        "np.trapezoid(z)",
+        "np.trapezoid(a, axis=5)",
+        "np.unwrap(z)",
+        "np.cov(np.ones((3, 1)) * v[:, None], y=np.ones((1, 3)) > 0, rowvar=False)",
+        "np.cov(i, dtype=int)",
+        "(np.fill_diagonal(shorts[:, None] + fixed, 2**40))",
+        "np.nan_to_num(v, posinf=1j)",
+        "np.bincount(np.zeros(0, np.uint64))",
+        "np.bitwise_or.reduceat(v, [0, 9])",
+        "np.argmax(np.array([1j, np.nan + 1j, 2]))",
+        "np.divmod(v, 2, out=(shorts, fixed))",
+        "np.left_shift(-1, shorts.astype(np.int8), dtype='uint8')",
+    ],
+)
+def test_c1_statistics_and_rounding(text: str) -> None:
+    check(text)

@@ -160,10 +160,24 @@ FUNCTIONS: dict[Any, Handler] = {
     np.cumprod: _running(np.multiply), np.trace: trace, np.ptp: ptp, np.count_nonzero: count_nonzero,
     np.nanmax: _extreme(np.fmax), np.nanmin: _extreme(np.fmin),
 }  # fmt: skip
+
+
+def _spread_method(function: Callable[..., Any]) -> Handler:
+    """Array methods have neither `mean` nor `correction`."""
+
+    def run(r: Recorder, a: Any, *args: Any, **kwargs: Any) -> Any:
+        for name in ("mean", "correction"):
+            if name in kwargs:
+                raise TypeError(f"_{function.__name__}() got an unexpected keyword argument '{name}'")
+        return FUNCTIONS[function](r, a, *args, **kwargs)
+
+    return run
+
+
 METHODS: dict[str, Handler] = {
     name: FUNCTIONS[getattr(np, name)]
     for name in (
         "sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "argmax", "argmin", "cumsum", "cumprod",
         "trace",
     )
-}  # fmt: skip
+} | {"var": _spread_method(np.var), "std": _spread_method(np.std)}  # fmt: skip

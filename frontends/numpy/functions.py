@@ -107,7 +107,7 @@ def axes_in(r: Recorder, order: Any, ndim: int, like: ArrayRef | None = None) ->
 def layout_like(r: Recorder, a: ArrayRef, shape: Any, order: Any) -> tuple[tuple[Dim, ...], tuple[int, ...]]:
     """(sizes, axes outermost first) of an array like another, of its shape or a given one."""
     sizes = a.shape if shape is None else shape_arg(r, shape)
-    if shape is not None and order == "K" and len(sizes) == a.ndim > 1 and 1 in a.shape:
+    if shape is not None and order == "K" and len(sizes) == a.ndim > 1 and (0 in a.shape or 1 in a.shape):
         order = "A"  # in NumPy the strides of axes of size 1 decide, unless the array is contiguous
         if not is_dense(r, a, range(a.ndim)) and not is_dense(r, a, range(a.ndim)[::-1]):
             what = "another shape for an array like one that is not contiguous and has an axis of size 1"

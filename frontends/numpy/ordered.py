@@ -138,7 +138,7 @@ def steps(
         new = apply_rule(ufunc, body, [total, body.cast(args[0], loop[1])], tuple(dtypes))
         return new if mask is None else body.add(arith.Select.of(args[1], new, total, body.loc))
 
-    return fold(r, ref, axes, False, start, ins, combine)
+    return fold(r, ref, axes, False, start, ins, combine, mask=mask)
 
 
 def reduceat(

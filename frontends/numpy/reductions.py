@@ -31,6 +31,7 @@ from tracebuf.frontends.numpy.ufuncs import (
     input_of,
     loop_dtypes,
     mask_of,
+    result_order,
     scalar_value,
     supported,
 )
@@ -166,7 +167,7 @@ def reduce(
         return apply_rule(ufunc, body, [total, new], (wide.dtype,) * 3)
 
     start = Body(r.frame.block, r.loc).cast(start, wide)
-    result = fold(r, ref, axes, flag(r, keepdims), start, ins, combine)
+    result = fold(r, ref, axes, flag(r, keepdims), start, ins, combine, mask=mask)
     result = result if wide is element else copy_of(r, result, element, result.storage.order)
     return deliver(r, result, out, ufunc.__name__)
 
@@ -221,11 +222,12 @@ def fold(
     ins: Sequence[tuple[Value, linalg.AffineMap]],
     combine: Combine,
     in_rows: bool = False,
+    mask: Operand | None = None,
 ) -> ArrayRef:
     """A linalg.generic over `ref`'s shape that folds into a fill with `start`, or into the tensor that this is; in
-    K-order, or C-order."""
+    K-order of the array and a mask, or C-order."""
     element = linalg.element_type(start.type)
-    shape, order, results = kept_axes(ref, axes, keepdims)
+    shape, order, results = kept_axes(ref, axes, keepdims, mask)
     order = tuple(range(len(shape))) if in_rows else order
     out = start
     if not start.is_tensor:
@@ -240,11 +242,13 @@ def fold(
 
 
 def kept_axes(
-    ref: ArrayRef, axes: Sequence[int], keepdims: bool
+    ref: ArrayRef, axes: Sequence[int], keepdims: bool, mask: Operand | None = None
 ) -> tuple[tuple[Dim, ...], tuple[int, ...], tuple[int | None, ...]]:
     """(shape of a reduction's result, its axes outermost first, the loop of each)."""
     kept = [a for a in range(ref.ndim) if a not in axes]
-    by_rank = sorted(range(ref.ndim), key=lambda a: (ref.stride_rank(a) or (), a))
+    by_rank: Sequence[int] = sorted(range(ref.ndim), key=lambda a: (ref.stride_rank(a) or (), a))
+    if isinstance(mask, ArrayRef) and mask.ndim <= ref.ndim:
+        by_rank = result_order([ref, mask], ref.ndim)
     if keepdims:
         shape = tuple(1 if a in axes else n for a, n in enumerate(ref.shape))
         return shape, tuple(by_rank), tuple(None if a in axes else a for a in range(ref.ndim))

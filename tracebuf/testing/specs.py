@@ -361,6 +361,8 @@ _FFTS = "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn
 for _name in _FFTS.split():
     _specify(f"fft.{_name}", near="solves", pool="sums", n=texts_of("4|3|None|1"), s=texts_of("None|(2, 3)"))
     _specify(f"fft.{_name}", axes=texts_of("None|(0, 1)|(-1,)"), shapes=((4,), (2, 3), (5,), (3, 4), (2, 2, 3), (1,)))
+_specify("polyfit", x=VECTOR, y=SAME, deg=texts_of("1|2|0"), near="solves", pool="sums")
+_specify("tril_indices triu_indices tri", m=ints(3, 2), M=ints(3, 2))
 _specify("fft.fftfreq fft.rfftfreq", n=ints(4, 5, 1), d=texts_of("1.0|0.5"))
 _specify("fft.fftshift fft.ifftshift", axes=texts_of("None|0|(0,)|-1"))
 
@@ -490,7 +492,7 @@ def _of_signature(name: str, special: dict[str, Any]) -> Spec:
     parameters = list(names.parameters(name))
     if method and any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
         like = names.parameters("np." + name.removeprefix("ndarray."))
-        kept = [p for p in like[1:] if p.name in ("keepdims", "initial", "where", "mean", "correction")]
+        kept = [p for p in like[1:] if p.name in ("keepdims", "initial", "where")]
         parameters = [p for p in parameters if p.kind is not inspect.Parameter.VAR_KEYWORD] + kept
     required: dict[str, Hole] = {"self": special.get("self", ARRAY)} if method else {}
     optional: dict[str, Hole] = {}

@@ -214,7 +214,11 @@ def cumulative_prod(
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
     y = np.asanyarray(y)
     step, along_x = dx, axis
-    axis = normalize_axis_index(axis, y.ndim)
+    if x is not None and np.ndim(x) != 1:
+        np.diff(x, axis=axis)  # which looks at the axis
+    if not -y.ndim <= axis < y.ndim:
+        raise IndexError("list assignment index out of range")
+    axis = axis % y.ndim
     if x is not None:
         x = np.asanyarray(x)
         if x.ndim == 1:
@@ -227,6 +231,8 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
 
 def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2 * np.pi) -> Any:
     p = np.asarray(p)
+    if p.ndim == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
     axis = normalize_axis_index(axis, p.ndim)
     difference = np.diff(p, axis=axis)
     if discont is None:
