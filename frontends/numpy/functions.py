@@ -481,6 +481,8 @@ def is_pure(function: Any) -> bool:
     """May be called during tracing on plain values: no effects, no randomness (rule F2)."""
     if isinstance(function, np.ufunc) or getattr(function, "__module__", None) in (math.__name__, cmath.__name__):
         return True
+    if isinstance(getattr(function, "__self__", None), np.number | np.bool_):
+        return True
     if isinstance(function, type) and issubclass(function, (*NUMBERS, tuple, list, Exception)):
         return True
     try:
