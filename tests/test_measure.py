@@ -168,6 +168,8 @@ class FakeCounters:
     peak_bytes: int = 0
     copies: int = 0
     copied_bytes: int = 0
+    arrays: int = 1
+    array_bytes: int = 800
 
 
 class Fake:

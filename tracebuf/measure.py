@@ -6,8 +6,8 @@ a memory handler (NEP 49) under every array it makes; NumPy's copies cannot be o
 counted by the compiled code itself, the arrays it returns included.
 
 What NumPy allocates during a native call is seen by the same handler, and the two views are put together so that
-nothing counts twice and nothing is missed: the fresh arrays in the result are in both, so they are taken out of what
-the handler saw, and what remains (an array the call path made on the side) is added to what the compiled code counted.
+nothing counts twice and nothing is missed: the arrays that the compiled code makes are in both, so they are taken out
+of what the handler saw, and what remains (an array the call path made on the side) is added to what the compiled code counted.
 The peak is then the sum of both, an upper bound. When the original function ran instead (`call_counted` gives None for
 the counters), native is what the handler saw.
 
@@ -96,6 +96,10 @@ class _Counters(Protocol):
     def copies(self) -> int: ...
     @property
     def copied_bytes(self) -> int: ...
+    @property
+    def arrays(self) -> int: ...
+    @property
+    def array_bytes(self) -> int: ...
 
 
 class _Bufferized(Protocol):
@@ -169,22 +173,15 @@ def _count_native(f: _Bufferized, given: _Given) -> _Memory:
         result, own = f.call_counted(*args, **kwargs)
     if own is None:
         return seen.allocations, seen.allocated_bytes, seen.peak_bytes, None, None
-    fresh = _fresh_sizes(result, (args, kwargs, list(given.kept)))
-    in_both, bytes_in_both = min(len(fresh), own.allocations), min(sum(fresh), own.allocated_bytes)
+    del result
+    beside = max(0, seen.allocated_bytes - own.array_bytes)
     return (
-        own.allocations + max(0, seen.allocations - in_both),
-        own.allocated_bytes + max(0, seen.allocated_bytes - bytes_in_both),
-        own.peak_bytes + max(0, seen.peak_bytes - bytes_in_both),
+        own.allocations + max(0, seen.allocations - own.arrays),
+        own.allocated_bytes + beside,
+        own.peak_bytes + min(seen.peak_bytes, beside),
         own.copies,
         own.copied_bytes,
     )
-
-
-def _fresh_sizes(result: Any, arguments: Any) -> list[int]:
-    """Sizes in bytes of the distinct buffers in a result that are not the arguments'."""
-    old = {id(_root(a)) for a in _arrays(arguments)}
-    fresh = {id(root): root for root in map(_root, _arrays(result)) if id(root) not in old}
-    return [max(root.nbytes, 1) for root in fresh.values()]
 
 
 def _calls_per_round(seconds: float, given: _Given) -> int:

@@ -42,12 +42,17 @@ class Counters:
     peak_bytes: int
     copies: int
     copied_bytes: int
+    arrays: int = 0
+    array_bytes: int = 0
+    """Of the allocations those that were NumPy arrays, which NumPy's own counting sees too."""
 
 
 class Context:
     """The context of `backend.llvm.abi`, the call backs behind it and the arrays they made."""
 
-    __slots__ = ("_callbacks", "_zero", "args", "blocks", "error", "frame", "owners", "references", "slots")
+    __slots__ = (
+        "_callbacks", "_zero", "args", "arrays", "blocks", "error", "frame", "owners", "references", "slots"
+    )  # fmt: skip
 
     def __init__(self, arena_slots: int, frame_size: int, references: Sequence[DestinationOp] = ()) -> None:
         self.slots = (ctypes.c_int64 * (abi.ARENA + 2 * arena_slots))()
@@ -57,6 +62,8 @@ class Context:
         self.args: Sequence[object] = ()
         self.blocks: list[np.ndarray | None] = [None] * arena_slots
         self.error: BaseException | None = None
+        self.arrays = (0, 0)
+        """How many arrays this call has made, and their bytes."""
         self.references = list(map(Reference, references))
         self._callbacks = {
             abi.ALLOCATE: _Allocate(self._allocate), abi.RELEASE: _Release(self._release),
@@ -68,7 +75,7 @@ class Context:
 
     def begin(self, args: Sequence[object]) -> None:
         """Before a call with these arguments: counters at zero."""
-        self.args = args
+        self.args, self.arrays = args, (0, 0)
         ctypes.memmove(ctypes.addressof(self.slots) + 8 * abi.ALLOCATIONS, self._zero, len(self._zero))
 
     def end(self) -> None:
@@ -79,7 +86,7 @@ class Context:
             reference.forget()
 
     def counters(self) -> Counters:
-        return Counters(*self.slots[abi.ALLOCATIONS : abi.ARENA])
+        return Counters(*(*self.slots[abi.ALLOCATIONS : abi.ARENA], *self.arrays))
 
     def _allocate(self, spec: int) -> int:
         try:
@@ -93,6 +100,7 @@ class Context:
                 array = dense.transpose(np.argsort(order))
             start = address(array)
             self.owners[start] = array
+            self.arrays = (self.arrays[0] + 1, self.arrays[1] + max(array.nbytes, 1))
             return start
         except BaseException as error:
             self.error = error
