@@ -174,11 +174,10 @@ def _count_native(f: _Bufferized, given: _Given) -> _Memory:
     if own is None:
         return seen.allocations, seen.allocated_bytes, seen.peak_bytes, None, None
     del result
-    beside = max(0, seen.allocated_bytes - own.array_bytes)
     return (
         own.allocations + max(0, seen.allocations - own.arrays),
-        own.allocated_bytes + beside,
-        own.peak_bytes + min(seen.peak_bytes, beside),
+        own.allocated_bytes + max(0, seen.allocated_bytes - own.array_bytes),
+        own.peak_bytes + max(0, seen.peak_bytes - own.array_bytes),
         own.copies,
         own.copied_bytes,
     )
