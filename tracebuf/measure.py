@@ -7,9 +7,9 @@ counted by the compiled code itself, the arrays it returns included.
 
 What NumPy allocates during a native call is seen by the same handler, and the two views are put together so that
 nothing counts twice and nothing is missed: the arrays that the compiled code makes are in both, so they are taken out
-of what the handler saw, and what remains (an array the call path made on the side) is added to what the compiled code counted.
-The peak is then the sum of both, an upper bound. When the original function ran instead (`call_counted` gives None for
-the counters), native is what the handler saw.
+of what the handler saw, and what remains (an array the call path made on the side) is added to what the compiled code
+counted. The peak is then the sum of both, an upper bound. When the original function ran instead (`call_counted` gives
+None for the counters), native is what the handler saw.
 
 Time is CPU time of the process, the least of some rounds in which eager and native take turns, without compilation and
 without counting. What this is not: a profiler, or a benchmark of first calls.
