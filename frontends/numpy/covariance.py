@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.stacking import concatenate
 from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, build, check_output, elementwise, scalar_value
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyInt
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import F64
+from tracebuf.ir.types import F64, I1
 from tracebuf.ops import arith
 
 
@@ -45,6 +45,7 @@ def cov(
     if r.ask_equal(x.shape[0], 0):
         return empty_result(r)
     w = weights_of(r, x, fweights, aweights)
+    check_output(np.subtract, x, F64.dtype if x.element.is_integer or x.element is I1 else x.dtype, "same_kind")
     if w is None:
         count: Any = elementwise(r, np.subtract, [NpScalar(scalar_value(r, PyInt(x.shape[1]), F64), F64), degrees])
         centre = as_array(r, mean(r, x, 1))

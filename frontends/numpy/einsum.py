@@ -258,14 +258,13 @@ def axis_pairs(r: Recorder, a: ArrayRef, b: ArrayRef, axes: Any) -> list[tuple[i
     wrong = "shape-mismatch for sum"
     if len(given[0]) != len(given[1]):
         raise ValueError(wrong)
-    for x, places in zip((a, b), given):
-        if any(not -x.ndim <= k < x.ndim for k in places):
+    for i, j in zip(*given):
+        if not (-a.ndim <= i < a.ndim and -b.ndim <= j < b.ndim):
             raise IndexError("tuple index out of range")
-        if len({k % x.ndim for k in places}) < len(places):
-            raise ValueError("repeated axis in transpose")
-    pairs = [(i % a.ndim, j % b.ndim) for i, j in zip(*given)]
-    for i, j in pairs:
         r.require_equal(a.shape[i], b.shape[j], "ValueError", wrong)
+    pairs = [(i % a.ndim, j % b.ndim) for i, j in zip(*given)]
+    if any(len(set(places)) < len(places) for places in zip(*pairs)):
+        raise ValueError("repeated axis in transpose")
     return pairs
 
 

@@ -167,6 +167,9 @@ def reduceat(
         for k in range(count if isinstance(count, int) else 0):  # which are looked at before
             place(k)
         raise
+    if out is not None and out.dtype != element.dtype:
+        reason = f"np.{ufunc.__name__}.reduceat into another dtype than it folds in"
+        raise UnsupportedError(reason, location=r.loc, instead=f"out[...] = np.{ufunc.__name__}.reduceat(a, places)")
     shape = (*ref.shape[:axis], count, *ref.shape[axis + 1 :])
     order = axis_order([(ref, [None if k == axis else k for k in range(ref.ndim)])], ref.ndim)
     result = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))

@@ -18,7 +18,7 @@ from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of
 from tracebuf.frontends.numpy.running import accumulate
 from tracebuf.frontends.numpy.ufuncs import elementwise, is_operand, loop_dtypes, mask_of, out_of, weak_type
 from tracebuf.frontends.numpy.values import ArrayRef, is_traced, storages_of
-from tracebuf.frontends.numpy.vectors import GENERALISED
+from tracebuf.frontends.numpy.vectors import GENERALISED, generalised
 
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
@@ -49,8 +49,8 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
         raise ValueError(f"casting must be one of {', '.join(map(repr, CASTINGS))} (got {casting!r})")
     wanted = None if wanted is None else np.dtype(wanted)
     if ufunc in GENERALISED:
-        only(r, f"np.{name}", where=(mask, None), dtype=(wanted, None), casting=(casting, "same_kind"))
-        return GENERALISED[ufunc](r, *operands, outs[0])
+        only(r, f"np.{name}", where=(mask, None))
+        return generalised(r, ufunc, operands, outs[0], wanted, casting)
     if ufunc.nout == 2:
         check_mask(r, ufunc, operands, mask, outs)
         return elementwise_pair(r, ufunc, operands, outs, mask, wanted, casting)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import methodcaller
 from typing import Any
 
 import numpy as np
+from numpy._core import _exceptions
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.aggregates import trace
 from tracebuf.frontends.numpy.broadcasting import broadcast
 from tracebuf.frontends.numpy.contractions import Labelled, contract_pair, fitted, label_sizes, sum_of_products
-from tracebuf.frontends.numpy.fresh import as_array, strong
+from tracebuf.frontends.numpy.fresh import as_array, copy_of, k_order, strong
 from tracebuf.frontends.numpy.products import matmul, outer, put
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axis_of, deliver
 from tracebuf.frontends.numpy.reshape import reshaped
 from tracebuf.frontends.numpy.shapes import diagonal, matrix_transpose, moveaxis
-from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, build, elementwise, supported
+from tracebuf.frontends.numpy.ufuncs import Body, Casting, apply_rule, build, elementwise, supported, weak_type
 from tracebuf.frontends.numpy.values import ArrayRef, Scalar, axis_order
+from tracebuf.frontends.numpy.weak_ints import check_weak_int
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, mul
 
@@ -31,13 +33,18 @@ CORES: dict[np.ufunc, tuple[str, str, str]] = {
 """The last axes of the operands and of the result."""
 
 
-def by_cores(r: Recorder, ufunc: np.ufunc, a: Any, b: Any, into: ArrayRef | None = None) -> ArrayRef | Scalar:
-    """A product along the last axes; those in front of them broadcast, and keep their K-order."""
-    refs, cores = [as_array(r, a), as_array(r, b)], CORES[ufunc]
-    for k, (x, core) in enumerate(zip(refs, cores)):
+def check_cores(ufunc: np.ufunc, refs: Sequence[ArrayRef]) -> None:
+    """ValueError unless the operands have the axes that they must have."""
+    for k, (x, core) in enumerate(zip(refs, CORES[ufunc])):
         if x.ndim < len(core):
             text = f"Input operand {k} does not have enough dimensions (has {x.ndim}, requires {len(core)})"
             raise ValueError(f"{ufunc.__name__}: {text}")
+
+
+def by_cores(r: Recorder, ufunc: np.ufunc, a: Any, b: Any, into: ArrayRef | None = None) -> ArrayRef | Scalar:
+    """A product along the last axes; those in front of them broadcast, and keep their K-order."""
+    refs, cores = [as_array(r, a), as_array(r, b)], CORES[ufunc]
+    check_cores(ufunc, refs)
     element = supported(np.result_type(refs[0].dtype, refs[1].dtype), f"np.{ufunc.__name__}", r.loc)
     if refs[0].element.is_complex and ufunc is not np.matvec:
         refs[0] = as_array(r, elementwise(r, np.conjugate, [refs[0]]))
@@ -55,6 +62,35 @@ def by_cores(r: Recorder, ufunc: np.ufunc, a: Any, b: Any, into: ArrayRef | None
     made = contract_pair(r, first, second, out, sizes, element, order)
     made = made or sum_of_products(r, [first, second], out, sizes, element, order)
     return deliver(r, made, None, ufunc.__name__) if into is None else put(r, made, into, "matmul")
+
+
+GENERALISED = (np.matmul, *CORES)
+
+
+def generalised(
+    r: Recorder,
+    ufunc: np.ufunc,
+    operands: Sequence[Any],
+    into: ArrayRef | None = None,
+    wanted: np.dtype | None = None,
+    casting: Casting = "same_kind",
+) -> ArrayRef | Scalar:
+    """A call of one of these ufuncs; `wanted` is its `dtype=`."""
+    kinds = [weak_type(x) for x in operands]
+    for x, other in zip(operands, reversed(kinds)):
+        if isinstance(other, np.dtype):
+            check_weak_int(r, x, other)
+    a, b = (converted(r, ufunc, x, k, wanted, casting) for k, x in enumerate(operands))
+    return matmul(r, a, b, "matmul", into) if ufunc is np.matmul else by_cores(r, ufunc, a, b, into)
+
+
+def converted(r: Recorder, ufunc: np.ufunc, x: Any, k: int, wanted: np.dtype | None, casting: Casting) -> Any:
+    """Operand k in the dtype that is asked for; TypeError as NumPy's where it may not be cast."""
+    if wanted is None or not isinstance(x, ArrayRef) or x.dtype == wanted:
+        return x
+    if not np.can_cast(x.dtype, wanted, casting):
+        raise _exceptions._UFuncInputCastingError(ufunc, casting, x.dtype, wanted, k)
+    return copy_of(r, x, supported(wanted, f"np.{ufunc.__name__}", r.loc), k_order(x))
 
 
 # -- np.cross
@@ -122,9 +158,11 @@ def difference(r: Recorder, first: Any, second: Any, into: ArrayRef) -> None:
 
 def cross_of_three(r: Recorder, x1: Any, x2: Any, *, axis: Any = -1) -> ArrayRef:
     """np.linalg.cross."""
-    for x in (x1, x2):
-        ref = as_array(r, x)
-        if vector_length(r, moveaxis(r, ref, axis_of(r, axis, ref.ndim), -1)) != 3:
+    refs = [as_array(r, x) for x in (x1, x2)]
+    if any(not -x.ndim <= axis < x.ndim for x in refs):
+        raise IndexError("tuple index out of range")
+    for x in refs:
+        if r.ask_equal(x.shape[axis], 3) is not True:
             raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
     return cross(r, x1, x2, axis=axis)
 
@@ -167,19 +205,13 @@ def outer_of_vectors(r: Recorder, x1: Any, x2: Any) -> Any:
 def vecdot_along(r: Recorder, x1: Any, x2: Any, *, axis: Any = -1) -> ArrayRef | Scalar:
     """np.linalg.vecdot."""
     refs = [as_array(r, x) for x in (x1, x2)]
+    check_cores(np.vecdot, refs)
     return by_cores(r, np.vecdot, *(moveaxis(r, x, axis_of(r, axis, x.ndim), -1) for x in refs))
 
 
-def _by_cores(ufunc: np.ufunc) -> Callable[..., Any]:
-    return lambda r, a, b, into=None: by_cores(r, ufunc, a, b, into)
-
-
-GENERALISED: dict[np.ufunc, Callable[..., Any]] = {
-    np.matmul: lambda r, a, b, into=None: matmul(r, a, b, "matmul", into), **{u: _by_cores(u) for u in CORES},
-}  # fmt: skip
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.cross: cross, np.kron: kron, np.linalg.cross: cross_of_three, np.linalg.outer: outer_of_vectors,
-    np.linalg.vecdot: vecdot_along, np.linalg.matmul: lambda r, x1, x2: matmul(r, x1, x2, "matmul"),
+    np.linalg.vecdot: vecdot_along, np.linalg.matmul: lambda r, x1, x2: generalised(r, np.matmul, [x1, x2]),
     np.linalg.trace: lambda r, x, *, offset=0, dtype=None: trace(r, x, offset, -2, -1, dtype),
     np.linalg.diagonal: lambda r, x, *, offset=0: diagonal(r, x, offset, -2, -1),
     np.linalg.matrix_transpose: matrix_transpose,
