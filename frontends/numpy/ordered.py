@@ -90,10 +90,10 @@ def reduce_in_order(
     if len(axes) > 1 and ufunc.identity is None:
         text = f"reduction operation '{name}' is not reorderable, so at most one axis may be specified"
         raise ValueError(text)
-    if not axes and initial is NO_VALUE and mask is None:
-        return deliver(r, copy_of(r, ref, element, kept_axes(ref, (), False)[1]), out, name)
     from_first = (initial is NO_VALUE and ufunc.identity is None) or initial is None
-    if not from_first or mask is not None:
+    if not axes and from_first and mask is None:
+        result = copy_of(r, ref, element, kept_axes(ref, (), False)[1])
+    elif not from_first or mask is not None:
         start = start_of(r, ufunc, ref, axes, element, initial, mask is not None)
         result = steps(r, ufunc, ref, axes, start, dtypes, mask)
     elif len(axes) == 1:

@@ -115,6 +115,14 @@ def call_method(r: Recorder, ufunc: np.ufunc, name: str, args: Sequence[Any], kw
     return METHODS[name](r, ufunc, *args, **kwargs)
 
 
+def writable_out(r: Recorder, out: Any) -> ArrayRef | None:
+    """The `out=` of a method, which is looked at before dtypes are."""
+    into = out_of(r, out)
+    if into is not None:
+        r.check_writable(into)
+    return into
+
+
 def method_reduce(
     r: Recorder,
     ufunc: np.ufunc,
@@ -127,7 +135,7 @@ def method_reduce(
     where: Any = True,
 ) -> Any:
     ref = as_array(r, operand_of(r, array, ufunc.__name__))
-    return reduce_any(r, ufunc, ref, axis, dtype, out_of(r, out), keepdims, initial, where)
+    return reduce_any(r, ufunc, ref, axis, dtype, writable_out(r, out), keepdims, initial, where)
 
 
 def method_accumulate(
@@ -136,7 +144,7 @@ def method_accumulate(
     ref = as_array(r, operand_of(r, array, ufunc.__name__))
     if not ref.ndim:
         raise TypeError("cannot accumulate on a scalar")
-    return accumulate(r, ufunc, ref, axis_of(r, axis, ref.ndim), dtype, out_of(r, out))
+    return accumulate(r, ufunc, ref, axis_of(r, axis, ref.ndim), dtype, writable_out(r, out))
 
 
 def method_reduceat(
@@ -146,7 +154,7 @@ def method_reduceat(
     places = array_of(r, indices, np.intp) if isinstance(indices, (list, tuple)) else as_array(r, indices)
     if not ref.ndim:
         raise TypeError("cannot reduceat on a scalar")
-    return reduceat(r, ufunc, ref, places, axis_of(r, axis, ref.ndim), dtype, out_of(r, out))
+    return reduceat(r, ufunc, ref, places, axis_of(r, axis, ref.ndim), dtype, writable_out(r, out))
 
 
 def method_outer(r: Recorder, ufunc: np.ufunc, a: Any, b: Any, **kwargs: Any) -> Any:

@@ -13,7 +13,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.aggregates import trace
 from tracebuf.frontends.numpy.broadcasting import broadcast
 from tracebuf.frontends.numpy.contractions import Labelled, contract_pair, fitted, label_sizes, sum_of_products
-from tracebuf.frontends.numpy.fresh import as_array, copy_of, k_order, strong
+from tracebuf.frontends.numpy.fresh import as_array, as_operand, copy_of, k_order, strong
 from tracebuf.frontends.numpy.products import matmul, outer, put
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axis_of, deliver
@@ -76,12 +76,16 @@ def generalised(
     casting: Casting = "same_kind",
 ) -> ArrayRef | Scalar:
     """A call of one of these ufuncs; `wanted` is its `dtype=`."""
-    kinds = [weak_type(x) for x in operands]
-    for x, other in zip(operands, reversed(kinds)):
-        if isinstance(other, np.dtype):
-            check_weak_int(r, x, other)
+    check_weak_ints(r, operands)
     a, b = (converted(r, ufunc, x, k, wanted, casting) for k, x in enumerate(operands))
     return matmul(r, a, b, "matmul", into) if ufunc is np.matmul else by_cores(r, ufunc, a, b, into)
+
+
+def check_weak_ints(r: Recorder, operands: Sequence[Any]) -> None:
+    """A Python int must fit the dtype of the other operand, though it has too few axes."""
+    for x, other in zip(operands, [weak_type(x) for x in reversed(operands)]):
+        if isinstance(other, np.dtype):
+            check_weak_int(r, x, other)
 
 
 def converted(r: Recorder, ufunc: np.ufunc, x: Any, k: int, wanted: np.dtype | None, casting: Casting) -> Any:
@@ -204,6 +208,7 @@ def outer_of_vectors(r: Recorder, x1: Any, x2: Any) -> Any:
 
 def vecdot_along(r: Recorder, x1: Any, x2: Any, *, axis: Any = -1) -> ArrayRef | Scalar:
     """np.linalg.vecdot."""
+    check_weak_ints(r, [as_operand(r, x) for x in (x1, x2)])
     refs = [as_array(r, x) for x in (x1, x2)]
     check_cores(np.vecdot, refs)
     return by_cores(r, np.vecdot, *(moveaxis(r, x, axis_of(r, axis, x.ndim), -1) for x in refs))
