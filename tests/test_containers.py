@@ -158,6 +158,30 @@ def twice(make: str, body: str) -> None:
 
 
 CHANGES = cases("""
+# the caller's dict replaced in no iteration
+({"a": line()}, 0)
+    for i in range(q): p = {"a": p["a"] + 1}
+    return p
+# the caller's dict replaced in a loop on data
+({"a": line()}, 0.0)
+    while p["a"][0] < q: p = {"a": p["a"] + 1}
+    return p
+# the caller's dict replaced in a loop on data, some times
+({"a": line()}, 3.0)
+    while p["a"][0] < q: p = {"a": p["a"] + 1}
+    return p
+# what a list was before a loop that does not run
+(line(), 0)
+    x = [p]
+    z = x
+    for i in range(q): z = [z[0] + 1]
+    x[0] = p * 3
+    return z[0]
+# a list that a function of NumPy makes
+(line(), 2)
+    l = np.split(p, q)
+    l.append(q)
+    return l
 # a key
 ({"a": line(), "b": 1},)
     p['a'] = p['a'] + 1
@@ -553,6 +577,37 @@ def test_a_list_that_contains_itself_is_refused() -> None:
     x: list[Any] = [line()]
     x.append(x)
     assert "contains itself" in refused(program("def f(p): return 1"), x).reason
+
+
+MERGED = cases("""
+# a list that another may be
+    x, y = [a], [a * 2]
+    z = x if a[0] > 0 else y
+    x[0] = a * 3
+    return z[0]
+# a list of a branch, in two places
+    d = {'k': [0.0]}
+    if a[0] > 0:
+      l = [1.0]
+      d['k'] = l
+    else: l = [2.0]
+    l[0] = 5.0
+    return d
+# a list of a branch, or one in a dict
+    d = {'k': [0.0]}
+    if a[0] > 0:
+      l = [1.0]
+      d['k'] = l
+    else: l = d['k']
+    l[0] = 5.0
+    return d
+""")
+
+
+@pytest.mark.parametrize("name", MERGED)
+def test_s8_a_container_that_may_be_another_is_not_changed(name: str) -> None:
+    error = refused(program(f"def f(a):\n{MERGED[name][1]}"), line())
+    assert "one or another" in error.reason and error.instead
 
 
 def test_measure_clones_containers_and_objects() -> None:

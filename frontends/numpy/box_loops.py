@@ -28,7 +28,8 @@ class CarriedBoxes:
         self.before = {name: contents(x) for name, x in self.boxes.items()}
         self.names = [n for n in spec.assigned if n in env]
         self.bound = {n: env[n] for n in self.names}
-        if not self.boxes:
+        self.active = bool(self.boxes) or any(self.wrapped(x) is not x for x in self.bound.values())
+        if not self.active:
             self.spec = spec
             return
         for name, x in self.boxes.items():
@@ -83,7 +84,7 @@ class CarriedBoxes:
         may be changed."""
         heap = self.r.heap
         if isinstance(x, (list, dict, Record)) and type(x) in (list, dict, Record) and not self.is_contents(x):
-            mine = any(x is box for box in self.boxes.values())
+            mine = any(x is box for box in self.boxes.values()) or heap.number(x) is not None
             return heap.fix(x) if mine or (inside and heap.outlives(x, self.r)) else x
         if isinstance(x, dict) or type(x) is tuple or is_named_tuple(x):
             items = [self.wrapped(i, inside) for i in items_of(x)]
@@ -107,7 +108,7 @@ class CarriedBoxes:
         for name, x in self.boxes.items():
             fill(x, self.before[name])
             self.env.pop(name, None)
-        self.env.update(self.bound if self.boxes else {})
+        self.env.update(self.bound if self.active else {})
 
     def close(self) -> None:
         """The containers hold what the loop has left in them."""
@@ -117,7 +118,7 @@ class CarriedBoxes:
         for name, x in self.boxes.items():
             self.r.heap.may_change(x, self.r)
             fill(x, new[name])
-        if self.boxes:
+        if self.active:
             self.env.update((n, self.unwrapped(self.env[n])) for n in self.given.assigned if n in self.env)
 
 

@@ -549,7 +549,7 @@ class Expressions(Comprehensions):
             return self.call_function(formula, args, static_flags(self.r, kwargs))
         known = functions.call_known(self.r, function, args, kwargs)
         if known is not NotImplemented:
-            return known
+            return self.own(known) if type(known) is list else known
         if getattr(function, "__tracebuf__", False):
             out = kwargs.pop("out", None) if function.takes_out else None
             return store_results(self.r, self.call_function(function.__wrapped__, args, kwargs), out)

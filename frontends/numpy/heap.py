@@ -130,6 +130,8 @@ class Heap:
         self.journals: dict[Frame, dict[int, tuple[Any, Any]]] = {}
         self.fixed: dict[int, Fixed] = {}
         self.stand_ins: dict[int, tuple[Any, Any]] = {}
+        self.merged: dict[int, Any] = {}
+        """Containers that another may stand for from now on: they may not be changed any more."""
         self.joins = 0
         self.read: Callable[[Record, str], Any] = lambda x, name: x.known.get(name, self)
         """An attribute of the caller's object as it is at the start; the heap itself where there is none."""
@@ -165,6 +167,13 @@ class Heap:
         known = self.find(x)
         return known is not None and any(known.home is f for f in r.frames())
 
+    def merge(self, x: Any, r: Recorder) -> None:
+        """Notes that a container that was made by now is copied where paths meet: it and what it holds."""
+        if self.outlives(x, r):
+            self.merged[id(x)] = x
+        for item in items_of(x) if isinstance(x, (tuple, list, dict, Record)) else ():
+            self.merge(item, r)
+
     def fix(self, x: Any) -> Fixed:
         """The one leaf that stands for a container."""
         found = self.fixed.get(id(x))
@@ -179,7 +188,7 @@ class Heap:
         stands_for = self.stand_ins.get(id(x))
         if stands_for is not None and stands_for[0] is x:
             raise Changed([stands_for[1]])
-        if known is None or not self.outlives(x, r):
+        if known is None or self.merged.get(id(x)) is x or not self.outlives(x, r):
             return False
         known.changed = r.loc
         if known.home is not r.frame:

@@ -139,6 +139,7 @@ class Join:
         self.pairs: set[tuple[Storage, Storage]] = set()
         self.fixed: set[Storage] = set()
         self.arrays_made: dict[tuple[int, int], tuple[Finish | None, Any]] = {}
+        self.uses: dict[int, set[tuple[int, int]]] = {}
         self.boxes_made: dict[tuple[int, int], tuple[Finish, Any]] = {}
         self.arrays_lifted: dict[tuple[int, int], tuple[Finish, ArrayRef]] = {}
 
@@ -194,6 +195,7 @@ class Join:
         if is_container(a) and shell(a) == shell(b) and self.r.heap.number(a) == self.r.heap.number(b):
             if (id(a), id(b)) not in self.boxes_made:
                 parts = [self.value(name, x, y) for x, y in zip(items_of(a), items_of(b))]
+                self.used_in((id(a), id(b)), id(a), id(b))
                 self.boxes_made[id(a), id(b)] = once(lambda: self.new_box(a, b, [p() for p in parts])), (a, b)
             return self.boxes_made[id(a), id(b)][0]
         kind = unify(kind_of(a), kind_of(b))
@@ -206,10 +208,20 @@ class Join:
         first, second = self.lift(name, a, 0), self.lift(name, b, 1)
         return lambda: Choice(self.condition.value, first(), second())
 
+    def used_in(self, made: tuple[int, int], *sources: int) -> None:
+        """Notes which containers are made of which."""
+        for source in sources:
+            self.uses.setdefault(source, set()).add(made)
+
     def new_box(self, a: Any, b: Any, items: Sequence[Any]) -> Any:
         """A container that stands for one of each side; it may be changed if both were made there."""
         made, heap = with_items(a, items), self.r.heap
-        return made if isinstance(a, tuple) or any(heap.outlives(x, self.r) for x in (a, b)) else heap.own(made, self.r)
+        if isinstance(a, tuple):
+            return made
+        for x in (a, b):
+            heap.merge(x, self.r)
+        private = not any(heap.outlives(x, self.r) or len(self.uses[id(x)]) > 1 for x in (a, b))
+        return heap.own(made, self.r) if private else made
 
     def number(self, name: str, kind: Kind, a: Any, b: Any) -> Finish:
         """A number from both sides; MISSING stands for one that nobody reads."""
@@ -406,6 +418,7 @@ class Join:
         if is_container(x) and self.r.heap.number(x) is None and not self.r.heap.outlives(x, self.r):
             if (id(x), side) not in self.boxes_made:
                 parts = [self.lift(name, i, side) for i in items_of(x)]
+                self.used_in((id(x), side), id(x))
                 self.boxes_made[id(x), side] = once(lambda: self.new_box(x, x, [p() for p in parts])), (x, x)
             return self.boxes_made[id(x), side][0]
         if isinstance(x, Choice):

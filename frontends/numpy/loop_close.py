@@ -243,6 +243,8 @@ class LoopClose(LoopJudge):
             flag = next(founds) if isinstance(like, Maybe) else True
             value = rebuild(like.value if isinstance(like, Maybe) else like, founds)
             self.env[name] = value if flag is True else Maybe(flag, value)
+            if value is not like:
+                self.r.heap.merge(like, self.r)
         for name in self.spec.assigned:
             if name not in self.spec.head:
                 self.env.pop(name, None)
