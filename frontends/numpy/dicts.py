@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tracebuf.frontends.numpy import rewrites
 from tracebuf.frontends.numpy.heap import DictView, Record, fill, is_named_tuple
 from tracebuf.frontends.numpy.scalars import holds_traced
-from tracebuf.frontends.numpy.values import PyInt, is_traced
+from tracebuf.frontends.numpy.values import ArrayRef, PyInt, is_traced
 
 if TYPE_CHECKING:
     from tracebuf.frontends.numpy.expressions import Expressions
@@ -71,6 +71,8 @@ def delete(i: Expressions, node: ast.AST, base: Any, index: Any) -> None:
             raise KeyError(key)
     elif isinstance(base, list):
         key = place(i, node, index)
+    elif isinstance(base, ArrayRef):
+        i.r.fail("ValueError", "cannot delete array elements")
     else:
         raise i.refuse(node, f"`del` of an item of a {rewrites.name_of(base)}", "build what remains")
     i.change(node, base)
