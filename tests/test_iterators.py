@@ -145,3 +145,45 @@ def consume(items: Any) -> Any:
 def test_handed_to_functions() -> None:
     agree(lambda a: consume(x * 2 for x in a), A)
     agree(lambda a: consume(map(np.sqrt, a)) + consume(reversed(a)), A)
+
+
+FOLDED = [
+    "sum(x for x in a if x > 2)", "sum(1 for x in a if x > n)", "sum(a[i] * a[i] for i in range(len(a)))",
+    "sum((x * n for x in a), n), sum((x for x in a), start=1)", "any(x > 3 for x in a), all(x > 0 for x in a)",
+    "max(abs(x - 3) for x in a)", "min(abs(x - 3) for x in a if x > 2)", "max((x for x in a if x > n), default=-1.0)",
+    "max((x for x in a), default=None)", "next((i for i in range(len(a)) if a[i] > 2), -1)",
+    "sum(map(np.sqrt, a)), sum(x * y for x, y in zip(a, a[1:])), max(map(abs, a[:2] + 1), default=0)",
+    "sum(range(n)), max(range(2, n + 5)), sum(range(1000)), any(range(n))", "sum(float(x) for x in a)",
+    "functools.reduce(lambda s, x: s * 0.5 + float(x), a, 0.0), functools.reduce(operator.add, (1 for y in a), 2)",
+    "sum(a[i] * a[j] for i in range(len(a)) for j in range(i) if a[j] > 1 if a[i] > 2)", "sum('x' for x in a)",
+    "[sum(x * k for x in a) for k in range(2)]", "sum(x > 2 for x in a), max(int(x) for x in a if x < 4)",
+    "next((x for x in a if x > 2), None)", "sum(x for x in a if x > 1) if len(a) else n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FOLDED)
+def test_folds_of_what_depends_on_data_are_loops(text: str) -> None:
+    f = bufferize(verify=True)(program(f"def f(a, n):\n    return {text}", **NAMES))
+    for a in (A, A[:1], A[:0], A[::-1] * 20, np.tile(A, 200), A.astype(int), A.astype(np.float32)):
+        agree(f, a, 3, ulp=4)
+
+
+def test_folds_in_loops_and_of_rows() -> None:
+    rows = np.arange(12.0).reshape(3, 4)
+    agree(program("def f(a):\n    return sum(row * 2 for row in a), sum(row.sum() for row in a if row[0] > 1)"), rows)
+    text = "s = total = x = 0.0\n    for k in range(n):\n        s += sum(x * k for x in a if x > k)"
+    f = bufferize(program(f"def f(a, n):\n    {text}\n    return s, total, x"))
+    agree(f, A, 4)
+    agree(f, np.tile(A, 300), 4)
+    assert len(f.specializations()) == 1
+
+
+def test_key_is_refused() -> None:
+    assert "key" in refused(program("def f(a):\n    return max((x for x in a), key=abs)"), A).reason
+
+
+def test_generators_in_comprehensions() -> None:
+    agree(program("def f(a):\n    return [list(x * k for x in a[:2]) for k in range(2)]"), A)
+    agree(program("def f(a):\n    return [sum(x for x in g) for g in [[a[0], a[1]], [a[2]]]]"), A)
+    error = refused(program("def f(a):\n    return [list(g) for g in [(x * k for x in a[:2]) for k in range(2)]]"), A)
+    assert "leaves the comprehension" in error.reason

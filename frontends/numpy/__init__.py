@@ -13,7 +13,8 @@ Where to look, from what is known first to what knows the rest:
     reductions, ordered, running, pairs, products, contractions, einsum, convolutions, vectors, covariance, fresh,
     creation, stacking, loops
                                      the rest of NumPy's functions
-    callables, iterators, texts      callees that the interpreter answers itself
+    callables, iterators, folds_of_iterators, texts
+                                     callees that the interpreter answers itself
     functions, aggregates, ufunc_calls
                                      the tables that find a function by itself
     kinds, identity, choices, joins  what names hold where paths meet

@@ -16,7 +16,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import functions, iterators, texts
 from tracebuf.frontends.numpy.formulas.mapping import vectorized
-from tracebuf.frontends.numpy.iteration import Once
+from tracebuf.frontends.numpy.iteration import Once, Range
 from tracebuf.frontends.numpy.objects import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.scalars import truth, unary
 from tracebuf.frontends.numpy.values import ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
@@ -42,7 +42,8 @@ def call(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: 
     found = iterators.make(i, node, function, args, kwargs)
     if found is not NotImplemented:
         return found
-    if any(isinstance(x, Once) for x in args) and function is not functools.reduce:
+    handed = any(isinstance(x, Once) for x in args) or (iterators.goes_through(function) and isinstance(args[0], Range))
+    if handed and function is not functools.reduce:
         return iterators.hand_over(i, node, function, args, kwargs)
     if isinstance(function, np.vectorize):
         made = function.pyfunc, function.otypes, None, function.excluded, function.cache, function.signature

@@ -40,10 +40,17 @@ class Comprehensions:
     def expr_GeneratorExp(self, node: ast.GeneratorExp, env: Env) -> Any:
         scope, first = self.scope, self.expr(node.generators[0].iter, env)
         it = first if isinstance(first, Once) else self.iterable(node.generators[0].iter, first)
-        if scope.cells or scope.env is not env:  # its names are those of a comprehension around, which end with that
-            found: Iterable = self.comprehension(node, node.generators, env, it)
-            return Once("generator", lambda: found, self.r.frame)
-        return Once("generator", lambda: self.generated(node, scope, it), self.r.frame)
+        home = env if scope.cells or scope.env is not env else None  # a comprehension's names end with it
+        made = Once("generator", lambda: self.generated(node, self.at_home(node, scope, home), it), self.r.frame)
+        made.source = node, scope, it, home
+        return made
+
+    def at_home(self, node: ast.AST, scope: Scope, home: Env | None) -> Scope:
+        """A generator's scope, while it is the one that it was made in."""
+        if home is not None and scope.env is not home:
+            reason = "a generator leaves the comprehension or expression that it was made in"
+            raise self.refuse(node, reason, "make a list of it: [x for x in ...]")
+        return scope
 
     def generated(self, node: ast.GeneratorExp, scope: Scope, first: Any) -> Iterable:
         """What a generator goes over, of what it goes over first, with its names as they are now."""

@@ -86,16 +86,22 @@ class Once:
     frame: Frame
     gone: bool = False
     left: list[Any] | None = None
+    source: Any = None
+    """Of a generator expression: its node, its scope, and what it goes over first."""
 
     def take(self, r: Recorder) -> Iterable:
         """All that it has not given out yet."""
+        self.claim(r)
+        return self.make() if self.left is None else self.left
+
+    def claim(self, r: Recorder) -> None:
+        """Notes that it is gone through."""
         inside = list(r.frames())
         around = inside[: inside.index(self.frame)] if self.frame in inside else inside
         if self.gone or any(f.kind == "loop" for f in around):
             reason = f"this {self.kind} may have given out its items before"
             raise UnsupportedError(reason, location=r.loc, instead="make a list of it before: items = list(...)")
         self.gone = True
-        return self.make() if self.left is None else self.left
 
     def remaining(self, r: Recorder) -> list[Any]:
         """What `next` takes from."""

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracebuf.frontends.numpy import functions, rewrites
+from tracebuf.frontends.numpy.folds_of_iterators import fold, is_folded
 from tracebuf.frontends.numpy.indexing import read_item
 from tracebuf.frontends.numpy.iteration import (
     Items,
     Iterable,
     Once,
+    Range,
     enumerated,
     item,
     iterable_of,
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 
     from tracebuf.frontends.numpy.expressions import Expressions
 
+OPTIONS: dict[Any, tuple[str, ...]] = {sum: ("start",), any: (), all: (), min: ("default",), max: ("default",)}
+"""Functions that are folds, and what they take beside the items."""
 CONSUMERS = frozenset((
     list, tuple, dict, sum, min, max, any, all, sorted, math.fsum, math.prod, np.fromiter, functools.reduce,
 ))  # fmt: skip
@@ -107,6 +111,8 @@ def following(i: Expressions, node: ast.AST, it: Any, *default: Any) -> Any:
     """next(it), next(it, default)."""
     if not isinstance(it, Once):
         raise TypeError(f"'{rewrites.name_of(it)}' object is not an iterator")
+    if it.source is not None and default and is_folded(i, it):
+        return fold(i, next, it, default[0], True, lambda items: items[0] if items else default[0])
     left = it.remaining(i.r)
     if left:
         return left.pop(0)
@@ -214,6 +220,10 @@ def of_known(function: Callable[..., Any], numbers: int = 0) -> Callable[..., li
 
 def reduce_of(i: Expressions, node: ast.AST, f: Any, x: Any, *start: Any) -> Any:
     """functools.reduce."""
+    if isinstance(x, ArrayRef):
+        x = Once("iterator", functools.partial(over, i, x), i.r.frame)
+    if start and is_folded(i, x):
+        return fold(i, functools.reduce, x, start[0], False, lambda items: reduce_of(i, node, f, items, *start), f)
     items = [*start, *known(i, x)]
     if not items:
         raise TypeError("reduce() of empty iterable with no initial value")
@@ -222,6 +232,20 @@ def reduce_of(i: Expressions, node: ast.AST, f: Any, x: Any, *start: Any) -> Any
 
 def hand_over(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call with iterators among its arguments: a list of their items for those that go through them at once."""
+    if goes_through(function) and isinstance(args[0], (Once, Range)):
+        first, *rest = args
+        named = dict(zip(OPTIONS[function], rest), **kwargs) if function is sum else kwargs
+        fits = len(named) == len(rest) + len(kwargs) and not named.keys() - set(OPTIONS[function])
+
+        def short(items: list[Any]) -> Any:
+            if not items and fits and "default" in kwargs:
+                return kwargs["default"]
+            named = {k: v for k, v in kwargs.items() if k != "default"} if items else kwargs
+            return i.call(node, function, [items, *rest], named)
+
+        if fits and is_folded(i, first):
+            return fold(i, function, first, next(iter(named.values()), 0), "default" in named, short)
+        return short(known(i, first))
     if isinstance(getattr(function, "__self__", None), str) or takes(function):
         return i.call(node, function, [known(i, x) if isinstance(x, Once) else x for x in args], kwargs)
     if function is len:
@@ -230,6 +254,11 @@ def hand_over(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwa
         name = getattr(function, "__name__", "this")
         raise i.refuse(node, f"a call of {name} with an iterator", "hand a list or an array over")
     return NotImplemented
+
+
+def goes_through(function: Any) -> bool:
+    """Whether a function is a fold."""
+    return any(function is f for f in OPTIONS)
 
 
 def takes(function: Any) -> bool:
