@@ -65,25 +65,25 @@ np.remainder.reduce(a)|np.power.reduce(p)|np.power.reduce(neg)|np.hypot.reduce(a
 np.hypot.reduce(v[:1])|np.logaddexp.reduce(a, axis=1)|np.logaddexp2.reduce(v)|np.gcd.reduce(i * 4, axis=None)
 np.gcd.reduce(i)|np.lcm.reduce(i)|np.less.reduce(b)|np.less.reduce(a)|np.equal.reduce(m, axis=1)|np.copysign.reduce(a)
 np.nextafter.reduce(v)|np.fmod.reduce(a)|np.left_shift.reduce(p)|np.left_shift.reduce(b)|np.heaviside.reduce(v)
-np.ldexp.reduce(i8)|np.float_power.reduce(p)|np.fmax.reduce(a, axis=(0, 1))|np.fmin.reduce(odd)
-np.maximum.reduce(i, axis=None)|np.subtract.reduce(h)|np.divide.reduce(h)|np.subtract.reduce(a, axis=(0, 1))
-np.subtract.reduce(a, axis=None)|np.subtract.reduce(a, axis=(1,))|np.subtract.reduce(a, axis=())
-np.subtract.reduce(a, keepdims=True)|np.subtract.reduce(t, axis=-1, keepdims=True)|np.subtract.reduce(v, initial=100)
-np.subtract.reduce(a, where=m)|np.subtract.reduce(a, where=m, initial=5)|np.subtract.reduce(v, initial=None)
-np.hypot.reduce(v, initial=None)|np.add.reduce(v, initial=None)|np.add.reduce(none, initial=None)
-np.hypot.reduce(a, where=m)|np.gcd.reduce(i, where=m, axis=1)|np.subtract.reduce(none)|np.subtract.reduce(flat)
-np.subtract.reduce(flat, axis=1)|np.hypot.reduce(none)|np.hypot.reduce(flat)|np.subtract.reduce(v, out=s)
-np.subtract.reduce(a, out=x)|np.subtract.reduce(i, dtype=np.int8)|np.floor_divide.reduce(i, dtype=float)
-np.less.reduce(a, dtype=bool)|np.subtract.reduce(z)|np.add.reduce([v, x])|np.maximum.reduce([1, n, 2])
-np.logical_and.reduce([b, c, b])|np.subtract.reduce(m)|np.sin.reduce(a)|np.divmod.reduce(a)|np.matmul.reduce(a)
-np.subtract.reduce(a, 1)|np.subtract.reduce(a, axis=3)|np.bitwise_xor.reduce(i, axis=1)
+np.float_power.reduce(p)|np.fmax.reduce(a, axis=(0, 1))|np.fmin.reduce(odd)|np.maximum.reduce(i, axis=None)
+np.subtract.reduce(h)|np.divide.reduce(h)|np.subtract.reduce(a, axis=(0, 1))|np.subtract.reduce(a, axis=None)
+np.subtract.reduce(a, axis=(1,))|np.subtract.reduce(a, axis=())|np.subtract.reduce(a, keepdims=True)
+np.subtract.reduce(t, axis=-1, keepdims=True)|np.subtract.reduce(v, initial=100)|np.subtract.reduce(a, where=m)
+np.subtract.reduce(a, where=m, initial=5)|np.subtract.reduce(v, initial=None)|np.hypot.reduce(v, initial=None)
+np.add.reduce(v, initial=None)|np.add.reduce(none, initial=None)|np.hypot.reduce(a, where=m)
+np.gcd.reduce(i, where=m, axis=1)|np.subtract.reduce(none)|np.subtract.reduce(flat)|np.subtract.reduce(flat, axis=1)
+np.hypot.reduce(none)|np.hypot.reduce(flat)|np.subtract.reduce(v, out=s)|np.subtract.reduce(a, out=x)
+np.subtract.reduce(i, dtype=np.int8)|np.floor_divide.reduce(i, dtype=float)|np.less.reduce(a, dtype=bool)
+np.subtract.reduce(z)|np.add.reduce([v, x])|np.maximum.reduce([1, n, 2])|np.logical_and.reduce([b, c, b])
+np.subtract.reduce(m)|np.sin.reduce(a)|np.divmod.reduce(a)|np.matmul.reduce(a)|np.subtract.reduce(a, 1)
+np.subtract.reduce(a, axis=3)|np.bitwise_xor.reduce(i, axis=1)
 """
 OTHERS = """
 np.subtract.accumulate(a)|np.subtract.accumulate(a, axis=1)|np.subtract.accumulate(v)|np.hypot.accumulate(v)
 np.subtract.accumulate(none)|np.divide.accumulate(i)|np.divide.accumulate(i, axis=1)|np.power.accumulate(p)
-np.power.accumulate(neg)|np.less.accumulate(b)|np.less.accumulate(a)|np.ldexp.accumulate(i8)
-np.gcd.accumulate(i, axis=1)|np.arctan2.accumulate(t, axis=1)|np.subtract.accumulate(z)
-np.floor_divide.accumulate(i[:, ::-1], axis=1)|np.subtract.accumulate(i, dtype=float)
+np.power.accumulate(neg)|np.power.accumulate(v, dtype="int8")|np.power.reduce(np.array(2))|np.less.accumulate(b)
+np.less.accumulate(a)|np.ldexp.accumulate(i8)|np.gcd.accumulate(i, axis=1)|np.arctan2.accumulate(t, axis=1)
+np.subtract.accumulate(z)|np.floor_divide.accumulate(i[:, ::-1], axis=1)|np.subtract.accumulate(i, dtype=float)
 np.logaddexp.accumulate(h, axis=1)|np.subtract.accumulate(v, out=x)|np.fmod.accumulate(a[::2], axis=0)
 np.divmod.accumulate(i)|np.subtract.accumulate(flat)|np.subtract.accumulate(flat, axis=1)
 np.equal.accumulate(m, axis=1)|np.maximum.accumulate([3, n, 5])|np.add.reduceat(v, [0, 3, 1])|np.add.reduceat(v, at)
@@ -121,7 +121,8 @@ def test_c2_accumulate_reduceat_outer(text: str) -> None:
 def test_what_is_refused() -> None:
     for text in (
         'np.add(v, v, order="C")', "np.subtract.reduce(a, out=k)", "np.subtract.accumulate(v, out=k)",
-        "np.sqrt(v, where=c)", "np.modf(v, where=c)", "np.modf(v, out=(x, x))", "np.frompyfunc(f, 1, 1)(v)",
+        "np.ldexp.reduce(k)", "np.sqrt(v, where=c)", "np.modf(v, where=c)", "np.modf(v, out=(x, x))",
+        "np.frompyfunc(f, 1, 1)(v)",
     ):  # fmt: skip
         names = [n for n in ("a", "v", "k", "c", "x") if f"{n}," in text or f"{n})" in text or f"={n}" in text]
         refused(program(f"def f({', '.join(names)}):\n    return {text}"), *(VALUES[n] for n in names))

@@ -42,8 +42,7 @@ def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -
 def check_exponents(r: Recorder, exponents: ArrayRef, arrays: Sequence[ArrayRef] = ()) -> None:
     """The same for the exponents of an array: none of them is negative."""
     negative = elementwise(r, np.less, [exponents, 0])
-    assert isinstance(negative, ArrayRef)
-    found = reduce(r, np.logical_or, negative)
+    found = reduce(r, np.logical_or, negative) if isinstance(negative, ArrayRef) else negative
     assert isinstance(found, NpScalar)
     ok = r.add(arith.XorI.of(found.value, r.constant(True, I1), r.loc)).result
     r.check(or_no_elements(r, ok, arrays), "ValueError", NEGATIVE)

@@ -36,7 +36,7 @@ from tracebuf.frontends.numpy.ufuncs import Body, Operand, apply_rule, input_of,
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, Scalar, axis_order
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, sub
-from tracebuf.ir.types import I1, I64, INDEX, ScalarType
+from tracebuf.ir.types import I1, I64, INDEX, ScalarType, scalar_type
 from tracebuf.ops import arith, linalg
 
 
@@ -84,6 +84,8 @@ def reduce_in_order(
     axes, mask, name = axes_of(r, axis, ref.ndim), mask_of(r, where), ufunc.__name__
     dtypes = step_dtypes(ufunc, ref.dtype, None if dtype is None else np.dtype(dtype), out)
     element = supported(dtypes[-1], f"the {name} of this array", r.loc)
+    if dtypes[0] != dtypes[1]:  # NumPy folds these wrongly (np.ldexp of int32, in NumPy 2.4)
+        raise UnsupportedError(f"np.{name}.reduce in two dtypes", location=r.loc, instead="fold in a for loop")
     if out is not None and out.dtype != element.dtype:
         reason = f"np.{name}.reduce into another dtype than it folds in"
         raise UnsupportedError(reason, location=r.loc, instead=f"out[...] = np.{name}.reduce(a)")
@@ -128,7 +130,9 @@ def steps(
 ) -> ArrayRef:
     """Each element along the axes folded into what `start` says."""
     if ufunc is np.power and dtypes[1].kind == "i":
-        check_exponents(r, ref)
+        if mask is not None:
+            raise UnsupportedError("np.power.reduce of integers with where=", location=r.loc, instead="a for loop")
+        check_exponents(r, ref if ref.dtype == dtypes[1] else copy_of(r, ref, scalar_type(dtypes[1]), range(ref.ndim)))
     ins = [(r.read(ref), linalg.identity_map(ref.ndim))]
     if mask is not None:
         ins.append(input_of(r, fits_mask(r, mask, ref), I1, ref.shape))

@@ -11,6 +11,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.exponents import check_exponents
+from tracebuf.frontends.numpy.fresh import copy_of
 from tracebuf.frontends.numpy.loops import at, for_all, for_each
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import NEUTRAL, deliver, reduction_dtypes
@@ -38,7 +39,7 @@ def accumulate(
     element = supported(loop, f"the {ufunc.__name__} of this array", r.loc)
     if ufunc is np.power and loop.kind == "i" and r.ask_nonneg(sub(ref.shape[axis], 1)) is not False:
         behind = ref.derive(methodcaller("narrow", axis, 1, 1, r.facts.simplify(dim_max(sub(ref.shape[axis], 1), 0))))
-        check_exponents(r, behind)
+        check_exponents(r, behind if behind.element is element else copy_of(r, behind, element, range(ref.ndim)))
     if ref.ndim == 1:
         value = totals(r, ufunc, ref, element)
         result = ArrayRef(r.new_storage(element, ref.shape, (0,), value))
