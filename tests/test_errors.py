@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from agreement import agree, program, refused
 
-from tracebuf import bufferize
+from tracebuf import UnsupportedError, bufferize
 
 
 def test_a_refusal_stores_nothing_and_leaves_no_trace() -> None:
@@ -109,3 +109,15 @@ def test_keyword_only_parameters_stay_keyword_only() -> None:
     g = bufferize(program("def f(a, *, c=1.0): return a + c"))
     agree(g, np.arange(3.0), 2.0)  # TypeError
     agree(g, np.arange(3.0), c=2.0)
+
+
+def test_a_refusal_shows_the_users_frames_alone() -> None:
+    """The text has the line and the caret; a page of the tracer's own frames would hide it."""
+
+    @bufferize
+    def f(a: np.ndarray) -> object:
+        return a.dump("file")
+
+    with pytest.raises(UnsupportedError) as caught:
+        f(np.ones(3))
+    assert len(caught.traceback) == 2 and caught.traceback[-1].name == "__call__"

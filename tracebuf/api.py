@@ -219,7 +219,7 @@ class BufferizedFunction:
                 return self._run(*found)
         except UnsupportedError as refusal:
             if not self._falls_back(refusal):
-                raise
+                raise refusal.with_traceback(None)  # noqa: B904 (the text says where; our own frames say nothing more)
         return self.eager(*args, **kwargs)
 
     def eager(self, *args: Any, **kwargs: Any) -> Any:
