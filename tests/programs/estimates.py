@@ -211,3 +211,11 @@ def two_dimensional_histogram(x, y, bins):
     independent = np.outer(p.sum(axis=1), p.sum(axis=0))
     known = p > 0
     return counts, (p[known] * np.log(p[known] / independent[known])).sum()
+
+
+@program(lambda random, n: (np.sort(random.random(n)), random.random(n), random.random(2 * n)))
+def interpolate_by_searching(x, y, at):
+    right = np.clip(np.searchsorted(x, at), 1, len(x) - 1)
+    left = right - 1
+    t = (at - x[left]) / (x[right] - x[left])
+    return y[left] * (1 - t) + y[right] * t, np.interp(at, x, y)

@@ -116,6 +116,19 @@ def submatrix_update(a, rows, cols):
     return block.sum(), a.take(cols, axis=1)
 
 
+@program(lambda random, n: (2 * n, random.integers(0, 3 * n, 5 * n)))
+def sieve_by_compress(n, candidates):
+    numbers = np.arange(2, n)
+    primes = np.ones(n, dtype=bool)
+    primes[:2] = False
+    while len(numbers) and numbers[0] ** 2 < n:
+        p = numbers[0]
+        primes[p * p :: p] = False
+        numbers = numbers[numbers % p != 0]
+    inside = candidates < n
+    return np.compress(primes[candidates[inside]], candidates[inside]), primes.sum()
+
+
 @program(lambda random, n: (random.integers(0, 5, 6 * n),))
 def run_lengths_by_flatnonzero(a):
     edges = np.flatnonzero(a[1:] != a[:-1]) + 1

@@ -56,6 +56,29 @@ def bounce_off_walls(position, velocity, dt):
     return (low | high).any(axis=1).sum()
 
 
+@program(lambda random, n: (1 + 0.1 * random.random((9, n, n + 3)), random.random((n, n + 3)) < 0.1, 0.6, 3))
+def lattice_boltzmann(f, wall, tau, steps):
+    cx = np.array([0, 0, 0, 1, 1, 1, -1, -1, -1])
+    cy = np.array([0, 1, -1, 0, 1, -1, 0, 1, -1])
+    weight = np.array([4 / 9, 1 / 9, 1 / 9, 1 / 9, 1 / 36, 1 / 36, 1 / 9, 1 / 36, 1 / 36])
+    opposite = np.array([0, 2, 1, 6, 8, 7, 3, 5, 4])
+    for _ in range(steps):
+        for i in range(9):
+            f[i] = np.roll(np.roll(f[i], cx[i], axis=1), cy[i], axis=0)
+        bounced = f[:, wall][opposite]
+        rho = f.sum(axis=0)
+        ux = (cx[:, None, None] * f).sum(axis=0) / rho
+        uy = (cy[:, None, None] * f).sum(axis=0) / rho
+        for i in range(9):
+            cu = cx[i] * ux + cy[i] * uy
+            equal = rho * weight[i] * (1 + 3 * cu + 4.5 * cu**2 - 1.5 * (ux**2 + uy**2))
+            f[i] -= (f[i] - equal) / tau
+        f[:, wall] = bounced
+    ux[wall] = 0
+    uy[wall] = 0
+    return np.sqrt(ux**2 + uy**2)
+
+
 @program(lambda random, n: (random.choice([-1, 1], (2 * n, 2 * n)), random.random((6, 2 * n, 2 * n)), 0.44))
 def ising_checkerboard(spin, chance, beta):
     rows, cols = spin.shape

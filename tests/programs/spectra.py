@@ -9,6 +9,20 @@ def complexes(random, *shape):
     return random.normal(size=shape) + 1j * random.normal(size=shape)
 
 
+@program(lambda random, n: (-2.0, 0.5, -1.25, 1.25, n, n + 2, 25))
+def mandelbrot_by_masks(xmin, xmax, ymin, ymax, width, height, limit):
+    x = np.linspace(xmin, xmax, width)
+    y = np.linspace(ymin, ymax, height)
+    c = x + 1j * y[:, None]
+    z = np.zeros_like(c)
+    escaped = np.zeros(c.shape, dtype=np.int64)
+    for i in range(limit):
+        inside = np.abs(z) < 2.0
+        z[inside] = z[inside] ** 2 + c[inside]
+        escaped[inside] = i
+    return escaped, z.real
+
+
 @program(lambda random, n: (n, n + 1, 30))
 def mandelbrot_shrinking(width, height, limit):
     i, j = np.mgrid[0:height, 0:width]
@@ -25,6 +39,21 @@ def mandelbrot_shrinking(width, height, limit):
         stay = ~gone
         z, c, i, j = z[stay], c[stay], i[stay], j[stay]
     return count
+
+
+@program(lambda random, n: (n, -0.4 + 0.6j, 40))
+def julia_shrinking(n, c, limit):
+    axis = np.linspace(-1.5, 1.5, n)
+    z = (axis[None, :] + 1j * axis[:, None]).reshape(-1)
+    index = np.arange(z.size)
+    steps = np.full(z.size, limit)
+    for k in range(limit):
+        z = z**2 + c
+        out = z.real**2 + z.imag**2 > 4
+        steps[index[out]] = k
+        z = z[~out]
+        index = index[~out]
+    return steps.reshape(n, n)
 
 
 @program(lambda random, n: (n, np.exp(2j * np.pi * np.arange(3) / 3), 12))
@@ -50,6 +79,17 @@ def fft_stockham(x):
     return y[:, 0]
 
 
+@program(lambda random, n: (complexes(random, n, n + 1),))
+def dft_by_matrices(x):
+    rows, cols = x.shape
+    k, m = np.arange(rows), np.arange(cols)
+    left = np.exp(-2j * np.pi * np.outer(k, k) / rows)
+    right = np.exp(-2j * np.pi * m[:, None] * m / cols)
+    spectrum = left @ x @ right
+    back = left.conj() @ spectrum @ right.conj() / (rows * cols)
+    return spectrum, np.abs(back - x).max()
+
+
 @program(lambda random, n: (random.random(2 * n), 0.1, 4))
 def low_pass_by_fft(signal, spacing, keep):
     spectrum = np.fft.rfft(signal)
@@ -57,6 +97,17 @@ def low_pass_by_fft(signal, spacing, keep):
     spectrum[keep:] = 0
     smooth = np.fft.irfft(spectrum, n=signal.size)
     return smooth, power, np.fft.rfftfreq(signal.size, spacing)
+
+
+@program(lambda random, n: (random.random((2 * n, 2 * n)), 1.0))
+def poisson_by_fft(charge, length):
+    n = charge.shape[0]
+    k = 2 * np.pi * np.fft.fftfreq(n, d=length / n)
+    square = k[:, None] ** 2 + k[None, :] ** 2
+    square[0, 0] = 1.0
+    potential = np.fft.fft2(charge - charge.mean()) / square
+    potential[0, 0] = 0.0
+    return np.fft.ifft2(potential).real
 
 
 @program(lambda random, n: (complexes(random, 4 * n), 0.01, 5))
@@ -117,3 +168,12 @@ def roots_by_durand_kerner(coefficients, rounds):
         step = value / gaps.prod(axis=1)
         z = z - step
     return np.sort(np.abs(step)) < 1e-6, z.sum(), (-1) ** degree * z.prod()
+
+
+@program(lambda random, n: (complexes(random, 5 * n), complexes(random, 4)))
+def nearest_symbols(received, symbols):
+    distance = np.abs(received[:, None] - symbols)
+    which = distance.argmin(axis=1)
+    decided = symbols[which]
+    error = received - decided
+    return which, np.sqrt(np.mean(error.real**2 + error.imag**2)), np.angle(decided)
