@@ -516,3 +516,39 @@ def test_a_roll_by_an_element() -> None:
     for shape in ((4, 5), (1, 3), (0, 2), (7, 1)):
         agree(f, floats(*shape), shifts)
     climb(program, (floats(4, 5), shifts), again=[(floats(2, 3), shifts)])
+
+
+def test_ranges_whose_parts_are_elements() -> None:
+    """np.linspace of a computed number of points and np.arange by a computed step were refused."""
+
+    def program(k, x):
+        a = np.linspace(x, 2.5, int(k[0]))
+        b = np.linspace(0, k[0], k[0], endpoint=False, dtype=np.float32)
+        c = np.linspace(x, x, int(k[0]))
+        return a, b, c, np.arange(0, 20, k[1]), np.arange(k[0], k[1] * 2, k[1])
+
+    f = bufferize(program)
+    for n in (0, 1, 2, 7):
+        for step in (1, 3, 50):
+            agree(f, np.array([n, step]), 0.5)
+    agree(f, np.array([3, 0]), 0.5)
+    agree(f, np.array([-1, 2]), 0.5)
+    with pytest.raises(UnsupportedError, match="the step of np.arange that is computed from elements is negative"):
+        f(np.array([3, -2]), 0.5)
+    climb(program, (np.array([4, 3]), 0.5), again=[(np.array([1, 2]), 0.25)])
+
+
+def test_powers_as_sizes_and_reshapes_that_are_only_read() -> None:
+    """Powers of a positive int are positive; a reshape that is an operand may be a view or a copy."""
+
+    def program(x, r, k):
+        out = np.zeros_like(x)
+        for i in range(k):
+            y = np.transpose(x.reshape((r**i, r, r ** (k - i - 1))), (1, 0, 2))
+            out += y.reshape((r**k,)) * (i + 1) - np.reshape(y, (len(x),))
+        return out
+
+    f = bufferize(program)
+    for r, k in ((2, 3), (3, 2), (1, 4), (2, 0)):
+        agree(f, floats(r**k), r, k)
+    climb(program, (floats(8), 2, 3), again=[(floats(27), 3, 3)])

@@ -14,7 +14,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import broadcast
 from tracebuf.frontends.numpy.fresh import array_of, as_array, element_of, filled, one_or_more, only, shape_arg
-from tracebuf.frontends.numpy.indexing import as_int, at_least_zero, check_number
+from tracebuf.frontends.numpy.indexing import as_int, at_least_zero, check_number, signed_step
 from tracebuf.frontends.numpy.loops import for_each
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reshape import array_function, as_array_function, order_of, reversed_axes, whole_number
@@ -23,7 +23,7 @@ from tracebuf.frontends.numpy.shapes import diag as diagonal_of
 from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, build, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.values import NUMBERS, ArrayRef, NpScalar, PyInt, Scalar, Storage, in_turn, is_traced
 from tracebuf.ir.core import Block, Value
-from tracebuf.ir.dims import Dim, add, floordiv, mul, sub
+from tracebuf.ir.dims import Dim, add, floordiv, mul, neg, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX, ScalarType
 from tracebuf.ops import arith, casts, linalg
 
@@ -112,11 +112,11 @@ def arange_size(r: Recorder, start: Any, stop: Any, step: Any) -> Dim:
     if narrow and first != 0 and (is_traced(start) or is_traced(stop)):  # NumPy subtracts them in their own type
         return float_size(r, binary(r, "Sub", stop, start), step)
     if first is not None and last is not None and by is not None:
-        count = r.static_int(by, "the step of np.arange")
-        if count == 0:
-            r.fail("ZeroDivisionError", "division by zero")
-        span = sub(last, first) if count > 0 else sub(first, last)
-        size = at_least_zero(r, floordiv(add(span, abs(count) - 1), abs(count)))
+        numpy = isinstance(step, (NpScalar, np.generic))
+        zero = ("ValueError", "Maximum allowed size exceeded") if numpy else ("ZeroDivisionError", "division by zero")
+        by, rising = signed_step(r, by, "np.arange", *zero)
+        pace = by if rising else neg(by)
+        size = at_least_zero(r, floordiv(add(sub(last, first) if rising else sub(first, last), sub(pace, 1)), pace))
         return shape_arg(r, PyInt(size))[0]
     if not any(is_traced(x) for x in (start, stop, step)):
         return np.arange(start, stop, step).size
@@ -170,31 +170,35 @@ def linspace(
     first, last = (scalar_value(r, x, F64) for x in ends)
     delta = r.add(arith.SubF.of(last, first, r.loc)).result
     several = r.ask_nonneg(sub(div, 1))
-    if several is None:
+    if several is None and retstep:
         raise UnsupportedError(
-            "np.linspace of a number of points that is only known at run time",
+            "the step of a number of points that is only known at run time",
             location=r.loc,
-            instead="pass the number in as an argument",
+            instead="leave `retstep` out: (stop - start) / (num - 1)",
         )
+    many = r.constant(several, I1) if several is not None else r.compare("sge", div, 1)
     count = scalar_value(r, PyInt(div), F64)
     nan = r.constant(float("nan"), F64)
-    step = r.add(arith.DivF.of(delta, count, r.loc)).result if several else nan
+    step = r.add(arith.DivF.of(delta, count, r.loc)).result if several is not False else nan
 
     def point(body: Body, place: list[Value], known: list[Value]) -> Value:
-        first, last, delta, step, count = known
+        first, last, delta, step, count, many = known
         i = body.cast(place[0], F64)
-        value = body.add(arith.MulF.of(i, step if several else delta, body.loc))
-        if several:
+        pace = step if several else body.add(arith.Select.of(many, step, delta, body.loc))
+        value = body.add(arith.MulF.of(i, pace, body.loc))
+        if several is not False:
             small = body.add(arith.MulF.of(body.add(arith.DivF.of(i, count, body.loc)), delta, body.loc))
-            none = body.add(arith.CmpF.of("oeq", step, body.constant(0.0, F64), body.loc))
+            none = body.add(arith.CmpF.of("oeq", pace, body.constant(0.0, F64), body.loc))
+            none = body.add(arith.AndI.of(none, many, body.loc))
             value = body.add(arith.Select.of(none, small, value, body.loc))
         value = body.add(arith.AddF.of(value, first, body.loc))
-        if endpoint and several:
+        if endpoint and several is not False:
             at_end = body.add(arith.CmpF.of("oeq", i, count, body.loc))
+            at_end = body.add(arith.AndI.of(at_end, many, body.loc))
             value = body.add(arith.Select.of(at_end, last, value, body.loc))
         return body.add(arith.Floor.of(value, body.loc)) if element.is_integer else value
 
-    points = indexed(r, (size,), element, [first, last, delta, step, count], point)
+    points = indexed(r, (size,), element, [first, last, delta, step, count, many], point)
     if retstep:
         return points, NpScalar(step, F64) if several else float("nan")
     return points

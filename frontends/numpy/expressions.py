@@ -79,6 +79,8 @@ class Expressions(Comprehensions):
     constants: dict[int, Any]
     """Objects that are part of the key."""
     augmented: Callable[..., Any]
+    consumed: set[ast.AST]
+    """Operands of arithmetic."""
     r: Recorder
     at: Callable[[ast.AST], Any]
     refuse: Callable[..., UnsupportedError]
@@ -201,6 +203,7 @@ class Expressions(Comprehensions):
         return slice(*(None if part is None else self.expr(part, env) for part in (node.lower, node.upper, node.step)))
 
     def expr_BinOp(self, node: ast.BinOp, env: Env) -> Any:
+        self.consumed |= {node.left, node.right}
         a, b = self.expr(node.left, env), self.expr(node.right, env)
         self.at(node)
         return self.operate(type(node.op).__name__, a, b)
@@ -506,7 +509,8 @@ class Expressions(Comprehensions):
             value = self.any_expr(keyword.value, env)
             self.add_named(node, kwargs, value if keyword.arg is None else {keyword.arg: value})
         self.at(node)
-        return self.call(node, function, args, kwargs)
+        use = operators.reshape_to_read if node in self.consumed else type(self).call
+        return use(self, node, function, args, kwargs)
 
     def add_named(self, node: ast.Call, kwargs: dict[str, Any], more: Any) -> None:
         """Adds what `name=x` or `**x` gives to the named arguments of a call."""

@@ -34,6 +34,7 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, neg, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX, UI64, ScalarType
 from tracebuf.ops import arith
+from tracebuf.ops.checks import Raised
 from tracebuf.ops.linalg import element_type
 
 
@@ -317,18 +318,24 @@ def at_least_zero(r: Recorder, e: Dim) -> Dim:
 
 
 def step_of(r: Recorder, step: Any) -> tuple[Dim, bool]:
-    """The step of a slice and whether it is positive. A step computed from entry values joins the key; one that only
-    the run time knows must be positive, which is checked where it is not known."""
-    e = 1 if step is None else r.facts.canon(bound(r, step))
+    """The step of a slice and whether it is positive."""
+    e = 1 if step is None else bound(r, step)
+    return signed_step(r, e, "a slice", "ValueError", "slice step cannot be zero")
+
+
+def signed_step(r: Recorder, e: Dim, of: str, exception: Raised, zero: str) -> tuple[Dim, bool]:
+    """A step and whether it is positive. One computed from entry values joins the key; one that only the run time knows
+    must be positive, which is checked where it is not known."""
+    e = r.facts.canon(e)
     if r.entry_only(e):
-        e = r.static_int(e, "the step of a slice")
+        e = r.static_int(e, f"the step of {of}")
         if e == 0:
-            r.fail("ValueError", "slice step cannot be zero")
+            r.fail(exception, zero)
         return e, e > 0
     if r.ask_nonneg(sub(e, 1)) or r.ask_nonneg(sub(-1, e)):
         return e, r.ask_nonneg(e) is True
-    r.check(r.compare("ne", e, 0), "ValueError", "slice step cannot be zero")
-    r.check(r.compare("sgt", e, 0), UnsupportedError, "the step of a slice that is computed from elements is negative")
+    r.check(r.compare("ne", e, 0), exception, zero)
+    r.check(r.compare("sgt", e, 0), UnsupportedError, f"the step of {of} that is computed from elements is negative")
     return r.symbol(r.index(e), f"i{len(r.func.symbols)}", 1), True
 
 

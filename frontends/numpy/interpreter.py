@@ -65,6 +65,7 @@ class Interpreter(Statements):
         self.constants: dict[int, Any] = {}
         self.plans: dict[tuple[Any, ...], Plan] = {}
         self.returned_at = recorder.loc
+        self.consumed: set[ast.AST] = set()
         self.direct = Direct(self)
         recorder.outer_values = self.outer_values
         recorder.heap.read = lambda x, name: records.read(self, x, name, recorder.heap)

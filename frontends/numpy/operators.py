@@ -11,12 +11,15 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import dicts, records
 from tracebuf.frontends.numpy.creation import asarray
 from tracebuf.frontends.numpy.heap import DictView, Record, is_named_tuple
 from tracebuf.frontends.numpy.identity import same_thing
 from tracebuf.frontends.numpy.kinds import Env
+from tracebuf.frontends.numpy.reshape import ViewOrCopy
 from tracebuf.frontends.numpy.scalars import compare
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyInt, Scalar, is_traced
 
@@ -184,3 +187,17 @@ def holds_in_turn(i: Expressions, node: ast.BoolOp, values: Sequence[ast.expr], 
         return known if known == stops else holds_in_turn(i, node, values[1:], env)
     arms: list[Callable[[Env], Any]] = [lambda _: stops, lambda inner: holds_in_turn(i, node, values[1:], inner)]
     return i.truth(node, i.choose(node, known, arms if stops else arms[::-1], env))
+
+
+def reshape_to_read(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A call whose result is an operand and nothing else: where only the run time knows whether a reshape is a view, a
+    copy is as good (of one axis: the order of more would show in the result's)."""
+    try:
+        return i.call(node, function, args, kwargs)
+    except ViewOrCopy:
+        if function is not np.reshape and getattr(function, "name", "") != "reshape" or "copy" in kwargs:
+            raise
+        made = i.call(node, function, args, {**kwargs, "copy": True})
+        if made.ndim > 1:
+            raise
+        return made

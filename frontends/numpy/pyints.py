@@ -234,7 +234,7 @@ def computed_power(r: Recorder, a: Dim, n: Dim) -> Dim:
         wrapped = either(r, wrapped, r.add(integers.Overflows.of("mul", square, square, r.loc)).result)
         square = r.add(arith.MulI.of(square, square, r.loc)).result
     r.check(inverse(r, lost), "OverflowError", OVERFLOW)
-    return opaque(r, result)
+    return opaque(r, result, 1 if r.ask_nonneg(sub(a, 1)) else None)
 
 
 # -- beside floats

@@ -165,10 +165,14 @@ def small_size(r: Recorder, n: Dim) -> Dim:
     return 0 if r.ask_equal(n, 0) else n
 
 
+class ViewOrCopy(UnsupportedError):
+    """Which of them a reshape gives is not known."""
+
+
 def sure(r: Recorder, known: bool | None) -> bool:
     """The answer, or a refusal where only the run time knows whether this is a view."""
     if known is None:
-        raise UnsupportedError(
+        raise ViewOrCopy(
             "whether this is a view or a copy is only known at run time",
             location=r.loc,
             instead="a.flatten() or a.copy() for a copy, or slices whose sizes are known at entry",
