@@ -6,7 +6,8 @@ hold what is carried; around the body they are empty, and a name of their own ho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import itertools
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -19,12 +20,16 @@ from tracebuf.frontends.numpy.values import PyBool
 
 
 class CarriedBoxes:
-    """The containers that one attempt at a loop carries. `spec` is the loop with names for them."""
+    """The containers that one attempt at a loop carries. `spec` is the loop with names for them. Those of `loose` names
+    hold other containers in each iteration."""
 
-    def __init__(self, r: Recorder, spec: LoopSpec, env: Env, labels: Iterable[Any]) -> None:
-        self.r, self.given, self.env = r, spec, env
-        found = list(r.heap.labelled(labels, r))
-        self.boxes = {f"<box {k}>": x for k, x in enumerate(found)}
+    def __init__(self, r: Recorder, spec: LoopSpec, env: Env, labels: Iterable[Any], loose: Collection[str]) -> None:
+        self.r, self.given, self.env, self.loose = r, spec, env, loose
+        self.boxes: dict[str, Any] = {}
+        for x in r.heap.labelled(labels, r):
+            label = r.heap.known[id(x)].label
+            place = next(k for k in itertools.count() if f"<{label}, {k}>" not in self.boxes)
+            self.boxes[f"<{label}, {place}>"] = x
         self.before = {name: contents(x) for name, x in self.boxes.items()}
         self.names = [n for n in spec.assigned if n in env]
         self.bound = {n: env[n] for n in self.names}
@@ -33,7 +38,7 @@ class CarriedBoxes:
             self.spec = spec
             return
         for name, x in self.boxes.items():
-            env[name] = self.wrapped(self.before[name], inside=True)
+            env[name] = self.wrapped(self.before[name], inside=name not in loose)
             fill(x, type(self.before[name])())
         env.update((n, self.wrapped(x)) for n, x in self.bound.items())
         names = tuple(self.boxes)
@@ -61,7 +66,7 @@ class CarriedBoxes:
             return found
         finally:
             for name, x in self.boxes.items():
-                inner[name] = self.wrapped(contents(x), inside=True)
+                inner[name] = self.wrapped(contents(x), inside=name not in self.loose)
                 fill(x, type(self.before[name])())
                 self.r.heap.known[id(x)].home = homes[name]
             inner.update((n, self.wrapped(inner[n])) for n in self.given.assigned if n in inner)

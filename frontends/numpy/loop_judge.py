@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.box_loops import check_changes
+from tracebuf.frontends.numpy.heap import Fixed
 from tracebuf.frontends.numpy.identity import anew
 from tracebuf.frontends.numpy.joins import MISSING, deep_parameters, pairable, parameters, plain
 from tracebuf.frontends.numpy.kinds import (
@@ -65,13 +66,22 @@ class LoopJudge(LoopHead):
             if item.kind is not None:
                 self.judge_number(item)
             elif not isinstance(item.entry, ArrayRef) and not same_value(item.head, item.back):
-                plan.peel = plan.peel or str(item.path[0])
+                self.judge_other(item)
         arrays = [i for i in self.items if isinstance(i.entry, ArrayRef)]
         for item in arrays:
             if not isinstance(item.back, ArrayRef):
                 plan.peel = plan.peel or str(item.path[0])
         if not plan.peel:
             self.judge_arrays(arrays)
+
+    def judge_other(self, item: Item) -> None:
+        """What is neither number nor array, and another than it was."""
+        name = str(item.path[0])
+        ours = isinstance(item.head, Fixed) and self.r.heap.number(item.head.of) is None
+        if ours and name in self.boxes.boxes and name not in self.plan.loose:
+            self.plan.loose, self.plan.again = self.plan.loose | {name}, True
+        else:
+            self.plan.peel = self.plan.peel or name
 
     def judge_number(self, item: Item) -> None:
         plan, joined = self.plan, unify(item.kind, kind_of(item.back))

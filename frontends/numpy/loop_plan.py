@@ -44,7 +44,8 @@ WHICH = Which()
 class Plan:
     """What attempts at a loop have shown: the kinds of numbers, how arrays are carried, whether ints rise (1) or fall
     (-1), names first bound inside, names whose arrays others may come to hold, labels of
-    containers that are changed, whether sizes that begin equal part.
+    containers that are changed, names for those that hold others in each iteration, whether sizes that begin
+    equal part.
     `again` and `peel` (the name that asks for it) are what the last attempt says; `peels`: the first iteration is
     another; `unrolled`: no iteration is like another."""
 
@@ -54,6 +55,7 @@ class Plan:
     late: dict[str, Any] = field(default_factory=dict)
     others: tuple[Path, ...] = ()
     boxes: frozenset[Any] = frozenset()
+    loose: frozenset[str] = frozenset()
     split: bool = False
     again: bool = False
     peel: str = ""

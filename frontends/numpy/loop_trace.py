@@ -78,7 +78,7 @@ def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: Plan, peeled: int) -> L
     if plan.unrolled:
         raise UnsupportedError("this loop is unrolled", location=loc)
     for _ in range(0 if plan.peels else 8):
-        boxes = CarriedBoxes(r, spec, env, plan.boxes)
+        boxes = CarriedBoxes(r, spec, env, plan.boxes, plan.loose)
         loop = Loop(r, boxes.spec, env, plan, boxes)
         try:
             loop.trace()

@@ -14,6 +14,7 @@ from . import (  # noqa: F401
     masks,
     networks,
     particles,
+    records,
     sparse,
     spectra,
     stencils,
