@@ -148,6 +148,64 @@ def small_loops(a: Array, b: Array, c: Array, d: Array) -> None:
         d[i] = a[i] * b[i] + c[i]
 
 
+# -- masks and gathers
+def gather(a: Array, i: Array, w: Array) -> Any:
+    return (a[i] * w).sum()
+
+
+def gather_loops(a: Array, i: Array, w: Array) -> Any:
+    s = 0.0
+    for k in range(i.shape[0]):
+        s += a[i[k]] * w[k]
+    return s
+
+
+def compress(a: Array, i: Array, w: Array) -> Array:
+    return a[w > 0.5]
+
+
+def compress_loops(a: Array, i: Array, w: Array) -> Array:
+    n = 0
+    for k in range(w.shape[0]):
+        n += w[k] > 0.5
+    out = np.empty(n)
+    n = 0
+    for k in range(w.shape[0]):
+        if w[k] > 0.5:
+            out[n] = a[k]
+            n += 1
+    return out
+
+
+def masked(a: Array, i: Array, w: Array) -> None:
+    a[w > 0.5] *= 0.5
+
+
+def masked_loops(a: Array, i: Array, w: Array) -> None:
+    for k in range(w.shape[0]):
+        if w[k] > 0.5:
+            a[k] *= 0.5
+
+
+def deposit(a: Array, i: Array, w: Array) -> None:
+    np.add.at(a, i, w)
+
+
+def deposit_loops(a: Array, i: Array, w: Array) -> None:
+    for k in range(i.shape[0]):
+        a[i[k]] += w[k]
+
+
+# -- complex numbers
+def iterate(z: Array, c: Array) -> None:
+    z[:] = z * z + c
+
+
+def iterate_loops(z: Array, c: Array) -> None:
+    for k in range(z.shape[0]):
+        z[k] = z[k] * z[k] + c[k]
+
+
 def numba_jit(function: Callable[..., Any], fast: bool = False) -> Callable[..., Any] | None:
     """The function compiled by Numba, None where Numba is missing."""
     try:

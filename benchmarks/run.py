@@ -105,6 +105,21 @@ def fresh_job(n: int) -> Job:
     return Job(f"fresh result, {n:,}", contestants("fresh"), args, {"numpy out=": (np.empty(n),)})
 
 
+def pick_jobs(n: int) -> Iterator[Job]:
+    """Reads and stores by masks and by index arrays."""
+    r = np.random.default_rng(0)
+    args = (r.random(n), r.integers(0, n, n), r.random(n))
+    titles = {"gather": "a[i] * w, summed", "compress": "a[w > 0.5]", "masked": "a[w > 0.5] *= 0.5",
+              "deposit": "np.add.at(a, i, w)"}  # fmt: skip
+    for name, title in titles.items():
+        yield Job(f"{title}, {n:,}", contestants(name, out=False), args, rtol=1e-9)
+
+
+def complex_job(n: int) -> Job:
+    z, c = np.random.default_rng(0).random((2, n)) * (0.15 + 0.15j)  # the orbit stays small
+    return Job(f"z * z + c, {n:,} complex128", contestants("iterate", out=False), (z, c), rtol=1e-12)
+
+
 def call_job() -> Job:
     a, b, c, d = np.random.default_rng(0).random((4, 4))
     floors = {"np.add alone": partial(np.add, a, b)}
@@ -184,6 +199,8 @@ def jobs(n: int) -> dict[str, Callable[[], Iterator[Job]]]:
         "exp": lambda: iter([bell_job(n * n // 4), bell_job(10_000)]),
         "sum": lambda: sum_jobs(n),
         "fresh": lambda: iter([fresh_job(n * n // 4), fresh_job(10_000)]),
+        "picks": lambda: pick_jobs(n * n // 4),
+        "complex": lambda: iter([complex_job(n * n // 4)]),
         "call": lambda: iter([call_job()]),
     }
 
