@@ -140,8 +140,9 @@ class Entry:
     def caller(self, pattern: Given) -> Callable[..., Any]:
         """Calls the function on the operands, and on what else is given."""
         function, kinds = self.function, signature(self.function).parameters
-        positional = [p for name, p in pattern.items() if kinds[name].kind is inspect.Parameter.POSITIONAL_ONLY]
-        named = [(name, p) for name, p in pattern.items() if kinds[name].kind is not inspect.Parameter.POSITIONAL_ONLY]
+        by_place = {name for name in pattern if is_by_place(kinds[name])}
+        positional = [p for name, p in pattern.items() if name in by_place]
+        named = [(name, p) for name, p in pattern.items() if name not in by_place]
         fixed = {name: p for name, p in named if not is_passed(p)}
         passed = [(name, p) for name, p in named if name not in fixed]
 
@@ -178,6 +179,11 @@ class Entry:
                 put(call(ins), outs, shapes, self.name)
 
         return run
+
+
+def is_by_place(p: inspect.Parameter) -> bool:
+    """Whether an argument is passed by its place: what must be given may have another name, or none."""
+    return p.kind is p.POSITIONAL_ONLY or (p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,8 @@ def reduce_any(
     where: Any = True,
 ) -> ArrayRef | Scalar:
     """`ufunc.reduce` of any ufunc."""
-    if ufunc in NEUTRAL:
+    of_complex = ref.element.is_complex and ufunc in (np.fmax, np.fmin)  # of NaNs alone the first one is left
+    if ufunc in NEUTRAL and not of_complex:
         return reduce(r, ufunc, ref, axis, dtype, out, keepdims, initial, where)
     return reduce_in_order(r, ufunc, ref, axis, dtype, out, keepdims, initial, where)
 

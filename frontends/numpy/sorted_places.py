@@ -68,20 +68,23 @@ def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) ->
     numbers = asarray(r, x)
     if numbers.ndim != 1:
         raise wrong_depth(numbers)
-    if not np.can_cast(numbers.dtype, np.intp, "safe") and numbers.shape[0] != 0:
+    if numbers.dtype.kind not in "biu" and numbers.shape[0] != 0:
         text = f"Cannot cast array data from {numbers.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
         raise TypeError(text)
     if (least := as_int(r, minlength)) is None:
         raise TypeError(f"'{type(minlength).__name__}' object cannot be interpreted as an integer")
     r.require_nonneg(least, "ValueError", "'minlength' must not be negative")
     length = dim_max(largest(r, numbers), least)
-    if weights is None:
+    if weights is None or numbers.shape[0] == 0:
         counts = filled(r, (length,), I64, 0)
         scattered(r, at_numbers(counts, numbers), np.int64(1), plus_integer)
         return counts
     given = asarray(r, weights)
     if given.ndim != 1:
         raise wrong_depth(given)
+    if not np.can_cast(given.dtype, np.float64, "safe"):
+        text = f"Cannot cast array data from {given.dtype!r} to dtype('float64') according to the rule 'safe'"
+        raise TypeError(text)
     r.require_equal(given.shape[0], numbers.shape[0], "ValueError", "The weights and list don't have the same length.")
     sums = filled(r, (length,), F64, 0.0)
     scattered(r, at_numbers(sums, numbers), given, plus_float)

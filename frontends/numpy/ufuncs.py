@@ -416,10 +416,13 @@ def elementwise(
             location=r.loc,
             instead="use functions of one result, for example np.trunc",
         )
-    if wanted is not None and wanted.kind in "iu":
-        for o in operands:  # before the other operands are looked at
-            check_weak_int(r, o, wanted)
-    dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted, casting)
+    try:
+        dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted, casting)
+    except _exceptions._UFuncInputCastingError:
+        if wanted is not None and wanted.kind in "iu":
+            for o in operands:  # which are looked at before
+                check_weak_int(r, o, wanted)
+        raise
     if ufunc in COMPARISONS and any(map(is_weak_int, operands)):
         ufunc, operands, dtypes = exact_comparison(r, ufunc, operands, dtypes)
     for d in dtypes:

@@ -13,7 +13,7 @@ from tracebuf.frontends.numpy.formulas.primitives import refuse
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     if np.asarray(fp).dtype.kind == "c":
         refuse("np.interp of complex values", "np.interp(x, xp, fp.real) + 1j * np.interp(x, xp, fp.imag)")
-    x, xp, fp = np.asarray(x, np.float64), np.asarray(xp, np.float64), np.asarray(fp, np.float64)
+    x, xp, fp = np.asarray(x, np.float64, order="C"), np.asarray(xp, np.float64), np.asarray(fp, np.float64)
     if period is not None:
         if period == 0:
             raise ValueError("period must be a non-zero value")
@@ -43,7 +43,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     value = slope * (x - x0) + y0
     value = np.where(np.isnan(value), slope * (x - x1) + y1, value)
     value = np.where(np.isnan(value) & (y0 == y1), y0, value)
-    value = np.where(x == x0, y0, np.where(x == xp[-1], fp[-1], value))
+    value = np.where(x == xp[-1], fp[-1], np.where(x == x0, y0, value))
     value = np.where(x < xp[0], low, np.where(x > xp[-1], high, value))
     return np.where(np.isnan(x), x, value)[()]
 
@@ -52,6 +52,10 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     which, count = np.asarray(a), len(choices)
+    if not np.can_cast(which.dtype, np.intp):
+        raise TypeError(f"Cannot cast array data from {which.dtype!r} to dtype('int64') according to the rule 'safe'")
+    dtype = np.result_type(*choices)
+    choices = [np.asarray(x).astype(dtype, copy=False) for x in choices]
     if mode == "clip":
         which = np.minimum(np.maximum(which, 0), count - 1)
     elif mode == "wrap":
