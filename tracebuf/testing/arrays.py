@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-__all__ = ["DTYPES", "LAYOUTS", "RARE_DTYPES", "Layout", "array", "laid_out"]
+__all__ = ["COMPLEX_DTYPES", "DTYPES", "LAYOUTS", "RARE_DTYPES", "Layout", "array", "laid_out"]
 
 DTYPES = ("float64", "float32", "int64", "bool")
+COMPLEX_DTYPES = ("complex128", "complex64")
 RARE_DTYPES = ("int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64", "float16")
 Layout = Literal["C", "F", "reversed", "stepped", "rows", "inner", "rotated", "repeated"]
 LAYOUTS: tuple[Layout, ...] = ("C", "F", "reversed", "stepped", "rows", "inner", "rotated", "repeated")
@@ -47,6 +48,8 @@ def _values(dtype: str, shape: tuple[int, ...], seed: int, special: bool) -> np.
     elif special and dtype in RARE_DTYPES:
         info = np.iinfo(dtype)
         items = [draw.choice((info.min, info.max, info.max - 1, info.max // 2, 0, 1, 2, 3, 7)) for _ in range(count)]
+    elif dtype in COMPLEX_DTYPES:
+        items = [complex(draw.randint(-4, 5), draw.randint(-4, 5)) for _ in range(count)]
     else:
         items = [draw.randint(0 if dtype.startswith("u") else -4, 5) for _ in range(count)]
     return np.array(items, dtype).reshape(shape)

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from tracebuf.testing.arrays import DTYPES, RARE_DTYPES
+from tracebuf.testing.arrays import COMPLEX_DTYPES, DTYPES, RARE_DTYPES
 
 __all__ = ["Expr", "Expressions", "Mode", "Sizes", "Var", "is_array"]
 
@@ -110,7 +110,19 @@ def is_array(sample: Any) -> bool:
 
 
 def is_float(sample: Any) -> bool:
-    return np.asarray(sample).dtype.kind == "f"
+    return np.asarray(sample).dtype.kind in "fc"
+
+
+def is_complex(sample: Any) -> bool:
+    return np.asarray(sample).dtype.kind == "c"
+
+
+OPEN = {
+    "whole": ("abs", "sign", "rint"),
+    "rough": ("sqrt", "arctan", "log1p", "maximum", "minimum", "max", "min", "hypot", "cbrt", "exp2"),
+    "bits": ("**",),
+}
+"""What is done to complex numbers with an answer that hangs on strides, or jumps."""
 
 
 class Expressions:
@@ -138,9 +150,9 @@ class Expressions:
 
     def rare_dtypes(self) -> list[str]:
         """Without float16 where sums are rounded, and without uint32 where special floats may become one, since then
-        NumPy's own values hang on strides."""
+        NumPy's own values hang on strides; as those of complex numbers do, where they are not whole or rounded."""
         without = "uint32" if self.mode == "bits" else "float16"
-        return [d for d in RARE_DTYPES if d != without]
+        return [d for d in RARE_DTYPES if d != without] + list(COMPLEX_DTYPES if self.mode != "bits" else ())
 
     def dtype(self) -> str:
         """Any dtype, rarely a rare one."""
@@ -239,6 +251,9 @@ class Expressions:
             items.append("...")
         text = f"{base.inner}[{self.subscript(items)}]"
         scalar = not left and "..." not in text[len(base.inner) :]
+        if is_complex(base.sample) and left and self.chance(40):
+            sample = np.ones((1,) * len(left), base.sample.real.dtype)
+            return Expr(f"{text}.{self.pick(('real', 'imag'))}", sample, tuple(left))
         sample = base.sample.dtype.type(1) if scalar else np.ones((1,) * len(left), base.sample.dtype)
         return Expr(text, sample, tuple(left))
 
@@ -358,17 +373,26 @@ class Expressions:
     def make_unary(self, target: Dims, depth: int) -> Expr | None:
         a = self.expression(target, depth)
         name = self.pick(UNARY[self.mode])
+        if is_complex(a.sample):
+            if self.chance(30):
+                name = self.pick(("conj", "real", "imag"))
+            if name in OPEN[self.mode]:
+                return None
         return self.result(f"np.{name}({a.text})", getattr(np, name), [a], atomic=True)
 
     def make_binary(self, target: Dims, depth: int) -> Expr | None:
         a, b = self.expression(target, depth), self.expression(target, depth)
         name = self.pick(BINARY[self.mode])
+        if name in OPEN[self.mode] and any(is_complex(x.sample) for x in (a, b)):
+            return None
         return self.result(f"np.{name}({a.text}, {b.text})", getattr(np, name), [a, b], atomic=True)
 
     def make_sign(self, target: Dims, depth: int) -> Expr | None:
         a = self.expression(target, depth)
         op = self.pick(("-", "-", "~", "+", "abs"))
         if op == "abs":
+            if is_complex(a.sample) and op in OPEN[self.mode]:
+                return None
             return self.result(f"abs({a.text})", abs, [a], atomic=True)
         return self.result(f"{op}{a.inner}", lambda x: eval(f"{op}x"), [a])
 
@@ -406,6 +430,8 @@ class Expressions:
             return None
         a = self.pick(arrays)
         kind = self.pick(kinds[self.mode])
+        if is_complex(a.sample) and kind in OPEN[self.mode]:
+            return None
         axis = self.draw.randrange(len(a.dims))
         if self.mode == "whole" and self.chance(10) and self.fits(a.dims, target):
             return self.result(f"np.cumsum({a.name}, axis={axis})", lambda x: np.cumsum(x, axis=axis), [a.expr], True)
@@ -482,7 +508,7 @@ class Expressions:
         dtype = np.asarray(sample).dtype
         if sample is NotImplemented or dtype.name not in (*DTYPES, *self.rare_dtypes()):
             return None
-        if self.mode == "rough" and dtype.kind != "f" and any(is_float(o.sample) for o in operands):
+        if self.mode == "rough" and dtype.kind not in "fc" and any(is_float(o.sample) for o in operands):
             return None
         rank = max((len(o.dims) for o in operands), default=0)
         dims = []

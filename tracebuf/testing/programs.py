@@ -208,7 +208,7 @@ class _Programs(Paths):
             size = (size[0] + more, size[1] + more)
             dims.append(self.pick((self.constant(1), self.size(), self.constant(2))) if self.chance(14) else size)
         common = ((8, "float64"), (3, "float32"), (4, "int64"), (2, "bool"))
-        dtype = self.weighted(*common, (4, self.pick(self.rare_dtypes())))
+        dtype = self.weighted(*common, (4, self.pick(self.rare_dtypes())), (self.mode != "bits", "complex128"))
         layout = self.pick(LAYOUTS) if rank and self.chance(45) else "C"
         special = self.mode == "bits" and self.chance(60)
         writable = layout != "repeated" and not self.chance(4)

@@ -125,7 +125,7 @@ class Statements(Picks):
         if pool := self.arrays():
             base, dtype = self.pick(pool), self.dtype()
             form = self.pick(("{}.copy()", "np.copy({})", "{}.astype(np.%s)" % dtype))  # noqa: UP031
-            if not (self.mode == "rough" and is_float(base.sample) and not dtype.startswith("float")):
+            if not (self.mode == "rough" and is_float(base.sample) and not dtype.startswith(("float", "complex"))):
                 self.emit(f"{self.fresh()} = {form.format(base.name)}")
 
     def do_create(self) -> None:
@@ -180,7 +180,7 @@ class Statements(Picks):
             base = self.pick(pool)
             target = self.view(base.expr)
             value = self.expression(target.dims, self.weighted((3, 1), (5, 2), (2, 3)))
-            if self.may_store(base.sample, value) and (self.fits(value.dims, target.dims) or self.chance(2)):
+            if self.may_store(target.sample, value) and (self.fits(value.dims, target.dims) or self.chance(2)):
                 self.emit(f"{target.text} = {value.text}")
 
     def do_augmented(self) -> None:
@@ -196,7 +196,7 @@ class Statements(Picks):
         e = self.result("", lambda x, y: eval(f"x {op} y"), [target, value])
         if e is None:
             return
-        if np.can_cast(np.asarray(e.sample).dtype, base.sample.dtype, "same_kind") or self.chance(2):
+        if np.can_cast(np.asarray(e.sample).dtype, np.asarray(target.sample).dtype, "same_kind") or self.chance(2):
             self.emit(f"{target.text} {op}= {value.text}")
 
     def do_out(self) -> None:
@@ -209,7 +209,7 @@ class Statements(Picks):
         x, y = self.expression(target.dims, 1), self.expression(target.dims, 1)
         where, name = "", self.ufunc()
         made = self.result("", getattr(np, name), [x, y])
-        if self.chance(40) and made is not None and np.asarray(made.sample).dtype == base.sample.dtype:
+        if self.chance(40) and made is not None and np.asarray(made.sample).dtype == np.asarray(target.sample).dtype:
             test = self.expression(target.dims, 1)
             rounded = self.mode == "rough" and is_float(test.sample)
             where = "" if rounded else f", where={test.inner} > 0"
