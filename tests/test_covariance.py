@@ -9,6 +9,7 @@ import pytest
 
 from tests.agreement import agree, program
 from tests.params import slow_but
+from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
 RNG = np.random.default_rng(8)
@@ -45,3 +46,11 @@ def test_on_every_rung() -> None:
         return np.cov(m, aweights=g), np.corrcoef(m, rowvar=False)
 
     climb(program, (M, VALUES["g"]), again=[(RNG.uniform(0, 1, (5, 4)), RNG.uniform(1, 2, 4))], tolerance=1e-10)
+
+
+def test_complex_numbers() -> None:
+    """np.cov conjugates; parts of correlations are no further from 0 than 1."""
+    z = M * (1 + 0.5j) + 1j * M[::-1] ** 2
+    for function in (np.cov, np.corrcoef):
+        got = bufferize(program(f"def f(z):\n    return np.{function.__name__}(z)"))(z)
+        assert got.dtype == np.complex128 and np.allclose(got, function(z), rtol=1e-12, atol=1e-12)

@@ -23,28 +23,28 @@ VALUES: dict[str, Any] = {
     "a": random(4, 5), "b": random(5, 6), "c": random(4, 5), "s": random(4, 4), "v": random(5), "w": random(4),
     "t": random(3, 4, 5), "u": random(3, 5, 6), "i": RNG.integers(-3, 4, (4, 5)), "m": RNG.random((4, 5)) > 0.5,
     "f": random(4, 5).astype(np.float32), "one": random(1, 5), "cube": random(4, 4, 4), "x": random(17, 8, 9),
-    "y": random(9, 8, 20), "o": np.zeros((4, 6)), "none": np.zeros((0, 5)), "i8": np.full(3, 100, np.int8),
+    "y": random(9, 8, 20), "z": random(17, 8, 9) * (1 + 0.5j),
+    "o": np.zeros((4, 6)), "none": np.zeros((0, 5)), "i8": np.full(3, 100, np.int8),
     "wide": np.zeros((), np.int64), "strided": random(8, 10)[::2, ::-2], "fortran": random(5, 4).T,
 }  # fmt: skip
 FORMS = """
 'ij,jk->ik', a, b|'ij,jk', a, b|'ij,jk->ki', a, b|'ij,j', a, v|'i,ij->j', w, a|'ij,jk->ik', i, i.T|'ij,jk', m, m.T
 'ij,jk->ik', f, f.T|'ij,jk->ik', a, f.T|'ij,jl', i, f.T|'ij,kj->ik', strided, fortran|'ij,jk', none, b
-'ij,ik', none, none|'ii', s|'iij->j', cube|'iii', cube|'ij->j', a|'ij->', a|'ijk->k', t
-'i->', m[0]|'ij->i', fortran|'ij->i', none
-'ij,ij->i', a, c|'ij,ij->', a, c|'ij,ij->ij', a, fortran|'i,j->ij', v, w|'i,j->ji', v, w|'bij,bij->b', t, t|'i,i', v, v
-'bij,bjk->bik', t, u|'bij,bjk->ibk', t, u|'...j,j->...', t, v|'...j,...j->...', t, a|'...,...', t, 2|'ij...->j...', t
-'ijk,kjl->il', x, y|'ijk,kjl->li', x, y|'ijk,klm->ijlm', x, y.transpose(0, 2, 1)|'ijk,kl->ilj', x, y[:, :, 1]
-'ij,jk,kl->il', a, b, b.T|'ij,j,j->i', a, v, v|'ij,kl->', a, b|'ij,jk->i', a, b|'i,', v, 2|',', 2.0, v[0]
-'ij,jk,kl->il', a, b, b.T, optimize=True|'ij,jk->ki', a, b, optimize=True|'i,i', v, v, optimize=True
-'ij->i', a, optimize=True|'ijk,kjl->il', x, y, optimize='greedy'|'ij,jk->i', a, b, optimize=True
-'ij,i,j', a, w, v, optimize='optimal'
+'ij,ik', none, none|'ii', s|'iij->j', cube|'iii', cube|'ij->j', a|'ij->', a|'ijk->k', t|'i->', m[0]|'ij->i', fortran
+'ij->i', none|'ij,ij->i', a, c|'ij,ij->', a, c|'ij,ij->ij', a, fortran|'i,j->ij', v, w|'i,j->ji', v, w
+'bij,bij->b', t, t|'i,i', v, v|'bij,bjk->bik', t, u|'bij,bjk->ibk', t, u|'...j,j->...', t, v|'...j,...j->...', t, a
+'...,...', t, 2|'ij...->j...', t|'ijk,kjl->il', x, y|'ijk,kjl->li', x, y|'ijk,kjl->il', z, z.T|'ijk,kjl->il', z, y
+'ijk,klm->ijlm', x, y.transpose(0, 2, 1)|'ijk,kl->ilj', x, y[:, :, 1]|'ij,jk,kl->il', a, b, b.T|'ij,j,j->i', a, v, v
+'ij,kl->', a, b|'ij,jk->i', a, b|'i,', v, 2|',', 2.0, v[0]|'ij,jk,kl->il', a, b, b.T, optimize=True
+'ij,jk->ki', a, b, optimize=True|'i,i', v, v, optimize=True|'ij->i', a, optimize=True
+'ijk,kjl->il', x, y, optimize='greedy'|'ij,jk->i', a, b, optimize=True|'ij,i,j', a, w, v, optimize='optimal'
 'i,j,k->kji', v, w, v, optimize=True|'ij,jk', i, i.T, optimize=True
-'ij,jk,kl->il', a, b, b.T, optimize=['einsum_path', (1, 2), (0, 1)]
-'ij,j->i', one, v|'ij,ij->ij', one, a|'i,i->', v, one[0, :1]|'ij,jk->ik', a, one.T
-a, [0, 1], b, [1, 2]|a, [0, 1], b, [1, 2], [2, 0]|t, [Ellipsis, 0], [Ellipsis]|[1, 2], [0], [3.0, 4], [0], []
-'ij,jk->ik', a, b, out=o|'i,i', i8, i8|'i,i', i8, i8, out=wide|'i,i', i8, i8, dtype=np.int32|'i,', i8, 1000
-'i->ii', v|'ij,jk', a, a|'i', a|'ii->i', a|'i->j', v|'i..', v|'i,i', v|'ij,jk->ik', a, b, out=o.T|'i', v, dtype=np.int8
-'i,', i8, 2.0, out=wide|'...i->i', a|'ij,jk->ik', a, b, out=o.astype(np.float32)
+'ij,jk,kl->il', a, b, b.T, optimize=['einsum_path', (1, 2), (0, 1)]|'ij,j->i', one, v|'ij,ij->ij', one, a
+'i,i->', v, one[0, :1]|'ij,jk->ik', a, one.T|a, [0, 1], b, [1, 2]|a, [0, 1], b, [1, 2], [2, 0]
+t, [Ellipsis, 0], [Ellipsis]|[1, 2], [0], [3.0, 4], [0], []|'ij,jk->ik', a, b, out=o|'i,i', i8, i8
+'i,i', i8, i8, out=wide|'i,i', i8, i8, dtype=np.int32|'i,', i8, 1000|'i->ii', v|'ij,jk', a, a|'i', a|'ii->i', a
+'i->j', v|'i..', v|'i,i', v|'ij,jk->ik', a, b, out=o.T|'i', v, dtype=np.int8|'i,', i8, 2.0, out=wide|'...i->i', a
+'ij,jk->ik', a, b, out=o.astype(np.float32)
 """
 
 
@@ -121,9 +121,9 @@ def test_sizes_are_symbolic() -> None:
 TENSORDOT = """
 x, y, axes=([1, 2], [1, 0])|x, y, ([2, 1], (0, 1))|x, y, axes=(2, 0)|a, b, 1|a, b, axes=0|a, c|a, c, axes=2
 a, fortran, 1|t, a, axes=([1, 2], [0, 1])|i, i.T, 1|m, m.T, axes=1|f, f, axes=([0], [0])|a, i, axes=([1], [1])
-v, v, axes=1|v, 2, 0
-none, b, 1|t, t, axes=3|x, x, axes=([0, 2], [0, 2])|strided, strided, ([0], [0])|a, b, axes=(-1, -2)
-a, b, axes=([-1], [0])|a, a, 1|a, b, axes=([0, 1], [0])|a, b, axes=3|a, b, axes=([5], [0])|a, c, axes=([0, 0], [0, 0])
+v, v, axes=1|v, 2, 0|none, b, 1|t, t, axes=3|x, x, axes=([0, 2], [0, 2])|strided, strided, ([0], [0])
+a, b, axes=(-1, -2)|a, b, axes=([-1], [0])|a, a, 1|a, b, axes=([0, 1], [0])|a, b, axes=3|a, b, axes=([5], [0])
+a, c, axes=([0, 0], [0, 0])
 """
 
 

@@ -26,7 +26,7 @@ from tracebuf.frontends.numpy.ufuncs import Body, apply_rule
 from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, NpScalar
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, evaluate, mul
-from tracebuf.ir.types import F16, F32, F64, ScalarType
+from tracebuf.ir.types import C64, C128, F16, F32, F64, ScalarType
 from tracebuf.ops import linalg
 
 LEAST = 512
@@ -165,7 +165,7 @@ class Pair:
 
 def is_matrix_product(a: Labelled, b: Labelled, out: Sequence[str], element: ScalarType) -> bool:
     """Whether BLAS can do it: floats, something to sum over, names in one operand only for the result."""
-    if element not in (F32, F64) or any(isinstance(x.value, GuardedRef | NpScalar) for x in (a, b)):
+    if element not in (F32, F64, C64, C128) or any(isinstance(x.value, GuardedRef | NpScalar) for x in (a, b)):
         return False
     if any(x.array.element is not element for x in (a, b)):
         return False

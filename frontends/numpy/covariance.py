@@ -22,7 +22,7 @@ from tracebuf.frontends.numpy.ufuncs import Body, apply_rule, build, check_outpu
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F64, I1
-from tracebuf.ops import arith
+from tracebuf.ops import arith, complex
 
 
 def cov(
@@ -156,20 +156,28 @@ def corrcoef(r: Recorder, x: Any, y: Any = None, rowvar: Any = True, *, dtype: A
     c = cov(r, x, y, rowvar, dtype=dtype)
     if c.ndim < 2:
         return elementwise(r, np.true_divide, [c, c])
-    variance = diagonal(r, c)
-    if c.element.is_complex:
-        raise UnsupportedError("np.corrcoef of complex numbers", location=r.loc, instead="np.cov, and divide")
-    spread = as_array(r, elementwise(r, np.sqrt, [variance]))
-    element, loop = c.element, (c.dtype,) * 3
+    element, part = c.element, c.element.component
+
+    def root(body: Body, args: list[Value]) -> Value:
+        (x,) = args
+        x = body.add(complex.Re.of(x, body.loc)) if element.is_complex else x
+        return apply_rule(np.sqrt, body, [x], (part.dtype,) * 2)
+
+    def within(body: Body, x: Value) -> Value:
+        x = apply_rule(np.maximum, body, [x, body.constant(-1.0, part)], (part.dtype,) * 3)
+        return apply_rule(np.minimum, body, [x, body.constant(1.0, part)], (part.dtype,) * 3)
 
     def scaled(body: Body, args: list[Value]) -> Value:
         value = args[0]
         for s in args[1:]:
-            value = apply_rule(np.true_divide, body, [value, s], loop)
-        value = apply_rule(np.maximum, body, [value, body.constant(-1.0, element)], loop)
-        return apply_rule(np.minimum, body, [value, body.constant(1.0, element)], loop)
+            value = apply_rule(np.true_divide, body, [value, body.cast(s, element)], (element.dtype,) * 3)
+        if not element.is_complex:
+            return within(body, value)
+        parts = [within(body, body.add(cls.of(value, body.loc))) for cls in (complex.Re, complex.Im)]
+        return body.add(complex.Create.of(parts[0], parts[1], body.loc))
 
-    return build(r, scaled, [c, spread.derive(methodcaller("new_axis", 1)), spread], [element] * 3, element, c)
+    spread = as_array(r, build(r, root, [diagonal(r, c)], [element], part))
+    return build(r, scaled, [c, spread.derive(methodcaller("new_axis", 1)), spread], [element, part, part], element, c)
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {np.cov: cov, np.corrcoef: corrcoef}
