@@ -271,3 +271,39 @@ def test_the_dialect_in_mlir_text() -> None:
         np.testing.assert_array_equal(found[0], e.real + 1j * np.abs(x))
     again = print_generic(module)
     assert "complex.constant" in again and print_generic(tracebuf.mlir.read(again)) == again
+
+
+def test_numbers_of_two_parts() -> None:
+    f = program("def f(x, y): return np.complex128(x, y), np.complex64(x, 2), np.complex128(1, 2), complex(x, y)")
+    agree(f, 1.5, 2)
+    assert isinstance(agree(program("def f(x): return np.float64(x, x)"), 1.5), TypeError)
+
+
+def test_numbers_that_are_pythons_or_numpys() -> None:
+    """What a loop that may not run adds to."""
+    head = "def f(a):\n s = 0\n for x in a:\n  s += x * x\n return "
+    for end in ("s", "s * 2.5", "s + 1", "s == 0", "s / 2", "-s", "s * 1j", "abs(s)"):
+        for a in (some(3), some(0)):
+            g = tracebuf.bufferize(verify=True)(program(head + end))
+            try:
+                agree(g, a)
+            except tracebuf.UnsupportedError:
+                continue
+    for end in ("s.real", "s.conjugate()"):
+        agree(program(head + end), some(3))
+        refused(program(head.replace("  s +=", "  if x.real > 0: s +=") + end), some(3))
+    agree(program(head.replace("s = 0", "s = 0j") + "s, s * 2, s + 1"), some(0))
+
+
+def test_messages_hold_complex_numbers() -> None:
+    f = program("""
+    def f(z, w):
+        if z.real > w.real:
+            raise ValueError(f"{z} and {w} and {z.imag}")
+        assert w != z, w
+        return z
+    """)
+    with pytest.raises(ValueError, match=r"\(3\+1j\) and \(1-2j\) and 1.0"):
+        tracebuf.bufferize(f)(3 + 1j, np.complex128(1 - 2j))
+    agree(f, 1 + 1j, np.complex64(3))
+    agree(f, 1 + 1j, 1 + 1j)

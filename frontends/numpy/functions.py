@@ -53,7 +53,7 @@ from tracebuf.frontends.numpy.parameters import check_parameters
 from tracebuf.frontends.numpy.pybuiltins import HANDLERS as PYTHON
 from tracebuf.frontends.numpy.pybuiltins import is_integer, item, python_number, round_array
 from tracebuf.frontends.numpy.pycmath import HANDLERS as CMATH
-from tracebuf.frontends.numpy.pycmath import conjugate, part_of
+from tracebuf.frontends.numpy.pycmath import conjugate, part_of, to_complex
 from tracebuf.frontends.numpy.pyints import as_int_value, bool_as_int, int_expr
 from tracebuf.frontends.numpy.pymath import HANDLERS as MATH
 from tracebuf.frontends.numpy.recorder import Recorder
@@ -340,7 +340,12 @@ def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
 def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
     """np.float64(x) and its kin on a traced scalar."""
 
-    def run(r: Recorder, x: Any = 0) -> Any:
+    def run(r: Recorder, x: Any = 0, *more: Any) -> Any:
+        if more:
+            if not any(map(is_traced, (x, *more))):
+                return dtype.type(x, *more)
+            dtype.type(example(x), *map(example, more))  # raises what NumPy raises
+            x = to_complex(r, x, *more)
         if isinstance(x, (tuple, list)):
             raise UnsupportedError(f"np.{dtype} of a list or tuple", location=r.loc, instead=f"np.array(x, np.{dtype})")
         if not is_traced(x):

@@ -10,7 +10,7 @@ import cmath
 from collections.abc import Callable
 from typing import Any
 
-from tracebuf.frontends.numpy.conditions import both, either, is_finite, is_infinite, is_nan
+from tracebuf.frontends.numpy.conditions import both, either, is_finite, is_infinite, is_nan, two_origins
 from tracebuf.frontends.numpy.pybuiltins import as_number
 from tracebuf.frontends.numpy.pycomplex import by_python, made_of, magnitude, parts_of
 from tracebuf.frontends.numpy.pymath import Handler, traced_form
@@ -25,9 +25,16 @@ from tracebuf.ops.libm import COMPLEX, Libm
 
 def part_of(r: Recorder, x: PyComplex | NpScalar, name: str) -> PyFloat | NpScalar:
     """x.real and x.imag of a complex number."""
+    check_origin(r, x)
     op = complex_op.Re if name == "real" else complex_op.Im
     value = r.add(op.of(x.value, r.loc)).result
     return NpScalar(value, x.element.component) if isinstance(x, NpScalar) else PyFloat(value)
+
+
+def check_origin(r: Recorder, x: Any) -> None:
+    """Refuses what may be a real number of Python's."""
+    if isinstance(x, NpScalar) and x.maybe_python:
+        raise two_origins(r.loc)
 
 
 def conjugate(r: Recorder, x: Any) -> Any:
@@ -35,6 +42,7 @@ def conjugate(r: Recorder, x: Any) -> Any:
     if isinstance(x, PyComplex):
         return PyComplex(r.add(complex_op.Conj.of(x.value, r.loc)).result)
     if isinstance(x, NpScalar) and x.element.is_complex:
+        check_origin(r, x)
         return NpScalar(r.add(complex_op.Conj.of(x.value, r.loc)).result, x.element)
     return x
 
