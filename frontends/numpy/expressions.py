@@ -79,8 +79,7 @@ class Expressions(Comprehensions):
     constants: dict[int, Any]
     """Objects that are part of the key."""
     augmented: Callable[..., Any]
-    consumed: set[ast.AST]
-    """Operands of arithmetic."""
+    consumed: set[ast.AST]  # operands of arithmetic
     r: Recorder
     at: Callable[[ast.AST], Any]
     refuse: Callable[..., UnsupportedError]
@@ -509,8 +508,7 @@ class Expressions(Comprehensions):
             value = self.any_expr(keyword.value, env)
             self.add_named(node, kwargs, value if keyword.arg is None else {keyword.arg: value})
         self.at(node)
-        use = operators.reshape_to_read if node in self.consumed else type(self).call
-        return use(self, node, function, args, kwargs)
+        return (operators.reshape_to_read if node in self.consumed else type(self).call)(self, node, function, args, kwargs)
 
     def add_named(self, node: ast.Call, kwargs: dict[str, Any], more: Any) -> None:
         """Adds what `name=x` or `**x` gives to the named arguments of a call."""

@@ -6,6 +6,7 @@ None of them knows of tracebuf. tests/test_programs.py runs each on every rung o
 from . import (  # noqa: F401
     bits,
     buffers,
+    containers,
     estimates,
     factorizations,
     geometry,
