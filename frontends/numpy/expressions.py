@@ -508,7 +508,8 @@ class Expressions(Comprehensions):
             value = self.any_expr(keyword.value, env)
             self.add_named(node, kwargs, value if keyword.arg is None else {keyword.arg: value})
         self.at(node)
-        return (operators.reshape_to_read if node in self.consumed else type(self).call)(self, node, function, args, kwargs)
+        call = operators.reshape_to_read if node in self.consumed else type(self).call
+        return call(self, node, function, args, kwargs)
 
     def add_named(self, node: ast.Call, kwargs: dict[str, Any], more: Any) -> None:
         """Adds what `name=x` or `**x` gives to the named arguments of a call."""
