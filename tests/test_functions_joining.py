@@ -80,6 +80,21 @@ np.split(v, 4)|np.hsplit(a, [1, 3])|np.dsplit(sq, 5)|np.split(a, (1, 2), axis=1)
     "repeat as a method": """
 v.repeat(2)|a.repeat(2, axis=0)|a.repeat(3)|np.repeat(v, n)|np.repeat(a, one, axis=0)
 """,
+    "pad": """
+np.pad(v, 2, mode='edge')|np.pad(a, 1, mode='edge')|np.pad(a, ((1, 2), (0, 1)), mode='edge')
+np.pad(v, 2, mode='reflect')|np.pad(a, 1, mode='reflect')|np.pad(v, (2, 3), 'symmetric')|np.pad(a, 2, 'symmetric')
+np.pad(v, 3, 'wrap')|np.pad(a, (1, 2), 'wrap')|np.pad(v, 2, 'linear_ramp')|np.pad(v, 2, 'linear_ramp', end_values=5)
+np.pad(v, (2, 3), 'linear_ramp', end_values=(5, -4))|np.pad(v, 2, 'maximum')|np.pad(v, 2, 'minimum')
+np.pad(v, 2, 'mean')|np.pad(v, 2, 'mean', stat_length=2)|np.pad(a, 1, 'mean')|np.pad(a, 1, 'maximum', stat_length=2)
+np.pad(v, 2, 'empty')[2:-2]|np.pad(iv, 2, 'linear_ramp')|np.pad(iv, 2, 'mean')|np.pad(iv, 2, 'wrap')
+np.pad(v, 10, 'reflect')|np.pad(v, 10, 'wrap')|np.pad(v, 10, 'symmetric')|np.pad(o, 2, 'reflect')|np.pad(o, 2, 'wrap')
+np.pad(e, 1, 'edge')|np.pad(e, 1)|np.pad(a, ((1, 1), (2, 2)), constant_values=((1, 2), (3, 4)))
+np.pad(a, 1, constant_values=(1, 2))|np.pad(v, (1, 2), constant_values=(x, y))|np.pad(a, [(0, 0), (1, 1)])
+np.pad(a, ((1,), (2,)))|np.pad(a.T, 1)|np.pad(a.T, 1, mode='edge')|np.pad(v, 1, mode='foo')|np.pad(v, (1, 2, 3))
+np.pad(a, ((0, 0), (1, 1)), 'edge')|np.pad(sq, ((0,0),(1,1),(1,1)), 'reflect')|np.pad(iv, 1, constant_values=2.7)
+np.pad(v, n, 'edge')|np.pad(v, m, 'reflect')|np.pad(v, 2, 'wrap')|np.pad(v, {0: (1, 2)})|np.pad(v, 0)
+np.pad(v, (0, 1))|np.pad(bb, 1)|np.pad(v, 1.5)|np.pad(v, 2, mode='edge', constant_values=3)
+""",
 }
 
 

@@ -22,7 +22,6 @@ from tracebuf.frontends.numpy import (
     creation,
     einsum,
     host_table,
-    padding,
     parts,
     picking,
     products,
@@ -107,9 +106,10 @@ def axes_in(r: Recorder, order: Any, ndim: int, like: ArrayRef | None = None) ->
 def layout_like(r: Recorder, a: ArrayRef, shape: Any, order: Any) -> tuple[tuple[Dim, ...], tuple[int, ...]]:
     """(sizes, axes outermost first) of an array like another, of its shape or a given one."""
     sizes = a.shape if shape is None else shape_arg(r, shape)
-    if shape is not None and order == "K" and len(sizes) == a.ndim > 1 and (0 in a.shape or 1 in a.shape):
-        order = "A"  # in NumPy the strides of axes of size 1 decide, unless the array is contiguous
-        if not is_dense(r, a, range(a.ndim)) and not is_dense(r, a, range(a.ndim)[::-1]):
+    if shape is not None and order == "K" and len(sizes) == a.ndim > 1:
+        if is_dense(r, a, range(a.ndim)) or is_dense(r, a, range(a.ndim)[::-1]):
+            order = "A"
+        elif 1 in a.shape:  # in NumPy their strides decide too
             what = "another shape for an array like one that is not contiguous and has an axis of size 1"
             raise UnsupportedError(what, location=r.loc, instead='order="C"')
     return sizes, axes_in(r, order, len(sizes), a)
@@ -380,6 +380,8 @@ def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> A
     made = round_array(r, as_operand(r, a), decimals)
     if out is None:
         return made
+    if weak_type(made) is int or np.dtype(weak_type(made)).kind in "iub":
+        raise UnsupportedError("np.round of integers with out=", location=r.loc, instead="out[...] = np.round(a, n)")
     copyto(r, out, made)
     return out
 
@@ -402,7 +404,7 @@ HANDLERS: dict[Any, Handler] = {
     np.size: size_of, slice: lambda r, *bounds: slice(*bounds),
     **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **picking.FUNCTIONS,
     **sorted_places.FUNCTIONS,
-    **stacking.FUNCTIONS, **einsum.FUNCTIONS, np.pad: padding.pad,
+    **stacking.FUNCTIONS, **einsum.FUNCTIONS,
     **convolutions.FUNCTIONS, **vectors.FUNCTIONS, **covariance.FUNCTIONS,
     len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
     **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},

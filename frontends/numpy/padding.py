@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.fresh import as_array, filled
+from tracebuf.frontends.numpy.fresh import filled
 from tracebuf.frontends.numpy.indexing import as_int, check_number, store_view
 from tracebuf.frontends.numpy.loops import for_each
 from tracebuf.frontends.numpy.recorder import Recorder
+from tracebuf.frontends.numpy.reshape import is_dense
 from tracebuf.frontends.numpy.stacking import part
 from tracebuf.frontends.numpy.values import ArrayRef
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mod, mul, sub
@@ -46,50 +47,68 @@ MODES = {
 }  # fmt: skip
 
 
-def pad(r: Recorder, array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> ArrayRef:
+def pad_rows(r: Recorder, ref: ArrayRef, pad_width: Any, mode: str, constants: Any = 0) -> ArrayRef:
     """np.pad: the middle is stored; then the margins of one axis after the other."""
-    if mode not in ("constant", "empty", "edge", *MODES) or options.keys() - {"constant_values"}:
-        reason = f"np.pad with mode={mode!r}" if isinstance(mode, str) else "np.pad with a function"
-        raise UnsupportedError(
-            f"{reason} {'and options ' if options else ''}is not supported",
-            location=r.loc,
-            instead="pad with a constant, then store into the margins",
-        )
-    if options and mode != "constant":
-        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {set(options)}")
-    ref = as_array(r, array)
+    if mode not in ("constant", "empty", "edge", *MODES):
+        raise ValueError(f"mode '{mode}' is not supported")
     widths = pad_widths(r, pad_width, ref.ndim)
-    ranks = [rank for a in range(ref.ndim) if (rank := ref.stride_rank(a)) is not None]
-    if ranks != sorted(ranks):
-        raise UnsupportedError("np.pad of an array that is not in rows", location=r.loc, instead="a.copy()")
-    value = options.get("constant_values", 0) if mode == "constant" else None
-    if isinstance(value, (list, tuple, ArrayRef)):
-        raise UnsupportedError(
-            "np.pad with several constants", location=r.loc, instead="pad with one constant, then store the others"
-        )
-    if value is not None:
-        check_number(r, value, ref)
+    if isinstance(constants, ArrayRef) and constants.ndim:
+        raise UnsupportedError("an array of constants to pad with", location=r.loc, instead="pass a tuple of numbers")
     shape = [add(add(before, n), after) for n, (before, after) in zip(ref.shape, widths)]
-    result = filled(r, shape, ref.element, value)
+    one = mode == "constant" and not isinstance(constants, (list, tuple))
+    if one:
+        check_number(r, constants, ref)
+    axes = range(ref.ndim)
+    columns = not is_dense(r, ref, axes) and is_dense(r, ref, axes[::-1])
+    result = filled(r, shape, ref.element, constants if one else None, axes[::-1] if columns else axes)
     middle = result
     for axis, (before, _) in enumerate(widths):
         middle = part(middle, axis, before, ref.shape[axis])
     store_view(r, middle, ref)
-    if mode not in ("constant", "empty"):
+    if mode == "constant" and not one:
+        for axis, pair in enumerate(pairs_of(r, constants, ref.ndim)):
+            for margin, value in zip(margins(result, axis, ref.shape[axis], widths), pair):
+                store_view(r, margin, value)
+    elif mode not in ("constant", "empty"):
         for axis in range(ref.ndim):
             continue_rows(r, result, axis, ref.shape[axis], widths, mode)
     return result
+
+
+def pairs_of(r: Recorder, x: Any, ndim: int) -> list[tuple[Any, Any]]:
+    """(before, after) for each axis, of a number, a pair, pairs, or a dict of some axes."""
+    if isinstance(x, dict):
+        given = [x.get(k, x.get(k - ndim, 0)) for k in range(ndim)]
+        x = [p if isinstance(p, (tuple, list)) else (p, p) for p in given]
+    pairs = x if isinstance(x, (tuple, list)) else (x,)
+    if all(isinstance(p, (tuple, list)) for p in pairs):
+        pairs = [tuple(p) * (2 if len(p) == 1 else 1) for p in pairs]
+        pairs = pairs * ndim if len(pairs) == 1 else pairs
+    else:
+        pairs = [tuple(pairs) * (2 if len(pairs) == 1 else 1)] * ndim
+    if len(pairs) != ndim or any(len(p) != 2 for p in pairs):
+        raise ValueError(f"operands could not be broadcast together with remapped shapes to ({ndim},2)")
+    return pairs
+
+
+def middle_along(result: ArrayRef, axis: int, widths: Sequence[tuple[Dim, Dim]]) -> ArrayRef:
+    """The whole extent of the axes up to one, and the middle of those behind."""
+    for other in range(axis + 1, result.ndim):
+        first, last = widths[other]
+        result = part(result, other, first, sub(sub(result.shape[other], first), last))
+    return result
+
+
+def margins(result: ArrayRef, axis: int, n: Dim, widths: Sequence[tuple[Dim, Dim]]) -> tuple[ArrayRef, ArrayRef]:
+    inner, (before, after) = middle_along(result, axis, widths), widths[axis]
+    return part(inner, axis, 0, before), part(inner, axis, add(before, n), after)
 
 
 def continue_rows(
     r: Recorder, result: ArrayRef, axis: int, n: Dim, widths: Sequence[tuple[Dim, Dim]], mode: str
 ) -> None:
     """Stores the margins of one axis, over the whole extent of the axes before it and the middle of those behind."""
-    inner = result
-    for other in range(axis + 1, result.ndim):
-        first, last = widths[other]
-        inner = part(inner, other, first, sub(sub(result.shape[other], first), last))
-    before, after = widths[axis]
+    inner, (before, after) = middle_along(result, axis, widths), widths[axis]
     middle = part(inner, axis, before, n)
     message = f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
     for w, start in ((before, 0), (after, add(before, n))):
@@ -118,16 +137,12 @@ def store_margin(r: Recorder, margin: ArrayRef, middle: ArrayRef, axis: int, mod
 
 def pad_widths(r: Recorder, width: Any, ndim: int) -> list[tuple[Dim, Dim]]:
     """(before, after) for each axis."""
-    pairs = width if isinstance(width, (tuple, list)) else (width,)
-    if all(isinstance(p, (tuple, list)) for p in pairs):
-        pairs = [tuple(p) * (2 if len(p) == 1 else 1) for p in pairs]
-        pairs = pairs * ndim if len(pairs) == 1 else pairs
-    else:
-        pairs = [tuple(pairs) * (2 if len(pairs) == 1 else 1)] * ndim
-    found = [tuple(as_int(r, n) for n in p) for p in pairs]
-    if len(found) != ndim or any(len(p) != 2 or None in p for p in found):
-        raise UnsupportedError("this pad_width", location=r.loc, instead="an int, or a (before, after) for each axis")
-    for p in found:
-        for n in p:
+    found = []
+    for pair in pairs_of(r, width, ndim):
+        sizes = [as_int(r, n) for n in pair]
+        if any(n is None for n in sizes):
+            raise TypeError("`pad_width` must be of integral type.")
+        for n in sizes:
             r.require_nonneg(n, "ValueError", "index can't contain negative values")  # type: ignore[arg-type]
+        found.append(tuple(sizes))
     return found  # type: ignore[return-value]

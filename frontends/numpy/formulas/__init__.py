@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tracebuf.frontends.numpy.formulas import joining, logic, lookup, mapping, sequences, statistics
+from tracebuf.frontends.numpy.formulas import joining, logic, lookup, mapping, padding, sequences, statistics
 
 HERE = str(Path(__file__).parent)
 FORMULAS: dict[Any, Callable[..., Any]] = {
-    **joining.FORMULAS, **logic.FORMULAS, **lookup.FORMULAS, **mapping.FORMULAS,
+    **joining.FORMULAS, **logic.FORMULAS, **padding.FORMULAS, **lookup.FORMULAS, **mapping.FORMULAS,
     **sequences.FORMULAS, **statistics.FORMULAS
 }  # fmt: skip
 GRIDS = sequences.GRIDS

@@ -102,7 +102,7 @@ def insert_several(arr: Any, places: Any, values: Any, axis: int, order: Any) ->
             raise IndexError(f"index {p} is out of bounds for axis {axis} with size {n}")
     made = np.empty(sized(arr.shape, axis, n + more), arr.dtype, order)
     rising = sorted([(p, k) for k, p in enumerate(places)])
-    values = np.broadcast_to(np.asarray(values), sized(arr.shape, axis, more))
+    values = np.broadcast_to(np.asarray(values, dtype=arr.dtype), sized(arr.shape, axis, more))
     start = 0
     for i, (p, k) in enumerate(rising):
         made[along(axis, slice(start + i, p + i))] = arr[along(axis, slice(start, p))]

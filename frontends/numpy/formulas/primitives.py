@@ -9,6 +9,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy import padding
 from tracebuf.frontends.numpy.broadcasting import broadcast
 from tracebuf.frontends.numpy.conditions import two_origins
 from tracebuf.frontends.numpy.creation import linspace
@@ -50,6 +51,14 @@ def known_ints(x: Any) -> Any:
 
 def order_of_memory(a: Any) -> Any:
     """"F" for an array in columns, and no rows too, else "C"."""
+
+
+def pad_rows(array: Any, pad_width: Any, mode: Any, constants: Any) -> Any:
+    """np.pad with constants, or with rows of the array."""
+
+
+def pad_pairs(pad_width: Any, ndim: Any) -> Any:
+    """The widths before and after each axis."""
 
 
 def check_writable(a: Any) -> Any:
@@ -120,6 +129,8 @@ def _result_type(r: Recorder, *arrays_and_dtypes: Any) -> np.dtype:
 
 
 HANDLERS: dict[Any, Callable[..., Any]] = {
+    pad_rows: padding.pad_rows,
+    pad_pairs: lambda r, w, n: tuple(tuple(map(as_int_value, p)) for p in padding.pad_widths(r, w, n)),
     check_writable: lambda r, a: r.check_writable(a), broadcast_view: _broadcast_view,
 
 

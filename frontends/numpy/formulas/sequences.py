@@ -90,20 +90,21 @@ def laid(x: Any, axis: int, ndim: int) -> Any:
     return x[(None,) * axis + (slice(None),) + (None,) * (ndim - 1 - axis)]
 
 
-def stacked(vectors: Any, dtype: Any) -> Any:
+def stacked(vectors: Any, sizes: Any, dtype: Any) -> Any:
     """For each vector, an array of the common shape that has it along its axis."""
     n = len(vectors)
-    made = np.empty((n, *[len(x) for x in vectors]), dtype)
+    made = np.empty((n, *sizes), dtype)
     for k, x in enumerate(vectors):
         made[k] = laid(x, k, n)
     return made
 
 
 def indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
-    vectors = [np.arange(n, dtype=dtype) for n in tuple(dimensions)]
+    sizes = tuple(dimensions)
+    vectors = [np.arange(n, dtype=dtype) for n in sizes]
     if sparse:
         return tuple([laid(x, k, len(vectors)) for k, x in enumerate(vectors)])
-    return stacked(vectors, dtype)
+    return stacked(vectors, sizes, dtype)
 
 
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float) -> Any:
@@ -147,7 +148,8 @@ def mgrid(key: Any) -> Any:
         return ranged(key)
     steps = [grid_step(part) for part in key]
     dtype = np.result_type(0, *[x for step in steps for x in step[3]])
-    return stacked([np.arange(size, dtype=dtype) * step + start for start, step, size, _ in steps], dtype)
+    vectors = [np.arange(size, dtype=dtype) * step + start for start, step, size, _ in steps]
+    return stacked(vectors, [step[2] for step in steps], dtype)
 
 
 def ogrid(key: Any) -> Any:
