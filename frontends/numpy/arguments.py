@@ -210,7 +210,7 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
     return ArrayKey(x.dtype.name, dims, order, layout, flags.writeable, repeated)
 
 
-_STATIC_KINDS = frozenset((str, types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.sum)))
+_STATIC_KINDS = frozenset((str, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.sum)))
 _DYNAMIC = frozenset((float, complex, bool, *(dtype.type for dtype in SUPPORTED_DTYPES)))
 
 

@@ -11,7 +11,10 @@ import types
 from abc import ABCMeta
 from collections.abc import Collection, Iterator, Sequence
 from enum import Enum
+from functools import lru_cache
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arguments import is_static, key_of
@@ -25,6 +28,8 @@ MAX_DEPTH = 40
 
 Tree = tuple[Any, ...]
 """For each argument: None (a leaf), the number of a container met before, or (type, keys, one such for each item)."""
+_LEAVES = frozenset((np.ndarray, float, int, bool, complex, str, type(None), np.float64, types.FunctionType))
+"""Most arguments are one of these."""
 _KEYS = (str, int, bool, float, type(None), bytes)
 
 
@@ -47,10 +52,16 @@ def is_object(x: Any) -> bool:
     """Whether an object's attributes can be read one by one: of a class written in Python, with nothing of its own in
     the way."""
     kind = type(x)
+    return type(kind) in (type, ABCMeta) and has_plain_objects(kind)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=512)
+def has_plain_objects(kind: type) -> bool:
+    """The same of a class."""
     if kind is types.SimpleNamespace:
         return True
     ours = kind is object or hasattr(kind, "__array__") or kind.__module__.startswith(("numpy", "scipy", "tracebuf"))
-    if ours or type(kind) not in (type, ABCMeta) or isinstance(x, (BaseException, Enum)) or is_static(x):
+    if ours or issubclass(kind, (BaseException, Enum, str, int, float, complex, type)):
         return False
     if "__getattribute__" in {n for c in kind.__mro__[:-1] for n in vars(c)} or getattr(kind, "__tracebuf__", False):
         return False
@@ -68,6 +79,8 @@ def is_written_in_python(kind: type) -> bool:
 def is_box(x: Any) -> bool:
     """Whether an argument holds others."""
     kind = type(x)
+    if type(kind) is type and kind in _LEAVES:
+        return False
     if kind is list or kind is dict:
         return True
     if isinstance(x, tuple):
