@@ -42,8 +42,9 @@ FORMS = """
 'ij,jk,kl->il', a, b, b.T, optimize=['einsum_path', (1, 2), (0, 1)]|'ij,j->i', one, v|'ij,ij->ij', one, a
 'i,i->', v, one[0, :1]|'ij,jk->ik', a, one.T|a, [0, 1], b, [1, 2]|a, [0, 1], b, [1, 2], [2, 0]
 t, [Ellipsis, 0], [Ellipsis]|[1, 2], [0], [3.0, 4], [0], []|'ij,jk->ik', a, b, out=o|'i,i', i8, i8
-'i,i', i8, i8, out=wide|'i,i', i8, i8, dtype=np.int32|'i,', i8, 1000|'i->ii', v|'ij,jk', a, a|'i', a|'ii->i', a
-'i->j', v|'i..', v|'i,i', v|'ij,jk->ik', a, b, out=o.T|'i', v, dtype=np.int8|'i,', i8, 2.0, out=wide|'...i->i', a
+'i,i', i8, i8, out=wide|'i,i', i8, i8, dtype=np.int32|'i,', i8, 1000|'ij,jk', a, b, order='F'
+'bij,jk->ibk', t, b, order='C'|'ij->ji', a, order='F'|'i->ii', v|'ij,jk', a, a|'i', a|'ii->i', a|'i->j', v|'i..', v
+'i,i', v|'ij,jk->ik', a, b, out=o.T|'i', v, dtype=np.int8|'i,', i8, 2.0, out=wide|'...i->i', a
 'ij,jk->ik', a, b, out=o.astype(np.float32)
 """
 
@@ -145,4 +146,4 @@ def test_what_is_refused() -> None:
         return total
 
     refused(repeated, random(5), random(5), 5)
-    refused(program("def f(a):\n    return np.einsum('ij->ji', a, order='C')"), random(2, 2))
+    refused(program("def f(a):\n    return np.einsum('ij,jk', a, a, order='A')"), random(2, 2))

@@ -26,6 +26,7 @@ a @ b|a @ m|x @ b|a @ v|v @ b|a @ one|four @ five|four @ m[:, :3]|i @ k|bools @ 
 empty @ m|a @ a|a @ w|four @ b|np.matmul(a, b, out=c)|np.dot(a, m)|np.dot(a, v)|np.dot(v, b)|np.dot(a, b)|np.dot(x, b)
 np.dot(four, five)|np.dot(i, k)|np.dot(a, b, out=c)|a.dot(m)|np.dot(a, w)|np.dot(2, v)
 four.transpose(2, 3, 0, 1) @ np.ones((2, 7))
+np.dot(a, [1, 2, 3, 4])|np.dot([1, 2.5, 2], w)|np.inner([1, 2, 3, 4], v)|v.dot([1, 2, 3, 4])|np.vdot([1, 2, 3], w)
 np.inner(v, v)|np.inner(a, v)|np.inner(x, m)|np.inner(x, x)|np.inner(a, x)|np.inner(v, 2)|np.inner(2, 3)|np.inner(v, w)
 np.outer(v, w)|np.outer(v, 2)|np.outer(i[0, 0], w)|np.outer(v, w, out=np.zeros((4, 3)))|np.vdot(v, v)|np.vdot(v, w)
 a[:, ::-1] @ b[..., ::2]|a[:, None] @ b|a[:1] @ b

@@ -26,7 +26,7 @@ from tracebuf.frontends.numpy.fresh import array_of, as_array, only, strong
 from tracebuf.frontends.numpy.products import matmul
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import deliver
-from tracebuf.frontends.numpy.reshape import reshaped, whole_number
+from tracebuf.frontends.numpy.reshape import order_of, reshaped, whole_number
 from tracebuf.frontends.numpy.ufuncs import out_of, supported
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, axis_order
 from tracebuf.ir.dims import product
@@ -48,7 +48,8 @@ def einsum(
     text, values = written(operands)
     items = [operand(r, x) for x in values]
     into = out_of(r, out)
-    only(r, "np.einsum", order=(order, "K"))
+    if order_of(order, "CFAK") == "A" or (order != "K" and optimize is not False):
+        only(r, "np.einsum", order=(order, "K"))
     is_view = try_out(text, items, into, dtype, casting)
     terms, result = parse(text, [x.ndim if isinstance(x, ArrayRef) else 0 for x in items])
     labelled = [diagonals(r, x, term) for x, term in zip(items, terms)]
@@ -60,7 +61,7 @@ def einsum(
     if optimize is not False and len(labelled) > 1:
         found, is_array = along_path(r, text, labelled, result, sizes, element, optimize)
         return found if into is None and is_array else deliver(r, found, into, "einsum")
-    return deliver(r, meet(r, labelled, result, sizes, element), into, "einsum")
+    return deliver(r, meet(r, labelled, result, sizes, element, order_of(order, "CFK")), into, "einsum")
 
 
 def operand(r: Recorder, x: Any) -> ArrayRef | NpScalar:
@@ -140,10 +141,13 @@ def diagonals(r: Recorder, x: Any, term: str) -> Labelled:
 # -- all at once
 
 
-def meet(r: Recorder, items: Sequence[Labelled], out: str, sizes: Sizes, element: ScalarType) -> ArrayRef:
-    """All operands together, as without `optimize=`."""
+def meet(
+    r: Recorder, items: Sequence[Labelled], out: str, sizes: Sizes, element: ScalarType, layout: str = "K"
+) -> ArrayRef:
+    """All operands together, as without `optimize=`; `layout`: the result's `order=`."""
     parts = [fitted(r, x, sizes) for x in items]
-    order = k_order(parts, out)
+    rows = tuple(range(len(out)))
+    order = k_order(parts, out) if layout == "K" else rows if layout == "C" else rows[::-1]
     if len(parts) == 2:
         made = contract_pair(r, parts[0], parts[1], out, sizes, element, order)
         if made is not None:

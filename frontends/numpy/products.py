@@ -11,7 +11,7 @@ from numpy._core import _exceptions
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import host_linalg
 from tracebuf.frontends.numpy.broadcasting import broadcast, shape_text
-from tracebuf.frontends.numpy.fresh import as_array, copy_of, only, strong
+from tracebuf.frontends.numpy.fresh import as_array, as_operand, copy_of, only, strong
 from tracebuf.frontends.numpy.loops import at, for_all
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of, power, reduce
@@ -151,7 +151,7 @@ def inplace_matmul(r: Recorder, a: ArrayRef, b: Any) -> ArrayRef:
 
 def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
     """np.dot: products of vectors and matrices, or with a number."""
-    into = out_of(r, out)
+    a, b, into = as_operand(r, a), as_operand(r, b), out_of(r, out)
     if all(isinstance(x, ArrayRef) and x.ndim for x in (a, b)):
         made = matmul(r, a, b, "dot", into)
         return NpScalar(r.load(into, ()), into.element) if into is not None and not into.ndim else made
@@ -218,6 +218,7 @@ def as_element(r: Recorder, ref: ArrayRef, element: ScalarType) -> Value:
 
 def inner(r: Recorder, a: Any, b: Any) -> Any:
     """np.inner: the last axis of `a` with the last of `b`."""
+    a, b = as_operand(r, a), as_operand(r, b)
     if not all(isinstance(x, ArrayRef) and x.ndim for x in (a, b)):
         return dot(r, a, b)
     axes = (*range(b.ndim - 2), b.ndim - 1, b.ndim - 2)
