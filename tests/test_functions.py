@@ -22,6 +22,19 @@ def test_every_known_function_can_be_drawn() -> None:
         drawn(name, picker(random.Random(0)))
 
 
+PARTS = 12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_few_calls_of_every_function(part: int) -> None:
+    """Rule C1 for each function of the table; `python -m tracebuf.testing.functions` runs as many as one likes."""
+    failed = []
+    for name in known_names()[part::PARTS]:
+        failed += run(name, seed=0, seconds=60, most=3).failures.values()
+    assert not failed, "\n".join(failed)
+
+
 def test_every_key_of_the_tables_has_a_name() -> None:
     named = {id(names.object_of(n)) for n in names.public()}
     own = [f for f in known.HANDLERS if not getattr(f, "__module__", "").startswith("tracebuf")]
