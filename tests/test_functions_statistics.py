@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from tests.forms import check_forms
+from tests.agreement import program
+from tests.forms import VALUES, check_forms
 from tests.params import slow_but
+from tracebuf import bufferize
+from tracebuf.testing.ladder import climb
 
 FORMS = {
     "ptp": """
@@ -106,3 +110,35 @@ ULP = dict.fromkeys(("average", "running", "nan", "nanvar", "moments", "trapezoi
 @pytest.mark.parametrize("group", slow_but(["nanvar", "gradient"], FORMS))
 def test_c1_forms(group: str) -> None:
     check_forms(FORMS[group], ULP.get(group, 0))
+
+
+@pytest.mark.slow
+def test_z1_on_every_rung_and_at_other_sizes() -> None:
+    f = program("""
+        def f(a, x):
+            gy, gx = np.gradient(a, x[: a.shape[0]], 0.5)
+            w = np.isclose(a, a[0]) * 1.0 + x[: a.shape[1]]
+            mean, scale = np.average(a, axis=1, weights=w[0], returned=True)
+            b = np.where(a > 1, np.nan, a)
+            found = np.nanmean(b, axis=0), np.nanvar(b, axis=1), np.nan_to_num(b, nan=x[0])
+            area, turned = np.trapezoid(a, x[: a.shape[1]]), np.unwrap(a * 5)
+            sums = np.cumulative_sum(a, axis=1, include_initial=True)
+            rest = np.allclose(a, a), np.pad(a, 2, "edge"), np.block([[a, a], [a, a]])
+            return gy, gx, mean, scale, found, area, turned, sums, rest
+        """)
+    climb(f, (VALUES["a"], VALUES["sv"]), again=[(VALUES["T"][:, :3], VALUES["sv"] * 2)], tolerance=1e-12)
+
+
+@pytest.mark.parametrize(
+    "text, allocations",
+    [("np.allclose(a, b)", 0), ("np.array_equal(a, b)", 0), ("np.nanvar(a)", 0), ("np.nanmean(a)", 0),
+     ("np.isclose(a, b)", 1), ("np.nan_to_num(a)", 1), ("np.tril(a)", 1), ("np.block([[a, b], [b, a]])", 1),
+     ("np.tile(a, (2, 3))", 1), ("np.select([a > 0.5, b > 0.5], [a, b])", 1), ("np.isin(a, [1, 2])", 1),
+     ("np.roll(a, (1, 2), (0, 1))", 1), ("np.average(a, weights=b)", 0), ("np.gradient(a, axis=0)", 1)],
+)  # fmt: skip
+def test_nothing_is_made_but_the_result(text: str, allocations: int) -> None:
+    f = bufferize(program(f"def f(a, b):\n    return {text}"))
+    a = np.random.default_rng(1).random((30, 40))
+    text = str(f.explain(a, a.copy()))
+    count = ("no allocations", "1 allocation")[allocations]
+    assert f"{count}, no copies" in text, text

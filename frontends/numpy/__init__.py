@@ -13,6 +13,7 @@ Where to look, from what is known first to what knows the rest:
     reductions, ordered, running, pairs, products, contractions, einsum, convolutions, vectors, covariance, fresh,
     creation, stacking, loops
                                      the rest of NumPy's functions
+    formulas, padding                functions that are traced as others: what NumPy itself writes in Python
     callables, iterators, folds_of_iterators, texts
                                      callees that the interpreter answers itself
     functions, aggregates, ufunc_calls

@@ -194,8 +194,8 @@ def cumulative(ufunc: Any, x: Any, axis: Any, dtype: Any, out: Any, include_init
     found = ufunc.accumulate(x, axis=axis, dtype=dtype, out=out)
     if not include_initial:
         return found
-    first = np.full_like(found[along(axis, slice(0, 1))], ufunc.identity, shape=tuple(
-        [1 if k == axis else x.shape[k] for k in range(x.ndim)]))  # fmt: skip
+    shape = tuple([1 if k == axis else x.shape[k] for k in range(x.ndim)])
+    first = np.full_like(found, ufunc.identity, shape=shape)
     return np.concatenate([first, found], axis=axis)
 
 
