@@ -211,6 +211,42 @@ TRIED = sections(
     except ValueError:
         a[1] = 6
     return a
+    # an exception in the place of another
+    x = a[int(a[0])]
+    try:
+        try:
+            raise KeyError('x')
+        finally:
+            a[0] = 5
+            a + np.zeros(4)
+    except ValueError:
+        return a
+    # one that nobody takes
+    x = a[int(a[0])]
+    try:
+        a + np.zeros(4)
+    except KeyError:
+        return x
+    finally:
+        a.nothing
+    # a handler that raises
+    try:
+        try:
+            a + np.zeros(4)
+        except ValueError:
+            a[0] = 3
+            raise KeyError('x')
+        finally:
+            a[1] = 4
+    except KeyError:
+        a[2] = 5
+    return a
+    # return out of suppress
+    with contextlib.suppress(ValueError):
+        if n > 3:
+            return a
+        a + np.zeros(4)
+    return -a
     # names from before
     b = a
     try:
@@ -324,6 +360,20 @@ REFUSED = sections(
         return a
     finally:
         return n
+    # finally that may raise: run time
+    try:
+        x = a[int(a[0])]
+    finally:
+        x = a[int(a[1])]
+    return x
+    # what surely raises, in a branch: run time
+    x = a[int(a[0])]
+    if x > 0:
+        try:
+            y = 1 // int(a[0] - a[0])
+        finally:
+            a + np.zeros(4)
+    return x
     # global: `global`
     global COUNT
     COUNT = 1

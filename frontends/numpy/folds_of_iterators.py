@@ -40,8 +40,8 @@ EMPTY = {
 NAMES = ("items", "total", "best", "found", "x", "f")
 
 
-def is_folded(i: Expressions, it: Any) -> bool:
-    """Whether going through something this way is a loop."""
+def is_folded(i: Expressions, it: Any, lists: bool = False) -> bool:
+    """Whether going through something this way is a loop; `lists`: or the tests on a list's items, one by one."""
     if isinstance(it, Range):
         return not i.short(it)
     if not isinstance(it, Once) or it.left is not None:
@@ -50,7 +50,7 @@ def is_folded(i: Expressions, it: Any) -> bool:
         return it.kind in ("map", "zip", "enumerate", "reversed", "iterator", "starmap", "product")
     node, _, first, _ = it.source
     if stored([node]) or isinstance(first, list):
-        return False
+        return lists and bool(node.generators[0].ifs) and not stored([node])
     return isinstance(first, Once) or bool(node.generators[0].ifs) or len(node.generators) > 1 or not i.short(first)
 
 

@@ -243,7 +243,7 @@ def hand_over(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwa
             named = {k: v for k, v in kwargs.items() if k != "default"} if items else kwargs
             return i.call(node, function, [items, *rest], named)
 
-        if fits and is_folded(i, first):
+        if fits and is_folded(i, first, lists=True):
             return fold(i, function, first, next(iter(named.values()), 0), "default" in named, short)
         return short(known(i, first))
     if isinstance(getattr(function, "__self__", None), str) or takes(function):

@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.kinds import JUMP, RETURN, Env
 from tracebuf.frontends.numpy.liveness import leaves_by
 from tracebuf.frontends.numpy.recorder import DeadEnd, Recorder
 from tracebuf.ir.core import Block, Op
+from tracebuf.ir.location import Location
 from tracebuf.ops import checks
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 JUMPS = (ast.Return, ast.Break, ast.Continue)
 Kinds = tuple[type[BaseException], ...]
+Error = tuple[BaseException, Location] | None
 ENTERED: dict[Any, tuple[str, ...]] = {np.errstate: ("raise", "call", "print", "log"), np.printoptions: (),
                                        warnings.catch_warnings: (), contextlib.nullcontext: ()}  # fmt: skip
 """Contexts that change nothing that compiled code does, and the words among their arguments that would."""
@@ -51,41 +53,48 @@ class Protected:
     def stmt_Try(self, node: ast.Try, env: Env) -> None:
         if node.finalbody and leaves_by(node.finalbody, *JUMPS):
             raise self.refuse(node.finalbody[0], "a jump out of `finally`", "jump behind the `try`")
+        block = self.r.frame.block
+        before = stops(block)
         try:
-            self.attempt(node, env)
-        except (TracebufError, DeadEnd):
+            error = self.attempt(node, env)
+        except DeadEnd:
+            if node.finalbody:
+                raise self.unforeseen(node) from None
             raise
-        except Exception:
-            self.finish(node, env)
-            raise
-        self.finish(node, env)
-
-    def finish(self, node: ast.Try, env: Env) -> None:
-        """`finally`, on every path."""
+        inside = stops(block)
         jump = {name: env.pop(name) for name in (JUMP, RETURN) if name in env}
         self.block(node.finalbody, env)
         env.update(jump)
+        if len(inside) > len(before) and len(stops(block)) > len(inside):  # an exception may take another one's place
+            raise self.unforeseen(node)
+        self.raise_again(error)
 
-    def attempt(self, node: ast.Try, env: Env) -> None:
-        """The body with its handlers, and `else`."""
-        if not node.handlers:
-            return self.block(node.body, env)
+    def attempt(self, node: ast.Try, env: Env) -> Error:
+        """The body with its handlers, and `else`; the exception that is raised in the end."""
         handlers = [(self.kinds_of(h, env), h) for h in node.handlers]
         error = self.tried(node, tuple(k for kinds, _ in handlers for k in kinds), lambda: self.block(node.body, env))
         if error is None:
             if node.orelse and leaves_by(node.body, *JUMPS):
                 raise self.refuse(node.orelse[0], "`else` of a `try` that may be left before", "write it into the body")
-            return self.block(node.orelse, env)
-        handler = next(h for kinds, h in handlers if isinstance(error, kinds))
-        self.handling.append(error)
+            return self.tried(node, (), lambda: self.block(node.orelse, env))
+        handler = next((h for kinds, h in handlers if isinstance(error[0], kinds)), None)
+        if handler is None:
+            return error
+        self.handling.append(error[0])
         if handler.name:
-            env[handler.name] = error
+            env[handler.name] = error[0]
         try:
-            self.block(handler.body, env)
+            return self.tried(node, (), lambda: self.block(handler.body, env))
         finally:
             self.handling.pop()
             if handler.name:
                 env.pop(handler.name, None)
+
+    def raise_again(self, error: Error) -> None:
+        """Raises what no handler took, where it is reached."""
+        if error is not None:
+            self.r.loc = error[1]
+            self.r.fail(error[0])
 
     def kinds_of(self, handler: ast.ExceptHandler, env: Env) -> Kinds:
         """The classes that a handler takes."""
@@ -95,31 +104,29 @@ class Protected:
             raise TypeError("catching classes that do not inherit from BaseException is not allowed")
         return kinds
 
-    def tried(self, node: ast.AST, kinds: Kinds, run: Callable[[], None]) -> BaseException | None:
-        """The exception of these classes that a body surely raises; None where it raises none of them."""
+    def tried(self, node: ast.AST, kinds: Kinds, run: Callable[[], None]) -> Error:
+        """The exception that a body surely raises, and where. Refuses what may raise one of these classes at run
+        time."""
         r, scope, frame = self.r, self.scopes[-1], self.r.frame
-        before, error = stops(frame.block), None
+        before = stops(frame.block)
         cells, targets = len(scope.cells), len(scope.targets)
         r.surely.append(lambda: r.frame is frame and len(stops(frame.block)) == len(before))
+        found: Error = None
         try:
             run()
         except (TracebufError, DeadEnd) as stopped:
             if isinstance(stopped, DeadEnd) and may_catch(frame.block, before, kinds):
                 raise self.unforeseen(node) from None
             raise
-        except Exception as found:
-            error = found.with_traceback(None)  # which holds what was traced
+        except Exception as error:
+            found = error.with_traceback(None), r.loc  # a traceback holds what was traced
         finally:
             r.surely.pop()
-        if error is None and may_catch(frame.block, before, kinds):
+        if found is None and may_catch(frame.block, before, kinds):
             raise self.unforeseen(node)
-        if error is not None:
+        if found is not None:
             del scope.cells[cells:], scope.targets[targets:]
-            if not isinstance(error, kinds):
-                if hasattr(error, "__notes__"):
-                    del error.__notes__
-                r.fail(error)  # where it is reached, as if there were no `try`
-        return error
+        return found
 
     def unforeseen(self, node: ast.AST) -> UnsupportedError:
         return self.refuse(node, *rewrites.statement(ast.Try([], [], [], [])))
@@ -140,9 +147,9 @@ class Protected:
                 self.assign(entered.optional_vars, args[0] if args else None, env)
         if not suppressed:
             return self.block(node.body, env)
-        if leaves_by(node.body, *JUMPS):
-            raise self.refuse(node, "a jump out of `with contextlib.suppress`", "jump behind it")
-        self.tried(node, tuple(suppressed), lambda: self.block(node.body, env))
+        error = self.tried(node, tuple(suppressed), lambda: self.block(node.body, env))
+        if error is not None and not isinstance(error[0], tuple(suppressed)):
+            self.raise_again(error)
 
     def enter(self, node: ast.With, function: Any, args: Sequence[Any], suppressed: list[type[BaseException]]) -> None:
         """Refuses a context that would have to be entered."""

@@ -235,6 +235,8 @@ class Statements(Expressions, Protected):
 
     def storable(self, node: ast.AST, value: Any) -> Any:
         """A value that may be stored into elements."""
+        if isinstance(value, Choice):
+            raise path_dependent(self.r, "<value>", "values of different types")
         numbers = (Scalar, *NUMBERS)
         if isinstance(value, (ArrayRef, *numbers)):
             return value
