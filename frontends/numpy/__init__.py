@@ -3,7 +3,10 @@
 Where to look, from what is known first to what knows the rest:
 
     values, frames, recorder         storages, references and traced numbers; where ops go, and what is known of sizes
-    arguments, captures, outputs     what of a call joins the key; arrays from outside; `f(..., out=buffer)`
+    arguments, containers, captures, outputs, results
+                                     what of a call joins the key; containers and what is from outside; `f(...,
+                                     out=buffer)`; what a call gives back and changes
+    heap, dicts, records, operators  lists, dicts and objects: which is which, attributes, methods, operators
     ufuncs, broadcasting, conditions dtypes and bodies of elementwise functions, shapes that meet, checks
     indexing, reshape, shapes        views and elements, read and stored to
     complexes, pycomplex, pycmath, parts
@@ -18,8 +21,9 @@ Where to look, from what is known first to what knows the rest:
                                      callees that the interpreter answers itself
     functions, aggregates, ufunc_calls
                                      the tables that find a function by itself
-    kinds, identity, choices, joins  what names hold where paths meet
-    loop_plan, loop_head, loop_judge, loop_close, loop_trace, iteration
+    kinds, identity, choices, joins, box_joins
+                                     what names and containers hold where paths meet
+    loop_plan, loop_head, loop_judge, loop_close, loop_trace, box_loops, iteration
                                      loops: what they carry is discovered by tracing the body
     source, matching, liveness, objects, comprehensions, expressions, protected, statements, interpreter
                                      the interpreter of the function's syntax tree

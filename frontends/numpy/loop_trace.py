@@ -98,7 +98,7 @@ def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: Plan, peeled: int) -> L
             break
     plan.peels = True
     if peeled == MAX_PEELED:
-        raise path_dependent(r, plan.peel or "this loop's arrays", "another array in each iteration")
+        raise path_dependent(r, plan.peel or "this loop's arrays", "another array or object in each iteration")
     return None
 
 

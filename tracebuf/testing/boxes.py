@@ -16,7 +16,7 @@ from typing import Any
 from tracebuf.api import bufferize
 from tracebuf.testing.ladder import Mismatch, Outcome, Rules, call, compare, copy_first, rung
 
-KINDS = ("dict", "object", "list", "namespace", "nested", "tuple")
+KINDS = ("dict", "object", "list", "namespace", "nested", "tuple", "named")
 
 
 def boxed_text(text: str, draw: random.Random) -> str | None:
@@ -28,11 +28,13 @@ def boxed_text(text: str, draw: random.Random) -> str | None:
     stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
     late = [n for n in sorted(stored - {*parameters}) if draw.random() < 0.5]
     names = [n for n in (*own, *late) if n not in shadowed(function)]
-    if not names:
-        return None
     kind = draw.choice(KINDS)
     if kind == "tuple":  # holds what holds the names
         names = [n for n in names if n in parameters]
+    if kind == "named":  # cannot be stored into
+        names = [n for n in names if n in parameters and n not in stored]
+    if not names:
+        return None
     body = [_Boxes(kind, names).visit(s) for s in function.body]
     if draw.random() < 0.5:
         body = [_AlsoReturned().visit(s) for s in body]
@@ -75,6 +77,9 @@ def maker(kind: str, names: Sequence[str], parameters: Sequence[str]) -> str:
         return head + "[" + ", ".join(values.values()) + "]"
     if kind == "tuple":
         return head + f"({pairs}, 1.5)"
+    if kind == "named":
+        named = f"from collections import namedtuple\n\n\nNames = namedtuple('Names', {list(names)!r})\n\n\n"
+        return named + head + f"Names({', '.join(names)})"
     if kind == "nested":
         return head + '{"in": [1, ' + pairs + '], "n": 2}'
     if kind == "namespace":
@@ -94,7 +99,7 @@ class _Boxes(ast.NodeTransformer):
         if node.id not in self.names:
             return node
         box: ast.expr = ast.Name("S", ast.Load())
-        if self.kind in ("object", "namespace"):
+        if self.kind in ("object", "namespace", "named"):
             return ast.Attribute(box, node.id, node.ctx)
         if self.kind == "nested":
             box = ast.Subscript(ast.Subscript(box, ast.Constant("in"), ast.Load()), ast.Constant(1), ast.Load())
