@@ -63,10 +63,12 @@ class Protected:
             raise
         inside = stops(block)
         jump = {name: env.pop(name) for name in (JUMP, RETURN) if name in env}
-        self.block(node.finalbody, env)
+        try:
+            self.block(node.finalbody, env)
+        finally:
+            if len(inside) > len(before) and len(stops(block)) > len(inside):  # one may take the place of another
+                raise self.unforeseen(node) from None
         env.update(jump)
-        if len(inside) > len(before) and len(stops(block)) > len(inside):  # an exception may take another one's place
-            raise self.unforeseen(node)
         self.raise_again(error)
 
     def attempt(self, node: ast.Try, env: Env) -> Error:
