@@ -177,6 +177,23 @@ def test_errors(text: str) -> None:
     assert isinstance(agree(made(text), INT, -9, 2.0), Exception)
 
 
+OUT = [
+    "np.median(a, axis=0, out=a[1])", "np.median(a, axis=1, out=b[:5, 0])", "np.percentile(a, 30, axis=0, out=b[0])",
+    "np.fft.ifft2(b, out=b)", "np.fft.fft(a, axis=0, out=b)", "np.median(a, out=a[0])", "np.fft.fft(a, out=a)",
+    "np.linalg.multi_dot([a, a.T, a], out=b)", "np.nanmedian(a, 0, a[2])",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", slow_but(OUT[::3], OUT))
+def test_into_an_array(text: str) -> None:
+    f = program(f"def f(a, b):\n    x = {text}\n    return x, b[:2], a[1]")
+    agree(f, INT * 1.0, np.zeros((5, 6), complex))
+    agree(f, INT * 1.0, np.zeros((5, 6)))
+    frozen = INT * 1.0
+    frozen.flags.writeable = False
+    agree(f, frozen, np.zeros((6, 5)).T)
+
+
 def test_a_read_only_array_is_not_sorted() -> None:
     a = INT.copy()
     a.flags.writeable = False
@@ -188,7 +205,6 @@ def test_a_read_only_array_is_not_sorted() -> None:
     [
         "np.median(a, overwrite_input=True)",
         "np.histogram(a, 'auto')",
-        "np.median(a, out=a[0])",
         "np.sort(a, axis=a[0, 0])",
     ],
 )

@@ -17,7 +17,7 @@ from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.conditions import two_origins
 from tracebuf.frontends.numpy.creation import asarray
 from tracebuf.frontends.numpy.fresh import copy_of
-from tracebuf.frontends.numpy.host_kinds import Leaf, describe, signature
+from tracebuf.frontends.numpy.host_kinds import Leaf, describe, signature, takes_out
 from tracebuf.frontends.numpy.indexing import int_of
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axes_of, flag, kept_axes
@@ -84,9 +84,10 @@ class Entry:
         given = self.bind(r, args, kwargs)
         if self.refuses is not None:
             self.refuses(r, given)
-        if (out := given.pop("out", None)) is not None:
-            return self.writes(r, given, out)
+        out = given.pop("out", None)
         try:
+            if out is not None and takes_out(self.function, given, self.stand_ins or {}):
+                return self.writes(r, given, out)
             found = describe(self.function, given, self.stand_ins or {})
             sizes = [leaf.shape for leaf in found.leaves] if found.exact and not self.counts else self.shapes(r, given)
         except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:

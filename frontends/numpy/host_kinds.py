@@ -10,9 +10,9 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.fresh import k_order
 from tracebuf.frontends.numpy.values import ArrayRef, GuardedRef, PyInt, Scalar, stand_in
 
+T = TypeVar("T")
 SMALL = 64
 """Elements of a stand-in of its operand's very sizes."""
 
@@ -168,25 +169,50 @@ class Described:
 def describe(function: Callable[..., Any], given: Mapping[str, Any], instead: Mapping[str, Any]) -> Described:
     """What the function gives for these arguments, where `instead` replaces some (None: some that are sizes); what it
     raises for stand-ins."""
+    kinds, exact = kinds_of(given, instead)
+    if exact:
+        sure = not any(has_sizes(x) for name, x in given.items() if name not in instead)
+        return replace(described(function, tuple(kinds.items()), 3), exact=sure)
+    return first_that_works([partial(described, function, tuple(k.items()), n) for k, n in attempts(kinds)])
+
+
+def takes_out(function: Callable[..., Any], given: Mapping[str, Any], instead: Mapping[str, Any]) -> bool:
+    """Whether the function looks at `out=` at all; some of np.fft have the parameter and do not."""
+    kinds, exact = kinds_of(given, instead)
+
+    def attempt(kinds: Mapping[str, Any], size: int) -> bool:
+        arguments = {name: made(kind, size) for name, kind in kinds.items()}
+        out = np.empty_like(call_by_name(function, arguments))
+        return call_by_name(function, {**arguments, "out": out}) is out
+
+    return first_that_works([partial(attempt, *x) for x in ([(kinds, 3)] if exact else attempts(kinds))])
+
+
+def kinds_of(given: Mapping[str, Any], instead: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The kinds of arguments, and whether all sizes are known."""
     kinds = {name: kind_of(value) for name, value in given.items()}
     for name in given.keys() & instead.keys():
         value, kind = instead[name], kinds[name]
         kinds[name] = replace(kind, fill=value) if isinstance(kind, Kind) else Known(type(value), value)
     resized = any(instead.get(name, ...) is None for name in given)
-    exact = all(None not in kind.sizes for k in kinds.values() for kind in arrays_in(k)) and not resized
-    if exact:
-        sure = not any(has_sizes(x) for name, x in given.items() if name not in instead)
-        return replace(described(function, tuple(kinds.items()), 3), exact=sure)
+    return kinds, all(None not in kind.sizes for k in kinds.values() for kind in arrays_in(k)) and not resized
+
+
+def attempts(kinds: Mapping[str, Any]) -> list[tuple[dict[str, Any], int]]:
+    """Stand-ins to try where sizes are not all known: of sizes 3, or 0 where that is known; of 3; of 1."""
     nothing = {name: without_sizes(kind, 0) for name, kind in kinds.items()}
     unknown = {name: without_sizes(kind) for name, kind in kinds.items()}
-    error = None
-    for attempt, size in ((nothing, 3), (unknown, 3), (unknown, 1)):
+    return [(nothing, 3), (unknown, 3), (unknown, 1)]
+
+
+def first_that_works(tries: Sequence[Callable[[], T]]) -> T:
+    """What the first gives that raises nothing, else the error of the last."""
+    for attempt in tries[:-1]:
         try:
-            return described(function, tuple(attempt.items()), size)
-        except Exception as raised:
-            error = raised
-    assert error is not None
-    raise error
+            return attempt()
+        except Exception:
+            continue
+    return tries[-1]()
 
 
 def described(function: Callable[..., Any], kinds: tuple[tuple[str, Any], ...], size: int) -> Described:
