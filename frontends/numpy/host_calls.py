@@ -6,9 +6,9 @@ itself (`host_kinds`). What is wrong is raised when the program runs, by the fun
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, NoReturn
 
 import numpy as np
@@ -17,7 +17,7 @@ from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.conditions import two_origins
 from tracebuf.frontends.numpy.creation import asarray
 from tracebuf.frontends.numpy.fresh import copy_of
-from tracebuf.frontends.numpy.host_kinds import Leaf, describe, signature, takes_out
+from tracebuf.frontends.numpy.host_kinds import Leaf, describe, positional_of, signature, takes_out
 from tracebuf.frontends.numpy.indexing import int_of
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axes_of, flag, kept_axes
@@ -140,12 +140,12 @@ class Entry:
 
     def caller(self, pattern: Given) -> Callable[..., Any]:
         """Calls the function on the operands, and on what else is given."""
-        function, kinds = self.function, signature(self.function).parameters
-        by_place = {name for name in pattern if is_by_place(kinds[name])}
-        positional = [p for name, p in pattern.items() if name in by_place]
-        named = [(name, p) for name, p in pattern.items() if name not in by_place]
-        fixed = {name: p for name, p in named if not is_passed(p)}
-        passed = [(name, p) for name, p in named if name not in fixed]
+        function = self.function
+        leading = list(takewhile(lambda name: name in pattern, positional_of(function)))
+        positional = [pattern[name] for name in leading]
+        named = {name: p for name, p in pattern.items() if name not in leading}
+        fixed = {name: p for name, p in named.items() if not is_passed(p)}
+        passed = [(name, p) for name, p in named.items() if name not in fixed]
 
         def call(ins: Sequence[Any], **more: Any) -> Any:
             arguments = {name: fill(p, ins) for name, p in passed}

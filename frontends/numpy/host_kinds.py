@@ -91,13 +91,22 @@ def order_of(ref: ArrayRef) -> tuple[int, ...]:
         return tuple(range(ref.ndim))
     if isinstance(ref, GuardedRef) or ref.view.over is not None:
         return k_order(ref)
-    dims, order = ref.view.dims, ref.storage.order
+    dims, shape, order = ref.view.dims, ref.storage.shape, ref.storage.order
+    ranks, rank = {}, 0
+    for k, d in enumerate(order):
+        rank += k == 0 or shape[d] != 1  # the stride of what is around an axis of size 1 is the same
+        ranks[d] = rank
 
     def place(axis: int) -> tuple[bool, int, int]:
         d = dims[axis]
-        return (True, 0, axis) if d is None or ref.is_repeated(axis) else (False, order.index(d), axis)
+        return (True, 0, axis) if d is None or ref.is_repeated(axis) else (False, ranks[d], axis)
 
     return tuple(sorted(range(ref.ndim), key=place))
+
+
+def has_known_order(ref: ArrayRef) -> bool:
+    """Whether axes of size 1 have a known place in memory; an argument's may have any stride."""
+    return not isinstance(ref, GuardedRef) and ref.view.over is None and ref.storage.arg is None
 
 
 def arrays_in(kind: Any) -> list[Kind]:
@@ -238,6 +247,13 @@ def _described(function: Callable[..., Any], kinds: tuple[tuple[str, Any], ...],
 @lru_cache(maxsize=256)
 def signature(function: Callable[..., Any]) -> inspect.Signature:
     return inspect.signature(function)
+
+
+@lru_cache(maxsize=256)
+def positional_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The parameters that may be given by position; some must be, though the signature does not say it."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return tuple(name for name, p in signature(function).parameters.items() if p.kind in kinds)
 
 
 def call_by_name(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:

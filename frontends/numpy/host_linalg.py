@@ -10,7 +10,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import broadcast
 from tracebuf.frontends.numpy.fresh import only
-from tracebuf.frontends.numpy.host_calls import Arguments, Entry, Given, Shape, Shapes, UpTo, reduced
+from tracebuf.frontends.numpy.host_calls import Arguments, Entry, Given, Shape, Shapes, UpTo, dims, reduced
 from tracebuf.frontends.numpy.indexing import as_int
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axis_of
@@ -118,7 +118,7 @@ def tensorsolve_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     shape: Shape = given["a"].shape
     moved = [axis_of(r, axis, len(shape)) for axis in given.get("axes") or ()]
     order = [n for axis, n in enumerate(shape) if axis not in moved] + [shape[axis] for axis in moved]
-    return [order[len(given["b"].shape) :]]
+    return [order[len(dims(given["b"])) - len(order) :]]
 
 
 def matrix_norm_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
@@ -126,7 +126,7 @@ def matrix_norm_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 
 
 def polyfit_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
-    degree = as_int(r, given["deg"])
+    degree = as_int(r, int(given["deg"]) if isinstance(given["deg"], bool) else given["deg"])
     if degree is None:
         raise TypeError("the degree of a polynomial is an int")
     return [(add(degree, 1), *given["y"].shape[1:])]

@@ -27,6 +27,9 @@ HELPERS = {
     "larger": "def larger(x, y):\n    if x.sum() > y.sum():\n        return x\n    return y",
     "trimmed": "def trimmed(x):\n    while len(x) > 2:\n        x = x[1:-1]\n    return x",
     "mixed": "def mixed(x, k):\n    if k > 0:\n        x = x * k\n    x[0] = k\n    return x, k",
+    "ordered": "def ordered(x):\n    x.sort()\n    return np.sort(x)[::-1]",
+    "middle": "def middle(x):\n    return np.median(x, axis=0)",
+    "smooth": "def smooth(x):\n    return np.fft.irfft(np.fft.rfft(x)[:3], len(x) + 1)",
     "total": "def total(*parts, start=0):\n    for p in parts:\n        start = start + p\n    return start",
 }
 _CALLS = {
@@ -34,6 +37,7 @@ _CALLS = {
     "both": "{new}, {new}z = both({a}, {b})", "bump": "{new} = bump({a}, {i})", "rows": "{new} = rows({a})",
     "choose": "{new} = choose({a}, {x} > 1)", "first": "{new} = first({a})", "larger": "{new} = larger({a}, {b})",
     "trimmed": "{new} = trimmed({a})", "mixed": "{new}, s{new} = mixed({a}, {x})",
+    "ordered": "{new} = ordered({a})", "middle": "{new} = middle({a})", "smooth": "{new} = smooth({a})",
     "total": "{new} = total({a}, {b}, start={x})",
 }  # fmt: skip
 
