@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agreement import agree, program
+from agreement import agree, program, refused
 from params import slow_but
 
 import tracebuf
@@ -40,8 +40,8 @@ SHIFTS = [
 ALL = [*ANY, *DEFAULT, *REAL, *SHIFTS]
 
 
-def made(text: str) -> Any:
-    return program(f"def f(a, n, d):\n    return {text}")
+def made(text: str, first: str = "") -> Any:
+    return program(f"def f(a, n, d):\n    {first}\n    return {text}")
 
 
 @pytest.mark.parametrize("text", slow_but([*ANY[::4], *DEFAULT[:1], *REAL[:2], *SHIFTS[::4]], ALL))
@@ -64,9 +64,24 @@ def test_dtypes(text: str, dtype: Any) -> None:
 @pytest.mark.parametrize("layout", range(len(LAYOUTS)))
 @pytest.mark.parametrize("text", ALL)
 def test_layouts(text: str, layout: int) -> None:
-    agree(made(text), LAYOUTS[layout](A), 4, 0.1)
+    a = LAYOUTS[layout](A)
+    f = made(text, "a = a.copy()" if 1 in a.shape else "")
+    agree(f, a, 4, 0.1)
     if text not in REAL:
-        agree(made(text), LAYOUTS[layout](C), 1, 0.1)
+        agree(f, LAYOUTS[layout](C), 1, 0.1)
+
+
+@pytest.mark.parametrize("text", ["np.fft.fft(a, n)", "np.fft.fft2(a, (n, n))"])
+def test_an_axis_of_length_1_that_grows(text: str) -> None:
+    """The order of axes would depend on the stride of that axis."""
+    for a in (A[:, :1], A[:1]):
+        if a.shape[-1] == 1 or "2" in text:
+            assert "an axis of length 1 grows" in str(refused(made(text), a, 4, 0.1))
+        agree(made(text, "a = a.copy()"), a, 4, 0.1)
+        agree(made(text, "a = a[0, :, None] * 1.0"), a, 4, 0.1)
+        agree(made(text, "a = np.asfortranarray(a[None, 0] + 1)"), a, 4, 0.1)
+    for first in ("a = a[:, None]", "a = a[None]"):
+        (agree if "2" not in text else refused)(made(text, first), A[0], 4, 0.1)
 
 
 def frequencies(n, d):

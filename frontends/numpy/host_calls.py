@@ -182,11 +182,6 @@ class Entry:
         return run
 
 
-def is_by_place(p: inspect.Parameter) -> bool:
-    """Whether an argument is passed by its place: what must be given may have another name, or none."""
-    return p.kind is p.POSITIONAL_ONLY or (p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty)
-
-
 @dataclass(frozen=True, slots=True)
 class Bounded:
     """The shape of the buffer for a result, and the axis of which only the first part may be used."""

@@ -12,7 +12,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.creation import asarray, indexed
 from tracebuf.frontends.numpy.fresh import filled, k_order, only
 from tracebuf.frontends.numpy.host_calls import Arguments, Entry, Given, Shape, Shapes
-from tracebuf.frontends.numpy.host_kinds import call_by_name, has_known_order
+from tracebuf.frontends.numpy.host_kinds import call_by_name, has_known_place
 from tracebuf.frontends.numpy.indexing import as_int, store_view
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import axis_of
@@ -81,15 +81,17 @@ def over(points: Size, terms: Size, default: tuple[int, ...] | None = None) -> S
         for k in order:
             n = size_of(r, None if sizes is None or sizes[k] == -1 else sizes[k], default_sizes[k])
             shape[found[k]] = terms(n) if k == last else n
-        return [sure(r, given["a"], shape)]
+        return [sure(r, given["a"], shape, len(found))]
 
     return shapes
 
 
-def sure(r: Recorder, ref: ArrayRef, shape: Shape) -> Shape:
-    """The shape, unless the order of the result's axes depends on the stride of an axis of size 1, which grows."""
+def sure(r: Recorder, ref: ArrayRef, shape: Shape, steps: int = 1) -> Shape:
+    """The shape, unless the order of the result's axes depends on the stride of an axis of size 1, which grows (a new
+    axis has one of 0, but not in what a first of several steps makes of it)."""
     grown = [axis for axis, n in enumerate(ref.shape) if n == 1 and shape[axis] != 1]
-    if grown and len(shape) - list(shape).count(1) > 1 and not has_known_order(ref):
+    several = len(shape) - list(shape).count(1) > 1
+    if several and not all(has_known_place(ref, axis, steps == 1) for axis in grown):
         reason = "an axis of length 1 grows: the order of axes depends on its stride, which is not looked at"
         raise UnsupportedError(reason, location=r.loc, instead="pass a copy: np.fft.fft(a.copy(), n)")
     return shape

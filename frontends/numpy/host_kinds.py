@@ -104,9 +104,11 @@ def order_of(ref: ArrayRef) -> tuple[int, ...]:
     return tuple(sorted(range(ref.ndim), key=place))
 
 
-def has_known_order(ref: ArrayRef) -> bool:
-    """Whether axes of size 1 have a known place in memory; an argument's may have any stride."""
-    return not isinstance(ref, GuardedRef) and ref.view.over is None and ref.storage.arg is None
+def has_known_place(ref: ArrayRef, axis: int, new: bool) -> bool:
+    """Whether an axis of size 1 has a known place in memory: an argument's may have any stride; `new` ones."""
+    if isinstance(ref, GuardedRef) or ref.view.over is not None:
+        return False
+    return new if ref.view.dims[axis] is None else ref.storage.arg is None
 
 
 def arrays_in(kind: Any) -> list[Kind]:

@@ -29,7 +29,7 @@ HELPERS = {
     "mixed": "def mixed(x, k):\n    if k > 0:\n        x = x * k\n    x[0] = k\n    return x, k",
     "ordered": "def ordered(x):\n    x.sort()\n    return np.sort(x)[::-1]",
     "middle": "def middle(x):\n    return np.median(x, axis=0)",
-    "smooth": "def smooth(x):\n    return np.fft.irfft(np.fft.rfft(x)[:3], len(x) + 1)",
+    "smooth": "def smooth(x):\n    return np.fft.irfft(np.fft.rfft(x.copy())[:3], len(x) + 1)",
     "total": "def total(*parts, start=0):\n    for p in parts:\n        start = start + p\n    return start",
 }
 _CALLS = {
