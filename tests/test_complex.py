@@ -307,3 +307,20 @@ def test_messages_hold_complex_numbers() -> None:
         tracebuf.bufferize(f)(3 + 1j, np.complex128(1 - 2j))
     agree(f, 1 + 1j, np.complex64(3))
     agree(f, 1 + 1j, 1 + 1j)
+
+
+def test_host_calls_take_complex_numbers() -> None:
+    def scaled(a: np.ndarray, z: complex) -> np.ndarray:
+        assert type(z) is complex
+        return a * z
+
+    def negated(part: np.ndarray) -> None:
+        part *= -1
+
+    def f(a: np.ndarray, z: complex) -> Any:
+        made = tracebuf.host_call(scaled, a, z * 2, result_shape=a.shape, result_dtype=a.dtype)
+        tracebuf.host_call(negated, made.imag, writes=0)
+        return made, np.linalg.solve(np.eye(2) * z, a[:2]), np.fft.ifft(np.fft.fft(a) * z)
+
+    agree(f, some(4), 1 + 1j, ulp=64)
+    agree(program("def f(x, y): return [x] == [2j], x in (1j, 2j)"), 2j, 2j)

@@ -17,7 +17,16 @@ from tracebuf.frontends.numpy.fresh import element_of, shape_arg
 from tracebuf.frontends.numpy.host_calls import number, record
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.rewrites import name_of as name_of_type
-from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt, is_traced, storages_of
+from tracebuf.frontends.numpy.values import (
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    is_traced,
+    storages_of,
+)
 from tracebuf.ir.core import Value
 from tracebuf.ir.ndarray import address, array_at, leases, still_lent
 from tracebuf.ops.host import HostFunction, kept_error, read_only
@@ -150,7 +159,7 @@ def deliver(result: Any, outs: Sequence[np.ndarray], several: bool, name: str) -
 
 # -- traced
 
-Place = tuple[Literal["in", "out", "int", "float", "bool", "known"], Any]
+Place = tuple[Literal["in", "out", "int", "float", "complex", "bool", "known"], Any]
 """Where an argument is found when the program runs: among the inputs (and as which of Python's numbers), or the outs;
 or its value."""
 
@@ -165,7 +174,7 @@ class Call:
     several: bool
 
     def __call__(self, ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
-        kinds = {"int": int, "float": float, "bool": bool}
+        kinds = {"int": int, "float": float, "complex": complex, "bool": bool}
         args = []
         for kind, k in self.places:
             source = ins if kind != "out" else outs[self.n_results :]
@@ -225,7 +234,7 @@ def written_arrays(r: Recorder, arrays: Sequence[Any], positions: Declared) -> l
     return [arrays[k] for k in positions.writes]
 
 
-def passed(r: Recorder, x: Any) -> tuple[Literal["in", "int", "float", "bool", "known"], Any]:
+def passed(r: Recorder, x: Any) -> tuple[Literal["in", "int", "float", "complex", "bool", "known"], Any]:
     """How an argument that is only read is passed: an SSA value, or what is known now."""
     if isinstance(x, ArrayRef):
         return "in", r.read(x)
@@ -233,6 +242,8 @@ def passed(r: Recorder, x: Any) -> tuple[Literal["in", "int", "float", "bool", "
         return "int", r.index(x.expr)
     if isinstance(x, PyFloat):
         return "float", x.value
+    if isinstance(x, PyComplex):
+        return "complex", x.value
     if isinstance(x, PyBool):
         return "bool", x.value
     if isinstance(x, NpScalar):

@@ -26,6 +26,7 @@ from tracebuf.frontends.numpy.values import (
     ArrayRef,
     NpScalar,
     PyBool,
+    PyComplex,
     PyFloat,
     PyInt,
     Scalar,
@@ -223,7 +224,7 @@ def pass_on(r: Recorder, x: Any, ins: list[Value]) -> Any:
         return x
     if isinstance(x, NpScalar) and x.maybe_python:
         raise two_origins(r.loc)
-    types: dict[type, type] = {PyInt: int, PyFloat: float, PyBool: bool}
+    types: dict[type, type] = {PyInt: int, PyFloat: float, PyComplex: complex, PyBool: bool}
     ins.append(r.read(x) if isinstance(x, ArrayRef) else r.index(x.expr) if isinstance(x, PyInt) else x.value)
     return Passed(len(ins) - 1, types.get(type(x)))
 
@@ -246,7 +247,7 @@ def static(r: Recorder, value: Any, what: str) -> Any:
         return r.static_int(value.expr, what)
     if isinstance(value, (tuple, list)):
         return type(value)([static(r, v, what) for v in value])
-    if isinstance(value, (ArrayRef, NpScalar, PyFloat, PyBool)):
+    if isinstance(value, (ArrayRef, NpScalar, PyFloat, PyComplex, PyBool)):
         raise UnsupportedError(f"{what} is only known at run time", location=r.loc, instead="use a constant")
     return value
 

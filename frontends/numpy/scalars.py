@@ -243,7 +243,10 @@ def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
     if x is y:
         return True
     known = [v for v in (x, y) if not is_traced(v)]
-    floats = any(isinstance(v, PyFloat) or (isinstance(v, NpScalar) and v.element.component.is_float) for v in (x, y))
+    floats = any(
+        isinstance(v, (PyFloat, PyComplex)) or (isinstance(v, NpScalar) and v.element.component.is_float)
+        for v in (x, y)
+    )
     if any(isinstance(v, ArrayRef) for v in (x, y)) or (floats and (not known or known[0] != known[0])):
         raise UnsupportedError("an equality of tuples or lists of these", location=r.loc, instead="compare their items")
     found: bool | PyBool = truth(r, compare(r, "Eq", x, y))
