@@ -53,10 +53,12 @@ np.add(v, v, out=g, casting="safe")|np.add(v, v, out=g)|np.add(a, a, casting="fo
 np.add(v, 2.5, dtype=int, casting="unsafe")|np.less(a, i, dtype=bool)|np.sqrt(i, casting="equiv")
 np.sin(i, casting="no")|np.add([1, 2], 3)|np.add([1, 2], i8[:2])|np.maximum(v, [0, 1, 2, 3, 4.5])|np.sqrt((v[0], n))
 np.hypot([[1, 2]], p[:2])|np.add([v, x], [1])|np.sin([])|np.add([1, [2]], v)
-np.multiply((v, v), w[:2, None], out=np.zeros((2, 5)))|np.add(a, a, subok=True)|np.float_power(i, 2)|np.ldexp(a, i)
-np.heaviside(a, 0.5)|np.isnat(a)|np.bitwise_count(i)|np.bitwise_count(i8)|np.bitwise_count(u)|np.bitwise_count(a)
-np.spacing(odd)|np.nextafter(odd, 0)|np.reciprocal(i)|np.positive(u)|np.gcd(i, 6)|np.lcm(i, 6)|np.left_shift(i, 2)
-np.right_shift(u, 1)|np.signbit(odd)
+np.multiply((v, v), w[:2, None], out=np.zeros((2, 5)))|np.add(a, a, subok=True)
+np.add(a, a.T[:4, :4].T[0, 0], order="F")|np.add(t, 1, order="C")|np.hypot(a, i, order="f")|np.modf(t, order="F")
+np.sqrt(z, order="F")|np.add(a, a, order="X")|np.add(v, v[:, None], order="F", dtype=np.float32)|np.float_power(i, 2)
+np.ldexp(a, i)|np.heaviside(a, 0.5)|np.isnat(a)|np.bitwise_count(i)|np.bitwise_count(i8)|np.bitwise_count(u)
+np.bitwise_count(a)|np.spacing(odd)|np.nextafter(odd, 0)|np.reciprocal(i)|np.positive(u)|np.gcd(i, 6)|np.lcm(i, 6)
+np.left_shift(i, 2)|np.right_shift(u, 1)|np.signbit(odd)
 """
 REDUCE = """
 np.subtract.reduce(a)|np.subtract.reduce(a, axis=1)|np.subtract.reduce(v)|np.subtract.reduce(t, axis=1)
@@ -120,7 +122,7 @@ def test_c2_accumulate_reduceat_outer(text: str) -> None:
 
 def test_what_is_refused() -> None:
     for text in (
-        'np.add(v, v, order="C")', "np.subtract.reduce(a, out=k)", "np.subtract.accumulate(v, out=k)",
+        'np.add(v, v, order="A")', "np.subtract.reduce(a, out=k)", "np.subtract.accumulate(v, out=k)",
         "np.ldexp.reduce(k)", "np.sqrt(v, where=c)", "np.modf(v, where=c)", "np.modf(v, out=(x, x))",
         "np.frompyfunc(f, 1, 1)(v)",
     ):  # fmt: skip

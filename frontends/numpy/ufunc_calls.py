@@ -9,14 +9,24 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import rewrites
-from tracebuf.frontends.numpy.fresh import array_of, as_array, only, strong
+from tracebuf.frontends.numpy.broadcasting import broadcast
+from tracebuf.frontends.numpy.fresh import array_of, as_array, filled, only, strong
 from tracebuf.frontends.numpy.ordered import reduce_any, reduceat
 from tracebuf.frontends.numpy.pairs import elementwise_pair, outs_of
 from tracebuf.frontends.numpy.pycomplex import scalar_product
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of
+from tracebuf.frontends.numpy.reshape import order_of
 from tracebuf.frontends.numpy.running import accumulate
-from tracebuf.frontends.numpy.ufuncs import elementwise, is_operand, loop_dtypes, mask_of, out_of, weak_type
+from tracebuf.frontends.numpy.ufuncs import (
+    elementwise,
+    is_operand,
+    loop_dtypes,
+    mask_of,
+    out_of,
+    supported,
+    weak_type,
+)
 from tracebuf.frontends.numpy.values import ArrayRef, is_traced, storages_of
 from tracebuf.frontends.numpy.vectors import GENERALISED, generalised
 
@@ -24,7 +34,7 @@ CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
 def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """`ufunc(*args, out=, where=, dtype=, casting=)`; other parameters only with what they are by default."""
+    """`ufunc(*args, out=, where=, dtype=, casting=, order=)`; others only with what they are by default."""
     out, name = kwargs.get("out"), ufunc.__name__
     given = [*args, *(out if isinstance(out, tuple) else (out,)), kwargs.get("where")]
     if not any(is_traced(a) or isinstance(a, (list, tuple)) for a in given):
@@ -32,9 +42,10 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
     if not ufunc.nin <= len(args) <= ufunc.nargs:
         takes = f"takes from {ufunc.nin} to {ufunc.nargs} positional arguments but {len(args)} were given"
         raise TypeError(f"{name}() {takes}")
-    rest = {k: v for k, v in kwargs.items() if k not in ("out", "where", "dtype", "casting")}
-    known = {"order": "K", "subok": True}
-    only(r, f"np.{name}", **{k: (v, known.get(k)) for k, v in rest.items()})
+    rest = {k: v for k, v in kwargs.items() if k not in ("out", "where", "dtype", "casting", "order")}
+    layout = order_of(kwargs.get("order", "K"), "CFAK")
+    only(r, f"np.{name}", order=("A" if layout == "A" else "K", "K"))
+    only(r, f"np.{name}", **{k: (v, {"subok": True}.get(k)) for k, v in rest.items()})
     if len(args) > ufunc.nin and out is not None:
         raise TypeError("cannot specify 'out' as both a positional and keyword argument")
     operands = [operand_of(r, x, name) for x in args[: ufunc.nin]]
@@ -49,8 +60,10 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
         raise ValueError(f"casting must be one of {', '.join(map(repr, CASTINGS))} (got {casting!r})")
     wanted = None if wanted is None else np.dtype(wanted)
     if ufunc in GENERALISED:
-        only(r, f"np.{name}", where=(mask, None))
+        only(r, f"np.{name}", where=(mask, None), order=(layout, "K"))
         return generalised(r, ufunc, operands, outs[0], wanted, casting)
+    if layout != "K" and mask is None:
+        outs = laid_out(r, ufunc, operands, outs, wanted, casting, layout)
     if ufunc.nout == 2:
         check_mask(r, ufunc, operands, mask, outs)
         return elementwise_pair(r, ufunc, operands, outs, mask, wanted, casting)
@@ -61,6 +74,20 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
             return made
     check_mask(r, ufunc, operands, mask, [into])
     return elementwise(r, ufunc, operands, into, mask, wanted, casting, called=True)
+
+
+def laid_out(
+    r: Recorder, ufunc: np.ufunc, operands: Sequence[Any], outs: list[ArrayRef | None], wanted: np.dtype | None,
+    casting: Any, layout: str,
+) -> list[ArrayRef | None]:  # fmt: skip
+    """New arrays in rows ("C") or columns ("F") for the results that have no array to go into."""
+    shape = broadcast(r, [x.shape for x in (*operands, *outs) if isinstance(x, ArrayRef)])
+    if not shape:
+        return outs
+    dtypes = loop_dtypes(ufunc, tuple(weak_type(x) for x in operands), wanted, casting)[ufunc.nin :]
+    order = range(len(shape)) if layout == "C" else range(len(shape))[::-1]
+    elements = [supported(d, f"np.{ufunc.__name__} of these operands", r.loc) for d in dtypes]
+    return [filled(r, shape, t, None, order) if x is None else x for x, t in zip(outs, elements)]
 
 
 def operand_of(r: Recorder, x: Any, name: str) -> Any:
