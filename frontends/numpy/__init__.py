@@ -8,10 +8,13 @@ Where to look, from what is known first to what knows the rest:
                                      out=buffer)`; what a call gives back and changes
     heap, dicts, records, operators  lists, dicts and objects: which is which, attributes, methods, operators
     ufuncs, broadcasting, conditions dtypes and bodies of elementwise functions, shapes that meet, checks
-    indexing, reshape, shapes        views and elements, read and stored to
+    indexing, reshape, shapes, diagonals
+                                     views and elements, read and stored to
+    subscripts, advanced, masks, gathers, picking, sorted_places
+                                     indices that are arrays, and NumPy's functions of such: np.take, np.nonzero ...
     complexes, pycomplex, pycmath, parts
                                      complex elements, Python's complex numbers and cmath, .real, .imag and views
-    scalars, pyints, weak_ints, powers, pymath, pybuiltins, pyfolds
+    scalars, pyints, weak_ints, powers, exponents, pymath, pybuiltins, pyfolds
                                      Python's own arithmetic and builtins on traced numbers
     reductions, ordered, running, pairs, products, contractions, einsum, convolutions, vectors, covariance, fresh,
     creation, stacking, loops
@@ -19,8 +22,10 @@ Where to look, from what is known first to what knows the rest:
     formulas, padding                functions that are traced as others: what NumPy itself writes in Python
     callables, iterators, folds_of_iterators, texts
                                      callees that the interpreter answers itself
-    functions, aggregates, ufunc_calls
-                                     the tables that find a function by itself
+    functions, parameters, aggregates, ufunc_calls
+                                     the tables that find a function by itself; parameters that are not taken
+    host_table, host_calls, host_kinds, host_linalg, host_sorting, host_fft, declared_calls
+                                     what NumPy's own function computes, or one of the user's
     kinds, identity, choices, joins, box_joins
                                      what names and containers hold where paths meet
     loop_plan, loop_head, loop_judge, loop_close, loop_trace, box_loops, iteration
@@ -28,5 +33,6 @@ Where to look, from what is known first to what knows the rest:
     source, matching, liveness, objects, comprehensions, expressions, protected, statements, interpreter
                                      the interpreter of the function's syntax tree
     structured, direct, tracers      functions whose source cannot be read
+    extension, donations, static     functions of other packages; donated and static arguments
     rewrites                         what to write instead of what is refused
 """
