@@ -95,6 +95,12 @@ np.pad(a, ((0, 0), (1, 1)), 'edge')|np.pad(sq, ((0,0),(1,1),(1,1)), 'reflect')|n
 np.pad(v, n, 'edge')|np.pad(v, m, 'reflect')|np.pad(v, 2, 'wrap')|np.pad(v, {0: (1, 2)})|np.pad(v, 0)
 np.pad(v, (0, 1))|np.pad(bb, 1)|np.pad(v, 1.5)|np.pad(v, 2, mode='edge', constant_values=3)
 """,
+    "ends and masks": """
+np.trim_zeros(sv)|np.trim_zeros(sv, "b")|np.trim_zeros(v)|np.trim_zeros(v*0)|np.trim_zeros(v*0, "f")|np.trim_zeros(e)
+np.trim_zeros(sv, "q")|np.asarray_chkfinite(a)|np.asarray_chkfinite(N)|np.astype(a, int)|np.isfortran(a)
+np.isfortran(a.T)|np.astype(a, np.float64, copy=False)|(np.putmask(a, a > 0, 5.0), a)[1]|(np.putmask(i, bb, 2.7), i)[1]
+(np.putmask(a, bb, b), a)[1]
+""",
 }
 
 

@@ -250,6 +250,9 @@ def _RANGE3(d: Drawn) -> str:
     return f"{d.number('int', (0, 5, -3))}, {d.number('float', (4.0, 0.5))}, {d.pick(('1', '0.25', '2', '-1', '0'))}"
 
 
+_specify("fromfunction", function=texts_of("lambda i, j: i + j|lambda i, j: i == j"), shape=texts_of("(3, 2)|(1, 4)"))
+_specify("trim_zeros", filt=VECTOR, trim=texts_of("'fb'|'f'|'b'"))
+_specify("putmask", whole=lambda d: f"(np.putmask({ARRAY(d)}, {MASK(d)}, {NUMBER(d)}), {d.main_name})[1]", pure=False)
 _specify("lib.stride_tricks.sliding_window_view", window_shape=texts_of("2|(2,)|1|(1, 2)|0|5"), writeable=None)
 
 # -- products

@@ -148,6 +148,31 @@ def product(sizes: Any) -> Any:
     return n
 
 
+def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
+    if not is_array(filt):
+        refuse("np.trim_zeros of what is no array", "np.trim_zeros(np.array(x))")
+    if filt.ndim != 1 or axis not in (None, 0, -1):
+        refuse("np.trim_zeros of more than one axis", "a slice of the rows that are not zero")
+    trim = trim.lower()
+    if trim not in ("fb", "bf", "f", "b"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    if len(filt) == 0:
+        return filt[:]
+    some = filt != 0
+    first = np.argmax(some) + len(filt) * np.logical_not(np.any(some))
+    last = (len(filt) - np.argmax(some[::-1])) * np.any(some)
+    return filt[first if "f" in trim else 0 : last if "b" in trim else len(filt)]
+
+
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    mask, values = np.asarray(mask, dtype=bool), np.asarray(values, dtype=a.dtype)
+    if values.ndim and (values.ndim != a.ndim or values.shape != a.shape):
+        refuse("np.putmask with values that are repeated", "np.copyto(a, np.resize(values, a.shape), where=mask)")
+    if mask.ndim != a.ndim or mask.shape != a.shape:
+        refuse("np.putmask with a mask of another shape", "mask.reshape(a.shape)")
+    a[...] = np.where(mask, values, a)
+
+
 def resize(a: Any, new_shape: Any) -> Any:
     shape = new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,)
     a, size = np.ravel(a), product(shape)
@@ -182,5 +207,5 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
 
 FORMULAS: dict[Any, Callable[..., Any]] = {
     np.block: block, np.insert: insert, np.delete: delete, np.resize: resize,
-    np.ravel_multi_index: ravel_multi_index,
+    np.ravel_multi_index: ravel_multi_index, np.trim_zeros: trim_zeros, np.putmask: putmask,
 }  # fmt: skip

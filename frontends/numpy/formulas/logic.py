@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.formulas.primitives import is_array, refuse
+from tracebuf.frontends.numpy.formulas.primitives import is_array, order_of_memory, refuse
 
 # -- comparisons
 
@@ -139,6 +139,23 @@ def fix(x: Any, out: Any = None) -> Any:
     return np.trunc(x, out=out)
 
 
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    a = np.asarray(a, dtype=dtype, order=order)
+    if a.dtype.kind in "fc" and not np.all(np.isfinite(a)):
+        raise ValueError("array must not contain infs or NaNs")
+    return a
+
+
+def astype(x: Any, dtype: Any, /, *, copy: Any = True) -> Any:
+    if not is_array(x):
+        raise TypeError(f"Input should be a NumPy array. It is a {type(x)}.")
+    return x.astype(dtype, copy=copy)
+
+
+def isfortran(a: Any) -> Any:
+    return is_array(a) and order_of_memory(a) == "F"
+
+
 # -- polynomials
 
 
@@ -207,6 +224,7 @@ def polysub(a1: Any, a2: Any) -> Any:
 FORMULAS: dict[Any, Callable[..., Any]] = {
     np.isclose: isclose, np.allclose: allclose, np.array_equal: array_equal, np.array_equiv: array_equiv,
     np.isin: isin, np.isneginf: isneginf, np.isposinf: isposinf, np.nan_to_num: nan_to_num, np.sinc: sinc,
-    np.piecewise: piecewise, np.fix: fix, np.polyval: polyval, np.polyder: polyder, np.polyint: polyint,
+    np.piecewise: piecewise, np.fix: fix, np.asarray_chkfinite: asarray_chkfinite, np.astype: astype,
+    np.isfortran: isfortran, np.polyval: polyval, np.polyder: polyder, np.polyint: polyint,
     np.polyadd: polyadd, np.polysub: polysub,
 }  # fmt: skip

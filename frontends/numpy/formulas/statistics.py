@@ -122,7 +122,7 @@ def nanvar(
     count = np.sum(~np.isnan(a), axis, np.intp, None, True, where=where)
     if mean is _NoValue:
         mean = divide_by_count(np.sum(replaced(a, 0), axis, dtype, None, True, where=where), count)
-    distance = np.where(np.isnan(a), 0, np.subtract(a, mean).astype(a.dtype))
+    distance = np.where(np.isnan(a), 0, np.asarray(np.subtract(a, mean)).astype(a.dtype))
     squares = (distance * np.conj(distance)).real if a.dtype.kind == "c" else distance * distance
     total = np.sum(squares, axis, dtype, out, keepdims, where=where)
     if keepdims is _NoValue or not keepdims:
