@@ -26,7 +26,7 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
     ast.Yield: ("`yield`", _PLAIN),
     ast.YieldFrom: ("`yield from`", _PLAIN),
 }
-OUTSIDE = "compute it outside and pass the result in"
+OUTSIDE = "compute it outside and pass the result in, or call it by tracebuf.host_call"
 _ITERABLE = "iterate over range(...), an array, a tuple or a list"
 _RANDOM = "tracebuf.host_call(draw, n, result_shape=n), where draw(n) draws them, or pass the numbers in"
 _TIME = "tracebuf.host_call(time.perf_counter, result_shape=()), or read the clock outside"
