@@ -139,3 +139,72 @@ def test_in_functions_without_source() -> None:
     space: dict[str, Any] = {}
     exec("def f(z, x):\n z.real = x\n z.imag[1:] += 1\n z.imag += z.real\n return abs(z), z.conj()", space)
     agree(space["f"], some(5), np.arange(5.0))
+
+
+PATHS = [
+    """
+    b = (a * 1j).imag if a[0] > 0 else a + 1
+    b[0] = 3
+    return b
+    """,
+    """
+    b = a.copy()
+    for k in range(3): b = (b * (1 + 1j)).real
+    return b
+    """,
+    """
+    z = a * (1 + 0j)
+    b = z.real
+    for k in range(3):
+        if a[k] > 0: b = z.imag
+        b += 1
+    return z, b
+    """,
+    """
+    z, w = a + 1j, a.copy()
+    for k in range(4):
+        b = z.real if k % 2 else w
+        b += k
+    return z, w
+    """,
+    """
+    z, k = a + 1j, 0
+    while k < 3:
+        v = z.view(np.float64)
+        v[k] += 5
+        k += 1
+    return z, v
+    """,
+    """
+    z = a + 1j
+    x, y = z.real, z.imag
+    for k in range(3):
+        x, y = y, x
+        x += 2 * y
+    return z, x, y
+    """,
+    """
+    z = a + 0j
+    n = z.view(np.int64)
+    n[::2] = 0
+    m = z.real.view(np.int64)
+    m ^= 1
+    return z, n
+    """,
+    """
+    z = a[::-1] * 1j
+    x = z.imag[::-1].reshape(-1, 1)
+    x *= 2
+    y = z.reshape(2, -1).imag
+    y[1] = 0
+    return z, x, y
+    """,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", slow_but(PATHS[:2], PATHS))
+def test_names_hold_parts(body: str) -> None:
+    f = program(f"def f(a):\n{body}")
+    for a in (np.arange(1.0, 7.0), -np.arange(1.0, 9.0)):
+        agree(f, a)
+    climb(f, (np.arange(1.0, 7.0),), tolerance=1e-12)

@@ -144,6 +144,8 @@ def resized(r: Recorder, a: ArrayRef, source: ScalarType, element: ScalarType) -
     if source.is_complex and element is source.component and unit_steps(r, a):
         shape = (*a.shape[:-1], mul(n, 2))
         return a.derive(in_turn([methodcaller("recast", source, element), methodcaller("regrouped", shape, *together)]))
+    if source.is_complex and element.itemsize == source.component.itemsize and element is not source.component:
+        return resized(r, a, source, source.component).derive(methodcaller("recast", source.component, element))
     if element.is_complex and source is element.component and is_dense(r, a, range(a.ndim)):
         if r.ask_equal(mod(n, 2), 0):
             shape = (*a.shape[:-1], floordiv(n, 2), 2)
