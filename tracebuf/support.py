@@ -9,6 +9,7 @@ refusal.
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import re
 import sys
@@ -34,8 +35,9 @@ from tracebuf.testing.specs import OUT, spec_of
 __all__ = ["PAGE", "Limit", "Row", "page", "row", "rows"]
 
 PAGE = Path(__file__).parents[1] / "docs" / "support.md"
-CALLS, EACH = 10, 3
-"""Calls of each function that are traced, and more of them with each of its optional parameters."""
+CALLS, EACH, MORE = 10, 3, 60
+"""Calls of each function that are traced; more of them with each of its optional parameters; and more where none was
+understood."""
 NATIVE, HOSTED, BOTH, KNOWN, REFUSED = "native", "host call", "native or host call", "known values", "not supported"
 
 
@@ -85,11 +87,11 @@ def is_refused(example: Call) -> bool:
 def row(name: str) -> Row:
     """What the table says of a name."""
     value = names.object_of(name)
-    if callable(value) and names.handler(name) is None:
+    if callable(value) and names.handler(name) is None and not spec_of(name).own:
         how = KNOWN if functions.is_pure(value) and not isinstance(value, np.ufunc) else REFUSED
         return Row(name, how, instead=instead_of(name))
     ways, limits, instead = set[str](), dict[str, Limit](), ""
-    for example in examples(name):
+    for example in itertools.chain(examples(name), more_examples(name, ways)):
         way, error = traced(example)
         ways.add(way)
         if error is not None and (text := brief(name, error.reason)) not in limits and is_refused(example):
@@ -110,6 +112,14 @@ def examples(name: str) -> Iterator[Call]:
     for parameter in (*(p for p, _ in spec.optional), *((OUT,) if spec.out else ())):
         for number in range(EACH):
             yield drawn(name, picker(random.Random(f"{name} {parameter} {number}")), parameter)
+
+
+def more_examples(name: str, ways: set[str]) -> Iterator[Call]:
+    """More calls, as long as none was understood."""
+    for number in range(MORE):
+        if ways & {NATIVE, HOSTED}:
+            return
+        yield drawn(name, picker(random.Random(f"{name} more {number}")))
 
 
 def fingerprint() -> str:
@@ -141,7 +151,8 @@ def brief(name: str, reason: str) -> str:
     text = re.sub(r"of a number of type \w+", "of a NumPy number", reason)
     text = re.sub(r"dtype \w+;.*", "this dtype", text)
     text = re.sub(r"dtype u?int\d+", "an integer dtype", text)
-    for own in (name, f"numpy.{name.removeprefix('np.')}", f".{name.removeprefix('ndarray.')}"):
+    short = name.rpartition(".")[2]
+    for own in (name, f"numpy.{name.removeprefix('np.')}", f"np.{short}", f".{short}"):
         text = re.sub(rf"`?{re.escape(own)}`?(?![.\w])", "it", text)
     return text.removesuffix(" is not supported").removesuffix(" yet").replace("|", "\\|")
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy import (
-    aggregates,
     callables,
     dicts,
     functions,
@@ -441,7 +440,7 @@ class Expressions(Comprehensions):
             return value
         if isinstance(base, ArrayRef) and name in functions.METHODS:
             return Method(base, name)
-        if isinstance(base, NpScalar) and name in aggregates.METHODS:
+        if isinstance(base, NpScalar) and name in functions.METHODS:
             return Method(as_array(self.r, base), name, True)
         kind = np.ndarray if isinstance(base, ArrayRef) else type(stand_in(base))
         if hasattr(kind, name):

@@ -57,12 +57,12 @@ def values(dtype: str, shape: tuple[int, ...], pool: str, seed: int, tame: bool)
     """An array in rows: of plain values in round 0 or where `tame`, of special ones in half of the others.
 
     Pools: "any"; "sums", "positive" and "index" (see `_real`); "sorted" along the last axis; "regular" and "spd",
-    matrices far from singular, the latter symmetric and positive; "permutation" of the last axis.
+    matrices far from singular, the latter symmetric and positive.
     """
     kind = np.dtype(dtype)
     rng = random.Random(f"{dtype} {shape} {pool} {seed}")
     special = bool(seed) and not tame and rng.random() < 0.5
-    inner = "sums" if pool in ("sorted", "regular", "spd", "permutation") else pool
+    inner = "sums" if pool in ("sorted", "regular", "spd") else pool
     if inner != pool:
         special = False
     real = [_real(rng, kind, inner, special) for _ in range(int(np.prod(shape, dtype=int)))]
@@ -72,8 +72,6 @@ def values(dtype: str, shape: tuple[int, ...], pool: str, seed: int, tame: bool)
         made = np.array(real, kind).reshape(shape)
     if pool == "sorted":
         made = np.sort(made, axis=-1)
-    elif pool == "permutation":
-        made = np.argsort(np.array([rng.random() for _ in real]).reshape(shape), axis=-1).astype(kind)
     elif pool in ("regular", "spd") and made.ndim >= 2 and shape[-1] == shape[-2]:
         if pool == "spd":
             made = made @ np.conj(np.swapaxes(made, -1, -2))

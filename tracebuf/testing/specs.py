@@ -100,6 +100,8 @@ class Spec:
     near: Near = "exact"
     masks: bool = False
     """Whether `where=` leaves elements as they are, so that it is only drawn with `out=`."""
+    own: bool = False
+    """Whether the form is written out here, for what has no handler of its own (loops over `zip` and the like)."""
     pure: bool = True
     """Whether its first array may be a view or a copy that is made inside."""
     given: dict[str, Any] = field(default_factory=dict, compare=False)
@@ -315,7 +317,8 @@ def _sorted_vector(d: Drawn) -> str:
 
 
 def _sorter(d: Drawn) -> str:
-    return d.array(d.shape, ("int64",), "permutation")
+    """What sorts a vector that is sorted: among others nothing is found in any order."""
+    return f"np.arange({d.shape[0] if d.ndim else 1})"
 
 
 def _points(d: Drawn) -> str:
@@ -479,6 +482,11 @@ _WHOLE: dict[str, Hole] = {
     "enumerate": lambda d: f"[i for i, _ in enumerate({_ITEMS(d)})]", "tuple": lambda d: f"tuple([{_any_number(d)}])",
     "zip": lambda d: f"[x for x, y in zip(({NUMBER(d)}, 1), ({NUMBER(d)}, 2))]",
     "reversed": lambda d: f"[x for x in reversed(({NUMBER(d)}, {NUMBER(d)}))]",
+    "map": lambda d: f"[x for x in map(abs, ({NUMBER(d)}, {NUMBER(d)}))]",
+    "filter": lambda d: f"[x for x in filter(None, [1, 0, {d.pick((2, 3))}])]",
+    "iter": lambda d: f"[x for x in iter(({NUMBER(d)}, 2))]", "next": lambda d: f"next(iter(({NUMBER(d)}, 2)))",
+    "np.ndindex": lambda d: f"[i for i in np.ndindex({d.pick(('2', '2, 3', '(1, 2)'))})]",
+    "np.ndenumerate": lambda d: f"[x for _, x in np.ndenumerate({d.array((2, 3))})]",
     "list": lambda d: f"list(({_any_number(d)}, 2))", "complex": lambda d: f"complex({_FLOAT(d)}, {_FLOAT(d)})",
 }  # fmt: skip
 
@@ -540,7 +548,7 @@ def spec_of(name: str) -> Spec:
     if "form" in special:
         return Spec(name, **{k: v for k, v in special.items() if k in _FIELDS})
     if name in _WHOLE:
-        return Spec(name, "", whole=_WHOLE[name])
+        return Spec(name, "", whole=_WHOLE[name], own=True)
     if isinstance(value, np.ufunc):
         return _of_ufunc(name, value, special)
     if names.section(name) == "Methods of ufuncs":
