@@ -62,14 +62,13 @@ class Entry:
     `arrays` are the parameters that are converted to arrays, `values` those that may be traced numbers, or tuples of
     numbers or arrays; all others must be known when the function is traced. `shapes` gives the shape of each array in
     the result, one size of which may be `UpTo`. `stand_ins` replaces arguments in the call that tells dtypes, where
-    small arrays do not stand for all; `into` computes the result where it goes; `limits` says in words what is refused.
+    small arrays do not stand for all; `into` computes the result where it goes.
     """
 
     function: Callable[..., Any]
     arrays: tuple[str, ...]
     shapes: Shapes
     values: tuple[str, ...] = ()
-    limits: str = ""
     stand_ins: Mapping[str, Any] | None = None
     into: Callable[[Arguments, np.ndarray], None] | None = None
     refuses: Callable[[Recorder, Given], None] | None = None

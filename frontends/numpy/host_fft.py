@@ -112,9 +112,8 @@ def into_out(function: Callable[..., Any]) -> Callable[[Arguments, np.ndarray], 
 
 
 fft = np.fft
-LIMITS = "`axis` and `axes` are part of the key; sizes may be computed."
 ENTRIES: tuple[Entry, ...] = tuple(
-    Entry(f, ("a",), shapes, ("n", "s"), LIMITS, {"n": None, "s": None}, into_out(f))
+    Entry(f, ("a",), shapes, ("n", "s"), {"n": None, "s": None}, into_out(f))
     for f, shapes in (
         (fft.fft, along(whole, whole)), (fft.ifft, along(whole, whole)), (fft.rfft, along(whole, half)),
         (fft.irfft, along(double, whole)), (fft.hfft, along(double, whole)), (fft.ihfft, along(whole, half)),

@@ -17,8 +17,6 @@ from tracebuf.frontends.numpy.reductions import axis_of
 from tracebuf.ir.dims import Dim, add, dim_min
 
 la = np.linalg
-STACKS = "Stacks of matrices too."
-REAL = "Of complex arrays: for real ones the dtype of the result depends on the elements."
 
 
 def of_square(*axes: int) -> Shapes:
@@ -160,23 +158,23 @@ def directly(function: Callable[..., Any], *names: str) -> Callable[[Arguments, 
 
 
 ENTRIES: tuple[Entry, ...] = (
-    Entry(la.solve, ("a", "b"), solve_shapes, limits=STACKS, into=directly(la.solve, "solve1", "solve")),
-    Entry(la.inv, ("a",), of_square(2), limits=STACKS, into=directly(la.inv, "inv")),
-    Entry(la.pinv, ("a", "rcond", "rtol"), transposed, limits=STACKS),
-    Entry(la.det, ("a",), of_square(0), limits=STACKS),
-    Entry(la.slogdet, ("a",), of_square(0, 0), limits=STACKS),
-    Entry(la.cholesky, ("a",), of_square(2), limits=STACKS),
-    Entry(la.qr, ("a",), qr_shapes, limits=STACKS),
-    Entry(la.svd, ("a",), svd_shapes, limits=STACKS),
-    Entry(la.svdvals, ("x",), svdvals_shapes, limits=STACKS),
-    Entry(la.eigh, ("a",), of_square(1, 2), limits=STACKS),
-    Entry(la.eigvalsh, ("a",), of_square(1), limits=STACKS),
-    Entry(la.eig, ("a",), of_square(1, 2), limits=REAL, refuses=only_complex),
-    Entry(la.eigvals, ("a",), of_square(1), limits=REAL, refuses=only_complex),
-    Entry(la.matrix_rank, ("A", "tol", "rtol"), rank_shapes, limits=STACKS),
-    Entry(la.cond, ("x",), leading, values=("p",), limits=STACKS),
-    Entry(la.matrix_power, ("a",), of_square(2), limits="Stacks of matrices too; `n` is part of the key."),
-    Entry(la.multi_dot, (), dots_shapes, values=("arrays",), limits="A tuple or list of arrays."),
+    Entry(la.solve, ("a", "b"), solve_shapes, into=directly(la.solve, "solve1", "solve")),
+    Entry(la.inv, ("a",), of_square(2), into=directly(la.inv, "inv")),
+    Entry(la.pinv, ("a", "rcond", "rtol"), transposed),
+    Entry(la.det, ("a",), of_square(0)),
+    Entry(la.slogdet, ("a",), of_square(0, 0)),
+    Entry(la.cholesky, ("a",), of_square(2)),
+    Entry(la.qr, ("a",), qr_shapes),
+    Entry(la.svd, ("a",), svd_shapes),
+    Entry(la.svdvals, ("x",), svdvals_shapes),
+    Entry(la.eigh, ("a",), of_square(1, 2)),
+    Entry(la.eigvalsh, ("a",), of_square(1)),
+    Entry(la.eig, ("a",), of_square(1, 2), refuses=only_complex),
+    Entry(la.eigvals, ("a",), of_square(1), refuses=only_complex),
+    Entry(la.matrix_rank, ("A", "tol", "rtol"), rank_shapes),
+    Entry(la.cond, ("x",), leading, values=("p",)),
+    Entry(la.matrix_power, ("a",), of_square(2)),
+    Entry(la.multi_dot, (), dots_shapes, values=("arrays",)),
     Entry(la.lstsq, ("a", "b"), lstsq_shapes, values=("rcond",), counts=True),
     Entry(la.tensorinv, ("a",), tensorinv_shapes),
     Entry(la.tensorsolve, ("a", "b"), tensorsolve_shapes),
