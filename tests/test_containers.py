@@ -394,6 +394,14 @@ def test_c1_changes_of_containers_are_the_callers(name: str) -> None:
 
 
 INSIDE = cases("""
+# the greatest by a key
+    d = {'x': a[0], 'y': a[1]}
+    return max([a, a * 2, a - 1], key=lambda v: v[0]), min(d.values(), key=lambda v: -v), max(d, key=len)
+# the greatest dict
+    c = max({'x': a}, {'x': a * 2}, key=lambda p: p['x'][0])
+    return c['x'], c
+# the greatest by a key, of nothing, of NaN
+    return max([], key=abs, default=3), max(a[0], np.nan * a[1], key=lambda v: v * 1.0), min('bb', 'c', key=len)
 # named arguments
     def g(x, **options):
       scale = options.pop('scale', 1.0)

@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable, MutableMapping, Sequence
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy import (
     callables,
     dicts,
+    extremes,
     functions,
     operators,
     records,
@@ -64,9 +65,6 @@ from tracebuf.frontends.numpy.values import (
 from tracebuf.ir.dims import sub
 from tracebuf.ir.types import I1
 from tracebuf.ops import arith
-
-if TYPE_CHECKING:
-    pass
 
 
 class Expressions(Comprehensions):
@@ -335,9 +333,7 @@ class Expressions(Comprehensions):
 
     def truth(self, node: ast.AST, value: Any) -> bool | PyBool:
         """bool(value): known now, or a condition."""
-        own = isinstance(value, (Record, DictView))
-        found: bool | PyBool = truth(self.r, operators.truth_of(self, node, value) if own else value)
-        return found
+        return truth(self.r, operators.truth_of(self, node, value))  # type: ignore[no-any-return]
 
     def decided(self, node: ast.AST, known: bool | PyBool) -> bool | PyBool:
         self.at(node)
@@ -552,6 +548,8 @@ class Expressions(Comprehensions):
         known = functions.call_known(self.r, function, args, kwargs)
         if known is not NotImplemented:
             return self.own(known) if type(known) is list else known
+        if (function is min or function is max) and args and not kwargs:
+            return extremes.of_items(self, node, function, args)
         if getattr(function, "__tracebuf__", False):
             out = kwargs.pop("out", None) if function.takes_out else None
             return store_results(self.r, self.call_function(function.__wrapped__, args, kwargs), out)

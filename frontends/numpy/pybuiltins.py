@@ -290,11 +290,7 @@ def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
     for element in dict.fromkeys([*numpy, F64]):
         if all(is_exactly(r, x, element) for x in items):
             return mixed_extreme(r, name, items, element)
-    raise UnsupportedError(
-        f"{name}() of these values is not supported while tracing",
-        location=r.loc,
-        instead=f"np.{name}(a) of an array, np.{name}imum(x, y) of numbers",
-    )
+    return NotImplemented  # by comparisons
 
 
 def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarType) -> PyFloat | NpScalar:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy import dicts
+from tracebuf.frontends.numpy import dicts, extremes
 from tracebuf.frontends.numpy.captures import ABSENT, NewCapture
 from tracebuf.frontends.numpy.containers import check_items, is_written_in_python
 from tracebuf.frontends.numpy.declared_calls import host_call
@@ -325,6 +325,8 @@ def call(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: 
         return i.call(node, function.__func__, [owner, *args], kwargs)
     if args and isinstance(args[0], Record) and (asked := SPECIAL.get(function) if is_hashable(function) else None):
         return i.call(node, special(i, node, args[0], asked, f"has no {asked}"), args[1:], kwargs)
+    if (function is min or function is max) and kwargs.get("key") is not None:
+        return extremes.by_key(i, node, function, args, kwargs)
     if function is sorted and "key" in kwargs:
         return sorted_by(i, node, *args, **kwargs)
     if function is dict:
