@@ -29,7 +29,7 @@ from tracebuf.ir.dims import Dim, evaluate, mul
 from tracebuf.ir.types import C64, C128, F16, F32, F64, ScalarType
 from tracebuf.ops import linalg
 
-LEAST = 512
+LEAST = 100
 """Multiplications in a matrix product below which a call of BLAS costs more than it saves."""
 Sizes = Mapping[str, Dim]
 
