@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.fresh import filled
+from tracebuf.frontends.numpy.fresh import filled, strong
 from tracebuf.frontends.numpy.indexing import as_int, check_number, store_view
 from tracebuf.frontends.numpy.loops import for_each
 from tracebuf.frontends.numpy.recorder import Recorder
@@ -57,6 +57,7 @@ def pad_rows(r: Recorder, ref: ArrayRef, pad_width: Any, mode: str, constants: A
     shape = [add(add(before, n), after) for n, (before, after) in zip(ref.shape, widths)]
     one = mode == "constant" and not isinstance(constants, (list, tuple))
     if one:
+        constants = strong(r, constants)  # an array first, as pairs are that are no more than one
         check_number(r, constants, ref)
     axes = range(ref.ndim)
     columns = not is_dense(r, ref, axes) and is_dense(r, ref, axes[::-1])
@@ -66,9 +67,10 @@ def pad_rows(r: Recorder, ref: ArrayRef, pad_width: Any, mode: str, constants: A
         middle = part(middle, axis, before, ref.shape[axis])
     store_view(r, middle, ref)
     if mode == "constant" and not one:
+        few = not isinstance(constants[0], (list, tuple)) or len(constants) == 1
         for axis, pair in enumerate(pairs_of(r, constants, ref.ndim)):
             for margin, value in zip(margins(result, axis, ref.shape[axis], widths), pair):
-                store_view(r, margin, value)
+                store_view(r, margin, strong(r, value) if few else value)
     elif mode not in ("constant", "empty"):
         for axis in range(ref.ndim):
             continue_rows(r, result, axis, ref.shape[axis], widths, mode)

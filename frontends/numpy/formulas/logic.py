@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.formulas.primitives import is_array, order_of_memory, refuse
+from tracebuf.frontends.numpy.formulas.primitives import check_writable, is_array, order_of_memory, refuse
 
 # -- comparisons
 
@@ -88,6 +88,8 @@ def isposinf(x: Any, out: Any = None) -> Any:
 def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     x = np.asanyarray(x)
     out = np.empty_like(x) if copy else x
+    if x.dtype.kind in "fc":
+        check_writable(out)
     if x.dtype.kind == "f":
         out[...] = finite(x, nan, posinf, neginf)
     elif x.dtype.kind == "c":
