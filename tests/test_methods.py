@@ -359,3 +359,17 @@ def test_generators_and_coroutines_are_refused() -> None:
         Model().f(line())
     with pytest.raises(tracebuf.UnsupportedError, match="generators and coroutines"):
         Model().g(line())
+
+
+def test_the_attributes_of_an_object_are_met_together() -> None:
+    traces: list[Any] = []
+
+    @bufferize
+    def f(s: Any) -> Any:
+        return s.a + s.b * s.c + s.d
+
+    with pytest.MonkeyPatch.context() as patch:
+        trace = tracebuf.api.stages.trace
+        patch.setattr(tracebuf.api.stages, "trace", lambda *given: traces.append(0) or trace(*given))
+        assert f(types.SimpleNamespace(a=line(), b=2, c=3.0, d=line(1)))[1] == 9
+    assert len(traces) == 2

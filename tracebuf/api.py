@@ -367,7 +367,8 @@ class BufferizedFunction:
             try:
                 return use(self._call(values, form, hidden))
             except NewCapture as new:
-                self._add_hidden(new.hidden)
+                for one in (new.hidden, *new.more):
+                    self._add_hidden(one)
         raise RunOriginal(f"it captures more than {MAX_CAPTURES} arrays, or other ones each time")
 
     def _add_hidden(self, new: Hidden) -> None:

@@ -70,11 +70,12 @@ class Hidden:
 
 
 class NewCapture(TracebufError):
-    """Not an error: tracing met a captured array that is not among the arguments yet, and has to begin again."""
+    """Not an error: tracing met a captured array that is not among the arguments yet, and has to begin again; with
+    those that it is about to meet (`more`)."""
 
-    def __init__(self, hidden: Hidden) -> None:
+    def __init__(self, hidden: Hidden, more: Sequence[Hidden] = ()) -> None:
         super().__init__(f"`{hidden.label}` is not an argument yet")
-        self.hidden = hidden
+        self.hidden, self.more = hidden, more
 
 
 def outside(

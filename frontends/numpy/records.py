@@ -6,6 +6,7 @@ inlined. What not: classes that take attribute access into their own hands, and 
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import functools
 import inspect
@@ -17,16 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import dicts, extremes
-from tracebuf.frontends.numpy.captures import ABSENT, NewCapture
+from tracebuf.frontends.numpy.arguments import RunOriginal
+from tracebuf.frontends.numpy.captures import ABSENT, Hidden, NewCapture
 from tracebuf.frontends.numpy.containers import check_items, is_written_in_python
 from tracebuf.frontends.numpy.declared_calls import host_call
 from tracebuf.frontends.numpy.heap import DictView, Record, is_named_tuple
 from tracebuf.frontends.numpy.values import is_traced
+from tracebuf.ir.location import UNKNOWN
 
 if TYPE_CHECKING:
-    import ast
-
     from tracebuf.frontends.numpy.expressions import Expressions
 
 MISSING = object()
@@ -122,12 +124,31 @@ def original(i: Expressions, base: Record, name: str, found: Any) -> Any:
     if hidden.place not in i.hidden:
         value = getattr(base.actual, name, ABSENT) if data else vars(base.actual).get(name, ABSENT)
         check_items(hidden.label, value, i.r.loc)
-        raise NewCapture(hidden)
+        raise NewCapture(hidden, to_come(i, base, name))
     value = i.hidden[hidden.place]
     if value is ABSENT:
         return MISSING
     base.base[name] = value
     return value
+
+
+def to_come(i: Expressions, base: Record, name: str) -> list[Hidden]:
+    """Further attributes of an object's own that the function being traced names: those that may be arguments, so that
+    tracing does not begin again for each."""
+    names = [n for n, x in i.scope.env.items() if x is base]
+    nodes = (n for n in ast.walk(i.scope.source.node) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))
+    found = dict.fromkeys(n.attr for n in nodes if isinstance(n.value, ast.Name) and n.value.id in names)
+    own = getattr(base.actual, "__dict__", {})
+    plain = [n for n in found if n != name and type(own.get(n)) in (np.ndarray, int, float, bool)]
+    return [h for n in plain if (h := base.path.own(n)).place not in i.hidden and is_argument(own[n])]
+
+
+def is_argument(x: Any) -> bool:
+    try:
+        check_items("", x, UNKNOWN)
+    except (UnsupportedError, RunOriginal):
+        return False
+    return True
 
 
 def read(i: Expressions, base: Record, name: str, default: Any) -> Any:
