@@ -552,3 +552,28 @@ def test_powers_as_sizes_and_reshapes_that_are_only_read() -> None:
     for r, k in ((2, 3), (3, 2), (1, 4), (2, 0)):
         agree(f, floats(r**k), r, k)
     climb(program, (floats(8), 2, 3), again=[(floats(27), 3, 3)])
+
+
+def test_tuples_inside_of_an_index() -> None:
+    """`a[np.where(m), 1] *= -1`: NumPy makes an array of the inner tuple; IndexError was raised."""
+
+    def program(a, limit):
+        out = np.where(a[:, 1] > limit)
+        picked = a[out, 0]
+        a[out, 1] *= -1
+        return picked, a[(0, 1), (1, 0)]
+
+    f = bufferize(program)
+    for n, limit in ((3, 0.0), (6, 1.0), (2, 99.0)):
+        agree(f, floats(n, 2), limit)
+    agree(bufferize(lambda a: a[(0, 9), 1]), floats(3, 2))
+    climb(program, (floats(5, 2), 1.0))
+
+
+def test_astype_of_a_number() -> None:
+    def program(a, out):
+        for i in range(len(a)):
+            out[a[i].astype(int)] += a[i].astype(np.float32) * 2
+        return a[0].astype(bool), a[1].astype("int8"), a.sum().astype(np.int64)
+
+    climb(program, (np.array([2.5, 0.25, 1.75]), np.zeros(4)))

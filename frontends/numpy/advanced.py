@@ -87,7 +87,8 @@ def is_advanced(index: Any) -> bool:
     """Whether an index has arrays or lists in it."""
     items = index if isinstance(index, tuple) else (index,)
     arrays = (i for i in items if isinstance(i, ArrayRef))
-    return any(i.ndim or i.element is I1 for i in arrays) or any(isinstance(i, (list, np.ndarray)) for i in items)
+    boxes = any(isinstance(i, (list, np.ndarray, tuple)) for i in items)
+    return boxes or any(i.ndim or i.element is I1 for i in arrays)
 
 
 def advanced_index(r: Recorder, ref: ArrayRef, index: Any) -> Advanced:

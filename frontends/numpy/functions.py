@@ -364,6 +364,20 @@ def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
     return run
 
 
+def astype_of_number(
+    r: Recorder,
+    x: NpScalar,
+    dtype: Any,
+    order: str = "K",
+    casting: str = "unsafe",
+    subok: bool = True,
+    copy: bool = True,
+) -> Any:
+    """`x.astype(dtype)` of a NumPy scalar."""
+    only(r, "astype", order=(order, "K"), casting=(casting, "unsafe"))
+    return cast_scalar(element_of(r, dtype).dtype)(r, x)
+
+
 def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
     """type(x)."""
     if isinstance(x, NpScalar) and x.maybe_python:
@@ -419,7 +433,7 @@ METHODS: dict[str, Handler] = {
 }  # fmt: skip
 SCALAR_METHODS: dict[str, Handler] = {
     "item": python_number, "tolist": python_number, "round": round_function, "is_integer": is_integer,
-    "conjugate": conjugate, "conj": conjugate,
+    "conjugate": conjugate, "conj": conjugate, "astype": astype_of_number,
 }  # fmt: skip
 """Methods of traced numbers, where the number's type has them."""
 PURE = {

@@ -22,9 +22,9 @@ __all__ = ["is_advanced", "masked", "read", "state", "store"]
 
 
 def arrays_in(r: Recorder, index: Any) -> Any:
-    """The index with arrays for lists of numbers."""
+    """The index with arrays for lists of numbers, and for tuples in it."""
     if isinstance(index, tuple):
-        return tuple(arrays_in(r, i) for i in index)
+        return tuple(arrays_in(r, list(i) if isinstance(i, tuple) else i) for i in index)
     if isinstance(index, (list, np.ndarray)):
         return filled(r, (0,), I64, None) if isinstance(index, list) and not index else asarray(r, index)
     return index
