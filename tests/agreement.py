@@ -62,7 +62,8 @@ def outcome(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) 
 
 def same(x: Any, y: Any, ulp: float, where: str) -> None:
     """x (bufferized) is y (eager) in type, dtype, shape, values and order of strides."""
-    assert type(x) is type(y), f"{where}: {x!r} ({type(x)}) is not {y!r} ({type(y)})"
+    made_twice = type(x).__module__ == type(y).__module__ == "example" and type(x).__name__ == type(y).__name__
+    assert type(x) is type(y) or made_twice, f"{where}: {x!r} ({type(x)}) is not {y!r} ({type(y)})"
     if isinstance(y, (tuple, list)):
         assert len(x) == len(y), where
         for i, (p, q) in enumerate(zip(x, y)):
