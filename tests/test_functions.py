@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tracebuf.frontends.numpy import functions as known
+from tracebuf.frontends.numpy.formulas import FORMULAS
 from tracebuf.testing import functions, names
 from tracebuf.testing.drawn import Array, Call
 from tracebuf.testing.functions import apart, calls, close, drawn, judge, known_names, picker, run
@@ -40,6 +41,10 @@ def test_every_key_of_the_tables_has_a_name() -> None:
     own = [f for f in known.HANDLERS if not getattr(f, "__module__", "").startswith("tracebuf")]
     assert not [f for f in own if id(f) not in named]
     assert not [m for m in known.METHODS if f"ndarray.{m}" not in names.public()]
+
+
+def test_a_function_is_known_in_one_way() -> None:
+    assert not [f for f in FORMULAS if f in known.HANDLERS]
 
 
 def test_draws_repeat() -> None:

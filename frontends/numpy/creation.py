@@ -336,7 +336,7 @@ def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.arange: arange, np.linspace: linspace, np.eye: eye, np.identity: identity, np.tri: tri,
+    np.arange: arange, np.eye: eye, np.identity: identity, np.tri: tri,
     np.tril: _triangle(True), np.triu: _triangle(False), np.select: select, np.array: array, np.asarray: asarray,
     np.asanyarray: asarray,    np.diag: diag,
 }  # fmt: skip

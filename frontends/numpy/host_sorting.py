@@ -166,7 +166,6 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(np.histogram2d, ("x", "y", "weights"), histogram2d_shapes, ("bins", "range")),
     Entry(np.digitize, ("x", "bins"), shape_of("x"), ("x",)),
-    Entry(np.isin, ("element", "test_elements"), shape_of("element"), ("element",)),
     *(
         Entry(f, names, set_shapes(most, *names), counts=True)
         for f, names, most in (

@@ -164,15 +164,6 @@ def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
     return filt[first if "f" in trim else 0 : last if "b" in trim else len(filt)]
 
 
-def putmask(a: Any, mask: Any, values: Any) -> None:
-    mask, values = np.asarray(mask, dtype=bool), np.asarray(values, dtype=a.dtype)
-    if values.ndim and (values.ndim != a.ndim or values.shape != a.shape):
-        refuse("np.putmask with values that are repeated", "np.copyto(a, np.resize(values, a.shape), where=mask)")
-    if mask.ndim != a.ndim or mask.shape != a.shape:
-        refuse("np.putmask with a mask of another shape", "mask.reshape(a.shape)")
-    a[...] = np.where(mask, values, a)
-
-
 def resize(a: Any, new_shape: Any) -> Any:
     shape = new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,)
     a, size = np.ravel(a), product(shape)
@@ -207,5 +198,5 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
 
 FORMULAS: dict[Any, Callable[..., Any]] = {
     np.block: block, np.insert: insert, np.delete: delete, np.resize: resize,
-    np.ravel_multi_index: ravel_multi_index, np.trim_zeros: trim_zeros, np.putmask: putmask,
+    np.ravel_multi_index: ravel_multi_index, np.trim_zeros: trim_zeros,
 }  # fmt: skip
