@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random as random_numbers
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,9 @@ FORMS = """
 'i,i->', v, one[0, :1]|'ij,jk->ik', a, one.T|a, [0, 1], b, [1, 2]|a, [0, 1], b, [1, 2], [2, 0]
 t, [Ellipsis, 0], [Ellipsis]|[1, 2], [0], [3.0, 4], [0], []|'ij,jk->ik', a, b, out=o|'i,i', i8, i8
 'i,i', i8, i8, out=wide|'i,i', i8, i8, dtype=np.int32|'i,', i8, 1000|'ij,jk', a, b, order='F'
-'bij,jk->ibk', t, b, order='C'|'ij->ji', a, order='F'|'i->ii', v|'ij,jk', a, a|'i', a|'ii->i', a|'i->j', v|'i..', v
-'i,i', v|'ij,jk->ik', a, b, out=o.T|'i', v, dtype=np.int8|'i,', i8, 2.0, out=wide|'...i->i', a
+'bij,jk->ibk', t, b, order='C'|'ij->ji', a, order='F'|'ij,jk->i', m, b, optimize=True
+'...j,...j->...', t, a, optimize=True|'ij,j,k', i, v, f[0], optimize=True|'i->ii', v|'ij,jk', a, a|'i', a|'ii->i', a
+'i->j', v|'i..', v|'i,i', v|'ij,jk->ik', a, b, out=o.T|'i', v, dtype=np.int8|'i,', i8, 2.0, out=wide|'...i->i', a
 'ij,jk->ik', a, b, out=o.astype(np.float32)
 """
 
@@ -147,3 +149,29 @@ def test_what_is_refused() -> None:
 
     refused(repeated, random(5), random(5), 5)
     refused(program("def f(a):\n    return np.einsum('ij,jk', a, a, order='A')"), random(2, 2))
+
+
+def drawn(rng: random_numbers.Random) -> tuple[str, list[np.ndarray]]:
+    """Subscripts and operands at random: dtypes, layouts, sizes of 1."""
+    sizes = {x: rng.choice([1, 2, 3, 4, 7, 13]) for x in "ijklm"}
+    terms = ["".join(rng.choices("ijklm", k=rng.randint(0, 4))) for _ in range(rng.choice([1, 2, 2, 3]))]
+    every = sorted(set("".join(terms)))
+    out = "->" + "".join(rng.sample(every, rng.randint(0, len(every))))
+    text = ",".join(terms) + (out if rng.random() < 0.8 else "")
+    arrays = []
+    for term in terms:
+        a = RNG.uniform(1, 5, [sizes[x] for x in term]).astype(rng.choice(["f8", "f8", "f4", "c16", "i4", "?"]))
+        layouts = [a, np.asfortranarray(a), a[::-1] if a.ndim else a, np.stack([a, a], -1)[..., 0]]
+        arrays.append(rng.choice(layouts))
+    return text, arrays
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_subscripts_at_random(seed: int) -> None:
+    rng = random_numbers.Random(seed)
+    for _ in range(20):
+        text, arrays = drawn(rng)
+        names = ", ".join("abc"[: len(arrays)])
+        option = rng.choice(["", ", optimize=True"])
+        agree(program(f"def f({names}):\n    return np.einsum('{text}', {names}{option})"), *arrays, ulp=500)

@@ -59,7 +59,7 @@ def einsum(
     element = supported(np.dtype(dtype) if dtype is not None else np.result_type(*kinds), "np.einsum", r.loc)
     sizes = label_sizes(r, labelled)
     if optimize is not False and len(labelled) > 1:
-        found, is_array = along_path(r, text, labelled, result, sizes, element, optimize)
+        found, is_array = along_path(r, labelled, result, sizes, None if dtype is None else element, optimize)
         return found if into is None and is_array else deliver(r, found, into, "einsum")
     return deliver(r, meet(r, labelled, result, sizes, element, order_of(order, "CFK")), into, "einsum")
 
@@ -166,23 +166,20 @@ def k_order(parts: Sequence[Labelled], out: str) -> tuple[int, ...]:
 
 
 def along_path(
-    r: Recorder, text: str, items: Sequence[Labelled], out: str, sizes: Sizes, element: ScalarType, optimize: Any
+    r: Recorder, items: Sequence[Labelled], out: str, sizes: Sizes, wanted: ScalarType | None, optimize: Any
 ) -> tuple[ArrayRef, bool]:
-    """The operands contracted in the order that np.einsum_path finds for the sizes of the traced call, and whether a
-    result without axes is an array."""
-    shapes = [[typical(r, n) for n in x.value.shape] if isinstance(x.value, ArrayRef) else [] for x in items]
-    terms = ",".join("".join(x.labels) for x in items)
-    path, _ = np.einsum_path(f"{terms}->{out}", *(np.broadcast_to(0.0, n) for n in shapes), optimize=optimize)
+    """The operands contracted in the order that np.einsum_path finds for the sizes of the traced call, each time in the
+    dtype of those that meet (or the `wanted`), and whether a result without axes is an array."""
     parts, is_array = [fitted(r, x, sizes) for x in items], False
-    for places in path[1:]:
+    for places in path_of(r, items, out, optimize):
         chosen = [parts.pop(k) for k in sorted(places, reverse=True)]
         mine = {y for x in chosen for y in x.labels}
-        kept = sorted(
-            mine & {y for x in parts for y in x.labels} | mine & {*out}, key=lambda y: (typical(r, sizes[y]), y)
-        )
-        names = "".join(kept) if parts else out
+        needed = mine & ({y for x in parts for y in x.labels} | {*out})
+        names = "".join(sorted(needed, key=lambda y: (typical(r, sizes[y]), y))) if parts else out
+        found = np.result_type(*(x.value.element.dtype for x in chosen))
+        element = wanted or supported(found, "np.einsum", r.loc)
         if len(chosen) == 2:
-            a, b = (without(r, x, chosen, names, sizes, element) for x in chosen)
+            a, b = (without(r, x, chosen, names, sizes) for x in chosen)
             made, is_array = pair_of(r, a, b, names, sizes, element)
         else:
             made, is_array = meet(r, chosen, names, sizes, element), False
@@ -190,14 +187,22 @@ def along_path(
     return parts[0].array, is_array
 
 
-def without(
-    r: Recorder, x: Labelled, pair: Sequence[Labelled], names: str, sizes: Sizes, element: ScalarType
-) -> Labelled:
-    """One of a pair, summed over what neither the other nor the result has."""
+def path_of(r: Recorder, items: Sequence[Labelled], out: str, optimize: Any) -> list[tuple[int, ...]]:
+    """Which operands meet, step by step (np.einsum_path knows letters only)."""
+    letter = dict(zip(dict.fromkeys(y for x in items for y in x.labels), LETTERS))
+    terms = ["".join(letter[y] for y in names) for names in (*(x.labels for x in items), out)]
+    shapes = [[typical(r, n) for n in x.value.shape] if isinstance(x.value, ArrayRef) else [] for x in items]
+    text = f"{','.join(terms[:-1])}->{terms[-1]}"
+    path: list[Any] = np.einsum_path(text, *(np.broadcast_to(0.0, n) for n in shapes), optimize=optimize)[0]
+    return path[1:]
+
+
+def without(r: Recorder, x: Labelled, pair: Sequence[Labelled], names: str, sizes: Sizes) -> Labelled:
+    """One of a pair, summed in its own dtype over what neither the other nor the result has."""
     kept = [y for y in x.labels if y in names or all(y in other.labels for other in pair)]
     if len(kept) == len(x.labels):
         return x
-    made = sum_of_products(r, [x], kept, sizes, element, k_order([x], "".join(kept)))
+    made = sum_of_products(r, [x], kept, sizes, x.value.element, k_order([x], "".join(kept)))
     return Labelled(made, tuple(kept))
 
 
