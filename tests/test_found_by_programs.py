@@ -577,3 +577,18 @@ def test_astype_of_a_number() -> None:
         return a[0].astype(bool), a[1].astype("int8"), a.sum().astype(np.int64)
 
     climb(program, (np.array([2.5, 0.25, 1.75]), np.zeros(4)))
+
+
+def test_packages_that_are_called_like_numpy() -> None:
+    """Functions and classes of a package `numpy_ml` were taken for NumPy's own."""
+    space: dict[str, Any] = {"np": np, "__name__": "numpy_ml.layers"}
+    exec("class Scale:\n    def __init__(self, k):\n        self.k = k", space)
+
+    def double(a):
+        return a * 2
+
+    def program(layer, a):
+        return double(a) * layer.k
+
+    double.__module__ = "numpy_ml.layers"
+    agree(bufferize(program), space["Scale"](3.0), floats(4))

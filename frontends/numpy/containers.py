@@ -60,7 +60,8 @@ def has_plain_objects(kind: type) -> bool:
     """The same of a class."""
     if kind is types.SimpleNamespace:
         return True
-    ours = kind is object or hasattr(kind, "__array__") or kind.__module__.startswith(("numpy", "scipy", "tracebuf"))
+    package = kind.__module__.partition(".")[0]
+    ours = kind is object or hasattr(kind, "__array__") or package in ("numpy", "scipy", "tracebuf")
     if ours or issubclass(kind, (BaseException, Enum, str, int, float, complex, type)):
         return False
     if "__getattribute__" in {n for c in kind.__mro__[:-1] for n in vars(c)} or getattr(kind, "__tracebuf__", False):

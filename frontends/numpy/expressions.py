@@ -588,7 +588,7 @@ def is_known_number(x: Any) -> bool:
 def is_users(function: Any) -> bool:
     """A function of Python source that is traced like the rest."""
     module = getattr(function, "__module__", None) or ""
-    return isinstance(function, types.FunctionType) and not module.startswith(("numpy", "scipy"))
+    return isinstance(function, types.FunctionType) and module.partition(".")[0] not in ("numpy", "scipy")
 
 
 def takes_choices(function: Any) -> bool:

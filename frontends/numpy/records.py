@@ -219,7 +219,7 @@ def is_class(x: Any) -> bool:
     """A class of the user's whose objects can be made in a trace."""
     if not isinstance(x, type) or x is object or issubclass(x, BaseException):
         return False
-    return not x.__module__.startswith(("numpy", "scipy")) and is_written_in_python_or_named(x)
+    return x.__module__.partition(".")[0] not in ("numpy", "scipy") and is_written_in_python_or_named(x)
 
 
 def is_written_in_python_or_named(kind: type) -> bool:
