@@ -71,6 +71,8 @@ READS = {
     "through a view": ("a[1:][i[::-1]]", A, I),
     "a broadcast source": ("np.broadcast_to(a, (3, 12))[:, i]", A, I),
     "bools": ("(a > 0)[i]", A, I),
+    "columns of a repeated array": ("a[:, i]", np.broadcast_to(B[:1], (3, 4, 5)), I),
+    "planes of a repeated array": ("a[i], a[..., i]", np.broadcast_to(B[:, None], (4, 3, 5)), I[:3] % 3),
 }
 BAD_READS = {
     "too large": ("a[i]", B, np.array([1, 4])),
