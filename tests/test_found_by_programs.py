@@ -579,6 +579,7 @@ def test_astype_of_a_number() -> None:
     climb(program, (np.array([2.5, 0.25, 1.75]), np.zeros(4)))
 
 
+
 def test_packages_that_are_called_like_numpy() -> None:
     """Functions and classes of a package `numpy_ml` were taken for NumPy's own."""
     space: dict[str, Any] = {"np": np, "__name__": "numpy_ml.layers"}
@@ -592,3 +593,15 @@ def test_packages_that_are_called_like_numpy() -> None:
 
     double.__module__ = "numpy_ml.layers"
     agree(bufferize(program), space["Scale"](3.0), floats(4))
+
+
+@pytest.mark.parametrize("name", ["<lambda>", "größe"])
+def test_a_function_of_any_name_is_lowered(name: str) -> None:
+    def f(a):
+        return a + 1
+
+    f.__name__ = name
+    g = bufferize(f)
+    assert "@kernel" in g.lower(np.ones(3)).as_text("llvm")
+    np.testing.assert_array_equal(g(np.ones(3)), 2)
+

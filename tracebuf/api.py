@@ -451,7 +451,7 @@ class BufferizedFunction:
             )
         traced = stages.trace(self.__wrapped__, call)
         program = stages.bufferized(traced, self.options)
-        kernel = program.compile(self.__wrapped__.__name__ if self.__wrapped__.__name__.isidentifier() else "kernel")
+        kernel = program.compile(self.__wrapped__.__name__)
         logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))
         return Specialization(replace(call, values=(), boxes=()), traced, program, kernel, traced.guard_function())
 

@@ -40,7 +40,7 @@ class Bufferized:
         """Native code (LLVM) and how it is called."""
         from tracebuf.backend.runtime.kernel import Kernel
 
-        return Kernel(self.func, name)
+        return Kernel(self.func, name if name.isidentifier() and name.isascii() else "kernel")
 
 
 def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | None = None) -> Bufferized:
