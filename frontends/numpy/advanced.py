@@ -71,8 +71,8 @@ class Advanced:
 
 
 def like(ref: ArrayRef, ones: bool = False) -> np.ndarray:
-    """An array of few elements whose axes lie in memory in the same order, or are repeated; True, as a mask. With `ones`,
-    axes of size 1 are that."""
+    """An array of few elements whose axes lie in memory in the same order, or are repeated; True, as a mask. With
+    `ones`, axes of size 1 are that."""
     ranks = [ref.stride_rank(a) or (-1,) for a in range(ref.ndim)]
     order = sorted(range(ref.ndim), key=lambda a: (ranks[a], a))
     sizes = [1 if ones and ref.shape[a] == 1 else 2 for a in range(ref.ndim)]
