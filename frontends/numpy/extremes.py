@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tracebuf.frontends.numpy.kinds import Env
+from tracebuf.frontends.numpy.kinds import Choice, Env, path_dependent
 from tracebuf.frontends.numpy.values import PyBool
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def extreme(i: Expressions, node: ast.AST, function: Any, items: Sequence[Any], 
     """The item whose key is the least or greatest; where the run time decides, one or another."""
     best, most = items[0], keys[0]
     for x, key in zip(items[1:], keys[1:]):
+        if any(isinstance(k, Choice) for k in (most, key)):
+            raise path_dependent(i.r, "<value>", "values of different types")
         beyond = i.condition(node, i.compared(node, "Lt" if function is min else "Gt", key, most))
         if isinstance(beyond, PyBool):
             best, most = chosen(i, node, beyond, (x, key), (best, most))
