@@ -161,7 +161,7 @@ def drawn(rng: random_numbers.Random, dtypes: str) -> tuple[str, list[np.ndarray
     arrays = []
     for term in terms:
         a = RNG.uniform(1, 5, [sizes[x] for x in term]).astype(rng.choice(dtypes))
-        layouts = [a, np.asfortranarray(a), a[::-1] if a.ndim else a, np.stack([a, a], -1)[..., 0]]
+        layouts = [a, np.asfortranarray(a), a[::-1], np.stack([a, a], -1)[..., 0]] if term else [np.asarray(a)]
         arrays.append(rng.choice(layouts))
     return text, arrays
 
