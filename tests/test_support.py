@@ -15,7 +15,6 @@ SAME_NUMPY = pytest.mark.skipif(
 
 
 @SAME_NUMPY
-@pytest.mark.slow
 def test_the_page_has_every_handler() -> None:
     """Fails after a function was added or taken away; `python -m tracebuf.support` writes the page."""
     assert f"handlers: {fingerprint()}" in PAGE.read_text(), "docs/support.md is old: run python -m tracebuf.support"
