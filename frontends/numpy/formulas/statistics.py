@@ -79,12 +79,21 @@ def nanprod(
     return np.prod(replaced(np.asanyarray(a), 1), axis, dtype, out, keepdims, initial, where)
 
 
+def copy_without(a: Any, value: Any) -> Any:
+    """The same as a copy, whose axes lie as NumPy's do: what is computed from it keeps their order."""
+    if a.dtype.kind not in "fc":
+        return a
+    made = np.empty_like(a)
+    made[...] = replaced(a, value)
+    return made
+
+
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    return np.cumsum(replaced(np.asanyarray(a), 0), axis, dtype, out)
+    return np.cumsum(copy_without(np.asanyarray(a), 0), axis, dtype, out)
 
 
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    return np.cumprod(replaced(np.asanyarray(a), 1), axis, dtype, out)
+    return np.cumprod(copy_without(np.asanyarray(a), 1), axis, dtype, out)
 
 
 def check_inexact(dtype: Any, out: Any) -> None:
