@@ -112,6 +112,8 @@ def test_parameters_that_only_numpy_has_are_refused_by_name() -> None:
         "np.round(np.array([[1 + 2j, -0.0 + 2.55j]]), 1), np.round(i.T), np.round(rep.astype(int))",
         "np.float32(2.25).round(1), np.diff(u, n=0)",
         "np.trapezoid(z)",
+        "v[0].item(), v[1].item(0)",
+        "v[0].item(-2)",
         "np.trapezoid(a, axis=5)",
         "np.unwrap(z)",
         "np.cov(np.ones((3, 1)) * v[:, None], y=np.ones((1, 3)) > 0, rowvar=False)",

@@ -50,7 +50,7 @@ from tracebuf.frontends.numpy.indexing import check_int_of, check_number, store_
 from tracebuf.frontends.numpy.kinds import Choice, path_dependent
 from tracebuf.frontends.numpy.parameters import check_parameters
 from tracebuf.frontends.numpy.pybuiltins import HANDLERS as PYTHON
-from tracebuf.frontends.numpy.pybuiltins import is_integer, item, python_number, round_array
+from tracebuf.frontends.numpy.pybuiltins import is_integer, item, number_item, python_number, round_array
 from tracebuf.frontends.numpy.pycmath import HANDLERS as CMATH
 from tracebuf.frontends.numpy.pycmath import conjugate, part_of, to_complex
 from tracebuf.frontends.numpy.pyints import as_int_value, bool_as_int, int_expr
@@ -432,7 +432,7 @@ METHODS: dict[str, Handler] = {
     **sorted_places.METHODS, **parts.METHODS,
 }  # fmt: skip
 SCALAR_METHODS: dict[str, Handler] = {
-    "item": python_number, "tolist": python_number, "round": round_function, "is_integer": is_integer,
+    "item": number_item, "tolist": python_number, "round": round_function, "is_integer": is_integer,
     "conjugate": conjugate, "conj": conjugate, "astype": astype_of_number,
 }  # fmt: skip
 """Methods of traced numbers, where the number's type has them."""

@@ -115,6 +115,15 @@ def python_number(r: Recorder, x: NpScalar) -> PyFloat | PyComplex | PyInt | PyB
     return PyBool(x.value) if x.element is I1 else PyInt(int_of(r, x.value))
 
 
+def number_item(r: Recorder, x: NpScalar, *index: Any) -> PyFloat | PyComplex | PyInt | PyBool:
+    """x.item(): of a number the only one."""
+    if len(index) > 1:
+        raise ValueError("incorrect number of indices for array")
+    if any(type(i) is int and i not in (0, -1) for i in index):
+        raise IndexError(f"index {index[0]} is out of bounds for size 1")
+    return python_number(r, x)
+
+
 def is_integer(r: Recorder, x: Any) -> Any:
     """x.is_integer() of a float."""
     value = float_value(r, x)
