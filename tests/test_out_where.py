@@ -79,8 +79,13 @@ def test_b2_out_must_be_writable() -> None:
 
 
 def test_what_is_refused() -> None:
-    for text in ("np.add(a, 1, where=a > 0)", "np.add(a, 1, casting='unsafe')", "np.add(a, 1, order='F')"):
+    for text in ("np.add(a, 1, where=a > 0)", "np.add(a, 1, order='A')"):
         refused(program(f"def f(a):\n    return {text}"), VALUES["a"])
+
+
+@pytest.mark.parametrize("text", ["np.add(a, 1, casting='unsafe')", "np.add(a, 1, order='F')"])
+def test_casting_and_order(text: str) -> None:
+    agree(program(f"def f(a):\n    return {text}"), VALUES["a"])
 
 
 def test_masked_results_converted_into_an_array_that_is_read_are_refused() -> None:
