@@ -273,3 +273,22 @@ CHOICES = {
 def test_choose(name: str) -> None:
     f = program(f"def f(a, i):\n    return {CHOICES[name]}")
     agree(f, A[:4], np.array([2, 0, 1, 1]))
+
+
+REPEATS = {
+    "flat": "np.repeat(a, i % 3)",
+    "along an axis": "np.repeat(a.reshape(2, 2), i[:2] % 3, axis=1), a.reshape(2, 2).repeat(i[1:3] % 4, 0)",
+    "by a list": "np.repeat(a, [1, 0, 3, 2])",
+    "none": "np.repeat(a, i * 0)",
+    "one count": "np.repeat(a, i[:1] + 1)",
+    "too few": "np.repeat(a, i[:3] % 2)",
+    "negative": "np.repeat(a, i - 9)",
+    "floats": "np.repeat(a, a)",
+}
+
+
+@pytest.mark.parametrize("name", REPEATS)
+def test_repeat_by_counts(name: str) -> None:
+    f = program(f"def f(a, i):\n    return {REPEATS[name]}")
+    if agree(f, A[:4], np.array([2, 0, 1, 5])) is None:
+        ladder.climb(f, (A[:4], np.array([2, 0, 1, 5])))

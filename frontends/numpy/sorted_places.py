@@ -13,12 +13,15 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.advanced import Advanced
-from tracebuf.frontends.numpy.creation import asarray
+from tracebuf.frontends.numpy.creation import arange, asarray
 from tracebuf.frontends.numpy.fresh import as_array, copy_of, filled
 from tracebuf.frontends.numpy.gathers import Loops, gathered, scattered
 from tracebuf.frontends.numpy.indexing import as_int
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.reductions import reduce
+from tracebuf.frontends.numpy.running import accumulate
+from tracebuf.frontends.numpy.scalars import as_int_value
+from tracebuf.frontends.numpy.shapes import broadcast_to
 from tracebuf.frontends.numpy.ufuncs import Body, supported
 from tracebuf.frontends.numpy.values import ArrayRef, NpScalar
 from tracebuf.ir.core import Value
@@ -112,6 +115,28 @@ def largest(r: Recorder, numbers: ArrayRef) -> Dim:
     r.check(ok, "ValueError", "'list' argument must have no negative elements")
     value = r.add(arith.IndexCast.of(top.value, INDEX, r.loc)).result
     return add(r.symbol(value, f"n{len(r.func.symbols)}", -1, 2**40), 1)
+
+
+def repeat_each(r: Recorder, ref: ArrayRef, counts: ArrayRef, axis: int) -> ArrayRef:
+    """np.repeat by a count for each place of an axis: the places are looked up in the running sums of the counts."""
+    if counts.ndim != 1:
+        raise wrong_depth(counts)
+    if not np.can_cast(counts.dtype, np.intp, "safe"):
+        text = f"Cannot cast array data from {counts.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
+        raise TypeError(text)
+    if counts.shape[0] == 1:
+        counts = as_array(r, broadcast_to(r, counts, (as_int_value(ref.shape[axis]),)))
+    message = "operands could not be broadcast together with shapes"
+    r.require_equal(counts.shape[0], ref.shape[axis], "ValueError", message)
+    low = reduce(r, np.minimum, counts, None, np.intp, None, False, 0)
+    total = reduce(r, np.add, counts, None, np.intp)
+    assert isinstance(low, NpScalar) and isinstance(total, NpScalar)
+    ok = r.add(arith.CmpI.of("sge", low.value, r.constant(0, I64), r.loc)).result
+    r.check(ok, "ValueError", "repeats may not contain negative values.")
+    size = r.symbol(r.add(arith.IndexCast.of(total.value, INDEX, r.loc)).result, f"n{len(r.func.symbols)}", 0, 2**40)
+    ends = accumulate(r, np.add, counts, 0, np.intp)
+    places = searchsorted(r, ends, arange(r, as_int_value(size)), "right")
+    return gathered(r, Advanced(ref, (places,), (axis,), axis, ref, ()), order=range(ref.ndim))
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {np.searchsorted: searchsorted, np.bincount: bincount}

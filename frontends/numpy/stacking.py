@@ -12,6 +12,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.broadcasting import shape_text
+from tracebuf.frontends.numpy.creation import asarray
 from tracebuf.frontends.numpy.fresh import as_array, copy_of, filled, k_order
 from tracebuf.frontends.numpy.indexing import as_int, store_view
 from tracebuf.frontends.numpy.recorder import Recorder
@@ -19,6 +20,7 @@ from tracebuf.frontends.numpy.reductions import NO_VALUE, axis_of
 from tracebuf.frontends.numpy.reshape import flat_values, reshape, whole_number
 from tracebuf.frontends.numpy.scalars import as_int_value
 from tracebuf.frontends.numpy.shapes import broadcast_to, unstack
+from tracebuf.frontends.numpy.sorted_places import repeat_each
 from tracebuf.frontends.numpy.ufuncs import convert_to, elementwise, out_of, supported
 from tracebuf.frontends.numpy.values import ArrayRef, in_turn, storages_of
 from tracebuf.ir.dims import Dim, add, dim_max, mod, mul, sub
@@ -282,10 +284,14 @@ def count_of(r: Recorder, n: Any, what: str) -> Dim:
 
 def repeat(r: Recorder, a: Any, repeats: Any, axis: Any = None) -> ArrayRef:
     """np.repeat: each element so many times. One pass over the result, whose axis is two, the inner one repeated."""
-    ref, times = as_array(r, a), count_of(r, repeats, "the number of repeats")
-    r.require_nonneg(times, "ValueError", "repeats may not contain negative values.")
+    ref = as_array(r, a)
     ref = flat_values(r, ref) if axis is None or not ref.ndim else ref
     place = axis_of(r, 0 if axis is None else axis, ref.ndim)
+    counts = asarray(r, repeats) if isinstance(repeats, (list, tuple)) and len(repeats) != 1 else repeats
+    if isinstance(counts, ArrayRef) and counts.ndim:
+        return repeat_each(r, ref, counts, place)
+    times = count_of(r, repeats, "the number of repeats")
+    r.require_nonneg(times, "ValueError", "repeats may not contain negative values.")
     before, n, after = ref.shape[:place], ref.shape[place], ref.shape[place + 1 :]
     spread = ref.derive(lambda view: view.new_axis(place + 1))
     return repeated(r, spread, (*before, n, times, *after), (*before, mul(n, times), *after))
@@ -303,6 +309,8 @@ def tile(r: Recorder, A: Any, reps: Any) -> ArrayRef:
     given = list(reps) if isinstance(reps, (tuple, list)) else [reps]
     ref = at_least(as_array(r, A), len(given))
     times = [1] * (ref.ndim - len(given)) + [count_of(r, n, "the number of tiles") for n in given]
+    if any(n == 0 for n in ref.shape):  # of no elements NumPy makes no copy
+        return reshape(r, ref, tuple(as_int_value(mul(n, m)) for n, m in zip(ref.shape, times)))
     if all(r.ask_equal(n, 1) for n in times):
         return copy_of(r, ref, ref.element, k_order(ref))
     for n in times:
