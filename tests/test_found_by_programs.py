@@ -3,11 +3,13 @@ showed it."""
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 import pytest
 from agreement import agree, refused
+from agreement import program as source
 
 from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
@@ -605,3 +607,23 @@ def test_a_function_of_any_name_is_lowered(name: str) -> None:
     assert "@kernel" in g.lower(np.ones(3)).as_text("llvm")
     np.testing.assert_array_equal(g(np.ones(3)), 2)
 
+
+
+DATA_SIZES = (
+    "np.diff(x[x > 0])", "np.diff(x[x > 9])", "np.diff(np.flatnonzero(x > 0), n=2)", "np.roll(x[x > 0], 1)",
+    "np.roll(x[x > 9], -2)", "np.isin(x, np.arange(70.0))", "np.isin(np.arange(9), np.arange(3, 90), invert=True)",
+    "np.isin(x, x[x > 2])",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", DATA_SIZES)
+def test_differences_turns_and_members_of_what_a_mask_leaves(text: str) -> None:
+    agree(source(f"def program(x):\n    return {text}"), np.array([3.0, -1, 2, 5, -4]))
+
+
+def test_bufferized_functions_are_copied_and_pickled_as_functions_are() -> None:
+    from tracebuf.testing import programs
+
+    held = bufferize(programs.generate)
+    assert copy.deepcopy([held])[0] is held and copy.copy(held) is held
+    assert held.__reduce__() == "generate"

@@ -222,6 +222,16 @@ class BufferizedFunction:
                 raise refusal.with_traceback(None)  # noqa: B904 (the text says where; our own frames say nothing more)
         return self.eager(*args, **kwargs)
 
+    def __reduce__(self) -> str:
+        """Pickled by its name in its module, as a function is."""
+        return self.__wrapped__.__qualname__
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> BufferizedFunction:
+        return self
+
+    def __copy__(self) -> BufferizedFunction:
+        return self
+
     def eager(self, *args: Any, **kwargs: Any) -> Any:
         """The same call by NumPy alone, `out=` included."""
         if not self.takes_out or "out" not in kwargs:

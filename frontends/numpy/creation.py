@@ -63,7 +63,7 @@ def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     wanted = np.arange(*(type(example(x))(1) for x in given)).dtype if dtype is None else np.dtype(dtype)
     element = supported(wanted, "np.arange", r.loc)
     if element.is_complex:
-        raise UnsupportedError("np.arange of complex numbers", location=r.loc, instead="np.arange(n) * 1j")
+        raise UnsupportedError("np.arange of complex numbers", location=r.loc, instead="np.arange(n).astype(complex)")
     if element is I1:
         raise UnsupportedError("np.arange of bools", location=r.loc, instead="np.array([False, True])")
     size = arange_size(r, start, stop, step)

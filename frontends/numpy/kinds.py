@@ -234,7 +234,7 @@ def path_dependent(r: Recorder, name: str, what: str) -> UnsupportedError:
     instead = {
         "values of different types": f"give {shown} one type on all paths, for example 1.0 in place of None, "
         "or use it inside of the branches",
-    }.get(what, f"make `{plain}` one array before and store into it: {plain}[...] = ...")
+    }.get(what, f"begin with an array of its own, {plain} = {plain}.copy(), or store into one: {plain}[...] = ...")
     what = what.replace("types", "types or numbers of axes")
     return UnsupportedError(f"{shown} is bound to {what}, depending on the path", location=r.loc, instead=instead)
 

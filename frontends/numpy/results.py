@@ -18,7 +18,7 @@ from tracebuf.frontends.numpy import rewrites
 from tracebuf.frontends.numpy.heap import Heap, Record, blank, contents, is_named_tuple, made_of
 from tracebuf.frontends.numpy.identity import Either, identity, objects
 from tracebuf.frontends.numpy.joins import deep_parameters
-from tracebuf.frontends.numpy.kinds import Choice, same_value
+from tracebuf.frontends.numpy.kinds import Choice, Maybe, same_value
 from tracebuf.frontends.numpy.outputs import check_one_type
 from tracebuf.frontends.numpy.recorder import Recorder
 from tracebuf.frontends.numpy.values import (
@@ -121,8 +121,9 @@ class Results:
             return self.scalar(x)
         if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type)):
             return Leaf("const", value=x)
+        what = "what is bound on some paths only" if isinstance(x, Maybe) else f"a {rewrites.name_of(x)}"
         raise UnsupportedError(
-            f"a {rewrites.name_of(x)} cannot be returned",
+            f"{what} cannot be returned",
             location=self.r.loc,
             instead="return arrays, numbers, and tuples, lists, dicts and objects of them",
         )

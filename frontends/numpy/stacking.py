@@ -208,13 +208,13 @@ def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALU
         row = tuple(1 if k == place else as_int_value(n) for k, n in enumerate(ref.shape))
         ref = joined(r, [x if x.ndim else broadcast_to(r, x, row) for x in parts], place)
     for _ in range(times):
-        size = sub(ref.shape[place], 1)
-        left = r.ask_nonneg(size)
-        if left is None:
-            raise UnsupportedError("np.diff of what may be empty", location=r.loc, instead="a[1:] - a[:-1]")
-        size = size if left else 0
+        left = r.ask_nonneg(sub(ref.shape[place], 1))
+        size = sub(ref.shape[place], 1) if left else 0
+        if left is None:  # only the run time knows whether there is anything
+            size = r.symbol(r.index(dim_max(sub(ref.shape[place], 1), 0)), f"n{len(r.func.symbols)}", 0)
         ufunc = np.not_equal if ref.dtype == np.bool_ else np.subtract
-        both = [part(ref, place, 1 if left else 0, size), part(ref, place, 0, size)]
+        first = 1 if left else 0 if left is False else sub(ref.shape[place], size)
+        both = [part(ref, place, first, size), part(ref, place, 0, size)]
         ref = as_array(r, elementwise(r, ufunc, both))
     return ref
 
@@ -262,7 +262,7 @@ def pairs_of(r: Recorder, shift: Any, axis: Any) -> list[tuple[Dim, Any]]:
 def offset_of(r: Recorder, n: Dim, by: Dim) -> Dim:
     """by % n, where the sign and one turn are known; else both numbers become part of the key. A shift that is computed
     is taken at run time."""
-    if not r.entry_only(by):
+    if not r.entry_only(by) or not r.entry_only(n):
         return r.symbol(r.index(mod(by, dim_max(n, 1))), f"i{len(r.func.symbols)}", 0)
     forward, back = r.ask_nonneg(by), mul(by, -1)
     if forward and r.ask_nonneg(sub(n, by)):
@@ -309,10 +309,10 @@ def tile(r: Recorder, A: Any, reps: Any) -> ArrayRef:
     given = list(reps) if isinstance(reps, (tuple, list)) else [reps]
     ref = at_least(as_array(r, A), len(given))
     times = [1] * (ref.ndim - len(given)) + [count_of(r, n, "the number of tiles") for n in given]
-    if any(n == 0 for n in ref.shape):  # of no elements NumPy makes no copy
-        return reshape(r, ref, tuple(as_int_value(mul(n, m)) for n, m in zip(ref.shape, times)))
     if all(r.ask_equal(n, 1) for n in times):
         return copy_of(r, ref, ref.element, k_order(ref))
+    if any(n == 0 for n in ref.shape):  # of no elements NumPy makes no copy
+        return reshape(r, ref, tuple(as_int_value(mul(n, m)) for n, m in zip(ref.shape, times)))
     for n in times:
         r.require_nonneg(n, "ValueError", "repeats may not contain negative values.")
     spread = ref.derive(in_turn([methodcaller("new_axis", 2 * k) for k in range(ref.ndim)]))
