@@ -177,3 +177,16 @@ def test_margins_that_continue_the_array(mode: str) -> None:
     f = program(f"def f(a):\n    return np.pad(a.astype(np.int8), 2, '{mode}')")
     if mode != "empty":
         climb(f, (np.arange(12.0).reshape(3, 4),), again=[(np.arange(35.0).reshape(5, 7),)])
+
+
+HUGE = {
+    "np.zeros(n)[:1] * 2": 2**61, "np.ones((n, n))[:1, :1] * 2": 2**32, "np.arange(n)[:1] * 2": 2**61,
+    "np.eye(n)[:1] * 2": 2**32, "np.zeros(n)[n - 3:] + 1": 2**61 + 2, "np.zeros(n // 2, complex)[:1] * 2": 2**61,
+    "np.repeat(np.ones(3), n)[:1] * 2": 2**61, "np.broadcast_to(np.ones(1), (n,)) + 1": 2**61,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HUGE)
+def test_more_bytes_than_64_bits_count_are_refused_as_in_numpy(text: str) -> None:
+    """Of a temporary too, whose size wrapped around and was written to."""
+    assert agree(program(f"def f(n):\n    return {text}"), HUGE[text]) is not None

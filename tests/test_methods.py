@@ -373,3 +373,24 @@ def test_the_attributes_of_an_object_are_met_together() -> None:
         patch.setattr(tracebuf.api.stages, "trace", lambda *given: traces.append(0) or trace(*given))
         assert f(types.SimpleNamespace(a=line(), b=2, c=3.0, d=line(1)))[1] == 9
     assert len(traces) == 2
+
+
+def test_an_attribute_of_the_class_that_is_set_becomes_the_objects_own() -> None:
+    class Base:
+        x = np.arange(3.0)
+        n = 4
+
+    class Derived(Base):
+        pass
+
+    @bufferize
+    def f(s: Base) -> None:
+        s.x += 1
+        s.n = s.n
+
+    ours, theirs = Derived(), Derived()
+    kept = Base.x.copy()
+    f.__wrapped__(theirs)
+    Base.x[:] = kept
+    f(ours)
+    assert sorted(vars(ours)) == sorted(vars(theirs)) and ours.x is Base.x and (Base.x == kept + 1).all()

@@ -82,9 +82,9 @@ class Memory:
     def _refuse_overflow(self, sizes: tuple[str, ...], itemsize: int) -> None:
         """Leaves where the number of bytes is beyond 64 bits (NumPy checks its own arrays)."""
         code, dynamic = self.code, [n for n in sizes if n[0] == "%"]
-        if not dynamic:
-            return
         constant = itemsize * prod(int(n) for n in sizes if n[0] != "%")
+        if not dynamic and constant < 2**62:
+            return
         total = literal(F64, constant)
         for n in dynamic:
             total = code.inst(f"fmul double {total}, {code.inst(f'sitofp i64 {n} to double')}")

@@ -94,6 +94,9 @@ class Prepared:
     complexes: tuple[tuple[int, int], ...] = ()
 
 
+TOO_BIG = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size."
+
+
 class Kernel:
     """A compiled function. `text` is its LLVM IR, `plans` its loop nests, `frame` how it is called, `cpu_seconds` of
     compilation.
@@ -182,7 +185,7 @@ class Kernel:
     # -- results
     def _error(self, status: int, context: Context) -> BaseException:
         if status == abi.OUT_OF_MEMORY:
-            return context.error or MemoryError(self.name)
+            return context.error or ValueError(TOO_BIG)  # of more bytes than 64 bits count; else NumPy's error is there
         check = self._emitted.checks[status - 1]
         at = self.frame.error_at
         named = check.operands[1:]

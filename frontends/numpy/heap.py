@@ -110,6 +110,12 @@ def contents(x: Any) -> Any:
     return tuple(x) if isinstance(x, list) else dict(x.fields if isinstance(x, Record) else x)
 
 
+def is_of_class(x: Any, name: Any) -> bool:
+    """Whether an attribute that was set had been its class's till then: now the object has its own."""
+    own = getattr(x.actual, "__dict__", None) if isinstance(x, Record) else None
+    return own is not None and name not in own
+
+
 def fill(x: Any, held: Any) -> None:
     """Makes a container hold this, and nothing else."""
     if isinstance(x, list):

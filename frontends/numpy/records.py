@@ -24,7 +24,7 @@ from tracebuf.frontends.numpy.arguments import RunOriginal
 from tracebuf.frontends.numpy.captures import ABSENT, Hidden, NewCapture
 from tracebuf.frontends.numpy.containers import check_items, is_written_in_python
 from tracebuf.frontends.numpy.declared_calls import host_call
-from tracebuf.frontends.numpy.heap import DictView, Record, is_named_tuple
+from tracebuf.frontends.numpy.heap import DictView, Record, is_named_tuple, is_of_class
 from tracebuf.frontends.numpy.values import is_traced
 from tracebuf.ir.location import UNKNOWN
 
@@ -206,7 +206,7 @@ def store(i: Expressions, node: ast.AST, base: Any, name: str, value: Any) -> No
     has_dict = any("__dict__" in vars(c) for c in kind.__mro__) or kind is types.SimpleNamespace
     if not has_dict and not isinstance(found, types.MemberDescriptorType):
         raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
-    if base.known.get(name, MISSING) is not value:
+    if base.known.get(name, MISSING) is not value or (name not in base.fields and is_of_class(base, name)):
         i.change(node, base)
         base.fields[name] = value
 

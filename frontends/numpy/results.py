@@ -15,7 +15,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy import rewrites
-from tracebuf.frontends.numpy.heap import Heap, Record, blank, contents, is_named_tuple, made_of
+from tracebuf.frontends.numpy.heap import Heap, Record, blank, contents, is_named_tuple, is_of_class, made_of
 from tracebuf.frontends.numpy.identity import Either, identity, objects
 from tracebuf.frontends.numpy.joins import deep_parameters
 from tracebuf.frontends.numpy.kinds import Choice, Maybe, same_value
@@ -153,7 +153,8 @@ class Results:
                     found.append(Write(number, None, now, True))
                 continue
             whole = isinstance(x, dict) and list(before) != list(now)[: len(before)]
-            changed = [k for k, v in now.items() if whole or k not in before or not unchanged(v, before[k])]
+            new = [k for k in now if k not in before or is_of_class(x, k)]
+            changed = [k for k, v in now.items() if whole or k in new or not unchanged(v, before[k])]
             if changed or whole:
                 found.append(Write(number, tuple(changed), tuple(now[k] for k in changed), whole))
         return found
