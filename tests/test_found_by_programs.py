@@ -627,3 +627,19 @@ def test_bufferized_functions_are_copied_and_pickled_as_functions_are() -> None:
     held = bufferize(programs.generate)
     assert copy.deepcopy([held])[0] is held and copy.copy(held) is held
     assert held.__reduce__() == "generate"
+
+
+def test_numbers_that_are_reshaped_stay_numbers() -> None:
+    for text in ("np.transpose(a.sum())", "np.reshape(a.sum(), ())", "np.squeeze(a[0])", "np.moveaxis(a.max(), (), ())",
+                 "np.transpose(2.5), np.reshape(3, ())"):  # fmt: skip
+        agree(source(f"def program(a):\n    return {text}"), floats(4))
+
+
+def test_a_container_within_itself_is_refused() -> None:
+    def program(a):
+        held = [a]
+        held.append(held)
+        return held
+
+    refused(program, floats(3))
+    agree(source("def program(a, n):\n    return np.round(a, n)"), np.arange(3), -(2**63))

@@ -194,7 +194,9 @@ def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
     if kind == "b":
         np.round(np.ones(1, bool), 1)  # raises
     first, second = (np.multiply, np.true_divide) if digits > 0 else (np.true_divide, np.multiply)
-    factor = float(10 ** abs(digits))
+    if abs(digits) >= 2**31:
+        raise OverflowError("Python int too large to convert to C int")
+    factor = float(10 ** abs(digits)) if abs(digits) <= 308 else float("inf")
     if kind == "c":
         return round_parts(r, a, first, second, factor)
     result = elementwise(r, second, [elementwise(r, np.rint, [elementwise(r, first, [a, factor])]), factor])

@@ -7,6 +7,7 @@ Each is made by steps on the view (see `View` in values.py), so that it composes
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from operator import methodcaller
 from typing import Any
 
@@ -30,7 +31,7 @@ from tracebuf.frontends.numpy.reshape import (
     view_method,
     whole_number,
 )
-from tracebuf.frontends.numpy.values import ArrayRef, Scalar, in_turn
+from tracebuf.frontends.numpy.values import ArrayRef, NpScalar, Scalar, in_turn
 from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mod, mul, sub
 
 # -- axes moved, added, dropped
@@ -323,10 +324,24 @@ def sliding_window_view(
 
 
 Handler = Callable[..., Any]
+
+
+def of_numbers_too(handler: Handler) -> Handler:
+    """Where NumPy calls the method of that name: a NumPy number stays one."""
+
+    @wraps(handler)
+    def run(r: Recorder, a: Any, *args: Any, **kwargs: Any) -> Any:
+        made = handler(r, a, *args, **kwargs)
+        return a if isinstance(a, NpScalar) and isinstance(made, ArrayRef) and not made.ndim else made
+
+    return run
+
+
 HANDLERS: dict[Any, Handler] = {
-    np.reshape: reshape, np.ravel: ravel, np.transpose: transpose_function, np.matrix_transpose: matrix_transpose,
-    np.swapaxes: swapaxes, np.moveaxis: moveaxis, np.rollaxis: rollaxis, np.expand_dims: expand_dims,
-    np.squeeze: squeeze, np.atleast_1d: _at_least(1), np.atleast_2d: _at_least(2), np.atleast_3d: _at_least(3),
+    np.reshape: of_numbers_too(reshape), np.ravel: ravel, np.transpose: of_numbers_too(transpose_function),
+    np.matrix_transpose: matrix_transpose, np.swapaxes: swapaxes, np.moveaxis: of_numbers_too(moveaxis),
+    np.rollaxis: rollaxis, np.expand_dims: expand_dims, np.squeeze: of_numbers_too(squeeze),
+    np.atleast_1d: _at_least(1), np.atleast_2d: _at_least(2), np.atleast_3d: _at_least(3),
     np.broadcast_to: broadcast_to, np.flip: flip, np.fliplr: _flip_along(1, 2), np.flipud: _flip_along(0, 1),
     np.rot90: rot90, np.split: split, np.array_split: array_split, np.hsplit: _split_along("hsplit", 1, 1),
     np.vsplit: _split_along("vsplit", 0, 2), np.dsplit: _split_along("dsplit", 2, 3), np.unstack: unstack,
