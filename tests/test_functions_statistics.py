@@ -20,10 +20,10 @@ np.ptp(N)|np.ptp([1,5,2])
 np.average(a)|np.average(a, axis=0)|np.average(a, weights=b)|np.average(a, axis=1, weights=v[:5])
 np.average(a, axis=0, weights=w[:4])|np.average(v, weights=w, returned=True)|np.average(v, returned=True)
 np.average(v, weights=iv)|np.average(iv, weights=iv)|np.average(a, axis=1, weights=v)|np.average(a, weights=v)
-np.average(v, weights=[1, 2, 3, 4, 5, 6])|np.average(v, weights=v*0)|np.average(sq, axis=(0, 1), weights=a[:3])
+np.average(v, weights=[1, 2, 3, 4, 5, 6])|np.average(v, weights=v*0)|np.average(sq, axis=(0, 1), weights=abs(a[:3]))
 np.average(a, axis=1, keepdims=True)|np.average(f, axis=0)|np.average(a, 0, w[:4], True)|np.average(iv)|np.average(h)
 np.average(e)|np.average(f, weights=f)|np.average(a, axis=-1, weights=v[:5], keepdims=True)
-np.average(sq, axis=(1,2), weights=sq[0])|np.average([1,2,3])|np.average(bb)|np.average(h,axis=0)
+np.average(sq, axis=(1,2), weights=abs(sq[0]))|np.average([1,2,3])|np.average(bb)|np.average(h,axis=0)
 """,
     "running": """
 np.cumprod(v)|np.cumprod(a, axis=0)|np.cumsum(a, axis=1, dtype=np.float32)|a.cumsum()|a.cumprod(0)|np.nancumsum(N)

@@ -11,7 +11,6 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 from tracebuf import pipeline
-from tracebuf.errors import UnsupportedError
 from tracebuf.ir.core import Func
 from tracebuf.ir.printer import print_func
 from tracebuf.options import Options
@@ -23,17 +22,9 @@ if TYPE_CHECKING:
 
 def trace(function: FunctionType, call: Call) -> Traced:
     """The tensor program of one call, as recorded."""
-    from tracebuf.frontends.numpy.source import heading
     from tracebuf.frontends.numpy.trace import trace as run
 
-    try:
-        return run(function, call)
-    except RecursionError:
-        raise UnsupportedError(
-            f"{function.__name__} holds a container within itself, or calls too deep",
-            location=heading(function),
-            instead="keep what would contain itself outside",
-        ) from None
+    return run(function, call)
 
 
 @dataclass(frozen=True)
