@@ -13,6 +13,8 @@ from tests.agreement import agree, program, refused
 from tests.params import slow_but
 from tracebuf.ir.print_generic import print_generic
 
+pytestmark = pytest.mark.slow
+
 TYPES = (np.complex128, np.complex64)
 ODD = (0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan)
 

@@ -12,6 +12,8 @@ from tests.test_complex import some
 from tracebuf.options import Options
 from tracebuf.testing.ladder import climb
 
+pytestmark = pytest.mark.slow
+
 
 def mandelbrot(c, rounds):
     """Escape times on shrinking index sets."""

@@ -12,6 +12,8 @@ from tests.params import slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(4)
 LONG, SHORT = RNG.uniform(0.5, 1, 50), RNG.uniform(0.5, 1, 7)
 VALUES: dict[str, Any] = {

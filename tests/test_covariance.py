@@ -12,6 +12,8 @@ from tests.params import slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(8)
 M = RNG.uniform(0, 1, (3, 9)) + np.arange(9) / 4
 VALUES: dict[str, Any] = {

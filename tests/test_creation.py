@@ -165,6 +165,7 @@ def test_what_is_refused() -> None:
         refused(program(f"def f(a):\n    return {text}"), VALUES["a"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["edge", "wrap", "symmetric", "reflect", "empty"])
 def test_margins_that_continue_the_array(mode: str) -> None:
     """np.pad by rows of the array: margins narrower and wider than it, on all axes, of none, in one pass."""

@@ -9,6 +9,8 @@ import pytest
 
 from tests.agreement import agree, program, refused
 
+pytestmark = pytest.mark.slow
+
 F4 = np.asfortranarray(np.ones((2, 3, 2), np.float32))
 EMPTY = np.zeros((0, 3, 2))
 ZERO = np.array(5.0)

@@ -10,6 +10,8 @@ from tests.forms import VALUES, check_forms
 from tests.params import slow_but
 from tracebuf.testing.ladder import climb
 
+pytestmark = pytest.mark.slow
+
 FORMS = {
     "linspace": """
 np.linspace(v, 1, n)|np.linspace(v, w, 5)|np.linspace(v, w, 5, axis=1)|np.linspace(v, w, 5, axis=-1)

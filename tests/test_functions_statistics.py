@@ -11,6 +11,8 @@ from tests.params import slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
+pytestmark = pytest.mark.slow
+
 FORMS = {
     "ptp": """
 np.ptp(a)|np.ptp(a, axis=0)|np.ptp(a, 1, keepdims=True)|np.ptp(e)|np.ptp(u8)|np.ptp(bb)|a.ptp()|np.ptp(a, axis=(0, 1))

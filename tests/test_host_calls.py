@@ -26,6 +26,8 @@ from tracebuf.ir.types import F64, MemRefType
 from tracebuf.ops.func import Return
 from tracebuf.ops.host import HostCall
 
+pytestmark = pytest.mark.slow
+
 LOG: list[Any] = []
 
 

@@ -12,6 +12,8 @@ from params import slow_but
 
 import tracebuf
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(0)
 A = np.round(RNG.normal(0, 3, (5, 6)), 0)
 A[1, 2] = A[3, 3] = np.nan

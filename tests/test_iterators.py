@@ -15,6 +15,8 @@ from agreement import agree, program, refused
 
 from tracebuf import bufferize
 
+pytestmark = pytest.mark.slow
+
 A = np.arange(6.0) + 1
 NAMES = {"itertools": itertools, "functools": functools, "operator": operator, "math": math}
 

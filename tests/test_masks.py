@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.agreement import agree, program
+from tests.params import slow_but
 from tracebuf.testing import ladder
 
 A = np.random.default_rng(7).normal(size=12)
@@ -62,13 +63,13 @@ READS = {
 MISFITS = {"a short mask": "a[a[1:] > 0]", "a long mask": "a[np.ones(99, bool)]", "too many axes": "a[a > 0, 0, a > 0]"}
 
 
-@pytest.mark.parametrize("name", READS)
+@pytest.mark.parametrize("name", slow_but(list(READS)[:2], READS))
 def test_read(name: str) -> None:
     text, array = READS[name]
     up(f"def f(a):\n    return {text}", array)
 
 
-@pytest.mark.parametrize("name", MISFITS)
+@pytest.mark.parametrize("name", slow_but(list(MISFITS)[:2], MISFITS))
 def test_masks_that_do_not_fit(name: str) -> None:
     agree(program(f"def f(a):\n    return {MISFITS[name]}"), B)
 
@@ -109,13 +110,13 @@ BAD_STORES = {
 }
 
 
-@pytest.mark.parametrize("name", STORES)
+@pytest.mark.parametrize("name", slow_but(list(STORES)[:2], STORES))
 def test_store(name: str) -> None:
     text, array = STORES[name]
     up(f"def f(a):\n    {text}", array)
 
 
-@pytest.mark.parametrize("name", BAD_STORES)
+@pytest.mark.parametrize("name", slow_but(list(BAD_STORES)[:2], BAD_STORES))
 def test_stores_that_do_not_fit(name: str) -> None:
     agree(program(f"def f(a):\n    {BAD_STORES[name]}"), A)
 
@@ -152,7 +153,7 @@ LOOPS = {
 }
 
 
-@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.parametrize("name", slow_but(list(LOOPS)[:2], LOOPS))
 def test_sizes_that_depend_on_data(name: str) -> None:
     up(LOOPS[name], A)
 

@@ -11,6 +11,8 @@ from tests.agreement import agree, program, refused
 from tests.params import slow_but
 from tracebuf.testing.ladder import climb
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(11)
 A = RNG.uniform(-3, 3, (4, 5))
 VALUES: dict[str, Any] = {
