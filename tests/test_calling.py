@@ -13,6 +13,8 @@ from agreement import agree
 
 from tracebuf import bufferize
 
+pytestmark = pytest.mark.slow
+
 A = np.arange(6.0).reshape(2, 3)
 B = np.arange(3.0)
 

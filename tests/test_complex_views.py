@@ -13,6 +13,8 @@ from tests.params import slow_but
 from tests.test_complex import TYPES, some
 from tracebuf.testing.ladder import climb
 
+pytestmark = pytest.mark.slow
+
 STORES = [
     "z.real = x", "z.imag = 2", "z.imag[1:] += 1", "z.real[::2] *= z.imag[::2]", "z.real += z.imag",
     "z.real, z.imag = z.imag.copy(), z.real.copy()", "z[1:].imag[...] = z[:-1].real", "z[::-1].real[1:] = x[1:]",

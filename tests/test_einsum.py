@@ -13,6 +13,8 @@ from tests.params import slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(5)
 
 

@@ -17,6 +17,8 @@ from tracebuf.testing.drawn import Array, Call
 from tracebuf.testing.functions import apart, calls, close, drawn, judge, known_names, picker, run
 from tracebuf.testing.specs import spec_of
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_known_function_can_be_drawn() -> None:
     """A function that is new in the tracer's tables is drawn by the names of its parameters."""

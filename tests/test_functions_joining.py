@@ -7,6 +7,8 @@ import pytest
 from tests.forms import check_forms
 from tests.params import slow_but
 
+pytestmark = pytest.mark.slow
+
 FORMS = {
     "concatenate": """
 np.concatenate((a, a), axis=None)|np.concatenate((a, i), dtype=np.float32)|np.concatenate((v, [1.0, 2.0]))

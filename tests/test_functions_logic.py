@@ -8,6 +8,8 @@ from tests.agreement import agree, program
 from tests.forms import VALUES, check_forms
 from tests.params import slow_but
 
+pytestmark = pytest.mark.slow
+
 FORMS = {
     "isclose": """
 np.isclose(a, b)|np.isclose(a, a + 1e-9)|np.isclose(a, b, rtol=0.1)|np.isclose(N, N)|np.isclose(N, N, equal_nan=True)

@@ -12,6 +12,8 @@ from params import slow_but
 
 import tracebuf
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(0)
 
 

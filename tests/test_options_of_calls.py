@@ -19,6 +19,8 @@ from agreement import agree
 
 from tracebuf import UnsupportedError, bufferize
 
+pytestmark = pytest.mark.slow
+
 A = np.arange(6.0).reshape(2, 3)
 
 

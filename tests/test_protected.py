@@ -16,6 +16,8 @@ from agreement import agree, program, refused
 
 from tracebuf import bufferize
 
+pytestmark = pytest.mark.slow
+
 A = np.arange(6.0) + 1
 
 

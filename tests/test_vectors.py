@@ -11,6 +11,8 @@ from tests.agreement import agree, program
 from tests.params import slow_but
 from tracebuf.testing.ladder import climb
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(2)
 
 
