@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tracebuf import mlir
-from tracebuf.analysis.module import analyze_module
+from tracebuf.analysis.modules.module import analyze_module
 from tracebuf.options import OneShotOptions
 
 SIZES = (128, 250, 500, 1000, 2000, 4000)

@@ -15,11 +15,13 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from tracebuf.ir.core import Block, Builder, Func, Mixed, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, mul, product, sub, symbols, terms_of
-from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I64, INDEX, ScalarType, ShapedType, TensorType, Type, row_major
-from tracebuf.ops import arith, bufferization, casts, checks, func, host, linalg, scf, tensor, windows
-from tracebuf.ops.linalg import AffineMap, identity_map
+from tracebuf.location import Location
+from tracebuf.ops.arrays import bufferization, host, linalg, tensor, windows
+from tracebuf.ops.arrays.linalg import AffineMap, identity_map
+from tracebuf.ops.control import checks, func, scf
+from tracebuf.ops.scalars import arith, casts
 
 Part = tuple[Mixed | Dim, Mixed | Dim, Mixed | Dim]
 """(offset, size, stride) of one base dimension."""

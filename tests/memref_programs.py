@@ -14,10 +14,13 @@ from typing import Any
 
 from tracebuf.ir.core import Block, Func, Op, OpT, Value
 from tracebuf.ir.dims import Sym
-from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I1, INDEX, MemRefType, Type, row_major
-from tracebuf.ops import arith, bufferization, func, linalg, memref, scf
+from tracebuf.location import UNKNOWN
+from tracebuf.ops.arrays import bufferization, linalg
+from tracebuf.ops.control import func, scf
+from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars import arith
 
 SIZE = Sym("n", "dim")
 N = SIZE.expr

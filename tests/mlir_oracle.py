@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from tracebuf.analysis import Analysis
-from tracebuf.analysis.base import AnalysisError
-from tracebuf.analysis.module import ModuleAnalysis, analyze_module
-from tracebuf.analysis.order import post_order
+from tracebuf.analysis.modules.module import ModuleAnalysis, analyze_module
+from tracebuf.analysis.one_shot.base import AnalysisError
+from tracebuf.analysis.one_shot.derived import Analysis
+from tracebuf.analysis.one_shot.order import post_order
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.mlir import read
 from tracebuf.ir.core import Func

@@ -13,7 +13,9 @@ from ir_programs import Maker
 from tracebuf.ir.core import Block, Builder, Func, Value
 from tracebuf.ir.dims import Expr, add
 from tracebuf.ir.types import F64, I1, INDEX
-from tracebuf.ops import arith, func, linalg
+from tracebuf.ops.arrays import linalg
+from tracebuf.ops.control import func
+from tracebuf.ops.scalars import arith
 
 N = 8
 

@@ -1,4 +1,5 @@
-"""`c += a @ b` and `c -= a @ b` compute the product straight into the slice (optimize/accumulate.py)."""
+"""`c += a @ b` and `c -= a @ b` compute the product straight into the slice
+(optimize/tensors/accumulate_products.py)."""
 
 from __future__ import annotations
 

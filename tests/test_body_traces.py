@@ -9,7 +9,7 @@ import pytest
 from agreement import agree, program
 from params import slow_but
 
-from tracebuf.frontends.numpy.statements import Statements
+from tracebuf.frontends.numpy.interpreter.statements import Statements
 
 BODIES = {
     "stable": ("s = 1", "s = s + 1", "s"),

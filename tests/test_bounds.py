@@ -8,7 +8,7 @@ import pytest
 from mlir_oracle import ask, generic, needs_mlir, ours
 from mlir_sizes import sizes_program
 
-from tracebuf.analysis.module import analyze_module
+from tracebuf.analysis.modules.module import analyze_module
 from tracebuf.frontends.mlir import read
 from tracebuf.options import OneShotOptions
 

@@ -10,7 +10,9 @@ import pytest
 from ir_programs import PROGRAMS, Maker, Program, by_name
 from random_programs import random_func
 
-from tracebuf.analysis import Analysis, copy_before_write, one_shot
+from tracebuf.analysis.one_shot.copy_before_write import copy_before_write
+from tracebuf.analysis.one_shot.derived import Analysis
+from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.bufferize import bufferize
 from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as memref_interpreter
@@ -19,7 +21,8 @@ from tracebuf.interpret.memory import Memory
 from tracebuf.ir.core import Func, Op, Value
 from tracebuf.ir.dims import Expr
 from tracebuf.ir.types import F64, I1, MemRefType, row_major
-from tracebuf.ops import arith, memref
+from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars import arith
 
 STRATEGIES: dict[str, Callable[[Func], Analysis]] = {
     "one-shot": one_shot,

@@ -15,10 +15,12 @@ from tracebuf.interpret.tensor import run
 from tracebuf.ir.core import Func
 from tracebuf.ir.dims import sub
 from tracebuf.ir.types import F64, I1, I64, INDEX
-from tracebuf.ops import arith, scf, tensor
-from tracebuf.ops.checks import Check
-from tracebuf.optimize.canonicalize import canonicalize
-from tracebuf.optimize.cse import cse
+from tracebuf.ops.arrays import tensor
+from tracebuf.ops.control import scf
+from tracebuf.ops.control.checks import Check
+from tracebuf.ops.scalars import arith
+from tracebuf.optimize.tensors.canonicalize import canonicalize
+from tracebuf.optimize.tensors.cse import cse
 
 ADD = arith.AddF
 

@@ -14,15 +14,18 @@ from mlir_oracle import analysis_option, needs_mlir, run_mlir
 from random_programs import random_func
 
 from tracebuf import bufferize
-from tracebuf.analysis import Analysis, Conflict, one_shot
-from tracebuf.analysis.module import analyze_module
-from tracebuf.analysis.tags import conflict_tags, tagged
+from tracebuf.analysis.modules.module import analyze_module
+from tracebuf.analysis.modules.tags import conflict_tags, tagged
+from tracebuf.analysis.one_shot.base import Conflict
+from tracebuf.analysis.one_shot.derived import Analysis
+from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.frontends.mlir import read
 from tracebuf.ir.core import Func, Op, Value
 from tracebuf.ir.dims import Expr
 from tracebuf.ir.printer import print_module
 from tracebuf.ir.types import F64
-from tracebuf.ops import arith, func
+from tracebuf.ops.control import func
+from tracebuf.ops.scalars import arith
 from tracebuf.options import OneShotOptions
 
 _TAG = re.compile(r'"([CW]_\d+)\[([^"]*)\]"')

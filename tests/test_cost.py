@@ -10,15 +10,15 @@ from ir_programs import PROGRAMS, Maker
 from random_programs import random_func
 from test_bufferize import STRATEGIES, random_args
 
-from tracebuf.analysis import one_shot
-from tracebuf.analysis.cost import Assumptions, Cost, CostModel
-from tracebuf.analysis.dataflow import Dataflow
+from tracebuf.analysis.cost.cost import Assumptions, Cost, CostModel
+from tracebuf.analysis.one_shot.dataflow import Dataflow
+from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.bufferize import bufferize
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret.memory import Memory, MemRef
 from tracebuf.ir.core import Func
 from tracebuf.ir.types import F64, I1
-from tracebuf.ops import memref
+from tracebuf.ops.memory import memref
 
 N = 16
 BYTES = 8 * N

@@ -20,12 +20,14 @@ from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as interpret
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import Func
-from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.types import I1, INDEX
-from tracebuf.ops import bufferization, memref, scf
-from tracebuf.optimize.fold_memref import fold_memref
-from tracebuf.optimize.liveness import shorten_liveness
-from tracebuf.optimize.storage import assign_storage
+from tracebuf.location import UNKNOWN
+from tracebuf.ops.arrays import bufferization
+from tracebuf.ops.control import scf
+from tracebuf.ops.memory import memref
+from tracebuf.optimize.buffers.assign_storage import assign_storage
+from tracebuf.optimize.buffers.fold_memref import fold_memref
+from tracebuf.optimize.buffers.shorten_liveness import shorten_liveness
 
 BUFFER = buffer_type(N)
 FULL = (insert_deallocs, simplify_deallocs, lower_deallocs, shorten_liveness, fold_memref, assign_storage)

@@ -13,13 +13,15 @@ from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.frontends.mlir import read_all
 from tracebuf.ir.clone import clone_op
 from tracebuf.ir.core import Alias, Block, Builder, Facts, Func, Module, Op, Use, Value
-from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.protocols import Interpreter
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import C128, F64, I1, I64, INDEX, MemRefType, TensorType, Type
-from tracebuf.ops import arith, bufferization, host, linalg, recast, scatter, scf, tensor, windows
-from tracebuf.ops.func import Return
-from tracebuf.ops.linalg import AffineMap, identity_map
+from tracebuf.location import UNKNOWN, Location
+from tracebuf.ops.arrays import bufferization, host, linalg, recast, scatter, tensor, windows
+from tracebuf.ops.arrays.linalg import AffineMap, identity_map
+from tracebuf.ops.control import scf
+from tracebuf.ops.control.func import Return
+from tracebuf.ops.scalars import arith
 from tracebuf.testing.declared import FactError, check_op
 
 Example = tuple[Any, ...]

@@ -10,14 +10,15 @@ import pytest
 from growth import growth
 from ir_programs import PROGRAMS, Maker, Program, array
 
-from tracebuf.analysis import one_shot
+from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.interpret.tensor import run
 from tracebuf.ir.core import Func, Op
 from tracebuf.ir.dims import sub
 from tracebuf.ir.types import F64
-from tracebuf.ops import arith, linalg
-from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
-from tracebuf.optimize.fusion import fuse
+from tracebuf.ops.arrays import linalg
+from tracebuf.ops.scalars import arith
+from tracebuf.optimize.tensors.eliminate_empty_tensors import eliminate_empty_tensors
+from tracebuf.optimize.tensors.fuse import fuse
 
 ADD, MUL = arith.AddF, arith.MulF
 

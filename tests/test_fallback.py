@@ -10,7 +10,7 @@ import pytest
 
 import tracebuf
 from tracebuf import BufferizedFunction, TracebufWarning, UnsupportedError, bufferize
-from tracebuf.frontends.numpy import interpreter
+from tracebuf.frontends.numpy.interpreter import interpreter
 
 pytestmark = pytest.mark.slow
 

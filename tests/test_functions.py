@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tracebuf.frontends.numpy import functions as known
-from tracebuf.frontends.numpy.formulas import FORMULAS
+from tracebuf.frontends.numpy.functions import table as known
+from tracebuf.frontends.numpy.functions.formulas import FORMULAS
 from tracebuf.testing import functions, names
 from tracebuf.testing.drawn import Array, Call
 from tracebuf.testing.functions import apart, calls, close, drawn, judge, known_names, picker, run

@@ -1,4 +1,4 @@
-"""Fusion: the values stay, temporaries go, and each rule of tracebuf.optimize.fusion refuses what it says."""
+"""Fusion: the values stay, temporaries go, and each rule of tracebuf.optimize.tensors.fuse refuses what it says."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from tracebuf.interpret.tensor import run
 from tracebuf.ir.core import Block, Builder, Func, Value
 from tracebuf.ir.dims import sub
 from tracebuf.ir.types import F64
-from tracebuf.ops import arith, checks, linalg
-from tracebuf.ops.linalg import AffineMap, Generic
-from tracebuf.optimize.fusion import MAX_BODY, fuse
+from tracebuf.ops.arrays import linalg
+from tracebuf.ops.arrays.linalg import AffineMap, Generic
+from tracebuf.ops.control import checks
+from tracebuf.ops.scalars import arith
+from tracebuf.optimize.tensors.fuse import MAX_BODY, fuse
 
 ADD, MUL = arith.AddF, arith.MulF
 

@@ -25,7 +25,7 @@ import pytest
 from agreement import outcome, same, same_memory
 
 from tracebuf import DonationError, UnsupportedError, bufferize
-from tracebuf.frontends.numpy import rewrites
+from tracebuf.frontends.numpy.record import refusals
 
 FOLDER = Path(__file__).parent / "golden" / "errors"
 FILES = sorted(FOLDER.glob("*.txt"))
@@ -116,9 +116,9 @@ def test_c1_the_rewrite_does_what_the_program_does(path: Path) -> None:
 
 def advice() -> list[str]:
     """Every text of the tables of rewrites."""
-    kinds = [*rewrites.STATEMENTS.values(), *rewrites.EXPRESSIONS.values()]
-    tables = [rewrites.CALLS, rewrites.MODULES, rewrites.ATTRIBUTES]
-    rest = [rewrites.OUTSIDE, rewrites.OF_ARRAYS]
+    kinds = [*refusals.STATEMENTS.values(), *refusals.EXPRESSIONS.values()]
+    tables = [refusals.CALLS, refusals.MODULES, refusals.ATTRIBUTES]
+    rest = [refusals.OUTSIDE, refusals.OF_ARRAYS]
     return [text for pair in kinds for text in pair] + [text for t in tables for text in t.values()] + rest
 
 

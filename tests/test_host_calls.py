@@ -20,11 +20,11 @@ from tracebuf import host_call
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.frontends.mlir import read
 from tracebuf.ir.core import Func, Module
-from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.types import F64, MemRefType
-from tracebuf.ops.func import Return
-from tracebuf.ops.host import HostCall
+from tracebuf.location import UNKNOWN
+from tracebuf.ops.arrays.host import HostCall
+from tracebuf.ops.control.func import Return
 
 pytestmark = pytest.mark.slow
 

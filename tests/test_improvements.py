@@ -25,10 +25,11 @@ from tracebuf.ir.dims import Expr, sub
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.types import F64, I1, I64, INDEX
 from tracebuf.ir.verifier import verify
-from tracebuf.ops import arith, casts, checks, func
-from tracebuf.optimize.alloc_tensors import empty_to_alloc_tensor
-from tracebuf.optimize.early_reads import move_reads_early
-from tracebuf.optimize.whole_stores import fold_whole_stores
+from tracebuf.ops.control import checks, func
+from tracebuf.ops.scalars import arith, casts
+from tracebuf.optimize.mlir.alloc_tensor_to_empty import empty_to_alloc_tensor
+from tracebuf.optimize.tensors.fold_whole_stores import fold_whole_stores
+from tracebuf.optimize.tensors.move_reads_early import move_reads_early
 from tracebuf.options import IMPROVEMENTS, Improvement, OneShotOptions, Options
 
 N = 8

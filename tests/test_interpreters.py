@@ -15,11 +15,14 @@ from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.interpret.memory import MemoryFault
 from tracebuf.interpret.memref import Result
 from tracebuf.ir.core import Block, Builder, Func, Mixed, Op, Value
-from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I1, I64, INDEX, MemRefType, ScalarType, TensorType, Type
-from tracebuf.ops import arith, bufferization, checks, func, linalg, memref, scf, tensor
-from tracebuf.ops.linalg import AffineMap, identity_map
+from tracebuf.location import Location
+from tracebuf.ops.arrays import bufferization, linalg, tensor
+from tracebuf.ops.arrays.linalg import AffineMap, identity_map
+from tracebuf.ops.control import checks, func, scf
+from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars import arith
 
 LOC = Location("program.py", 7)
 

@@ -11,7 +11,9 @@ from tracebuf.frontends.mlir import ReadError, read, read_all
 from tracebuf.ir.core import Func, Module, Value
 from tracebuf.ir.types import INDEX, MemRefType, TensorType, UnrankedTensorType, VectorType
 from tracebuf.ir.unknown import UnknownOp
-from tracebuf.ops import arith, linalg, scf, tensor
+from tracebuf.ops.arrays import linalg, tensor
+from tracebuf.ops.control import scf
+from tracebuf.ops.scalars import arith
 
 
 def func(body: str, args: str = "", results: str = "", names: str = "") -> Func:

@@ -17,10 +17,11 @@ from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Block, Func, Op
 from tracebuf.ir.form import Form
-from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.types import F32, F64, I1, I8, I32, I64, INDEX, MemRefType, ScalarType, row_major
-from tracebuf.ops import arith, linalg
-from tracebuf.ops.func import Return
+from tracebuf.location import UNKNOWN
+from tracebuf.ops.arrays import linalg
+from tracebuf.ops.control.func import Return
+from tracebuf.ops.scalars import arith
 
 Exact = Callable[..., Any]
 

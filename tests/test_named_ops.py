@@ -12,11 +12,12 @@ from tracebuf.interpret import tensor as interpreter
 from tracebuf.ir.attributes import Attr, inherent, integers, segments
 from tracebuf.ir.core import Block, Func, Op, Region, Value
 from tracebuf.ir.form import Form, FormError
-from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.types import F64, I1, TensorType, Type
-from tracebuf.ops import arith, linalg, named
-from tracebuf.ops.func import Return
-from tracebuf.optimize.generalize import generalize
+from tracebuf.location import UNKNOWN
+from tracebuf.ops.arrays import linalg, named
+from tracebuf.ops.control.func import Return
+from tracebuf.ops.scalars import arith
+from tracebuf.optimize.mlir.generalize import generalize
 from tracebuf.options import Options
 from tracebuf.pipeline import to_memref
 

@@ -19,11 +19,14 @@ from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as interpret
 from tracebuf.ir.core import Block, Builder, Func, Op, Value
 from tracebuf.ir.dims import Dim, Sym, sym
-from tracebuf.ir.location import UNKNOWN as L
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F32, F64, I1, I64, INDEX, MemRefType, ScalarType, Type, row_major, scalar_type
-from tracebuf.ops import arith, bufferization, checks, linalg, memref, scf
-from tracebuf.ops import func as fn
+from tracebuf.location import UNKNOWN as L
+from tracebuf.ops.arrays import bufferization, linalg
+from tracebuf.ops.control import checks, scf
+from tracebuf.ops.control import func as fn
+from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars import arith
 from tracebuf.options import Options
 
 SIZES = [0, 1, 7, 513, 5000]

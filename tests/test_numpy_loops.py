@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tracebuf.backend.llvm.numpy_loops import inner_loop
 from tracebuf.backend.runtime.blas import blas_address
-from tracebuf.backend.runtime.numpy_loops import inner_loop
 
 UFUNCS = sorted(
     {u.__name__: u for u in vars(np).values() if isinstance(u, np.ufunc) and u.signature is None}.values(),

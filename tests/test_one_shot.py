@@ -10,12 +10,15 @@ from ir_programs import PROGRAMS, Maker, Program
 from mlir_oracle import mlir_decisions, needs_mlir, our_decisions
 from random_programs import random_func
 
-from tracebuf.analysis import HEURISTICS, copy_before_write, one_shot
+from tracebuf.analysis.one_shot.copy_before_write import copy_before_write
+from tracebuf.analysis.one_shot.one_shot import HEURISTICS, one_shot
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Builder, Func, Value
 from tracebuf.ir.dims import Expr, sub
 from tracebuf.ir.types import F64, I1, INDEX
-from tracebuf.ops import arith, bufferization, func, linalg
+from tracebuf.ops.arrays import bufferization, linalg
+from tracebuf.ops.control import func
+from tracebuf.ops.scalars import arith
 
 N = 16
 

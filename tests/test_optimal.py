@@ -15,14 +15,13 @@ from test_bufferize import random_args
 from test_one_shot import double, finish, maker
 
 from tracebuf import bufferize, mlir
-from tracebuf.analysis import one_shot
-from tracebuf.analysis.certificate import Node
-from tracebuf.analysis.choose import analyze
-from tracebuf.analysis.cost import CostModel
-from tracebuf.analysis.one_shot import undecided
-from tracebuf.analysis.optimal import Optimal, optimal, rotations
-from tracebuf.analysis.problem import Assigned, components
-from tracebuf.analysis.several_orders import ORDERS
+from tracebuf.analysis.cost.certificate import Node
+from tracebuf.analysis.cost.choose import analyze
+from tracebuf.analysis.cost.cost import CostModel
+from tracebuf.analysis.cost.optimal import Optimal, optimal, rotations
+from tracebuf.analysis.cost.problem import Assigned, components
+from tracebuf.analysis.cost.several_orders import ORDERS
+from tracebuf.analysis.one_shot.one_shot import one_shot, undecided
 from tracebuf.bufferize import bufferize as rewrite
 from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as memref_interpreter

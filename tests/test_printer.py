@@ -12,13 +12,16 @@ from mlir_oracle import UNREGISTERED, mlir_opt, needs_mlir
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Func, Op, Value
 from tracebuf.ir.dims import Sym
-from tracebuf.ir.location import Location
 from tracebuf.ir.printer import print_func, print_module, print_op
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F16, F32, F64, I1, I8, I32, I64, INDEX, UI8, UI64, MemRefType, TensorType
 from tracebuf.ir.verifier import verify
-from tracebuf.ops import arith, bufferization, casts, checks, func, integers, linalg, memref, scf, tensor
-from tracebuf.ops.libm import Libm
+from tracebuf.location import Location
+from tracebuf.ops.arrays import bufferization, linalg, tensor
+from tracebuf.ops.control import checks, func, scf
+from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars import arith, casts, integers
+from tracebuf.ops.scalars.libm import Libm
 
 LOC = Location("program.py", 7, 4, 9, "f")
 

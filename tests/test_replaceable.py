@@ -13,16 +13,18 @@ from ir_programs import PROGRAMS, Maker, Program
 from random_programs import random_func
 
 from tracebuf import bufferize as decorator
-from tracebuf.analysis import one_shot, trusted
-from tracebuf.analysis.module import analyze_module
+from tracebuf.analysis.modules.module import analyze_module
+from tracebuf.analysis.one_shot.chosen import trusted
+from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.bufferize import bufferize
 from tracebuf.bufferize.module import bufferize_module
 from tracebuf.errors import DecisionError
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.ir.core import Func, Module, Use
-from tracebuf.ops import arith, scf
-from tracebuf.ops.func import Call
+from tracebuf.ops.control import scf
+from tracebuf.ops.control.func import Call
+from tracebuf.ops.scalars import arith
 from tracebuf.options import OneShotOptions
 
 

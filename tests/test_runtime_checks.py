@@ -11,7 +11,7 @@ import pytest
 
 from tracebuf import mlir
 from tracebuf.errors import InternalError
-from tracebuf.ops.checks import Check
+from tracebuf.ops.control.checks import Check
 
 X = np.arange(6.0)
 

@@ -15,8 +15,8 @@ from mlir_oracle import needs_mlir
 from second_package import Evens, Lerp, OneElement, OnlyReads, Ranked, evens, lerp, ranked
 
 import tracebuf
-from tracebuf.analysis import one_shot
-from tracebuf.analysis.module import analyze_module
+from tracebuf.analysis.modules.module import analyze_module
+from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.bufferize import bufferize
 from tracebuf.bufferize.module import bufferize_module
@@ -25,14 +25,15 @@ from tracebuf.frontends.mlir import generic, read
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.ir.core import Block, Func, Module, Value
-from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.printer import print_module
 from tracebuf.ir.types import F64, INDEX, TensorType
 from tracebuf.ir.unknown import unknown_op
 from tracebuf.ir.verifier import verify
-from tracebuf.ops import arith, tensor
-from tracebuf.ops.func import Return
+from tracebuf.location import UNKNOWN
+from tracebuf.ops.arrays import tensor
+from tracebuf.ops.control.func import Return
+from tracebuf.ops.scalars import arith
 from tracebuf.opt import main as opt
 from tracebuf.options import OneShotOptions, Options
 from tracebuf.testing import FactError, check_op

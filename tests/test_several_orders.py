@@ -10,14 +10,13 @@ from random_programs import random_func
 from test_one_shot import double, finish, maker, out_of_place
 
 from tracebuf import bufferize
-from tracebuf.analysis import one_shot
-from tracebuf.analysis.choose import analyze as auto
-from tracebuf.analysis.chosen import illegal
-from tracebuf.analysis.cost import CostModel
-from tracebuf.analysis.dataflow import Dataflow
-from tracebuf.analysis.derived import Analysis
-from tracebuf.analysis.one_shot import OneShot
-from tracebuf.analysis.several_orders import ORDERS
+from tracebuf.analysis.cost.choose import analyze as auto
+from tracebuf.analysis.cost.cost import CostModel
+from tracebuf.analysis.cost.several_orders import ORDERS
+from tracebuf.analysis.one_shot.chosen import illegal
+from tracebuf.analysis.one_shot.dataflow import Dataflow
+from tracebuf.analysis.one_shot.derived import Analysis
+from tracebuf.analysis.one_shot.one_shot import OneShot, one_shot
 from tracebuf.ir.core import Func
 from tracebuf.ir.types import F64
 from tracebuf.options import IMPROVEMENTS, Options

@@ -10,12 +10,12 @@ from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
 from tracebuf.ir.core import Func
-from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.types import I1, INDEX
-from tracebuf.ops import memref
-from tracebuf.optimize.fold_memref import fold_memref
-from tracebuf.optimize.liveness import shorten_liveness
-from tracebuf.optimize.storage import SMALL, STACK, assign_storage
+from tracebuf.location import UNKNOWN
+from tracebuf.ops.memory import memref
+from tracebuf.optimize.buffers.assign_storage import SMALL, STACK, assign_storage
+from tracebuf.optimize.buffers.fold_memref import fold_memref
+from tracebuf.optimize.buffers.shorten_liveness import shorten_liveness
 
 BUFFER = buffer_type(N)
 

@@ -15,18 +15,18 @@ import pytest
 from ir_programs import Maker, array
 from params import slow_but
 
-from tracebuf.analysis import one_shot
+from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.interpret.tensor import run
 from tracebuf.ir.core import Func, Value
 from tracebuf.ir.dims import sub
 from tracebuf.ir.types import F64
-from tracebuf.ops import arith
-from tracebuf.optimize.canonicalize import canonicalize
-from tracebuf.optimize.cse import cse
-from tracebuf.optimize.dying_inputs import reuse_dying_inputs
-from tracebuf.optimize.early_reads import move_reads_early
-from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
-from tracebuf.optimize.fusion import fuse
+from tracebuf.ops.scalars import arith
+from tracebuf.optimize.tensors.canonicalize import canonicalize
+from tracebuf.optimize.tensors.cse import cse
+from tracebuf.optimize.tensors.eliminate_empty_tensors import eliminate_empty_tensors
+from tracebuf.optimize.tensors.fuse import fuse
+from tracebuf.optimize.tensors.move_reads_early import move_reads_early
+from tracebuf.optimize.tensors.reuse_dying_inputs import reuse_dying_inputs
 
 ADD, MUL = arith.AddF, arith.MulF
 PASSES: list[Callable[[Func], None]] = [

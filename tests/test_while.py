@@ -28,8 +28,10 @@ from tracebuf.ir.printer import print_module
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I64, INDEX, ScalarType, TensorType
 from tracebuf.ir.verifier import verify
-from tracebuf.ops import arith, casts, scf, tensor
-from tracebuf.optimize.canonicalize import canonicalize
+from tracebuf.ops.arrays import tensor
+from tracebuf.ops.control import scf
+from tracebuf.ops.scalars import arith, casts
+from tracebuf.optimize.tensors.canonicalize import canonicalize
 from tracebuf.options import Options
 from tracebuf.testing.ladder import STRATEGIES
 

@@ -8,8 +8,8 @@ functions whose source cannot be read.
 from tracebuf import bufferize as _package  # noqa: F401  the package of that name is loaded first, then hidden by the decorator
 from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import DonationError, InternalError, TracebufError, TracebufWarning, UnsupportedError
-from tracebuf.frontends.numpy.declared_calls import host_call
-from tracebuf.frontends.numpy.structured import cond, fori_loop, while_loop
+from tracebuf.frontends.numpy.functions.host.declared import host_call
+from tracebuf.frontends.numpy.interpreter.structured import cond, fori_loop, while_loop
 from tracebuf.measure import Measurement, measure
 from tracebuf.options import Options
 

@@ -23,7 +23,7 @@ import numpy as np
 from tracebuf import stages
 from tracebuf.errors import TracebufWarning, UnsupportedError
 from tracebuf.explain.report import Explanation, explain
-from tracebuf.frontends.numpy.arguments import (
+from tracebuf.frontends.numpy.call.arguments import (
     ArrayKey,
     Key,
     Relations,
@@ -37,22 +37,22 @@ from tracebuf.frontends.numpy.arguments import (
     relations,
     signature,
 )
-from tracebuf.frontends.numpy.captures import Hidden, NewCapture
-from tracebuf.frontends.numpy.containers import Tree, flatten, leaf_names
-from tracebuf.frontends.numpy.donations import donated
-from tracebuf.frontends.numpy.outputs import Form, copy_results, destinations, labels
-from tracebuf.frontends.numpy.results import build_results
-from tracebuf.frontends.numpy.static import check_names, static_key
-from tracebuf.frontends.numpy.trace import Call, Conditions
-from tracebuf.ops.host import HostCall
+from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
+from tracebuf.frontends.numpy.call.donations import donated
+from tracebuf.frontends.numpy.call.flatten import Tree, flatten, leaf_names
+from tracebuf.frontends.numpy.call.static import check_names, static_key
+from tracebuf.frontends.numpy.interpreter.trace import Call, Conditions
+from tracebuf.frontends.numpy.paths.outputs import Form, copy_results, destinations, labels
+from tracebuf.frontends.numpy.paths.results import build_results
+from tracebuf.ops.arrays.host import HostCall
 from tracebuf.options import Options
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
     from tracebuf.backend.runtime.kernel import Kernel, Prepared
-    from tracebuf.frontends.numpy.trace import Traced
+    from tracebuf.frontends.numpy.interpreter.trace import Traced
     from tracebuf.ir.core import Func
-    from tracebuf.ir.location import Location
+    from tracebuf.location import Location
 
 logger = logging.getLogger("tracebuf")
 T = TypeVar("T")

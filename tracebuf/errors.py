@@ -9,10 +9,9 @@ ZeroDivisionError ...) is raised as that class, from compiled code too, with the
 from __future__ import annotations
 
 import linecache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from tracebuf.ir.location import Location
+from tracebuf.location import Location
 
 
 class TracebufError(Exception):

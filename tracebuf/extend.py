@@ -7,18 +7,19 @@ own it gives to text and takes from there (`to_form`, `from_form`). `traced_as` 
 `testing.check_op` tests the facts.
 """
 
-from tracebuf.frontends.numpy.extension import ArrayRef, Tracing, traced_as
+from tracebuf.frontends.numpy.functions.extension import ArrayRef, Tracing, traced_as
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Alias, Block, Builder, Facts, Op, Relation, Use, Value
 from tracebuf.ir.external import ExternalModel, external_model
 from tracebuf.ir.form import Form, FormError
-from tracebuf.ir.location import Location
 from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import MemRefType, ShapedType, TensorType, Type
-from tracebuf.ops import arith, memref
-from tracebuf.ops.linalg import AffineMap, DestinationOp, Spec, identity_map
-from tracebuf.ops.linalg import Yield as BodyYield
+from tracebuf.location import Location
+from tracebuf.ops.arrays.linalg import AffineMap, DestinationOp, Spec, identity_map
+from tracebuf.ops.arrays.linalg import Yield as BodyYield
+from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars import arith
 
 __all__ = [
     "AffineMap", "Alias", "ArrayRef", "Attr", "Block", "BodyYield", "Builder", "DestinationOp", "ExternalModel",

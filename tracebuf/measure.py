@@ -27,8 +27,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tracebuf.frontends.numpy.containers import is_object
-from tracebuf.frontends.numpy.heap import blank
+from tracebuf.frontends.numpy.call.flatten import is_object
+from tracebuf.frontends.numpy.record.heap import blank
 
 __all__ = ["Counts", "Measurement", "clone_arguments", "kept_in_place", "measure", "restored"]
 

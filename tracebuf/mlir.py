@@ -24,9 +24,9 @@ from tracebuf.frontends.mlir import ReadError, generic, read, read_all
 from tracebuf.interpret import memref, tensor
 from tracebuf.ir.core import Func, Module
 from tracebuf.ir.types import ScalarType, TensorType
-from tracebuf.ops.arith import convert
-from tracebuf.optimize.generalize import generalize
-from tracebuf.optimize.inline_calls import inline_calls
+from tracebuf.ops.scalars.arith import convert
+from tracebuf.optimize.mlir.generalize import generalize
+from tracebuf.optimize.mlir.inline_calls import inline_calls
 from tracebuf.options import OneShotOptions
 
 if TYPE_CHECKING:

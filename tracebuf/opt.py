@@ -17,9 +17,9 @@ from tracebuf.errors import TracebufError
 from tracebuf.frontends import mlir
 from tracebuf.frontends.mlir.parser import CUSTOM
 from tracebuf.ir.core import Module
-from tracebuf.ir.location import Location
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.printer import print_module
+from tracebuf.location import Location
 from tracebuf.passes import PASSES, Compat, UsageError, help_of_passes
 
 USAGE = """usage: python -m tracebuf opt FILE [flags] [passes]

@@ -27,17 +27,18 @@ Improvement = Literal[
 IMPROVEMENTS: frozenset[Improvement] = frozenset(get_args(Improvement))
 """Where fewer copies are made than MLIR makes, each by a name under which it can be left out.
 
-disjoint-slices: parts of one buffer that share no element do not conflict (analysis/parts.py). early-equivalence: which
-values are one buffer is known while deciding (analysis/parts.py). rotation: loops hand buffers on, which values may
-share one is known path by path (analysis/storages.py). read-only-loops: what a loop only reads it does not write
-(analysis/read_only_loops.py). dying-inputs: results take the buffers of operands that nobody needs any more
-(optimize/dying_inputs.py). pay-only-empty-elimination: what is stored into a slice is computed there, where that saves
-something (optimize/empty_tensors.py). whole-stores: what is stored over all of an array is that array
-(optimize/whole_stores.py). reshaped-reads: one element of a reshaped array is read in the array itself
-(optimize/reshaped_reads.py). early-reads: a read moves before the write that would cost a copy
-(optimize/early_reads.py). several-orders: the cheapest of some orders of decisions is taken
-(analysis/several_orders.py). branch-copies: what only one branch of an scf.if has to copy is copied in that branch
-(analysis/several_orders.py).
+disjoint-slices: parts of one buffer that share no element do not conflict (analysis/one_shot/parts.py).
+early-equivalence: which values are one buffer is known while deciding (analysis/one_shot/parts.py).
+rotation: loops hand buffers on, which values may share one is known path by path (analysis/one_shot/storages.py).
+read-only-loops: what a loop only reads it does not write (analysis/one_shot/read_only_loops.py).
+dying-inputs: results take the buffers of operands that nobody needs any more (optimize/tensors/reuse_dying_inputs.py).
+pay-only-empty-elimination: what is stored into a slice is computed there, where that saves something
+    (optimize/tensors/eliminate_empty_tensors.py).
+whole-stores: what is stored over all of an array is that array (optimize/tensors/fold_whole_stores.py).
+reshaped-reads: one element of a reshaped array is read in the array itself (optimize/tensors/read_through_reshapes.py).
+early-reads: a read moves before the write that would cost a copy (optimize/tensors/move_reads_early.py).
+several-orders: the cheapest of some orders of decisions is taken (analysis/cost/several_orders.py).
+branch-copies: what only one branch of an scf.if has to copy is copied in that branch (analysis/cost/several_orders.py).
 """
 
 

@@ -12,19 +12,19 @@ from dataclasses import Field, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from tracebuf import pipeline
-from tracebuf.analysis.annotate import annotate, forget_annotations
-from tracebuf.analysis.module import analyze_module
+from tracebuf.analysis.modules.annotate import annotate, forget_annotations
+from tracebuf.analysis.modules.module import analyze_module
 from tracebuf.bufferize.module import bufferize_module
 from tracebuf.errors import TracebufError
 from tracebuf.ir.attributes import inherent
 from tracebuf.ir.core import Func, Module
-from tracebuf.ops.memref import Alloc
-from tracebuf.optimize.alloc_tensors import empty_to_alloc_tensor
-from tracebuf.optimize.canonicalize import canonicalize, remove_dead
-from tracebuf.optimize.cse import cse, merged_by_mlir
-from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
-from tracebuf.optimize.empty_tensors_mlir import eliminate_empty_tensors_as_mlir
-from tracebuf.optimize.equivalent_results import drop_equivalent_buffer_results
+from tracebuf.ops.memory.memref import Alloc
+from tracebuf.optimize.mlir.alloc_tensor_to_empty import empty_to_alloc_tensor
+from tracebuf.optimize.mlir.drop_equivalent_results import drop_equivalent_buffer_results
+from tracebuf.optimize.mlir.eliminate_empty_tensors import eliminate_empty_tensors_as_mlir
+from tracebuf.optimize.tensors.canonicalize import canonicalize, remove_dead
+from tracebuf.optimize.tensors.cse import cse, merged_by_mlir
+from tracebuf.optimize.tensors.eliminate_empty_tensors import eliminate_empty_tensors
 from tracebuf.options import IMPROVEMENTS, Heuristic, Layout, OneShotOptions
 
 Compat = Literal["mlir", "tracebuf"]

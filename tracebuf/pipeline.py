@@ -9,8 +9,8 @@
     Kernel (backend/runtime)        -> LLVM IR, machine code, a call
 
 MLIR text (frontends/mlir) enters at `module_to_memref`: the same analysis and rewrite, for functions that call one
-another (analysis/module.py, bufferize/module.py). To run one of them: `module_to_run`, `function_to_run` (mlir.py).
-The command is opt.py, its passes passes.py.
+another (analysis/modules/module.py, bufferize/module.py). To run one of them: `module_to_run`, `function_to_run`
+(mlir.py). The command is opt.py, its passes passes.py.
 
 `observe` is called with the name of each pass and the program after it: for dumps, timing, counting, the verifier.
 """
@@ -20,12 +20,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from tracebuf.analysis import choose
-from tracebuf.analysis.chosen import analysis_of
-from tracebuf.analysis.copy_before_write import copy_before_write
-from tracebuf.analysis.derived import Analysis
-from tracebuf.analysis.module import analyze_module
-from tracebuf.analysis.optimal import Optimal, optimal
+from tracebuf.analysis.cost import choose
+from tracebuf.analysis.cost.optimal import Optimal, optimal
+from tracebuf.analysis.modules.module import analyze_module
+from tracebuf.analysis.one_shot.chosen import analysis_of
+from tracebuf.analysis.one_shot.copy_before_write import copy_before_write
+from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.bufferize.globals import bring_constants
 from tracebuf.bufferize.module import bufferize_module
 from tracebuf.bufferize.rewrite import bufferize
@@ -37,31 +37,31 @@ from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import Func, Module, Op
 from tracebuf.ir.types import MemRefType, ScalarType, UnrankedMemRefType
 from tracebuf.ir.verifier import verify
-from tracebuf.optimize.accumulate import accumulate_products
-from tracebuf.optimize.alloc_tensors import alloc_tensor_to_empty
-from tracebuf.optimize.apart import write_directly
-from tracebuf.optimize.canonicalize import canonicalize, remove_dead
-from tracebuf.optimize.cse import cse
-from tracebuf.optimize.donation import check_donations, reuse_donated_arguments
-from tracebuf.optimize.dying_inputs import reuse_dying_inputs
-from tracebuf.optimize.early_reads import move_reads_early
-from tracebuf.optimize.empty_tensors import eliminate_empty_tensors
-from tracebuf.optimize.fold_memref import fold_memref
-from tracebuf.optimize.fusion import fuse
-from tracebuf.optimize.generalize import generalize
-from tracebuf.optimize.inline_calls import called_from, inline_calls
-from tracebuf.optimize.inline_regions import inline_regions
-from tracebuf.optimize.layouts import keep_layouts
-from tracebuf.optimize.liveness import shorten_liveness
-from tracebuf.optimize.lower_forall import lower_forall
-from tracebuf.optimize.lower_reshapes import lower_reshapes
-from tracebuf.optimize.lower_selects import lower_selects, own_constants
-from tracebuf.optimize.ordered_copies import order_copies
-from tracebuf.optimize.reshaped_reads import read_through_reshapes
-from tracebuf.optimize.runtime_checks import add_runtime_checks
-from tracebuf.optimize.shared_outs import refuse_shared_reads
-from tracebuf.optimize.storage import assign_storage
-from tracebuf.optimize.whole_stores import fold_stores_back, fold_whole_stores
+from tracebuf.optimize.buffers.assign_storage import assign_storage
+from tracebuf.optimize.buffers.fold_memref import fold_memref
+from tracebuf.optimize.buffers.keep_layouts import keep_layouts
+from tracebuf.optimize.buffers.order_copies import order_copies
+from tracebuf.optimize.buffers.shorten_liveness import shorten_liveness
+from tracebuf.optimize.buffers.write_directly import write_directly
+from tracebuf.optimize.mlir.add_runtime_checks import add_runtime_checks
+from tracebuf.optimize.mlir.alloc_tensor_to_empty import alloc_tensor_to_empty
+from tracebuf.optimize.mlir.generalize import generalize
+from tracebuf.optimize.mlir.inline_calls import called_from, inline_calls
+from tracebuf.optimize.mlir.inline_regions import inline_regions
+from tracebuf.optimize.mlir.lower_forall import lower_forall
+from tracebuf.optimize.mlir.lower_reshapes import lower_reshapes
+from tracebuf.optimize.mlir.lower_selects import lower_selects, own_constants
+from tracebuf.optimize.mlir.refuse_shared_reads import refuse_shared_reads
+from tracebuf.optimize.tensors.accumulate_products import accumulate_products
+from tracebuf.optimize.tensors.canonicalize import canonicalize, remove_dead
+from tracebuf.optimize.tensors.cse import cse
+from tracebuf.optimize.tensors.eliminate_empty_tensors import eliminate_empty_tensors
+from tracebuf.optimize.tensors.fold_whole_stores import fold_stores_back, fold_whole_stores
+from tracebuf.optimize.tensors.fuse import fuse
+from tracebuf.optimize.tensors.move_reads_early import move_reads_early
+from tracebuf.optimize.tensors.read_through_reshapes import read_through_reshapes
+from tracebuf.optimize.tensors.reuse_donated_arguments import check_donations, reuse_donated_arguments
+from tracebuf.optimize.tensors.reuse_dying_inputs import reuse_dying_inputs
 from tracebuf.options import Improvement, OneShotOptions, Options
 
 Pass = Callable[[Func], None]

@@ -17,12 +17,12 @@ from tracebuf.options import Options
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.kernel import Kernel
-    from tracebuf.frontends.numpy.trace import Call, Traced
+    from tracebuf.frontends.numpy.interpreter.trace import Call, Traced
 
 
 def trace(function: FunctionType, call: Call) -> Traced:
     """The tensor program of one call, as recorded."""
-    from tracebuf.frontends.numpy.trace import trace as run
+    from tracebuf.frontends.numpy.interpreter.trace import trace as run
 
     return run(function, call)
 

@@ -24,8 +24,9 @@ import numpy as np
 
 from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy import functions, rewrites
-from tracebuf.ops.host import HostCall
+from tracebuf.frontends.numpy.functions import table
+from tracebuf.frontends.numpy.record import refusals
+from tracebuf.ops.arrays.host import HostCall
 from tracebuf.testing import names
 from tracebuf.testing.drawn import Call
 from tracebuf.testing.functions import drawn, function_of, picker
@@ -88,7 +89,7 @@ def row(name: str) -> Row:
     """What the table says of a name."""
     value = names.object_of(name)
     if callable(value) and names.handler(name) is None and not spec_of(name).own:
-        how = KNOWN if functions.is_pure(value) and not isinstance(value, np.ufunc) else REFUSED
+        how = KNOWN if table.is_pure(value) and not isinstance(value, np.ufunc) else REFUSED
         return Row(name, how, instead=instead_of(name))
     ways, limits, instead = set[str](), dict[str, Limit](), ""
     for example in itertools.chain(examples(name), more_examples(name, ways)):
@@ -137,7 +138,7 @@ def instead_of(name: str) -> str:
     except UnsupportedError as error:
         return error.instead
     except Exception:
-        return rewrites.OUTSIDE
+        return refusals.OUTSIDE
     return ""
 
 
@@ -209,7 +210,7 @@ def section(title: str, members: Sequence[Row]) -> Iterator[str]:
     refused: dict[str, list[Row]] = {}
     for found in members:
         if found.how == REFUSED:
-            refused.setdefault(found.instead or rewrites.OUTSIDE, []).append(found)
+            refused.setdefault(found.instead or refusals.OUTSIDE, []).append(found)
         else:
             alike.setdefault((found.how, "; ".join(limit.text for limit in found.limits)), []).append(found)
     yield f"\n## {title}\n"

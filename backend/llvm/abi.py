@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import ELEMENTS, MemRefType, ScalarType, Type
-from tracebuf.ops.checks import Check
-from tracebuf.ops.linalg import DestinationOp
+from tracebuf.ops.arrays.linalg import DestinationOp
+from tracebuf.ops.control.checks import Check
 
 OK, OUT_OF_MEMORY = 0, -1
 MAX_ERROR_VALUES, ERROR_VALUE = 16, 2

@@ -17,11 +17,11 @@ from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.loops import Buffer
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT
 from tracebuf.ir.core import Block
-from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.protocols import llvm_type
 from tracebuf.ir.types import C64, C128, F32, F64, MemRefType, ScalarType
+from tracebuf.location import UNKNOWN
 from tracebuf.lower.plan import Nest, plan
-from tracebuf.ops import linalg as la
+from tracebuf.ops.arrays import linalg as la
 
 _LETTERS = {F32: "s", F64: "d", C64: "c", C128: "z"}
 

@@ -26,9 +26,12 @@ from tracebuf.ir.dims import Dim, Expr, Sym
 from tracebuf.ir.protocols import components, joined, llvm_type, value_types
 from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType, Type
 from tracebuf.lower.plan import Nest, plan, spec_of
-from tracebuf.ops import arith, bufferization, checks, linalg, memref, scf
-from tracebuf.ops.func import Return
-from tracebuf.ops.gather import CheckedIndex
+from tracebuf.ops.arrays import bufferization, linalg
+from tracebuf.ops.arrays.gather import CheckedIndex
+from tracebuf.ops.control import checks, scf
+from tracebuf.ops.control.func import Return
+from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars import arith
 
 
 def emit_kernel(func: Func, name: str) -> abi.KernelText:

@@ -14,7 +14,7 @@ from tracebuf.ir.core import Op
 from tracebuf.ir.protocols import components, joined, llvm_type, value_types
 from tracebuf.ir.types import ScalarType
 from tracebuf.lower.plan import PAIRWISE, Fold
-from tracebuf.ops import arith
+from tracebuf.ops.scalars import arith
 
 _LEVELS = 64
 _EXTREMES: dict[type[Op], str] = {

@@ -18,9 +18,9 @@ from tracebuf.ir.core import Op, Value
 from tracebuf.ir.protocols import components, llvm_type
 from tracebuf.ir.types import MemRefType, ScalarType
 from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest, Operand, Stage
-from tracebuf.ops import arith
-from tracebuf.ops.gather import CheckedIndex, Element, SortedPlace
-from tracebuf.ops.linalg import Index
+from tracebuf.ops.arrays.gather import CheckedIndex, Element, SortedPlace
+from tracebuf.ops.arrays.linalg import Index
+from tracebuf.ops.scalars import arith
 
 CHEAP = 4
 """A strided loop of so few ops gains nothing from gathered vectors, which take twice the time to compile."""

@@ -12,7 +12,9 @@ from tracebuf.backend.llvm.scalars import memory_type
 from tracebuf.ir.core import Func, Mixed, Op, Value
 from tracebuf.ir.types import F64, MemRefType, strides_in_order
 from tracebuf.lower.plan import magnitude
-from tracebuf.ops import bufferization, memref, scf
+from tracebuf.ops.arrays import bufferization
+from tracebuf.ops.control import scf
+from tracebuf.ops.memory import memref
 
 
 class Memory:

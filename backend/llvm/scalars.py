@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from tracebuf.backend.llvm.code import Code, literal
-from tracebuf.backend.runtime.numpy_loops import inner_loop
+from tracebuf.backend.llvm.numpy_loops import inner_loop
 from tracebuf.ir.core import Value
 from tracebuf.ir.protocols import llvm_type
 from tracebuf.ir.types import ScalarType, scalar_type
-from tracebuf.ops import arith
-from tracebuf.ops.libm import HOSTED, symbol_of
+from tracebuf.ops.scalars import arith
+from tracebuf.ops.scalars.libm import HOSTED, symbol_of
 
 ELEMENT_SLOT = "[2 x double]"
 """A stack slot that has room for an element of any type."""

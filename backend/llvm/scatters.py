@@ -10,8 +10,8 @@ from tracebuf.backend.llvm.folds import FoldState
 from tracebuf.backend.llvm.loops import NestWriter, Row
 from tracebuf.ir.core import Op, Value
 from tracebuf.lower.plan import Stage
-from tracebuf.ops import arith
-from tracebuf.ops.gather import CheckedIndex, Element
+from tracebuf.ops.arrays.gather import CheckedIndex, Element
+from tracebuf.ops.scalars import arith
 
 CHEAP = 8
 """So many ops cost less than a branch that goes both ways."""

@@ -18,7 +18,7 @@ from tracebuf.backend.llvm import abi
 from tracebuf.backend.runtime.references import Reference
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import ScalarType
-from tracebuf.ops.linalg import DestinationOp
+from tracebuf.ops.arrays.linalg import DestinationOp
 
 _ALIGNMENT = 64
 _DTYPES = tuple(ScalarType(name).dtype for name in abi.ELEMENT_CODES)

@@ -19,17 +19,17 @@ import numpy as np
 from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.emit import emit_kernel
 from tracebuf.backend.llvm.jit import compile_module
+from tracebuf.backend.llvm.numpy_loops import inner_loop
 from tracebuf.backend.runtime.arena import Context, Counters
 from tracebuf.backend.runtime.blas import blas_address
-from tracebuf.backend.runtime.numpy_loops import inner_loop
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Func, Value
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
-from tracebuf.ops.arith import ufunc_named
-from tracebuf.ops.checks import check_error
-from tracebuf.ops.libm import callback
-from tracebuf.ops.memref import base_of
+from tracebuf.ops.control.checks import check_error
+from tracebuf.ops.memory.memref import base_of
+from tracebuf.ops.scalars.arith import ufunc_named
+from tracebuf.ops.scalars.libm import callback
 
 _FORMATS = {
     "i1": "?7x", "i8": "b7x", "i16": "h6x", "i32": "i4x", "i64": "q", "index": "q",

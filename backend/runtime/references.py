@@ -17,8 +17,8 @@ from tracebuf.backend.llvm.abi import scalar_slots
 from tracebuf.errors import InternalError, note_location
 from tracebuf.ir.ndarray import Lent, array_at, leases, still_lent
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
-from tracebuf.ops.host import HostCall, kept_error, read_only
-from tracebuf.ops.linalg import DestinationOp
+from tracebuf.ops.arrays.host import HostCall, kept_error, read_only
+from tracebuf.ops.arrays.linalg import DestinationOp
 
 
 class _NoInterpreter:

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 from tracebuf.frontends.mlir.lexer import ReadError, Tokens
 from tracebuf.frontends.mlir.types import BadType, split, type_of
 from tracebuf.ir.attributes import Attr, dictionary
-from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.types import ScalarType, Type
+from tracebuf.location import UNKNOWN, Location
 
 T = TypeVar("T")
 MAX_DEPTH = 100

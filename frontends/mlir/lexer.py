@@ -7,7 +7,7 @@ from bisect import bisect_right
 from itertools import accumulate
 
 from tracebuf.errors import TracebufError
-from tracebuf.ir.location import Location
+from tracebuf.location import Location
 
 _TOKEN = re.compile(
     r"""(?P<skip>(?:\s|//[^\n]*)+)

@@ -19,9 +19,9 @@ from tracebuf.frontends.mlir.sizes import Later, Sizes
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Block, Func, Module, Op, Region, Value
 from tracebuf.ir.form import Form, FormError
-from tracebuf.ir.location import Location
 from tracebuf.ir.types import Type, same_type
 from tracebuf.ir.unknown import unknown_op
+from tracebuf.location import Location
 
 Item = Op | Func | Module
 T = TypeVar("T")

@@ -20,7 +20,7 @@ from tracebuf.ir.types import (
     row_major,
     strides_in_order,
 )
-from tracebuf.ops import memref
+from tracebuf.ops.memory import memref
 from tracebuf.options import Layout
 
 Order = tuple[int, ...]

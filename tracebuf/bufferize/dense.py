@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.types import MemRefType
-from tracebuf.ops import cf, memref, scf
+from tracebuf.ops.control import cf, scf
+from tracebuf.ops.memory import memref
 
 
 def lies_dense(value: Value) -> bool:

@@ -7,7 +7,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.ir.attributes import Attr, inherent
 from tracebuf.ir.core import Func, Module, Op
 from tracebuf.ir.types import MemRefType
-from tracebuf.ops.memref import GetGlobal, Global
+from tracebuf.ops.memory.memref import GetGlobal, Global
 
 
 def add_globals(module: Module) -> None:

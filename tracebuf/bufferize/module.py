@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracebuf.analysis.base import AnalysisError
-from tracebuf.analysis.derived import Analysis
-from tracebuf.analysis.module import ModuleAnalysis, order_by_calls, returns
+from tracebuf.analysis.modules.module import ModuleAnalysis, order_by_calls, returns
+from tracebuf.analysis.one_shot.base import AnalysisError
+from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.bufferize.boundary import has_shape, unknown_type
 from tracebuf.bufferize.dense import lies_dense
 from tracebuf.bufferize.globals import add_globals
 from tracebuf.bufferize.rewrite import Rewrite
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.core import Block, Func, Module, Use, Value
-from tracebuf.ir.location import Location
 from tracebuf.ir.types import TENSORS, MemRefType, Type, same_type
-from tracebuf.ops import memref
-from tracebuf.ops.func import Call, Return
+from tracebuf.location import Location
+from tracebuf.ops.control.func import Call, Return
+from tracebuf.ops.memory import memref
 from tracebuf.options import Layout, OneShotOptions
 
 

@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from tracebuf.analysis import Analysis, Decisions, analysis_of
-from tracebuf.analysis.base import AnalysisError
+from tracebuf.analysis.one_shot.base import AnalysisError, Decisions
+from tracebuf.analysis.one_shot.chosen import analysis_of
+from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.bufferize.boundary import (
     Order,
     argument_types,
@@ -28,11 +29,14 @@ from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.clone import clone_op
 from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Region, Use, Value
 from tracebuf.ir.dims import Expr, symbols
-from tracebuf.ir.location import Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import INDEX, MemRefType, ShapedType, TensorType, Type, UnrankedMemRefType, same_type
-from tracebuf.ops import arith, bufferization, linalg, memref, recast, scf, tensor, windows
-from tracebuf.ops.forall import InParallel
+from tracebuf.location import Location
+from tracebuf.ops.arrays import bufferization, linalg, recast, tensor, windows
+from tracebuf.ops.control import scf
+from tracebuf.ops.control.forall import InParallel
+from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars import arith
 from tracebuf.options import Layout
 
 

@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from enum import Enum
 
 from tracebuf.ir.core import Block, Func, Op, Use, Value, dominates
-from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.types import I1
-from tracebuf.ops import arith, bufferization, memref, scf
+from tracebuf.location import UNKNOWN, Location
+from tracebuf.ops.arrays import bufferization
+from tracebuf.ops.control import scf
+from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars import arith
 
 FRESH_OPS = (memref.Alloc, bufferization.Clone)
 """Ops (memref.alloca among them) whose result is a buffer that nothing else knows yet."""

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from tracebuf.deallocate.facts import Flags, Origins, Sharing, constant_flag, flow_blocks
 from tracebuf.ir.core import Block, Func, Op, Value
-from tracebuf.ir.location import Location
-from tracebuf.ops import bufferization, memref, scf
+from tracebuf.location import Location
+from tracebuf.ops.arrays import bufferization
+from tracebuf.ops.control import scf
+from tracebuf.ops.memory import memref
 
 
 def lower_deallocs(func: Func) -> None:

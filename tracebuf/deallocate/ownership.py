@@ -17,7 +17,9 @@ from tracebuf.deallocate.facts import FRESH_OPS, Flags
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Func, Op, Use, Value
 from tracebuf.ir.types import I1, MemRefType
-from tracebuf.ops import bufferization, memref, scf
+from tracebuf.ops.arrays import bufferization
+from tracebuf.ops.control import scf
+from tracebuf.ops.memory import memref
 
 
 def insert_deallocs(func: Func) -> None:

@@ -15,7 +15,8 @@ from __future__ import annotations
 from tracebuf.deallocate.facts import Flags, Origins, Sharing, constant_flag, entering, flow_blocks, leaving
 from tracebuf.ir.core import Block, Func, Op, Value
 from tracebuf.ir.types import I1
-from tracebuf.ops import bufferization, scf
+from tracebuf.ops.arrays import bufferization
+from tracebuf.ops.control import scf
 
 
 def simplify_deallocs(func: Func) -> None:

@@ -7,14 +7,15 @@ import linecache
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tracebuf.analysis import Conflict
-from tracebuf.analysis.certificate import Certificate
+from tracebuf.analysis.cost.certificate import Certificate
+from tracebuf.analysis.one_shot.base import Conflict
 from tracebuf.ir.core import Func, Op, Use
 from tracebuf.ir.dims import Dim, Sym, add, evaluate, symbols
-from tracebuf.ir.location import Location
 from tracebuf.ir.types import MemRefType
-from tracebuf.ops import bufferization, memref
-from tracebuf.ops.host import HostCall
+from tracebuf.location import Location
+from tracebuf.ops.arrays import bufferization
+from tracebuf.ops.arrays.host import HostCall
+from tracebuf.ops.memory import memref
 
 NEW = "a new array"
 """The reason that `tensor.empty` gives where nobody knows a better one."""

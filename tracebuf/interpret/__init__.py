@@ -17,7 +17,7 @@ from tracebuf.ir.core import Block, Func, Op, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, evaluate, symbols
 from tracebuf.ir.types import INDEX, ScalarType, ShapedType, is_unnamed
 from tracebuf.ir.verifier import where
-from tracebuf.ops.cf import BranchOp
+from tracebuf.ops.control.cf import BranchOp
 
 __all__ = ["Runner"]
 

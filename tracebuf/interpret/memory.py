@@ -22,7 +22,7 @@ from tracebuf.ir.core import Op
 from tracebuf.ir.ndarray import recast
 from tracebuf.ir.slices import apply_slice
 from tracebuf.ir.verifier import where
-from tracebuf.ops.tensor import checked_index, poison
+from tracebuf.ops.arrays.tensor import checked_index, poison
 
 __all__ = ["POISON", "Buffer", "Counts", "MemRef", "Memory", "MemoryFault"]
 

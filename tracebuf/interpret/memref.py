@@ -24,10 +24,13 @@ from tracebuf.ir.core import Func, Op, Use, Value, join_mixed
 from tracebuf.ir.dense import dense_array
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType, ShapedType, is_unnamed
 from tracebuf.ir.verifier import where
-from tracebuf.ops import arith, bufferization, checks, indexing, linalg, memref, scf, vector
-from tracebuf.ops.gather import Element
-from tracebuf.ops.linalg import AffineMap
-from tracebuf.ops.scatter import Scatter
+from tracebuf.ops.arrays import bufferization, linalg, vector
+from tracebuf.ops.arrays.gather import Element
+from tracebuf.ops.arrays.linalg import AffineMap
+from tracebuf.ops.arrays.scatter import Scatter
+from tracebuf.ops.control import checks, scf
+from tracebuf.ops.memory import indexing, memref
+from tracebuf.ops.scalars import arith
 
 __all__ = ["MemoryFault", "Result", "run"]
 

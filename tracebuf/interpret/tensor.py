@@ -17,9 +17,9 @@ from tracebuf.interpret import Runner
 from tracebuf.ir.core import Func, Op, Value
 from tracebuf.ir.types import ScalarType, ShapedType, TensorType
 from tracebuf.ir.verifier import where
-from tracebuf.ops.arith import convert
-from tracebuf.ops.bufferization import MaterializeInDestination
-from tracebuf.ops.checks import Check
+from tracebuf.ops.arrays.bufferization import MaterializeInDestination
+from tracebuf.ops.control.checks import Check
+from tracebuf.ops.scalars.arith import convert
 
 __all__ = ["Result", "run"]
 

@@ -10,10 +10,10 @@ import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from tracebuf.ir.types import ScalarType
+from tracebuf.ir.types import ScalarType
+from tracebuf.location import quoted
 
 DYNAMIC = -(2**63)
 """MLIR's ShapedType::kDynamic, where an attribute leaves a place to an operand."""
@@ -39,12 +39,6 @@ def inherent(text: str, value: Any = None) -> Attr:
 
 def string(value: str, *, inherent: bool = False) -> Attr:
     return Attr(quoted(value), value, inherent)
-
-
-def quoted(value: str) -> str:
-    """A string in quotes; a byte that is no printable character of ASCII as two hexadecimal digits."""
-    raw = value.encode(errors="surrogateescape")
-    return '"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in raw) + '"'
 
 
 def array_of(values: Iterable[Attr], *, inherent: bool = False) -> Attr:

@@ -16,8 +16,8 @@ from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.attributes import Attr, all_encoded
 from tracebuf.ir.dims import Sym, symbols
 from tracebuf.ir.form import Form
-from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.types import TENSORS, MemRefType, ShapedType, TensorType, Type, UnrankedTensorType
+from tracebuf.location import UNKNOWN, Location
 
 if TYPE_CHECKING:
     from tracebuf.ir.protocols import Interpreter, Rewriter

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from tracebuf.errors import TracebufError
 from tracebuf.ir.attributes import Attr, decoded, places
 from tracebuf.ir.dims import Expr
-from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.types import INDEX, MemRefType, ShapedType, row_major, same_type, unnamed
+from tracebuf.location import UNKNOWN, Location
 
 if TYPE_CHECKING:
     from tracebuf.ir.core import Block, Region, Value

@@ -12,11 +12,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from tracebuf.ir.attributes import Attr, all_encoded, dictionary, number, quoted
+from tracebuf.ir.attributes import Attr, all_encoded, dictionary, number
 from tracebuf.ir.core import Block, Func, Module, Op, Value, join_mixed
 from tracebuf.ir.spelled import spelled
 from tracebuf.ir.text import Writer, shown_attrs
 from tracebuf.ir.types import I1, INDEX, ScalarType, same_type
+from tracebuf.location import quoted
 
 __all__ = ["print_func", "print_module", "print_op"]
 

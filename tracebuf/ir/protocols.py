@@ -13,8 +13,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from tracebuf.ir.core import Block, Mixed, Op, OpT, Region, Use, Value
-    from tracebuf.ir.location import Location
     from tracebuf.ir.types import ScalarType, TensorType, Type
+    from tracebuf.location import Location
 
 
 class Interpreter(Protocol):

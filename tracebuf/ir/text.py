@@ -9,8 +9,8 @@ from typing import Any
 
 from tracebuf.ir.attributes import Attr, dictionary, encoded, inherent, string
 from tracebuf.ir.core import Block, Func, Module, Op, Region, Value
-from tracebuf.ir.location import Location
 from tracebuf.ir.types import TENSORS, ShapedType, Type
+from tracebuf.location import Location
 
 
 class Writer:

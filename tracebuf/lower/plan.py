@@ -25,9 +25,9 @@ from functools import reduce
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import Dim, add, evaluate, mul, symbols
 from tracebuf.ir.types import MemRefType, ScalarType, Type
-from tracebuf.ops import arith, complex
-from tracebuf.ops import linalg as la
-from tracebuf.ops.memref import Copy
+from tracebuf.ops.arrays import linalg as la
+from tracebuf.ops.memory.memref import Copy
+from tracebuf.ops.scalars import arith, complex
 
 BLOCK = 512
 """Elements in a block: measured best between 256 and 512 for buffers of doubles."""

@@ -1,32 +1,21 @@
 """Every op once: structure, verifier, NumPy reference, bufferization facts, rewrite to memrefs."""
 
-from tracebuf.ops import (
-    arith,
+from tracebuf.ops.arrays import (
     bufferization,
-    casts,
-    cf,
-    checks,
-    complex,
-    division,
-    forall,
-    func,
-    functions,
     gather,
     host,
-    index,
-    integers,
-    libm,
     linalg,
     made,
-    memref,
     named,
     recast,
     scatter,
-    scf,
     tensor,
     vector,
     windows,
-)  # fmt: skip
+)
+from tracebuf.ops.control import cf, checks, forall, func, scf
+from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars import arith, casts, complex, division, functions, index, integers, libm  # fmt: skip
 
 __all__ = [
     "arith", "bufferization", "casts", "cf", "checks", "complex", "division", "forall", "func", "functions", "gather",

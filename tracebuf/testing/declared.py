@@ -26,9 +26,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from tracebuf.analysis import Analysis, Decisions, copy_before_write, one_shot, trusted
-from tracebuf.analysis.dataflow import Dataflow
-from tracebuf.analysis.storages import Storages
+from tracebuf.analysis.one_shot.base import Decisions
+from tracebuf.analysis.one_shot.chosen import trusted
+from tracebuf.analysis.one_shot.copy_before_write import copy_before_write
+from tracebuf.analysis.one_shot.dataflow import Dataflow
+from tracebuf.analysis.one_shot.derived import Analysis
+from tracebuf.analysis.one_shot.one_shot import one_shot
+from tracebuf.analysis.one_shot.storages import Storages
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.bufferize import bufferize
 from tracebuf.interpret import memref as memref_interpreter
@@ -36,12 +40,12 @@ from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.interpret.memory import MemoryFault, address
 from tracebuf.ir.clone import clone_op
 from tracebuf.ir.core import Func, Op, Relation, Use, Value
-from tracebuf.ir.location import UNKNOWN
 from tracebuf.ir.ndarray import recast
 from tracebuf.ir.types import F64, I1, INDEX, TensorType, Type, scalar_type
 from tracebuf.ir.verifier import verify
-from tracebuf.ops.func import Return
-from tracebuf.ops.scf import Loop
+from tracebuf.location import UNKNOWN
+from tracebuf.ops.control.func import Return
+from tracebuf.ops.control.scf import Loop
 from tracebuf.pipeline import lower_to_machine
 from tracebuf.testing.ladder import different
 

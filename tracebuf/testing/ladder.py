@@ -31,9 +31,9 @@ import numpy as np
 from tracebuf import pipeline
 from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import TracebufError, UnsupportedError
-from tracebuf.frontends.numpy.containers import is_object
-from tracebuf.frontends.numpy.results import Made, Pick, build_results
-from tracebuf.frontends.numpy.trace import Call, Traced
+from tracebuf.frontends.numpy.call.flatten import is_object
+from tracebuf.frontends.numpy.interpreter.trace import Call, Traced
+from tracebuf.frontends.numpy.paths.results import Made, Pick, build_results
 from tracebuf.interpret import memref, tensor
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import Func
@@ -204,7 +204,7 @@ def interpreters(
 ) -> frozenset[int] | None:
     """The rungs between eager and native; the arguments that the program may store to (None where that is not
     known)."""
-    from tracebuf.frontends.numpy.arguments import RunOriginal
+    from tracebuf.frontends.numpy.call.arguments import RunOriginal
 
     with rung("trace", source):
         if isinstance(traced_call, RunOriginal):

@@ -91,11 +91,11 @@ def section(name: str) -> str:
 
 def handler(name: str) -> Any:
     """What the tracer calls for a function or method, or None; attributes have no handler."""
-    from tracebuf.frontends.numpy import functions
+    from tracebuf.frontends.numpy.functions import table
 
     if name.startswith("ndarray."):
-        return functions.METHODS.get(name.removeprefix("ndarray."))
-    return functions.handler_of(object_of(name)) or functions.formula_of(object_of(name))
+        return table.METHODS.get(name.removeprefix("ndarray."))
+    return table.handler_of(object_of(name)) or table.formula_of(object_of(name))
 
 
 def parameters(name: str) -> list[inspect.Parameter]:

@@ -1,0 +1,174 @@
+"""Parts of complex arrays, which are views of them, and what is made of parts; arrays seen as another type.
+
+`a.real` and `a.imag` of a complex array store through (rule S5); of a real one they are the array itself and zeros that
+nobody may store to. `a.view(dtype)` is the same memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import methodcaller
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.indexing import store_view
+from tracebuf.frontends.numpy.arrays.new_arrays import as_array, element_of, filled, only
+from tracebuf.frontends.numpy.arrays.reshape import is_dense, sure
+from tracebuf.frontends.numpy.functions.python.builtins import c_or_f
+from tracebuf.frontends.numpy.functions.python.cmath import part_of
+from tracebuf.frontends.numpy.numbers.python_ints import bool_as_int
+from tracebuf.frontends.numpy.numbers.scalars import compare
+from tracebuf.frontends.numpy.numbers.ufuncs import Body, Operand, build, elementwise, is_operand, weak_type
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, View, in_turn, is_traced, stand_in
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import floordiv, mod, mul
+from tracebuf.ir.types import I1, ScalarType, scalar_type
+from tracebuf.ops.scalars.complex import Create
+
+
+def part(r: Recorder, a: ArrayRef, name: str) -> ArrayRef:
+    """a.real and a.imag."""
+    element = a.element
+    if element.is_complex:
+        place = 0 if name == "real" else 1
+        steps: list[Callable[[View], View]] = [
+            methodcaller("recast", element, element.component),
+            lambda view: view.narrow(len(view.sizes) - 1, place, 1, 1),
+            lambda view: view.drop(len(view.sizes) - 1),
+        ]
+        return a.derive(in_turn(steps))
+    if name == "real":
+        return a
+    fortran = a.ndim > 1 and is_dense(r, a, range(a.ndim)[::-1]) and not is_dense(r, a, range(a.ndim))
+    zeros = filled(r, a.shape, element, 0, tuple(range(a.ndim))[::-1] if fortran else None)
+    return zeros.derive(lambda view: view, read_only=True)
+
+
+def set_part(r: Recorder, a: ArrayRef, name: str, value: Operand) -> None:
+    """a.real = x and a.imag = x."""
+    if name == "imag" and not a.element.is_complex:
+        raise TypeError("array does not have imaginary part to set")
+    store_view(r, part(r, a, name), value)
+
+
+def part_function(name: str) -> Callable[[Recorder, Any], Any]:
+    """np.real and np.imag: x.real and x.imag of what has them."""
+
+    def run(r: Recorder, val: Any) -> Any:
+        if isinstance(val, ArrayRef) or not is_operand(val):
+            return part(r, as_array(r, val), name)
+        if not is_traced(val):
+            return getattr(val, name)
+        if is_complex(val):
+            return part_of(r, val, name)
+        return bool_as_int(r, val) if name == "real" else getattr(stand_in(val), name)
+
+    return run
+
+
+def is_complex(x: Any) -> bool:
+    """Whether an array or a number has a complex type, or one of a list's items."""
+    if isinstance(x, list | tuple):
+        return any(map(is_complex, x))
+    kind = weak_type(x)
+    return kind is complex or (isinstance(kind, np.dtype) and kind.kind == "c")
+
+
+def on_parts(r: Recorder, a: Any, function: Callable[[Any], Any]) -> Any:
+    """A function of reals applied to the real and to the imaginary parts of complex numbers; a result in C order, or
+    Fortran's where `a` has it."""
+    parts = [function(part_function(name)(r, a)) for name in ("real", "imag")]
+    element = scalar_type(np.dtype(weak_type(a)))
+
+    def compute(body: Body, args: list[Value]) -> Value:
+        return body.add(Create.of(args[0], args[1], body.loc))
+
+    into = filled(r, a.shape, element, None, c_or_f(r, a)) if isinstance(a, ArrayRef) and a.ndim else None
+    return build(r, compute, parts, [element.component] * 2, element, into)
+
+
+def angle(r: Recorder, z: Any, deg: Any = False) -> Any:
+    """np.angle: arctan2 of the parts, in degrees by a factor."""
+    if not isinstance(deg, bool | int):
+        raise UnsupportedError("`deg` is not known at trace time", location=r.loc, instead="use True or False")
+    ref = as_array(r, z)
+    imag: Any = part(r, ref, "imag") if ref.element.is_complex else 0
+    found = elementwise(r, np.arctan2, [imag, part(r, ref, "real")], called=True)
+    return elementwise(r, np.multiply, [found, 180 / np.pi]) if deg else found
+
+
+def is_real(r: Recorder, x: Any) -> Any:
+    """np.isreal: where the imaginary part is 0."""
+    return compare(r, "Eq", part_function("imag")(r, x), 0)
+
+
+def not_real(r: Recorder, x: Any) -> Any:
+    """np.iscomplex: where it is not."""
+    ref = as_array(r, x)
+    if ref.element.is_complex:
+        return elementwise(r, np.not_equal, [part(r, ref, "imag"), 0])
+    zeros = filled(r, ref.shape, I1, False)
+    return zeros if ref.ndim else NpScalar(r.constant(False, I1), I1)
+
+
+def conj(r: Recorder, a: ArrayRef, *args: Any) -> Any:
+    """a.conj(): of a real array the array itself."""
+    only(r, "conj", out=(args, ()))
+    return elementwise(r, np.conjugate, [a]) if a.element.is_complex else a
+
+
+def view_as(r: Recorder, a: ArrayRef, dtype: Any = None, *rest: Any, **named: Any) -> ArrayRef:
+    """a.view(dtype): the same memory as elements of another type."""
+    if rest or named or (isinstance(dtype, type) and issubclass(dtype, np.ndarray)):
+        raise UnsupportedError("a view as another class", location=r.loc, instead="a.view(dtype)")
+    if dtype is None:
+        return a.derive(lambda view: view)
+    element, source = element_of(r, dtype), a.element
+    if element is source:
+        return a.derive(lambda view: view)
+    if element.itemsize == source.itemsize:
+        return a.derive(methodcaller("recast", source, element))
+    return resized(r, a, source, element)
+
+
+def resized(r: Recorder, a: ArrayRef, source: ScalarType, element: ScalarType) -> ArrayRef:
+    """Complex numbers as floats, two for each along the last axis, and floats as complex numbers."""
+    if not a.ndim:
+        raise ValueError("Changing the dtype of a 0d array is only supported if the itemsize is unchanged")
+    last, n = a.ndim - 1, a.shape[-1]
+    before = [(axis,) for axis in range(last)]
+    together = (*before, (last, last + 1)), (*before, (last,))
+    if source.is_complex and element is source.component and unit_steps(r, a):
+        shape = (*a.shape[:-1], mul(n, 2))
+        return a.derive(in_turn([methodcaller("recast", source, element), methodcaller("regrouped", shape, *together)]))
+    if source.is_complex and element.itemsize == source.component.itemsize and element is not source.component:
+        return resized(r, a, source, source.component).derive(methodcaller("recast", source.component, element))
+    if element.is_complex and source is element.component and is_dense(r, a, range(a.ndim)):
+        if r.ask_equal(mod(n, 2), 0):
+            shape = (*a.shape[:-1], floordiv(n, 2), 2)
+            pairs = methodcaller("regrouped", shape, *together[::-1])
+            return a.derive(in_turn([pairs, methodcaller("recast", source, element)]))
+    raise UnsupportedError(
+        f"a view of {source.dtype} as {element.dtype}, which has another size", location=r.loc,
+        instead="a view of equal size, .real and .imag, or a copy: a.astype(dtype)",
+    )  # fmt: skip
+
+
+def unit_steps(r: Recorder, a: ArrayRef) -> bool:
+    """Whether the elements of the last axis follow one another; ValueError as NumPy's where they do not."""
+    if a.shape[-1] == 1 or a.strides[-1] == 1:
+        return True
+    if not sure(r, r.ask_strides(a.strides[-1], 1)):
+        raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
+    return True
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.real: part_function("real"), np.imag: part_function("imag"), np.angle: angle, np.isreal: is_real,
+    np.iscomplex: not_real, np.iscomplexobj: lambda r, x: is_complex(x),
+    np.isrealobj: lambda r, x: not is_complex(x),
+}  # fmt: skip
+METHODS: dict[str, Callable[..., Any]] = {"conj": conj, "conjugate": conj, "view": view_as}

@@ -1,0 +1,366 @@
+"""Arrays made of their indices, or written out: arange, linspace, eye, tri and their kin, np.array of numbers.
+
+Values come from one `linalg.generic` over the result, with `linalg.index` in its body, in NumPy's own arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import methodcaller
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.indexing import as_int, at_least_zero, check_number, signed_step
+from tracebuf.frontends.numpy.arrays.new_arrays import (
+    array_of,
+    as_array,
+    element_of,
+    filled,
+    one_or_more,
+    only,
+    shape_arg,
+)
+from tracebuf.frontends.numpy.arrays.reshape import (
+    array_function,
+    as_array_function,
+    order_of,
+    reversed_axes,
+    whole_number,
+)
+from tracebuf.frontends.numpy.arrays.shapes import diag as diagonal_of
+from tracebuf.frontends.numpy.numbers.scalars import binary, example, float_value
+from tracebuf.frontends.numpy.numbers.ufuncs import Body, apply_rule, build, scalar_value, supported, weak_type
+from tracebuf.frontends.numpy.record.broadcasting import broadcast
+from tracebuf.frontends.numpy.record.for_each import for_each
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import (
+    NUMBERS,
+    ArrayRef,
+    NpScalar,
+    PyInt,
+    Scalar,
+    Storage,
+    in_turn,
+    is_traced,
+)
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.dims import Dim, add, floordiv, mul, neg, sub
+from tracebuf.ir.types import F64, I1, I64, INDEX, ScalarType
+from tracebuf.ops.arrays import linalg
+from tracebuf.ops.scalars import arith, casts
+
+Compute = Callable[[Body, list[Value], list[Value]], Value]
+"""An element from the indices of its place, and scalars."""
+
+
+def indexed(
+    r: Recorder, shape: Sequence[Dim], element: ScalarType, scalars: Sequence[Value], compute: Compute
+) -> ArrayRef:
+    """A fresh array, in rows, whose elements are a function of their indices (as int64) and of scalars."""
+    n = len(shape)
+    block = Block([*(linalg.element_type(s.type) for s in scalars), element])
+    body = Body(block, r.loc)
+    new = compute(body, [body.index(d) for d in range(n)], block.args[: len(scalars)])
+    block.append(linalg.Yield.of([body.cast(new, element)], r.loc))
+    maps = [*[linalg.AffineMap(n, ())] * len(scalars), linalg.identity_map(n)]
+    out = r.empty(element, shape)
+    value = r.add(linalg.Generic.of(scalars, [out], maps, ["parallel"] * n, block, r.loc)).result
+    return ArrayRef(r.new_storage(element, shape, range(n), value))
+
+
+# -- np.arange
+
+
+def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
+    """np.arange: start, start + step, then start + i * (second - start), in the result's dtype (`fill` of NumPy's
+    arraytypes.c.src); as many as ceil((stop - start) / step)."""
+    only(r, "np.arange", **{k: (v, None) for k, v in rest.items() if k not in ("start", "stop", "step")})
+    named = {k: v for k, v in rest.items() if k in ("start", "stop", "step")}
+    if len(args) == 4:
+        dtype = args[3]
+    start, stop, step = arange_bounds(args[:3], named)
+    given = [x for x in (start, stop, step) if x is not None]
+    if not all(isinstance(x, (Scalar, *NUMBERS)) for x in given):
+        raise UnsupportedError("np.arange of an array", location=r.loc, instead="use numbers, for example a[0]")
+    wanted = np.arange(*(type(example(x))(1) for x in given)).dtype if dtype is None else np.dtype(dtype)
+    element = supported(wanted, "np.arange", r.loc)
+    if element.is_complex:
+        raise UnsupportedError("np.arange of complex numbers", location=r.loc, instead="np.arange(n).astype(complex)")
+    if element is I1:
+        raise UnsupportedError("np.arange of bools", location=r.loc, instead="np.array([False, True])")
+    size = arange_size(r, start, stop, step)
+    if size == 0:
+        return filled(r, (0,), element, None)
+    second = binary(r, "Add", start, step) if size != 1 else start
+    for x in (start, second):
+        check_number(r, x, ArrayRef(Storage(element, (), ())))
+    first, other = (scalar_value(r, x, element) for x in (start, second))
+    return indexed(r, (size,), element, [first, other], ramp)
+
+
+def ramp(body: Body, place: list[Value], ends: list[Value]) -> Value:
+    """ends[0], ends[1], then ends[0] + i * (ends[1] - ends[0])."""
+    first, second = ends
+    element = linalg.element_type(first.type)
+    loop = (element.dtype,) * 3
+    delta = apply_rule(np.subtract, body, [second, first], loop)
+    steps = apply_rule(np.multiply, body, [body.cast(place[0], element), delta], loop)
+    value = apply_rule(np.add, body, [first, steps], loop)
+    if not element.is_float:
+        return value
+    for k, known in enumerate(ends):  # the first two as they are
+        here = body.add(arith.CmpI.of("eq", place[0], body.constant(k, I64), body.loc))
+        value = body.add(arith.Select.of(here, known, value, body.loc))
+    return value
+
+
+def arange_bounds(args: Sequence[Any], named: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """(start, stop, step) as np.arange understands its arguments."""
+    names = ["stop"] if len(args) == 1 and "stop" not in named else ["start", "stop", "step"]
+    values = {**dict(zip(names, args)), **named}
+    if values.get("stop") is None:
+        if values.get("start") is None or "start" in named:
+            raise TypeError("arange() requires stop to be specified.")
+        values = {**values, "start": 0, "stop": values["start"]}
+    start, step = values.get("start"), values.get("step")
+    return 0 if start is None else start, values["stop"], 1 if step is None else step
+
+
+def arange_size(r: Recorder, start: Any, stop: Any, step: Any) -> Dim:
+    """How many elements; of ints exactly, of floats as NumPy divides."""
+    ints = [as_int(r, int(x) if isinstance(x, bool) else x) for x in (start, stop, step)]
+    first, last, by = ints
+    narrow = any(isinstance(x, (NpScalar, np.generic)) and weak_type(x) != I64.dtype for x in (start, stop))
+    if narrow and first != 0 and (is_traced(start) or is_traced(stop)):  # NumPy subtracts them in their own type
+        return float_size(r, binary(r, "Sub", stop, start), step)
+    if first is not None and last is not None and by is not None:
+        numpy = isinstance(step, (NpScalar, np.generic))
+        zero = ("ValueError", "Maximum allowed size exceeded") if numpy else ("ZeroDivisionError", "division by zero")
+        by, rising = signed_step(r, by, "np.arange", *zero)
+        pace = by if rising else neg(by)
+        size = at_least_zero(r, floordiv(add(sub(last, first) if rising else sub(first, last), sub(pace, 1)), pace))
+        return shape_arg(r, PyInt(size))[0]
+    if not any(is_traced(x) for x in (start, stop, step)):
+        return np.arange(start, stop, step).size
+    return float_size(r, binary(r, "Sub", stop, start), step)
+
+
+def float_size(r: Recorder, span: Any, step: Any) -> Dim:
+    """ceil(span / step) of floats, at least 0; 1 where a positive quotient is rounded to 0."""
+    quotient = float_value(r, binary(r, "Div", span, step))
+    number = r.add(arith.CmpF.of("olt", r.add(arith.AbsF.of(quotient, r.loc)).result, r.constant(2.0**40, F64), r.loc))
+    r.check(number.result, "ValueError", "Maximum allowed size exceeded")
+    up = r.add(casts.FPToSI.of(r.add(arith.Ceil.of(quotient, r.loc)).result, I64, r.loc)).result
+    zero = r.add(arith.CmpF.of("oeq", quotient, r.constant(0.0, F64), r.loc)).result
+    some = r.add(arith.CmpF.of("une", float_value(r, span), r.constant(0.0, F64), r.loc)).result
+    sign = r.add(arith.CopySign.of(r.constant(1.0, F64), quotient, r.loc)).result
+    positive = r.add(arith.CmpF.of("ogt", sign, r.constant(0.0, F64), r.loc)).result
+    lost = r.add(arith.AndI.of(r.add(arith.AndI.of(zero, some, r.loc)).result, positive, r.loc)).result
+    count = r.add(arith.Select.of(lost, r.constant(1, I64), up, r.loc)).result
+    size = r.add(arith.MaxSI.of(count, r.constant(0, I64), r.loc)).result
+    return r.symbol(r.add(arith.IndexCast.of(size, INDEX, r.loc)).result, "arange", lo=0)
+
+
+# -- np.linspace
+
+
+def linspace(
+    r: Recorder,
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: Any = True,
+    retstep: Any = False,
+    dtype: Any = None,
+    axis: Any = 0,
+) -> Any:
+    """np.linspace of numbers: i * step + start, and `stop` itself at the end (numpy/_core/function_base.py)."""
+    only(r, "np.linspace", axis=(axis, 0))
+    element = F64 if dtype is None else element_of(r, dtype)
+    ends = [start, stop]
+    numbers = all(isinstance(x, (Scalar, *NUMBERS)) for x in ends)
+    if not numbers or any(not isinstance(k := weak_type(x), type) and k not in (F64.dtype, I64.dtype) for x in ends):
+        raise UnsupportedError(
+            "np.linspace between arrays, or numbers of this type",
+            location=r.loc,
+            instead="use floats, for example float(a[0])",
+        )
+    if not isinstance(endpoint, bool) or not isinstance(retstep, bool):
+        raise UnsupportedError("this flag is not known at trace time", location=r.loc, instead="use True or False")
+    (size,) = shape_arg(r, num)
+    div = sub(size, 1) if endpoint else size
+    first, last = (scalar_value(r, x, F64) for x in ends)
+    delta = r.add(arith.SubF.of(last, first, r.loc)).result
+    several = r.ask_nonneg(sub(div, 1))
+    if several is None and retstep:
+        raise UnsupportedError(
+            "the step of a number of points that is only known at run time",
+            location=r.loc,
+            instead="leave `retstep` out: (stop - start) / (num - 1)",
+        )
+    many = r.constant(several, I1) if several is not None else r.compare("sge", div, 1)
+    count = scalar_value(r, PyInt(div), F64)
+    nan = r.constant(float("nan"), F64)
+    step = r.add(arith.DivF.of(delta, count, r.loc)).result if several is not False else nan
+
+    def point(body: Body, place: list[Value], known: list[Value]) -> Value:
+        first, last, delta, step, count, many = known
+        i = body.cast(place[0], F64)
+        pace = step if several else body.add(arith.Select.of(many, step, delta, body.loc))
+        value = body.add(arith.MulF.of(i, pace, body.loc))
+        if several is not False:
+            small = body.add(arith.MulF.of(body.add(arith.DivF.of(i, count, body.loc)), delta, body.loc))
+            none = body.add(arith.CmpF.of("oeq", pace, body.constant(0.0, F64), body.loc))
+            none = body.add(arith.AndI.of(none, many, body.loc))
+            value = body.add(arith.Select.of(none, small, value, body.loc))
+        value = body.add(arith.AddF.of(value, first, body.loc))
+        if endpoint and several is not False:
+            at_end = body.add(arith.CmpF.of("oeq", i, count, body.loc))
+            at_end = body.add(arith.AndI.of(at_end, many, body.loc))
+            value = body.add(arith.Select.of(at_end, last, value, body.loc))
+        return body.add(arith.Floor.of(value, body.loc)) if element.is_integer else value
+
+    points = indexed(r, (size,), element, [first, last, delta, step, count, many], point)
+    if retstep:
+        return points, NpScalar(step, F64) if several else float("nan")
+    return points
+
+
+# -- matrices of their indices
+
+
+def below(r: Recorder, shape: Sequence[Dim], k: Any, element: ScalarType, predicate: str) -> ArrayRef:
+    """1 where the column is at (eq), or at most (sle), the row + k; else 0."""
+    offset = as_int(r, k)
+    if offset is None:
+        raise TypeError(f"'{type(example(k)).__name__}' object cannot be interpreted as an integer")
+
+    def compute(body: Body, place: list[Value], scalars: list[Value]) -> Value:
+        shifted = body.add(arith.AddI.of(place[0], scalars[0], body.loc))
+        return body.add(arith.CmpI.of(predicate, place[1], shifted, body.loc))
+
+    return indexed(r, shape, element, [r.i64(offset)], compute)
+
+
+def eye(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: Any = "C") -> ArrayRef:
+    shape = (*shape_arg(r, N), *shape_arg(r, N if M is None else M))
+    element = element_of(r, float if dtype is None else dtype)
+    if order_of(order, "CF") == "C":
+        return below(r, shape, k, element, "eq")
+    return reversed_axes(below(r, shape[::-1], binary(r, "Mult", k, -1), element, "eq"))
+
+
+def identity(r: Recorder, n: Any, dtype: Any = None) -> ArrayRef:
+    return eye(r, n, dtype=dtype)
+
+
+def tri(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> ArrayRef:
+    sizes = [whole_number(r, n) for n in (N, N if M is None else M)]
+    shape = [one_or_more(r, at_least_zero(r, n)) for n in sizes]
+    return below(r, shape, k, element_of(r, float if dtype is None else dtype), "sle")
+
+
+def _triangle(lower: bool) -> Callable[..., Any]:
+    """np.tril and np.triu."""
+
+    def run(r: Recorder, m: Any, k: Any = 0) -> ArrayRef:
+        ref = as_array(r, m)
+        if not ref.ndim:
+            raise TypeError("tri() missing 1 required positional argument: 'N'")
+        shape = ref.shape[-2:] if ref.ndim > 1 else ref.shape * 2
+        mask = below(r, shape, k if lower else binary(r, "Sub", k, 1), I1, "sle")
+        zero = NpScalar(r.constant(ref.dtype.type(0).item(), ref.element), ref.element)
+
+        def select(body: Body, args: list[Value]) -> Value:
+            return body.add(arith.Select.of(args[0], args[1 if lower else 2], args[2 if lower else 1], body.loc))
+
+        found = build(r, select, [mask, ref, zero], [I1, ref.element, ref.element], ref.element)
+        assert isinstance(found, ArrayRef)
+        return found
+
+    return run
+
+
+# -- arrays written out
+
+
+def is_listed(x: Any, dtype: Any) -> bool:
+    """Whether an array is made of items, each converted by itself: a list or tuple, or a number to be converted."""
+    return isinstance(x, (list, tuple)) or (dtype is not None and isinstance(x, (Scalar, *NUMBERS)))
+
+
+def array(r: Recorder, object: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
+    """np.array of nested lists and tuples of numbers and arrays, or of an array."""
+    if not is_listed(object, dtype):
+        return array_function(r, object, dtype, **rest)
+    order, ndmin = rest.pop("order", "K"), rest.pop("ndmin", 0)
+    only(r, "np.array of a list", **{k: (v, None) for k, v in rest.items() if k != "copy" or v is False})
+    made = array_of(r, object, dtype, order)
+    return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
+
+
+def asarray(r: Recorder, a: Any, dtype: Any = None, order: Any = None, **rest: Any) -> ArrayRef:
+    """np.asarray of the same."""
+    if not is_listed(a, dtype):
+        return as_array_function(r, a, dtype, order, **rest)
+    only(r, "np.asarray of a list", **{k: (v, None) for k, v in rest.items()})
+    return array_of(r, a, dtype, "K" if order is None else order)
+
+
+def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
+    """np.diag: of a vector, the matrix that has it on a diagonal; of a matrix, its diagonal."""
+    ref = as_array(r, v)
+    if ref.ndim != 1:
+        return diagonal_of(r, ref, k)
+    shift = as_int(r, k)
+    right = None if shift is None else r.ask_nonneg(shift)
+    if shift is None or right is None:
+        raise UnsupportedError(
+            "np.diag by a number that is only known at run time",
+            location=r.loc,
+            instead="store in a loop: out[i, i + k] = v[i]",
+        )
+    down, across = (0, shift) if right else (mul(shift, -1), 0)
+    n = ref.shape[0]
+    size = one_or_more(r, add(n, add(down, across)))
+    result = filled(r, (size, size), ref.element, 0)
+    for_each(r, 0, n, lambda i: r.store_element(result, (add(i, down), add(i, across)), r.load(ref, (i,))))
+    return result
+
+
+def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """np.select: the choice of the first condition that holds."""
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not len(condlist):
+        raise ValueError("select with an empty condition list is not possible")
+    choices = [*choicelist, default]
+    kinds = [example(x) if type(example(x)) in (int, float, complex) else np.asarray(example(x)) for x in choices]
+    element = supported(np.result_type(*kinds), "np.select", r.loc)
+    for i, c in enumerate(condlist):
+        if weak_type(c) != I1.dtype:
+            raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
+    for x in choicelist:  # each is stored as an array is
+        if not np.can_cast(kind := np.asarray(example(x)).dtype, element.dtype, "same_kind"):
+            rule = "according to the rule 'same_kind'"
+            raise TypeError(f"Cannot cast array data from {kind!r} to {element.dtype!r} {rule}")
+    n = len(condlist)
+
+    def pick(body: Body, args: list[Value]) -> Value:
+        value = body.cast(args[-1], element)
+        for condition, choice in reversed(list(zip(args[:n], args[n:-1]))):
+            value = body.add(arith.Select.of(condition, body.cast(choice, element), value, body.loc))
+        return value
+
+    arrays = [x.shape for x in (*condlist, *choices) if isinstance(x, ArrayRef)]
+    result = filled(r, broadcast(r, arrays), element, None)
+    return build(r, pick, [*condlist, *choices], [I1] * n + [element] * (n + 1), element, result)
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.arange: arange, np.eye: eye, np.identity: identity, np.tri: tri,
+    np.tril: _triangle(True), np.triu: _triangle(False), np.select: select, np.array: array, np.asarray: asarray,
+    np.asanyarray: asarray,    np.diag: diag,
+}  # fmt: skip

@@ -1,0 +1,367 @@
+"""Basic indexing: ints, slices with any step, `...`, None; reading gives a reference or a scalar, storing writes
+through.
+
+Slices clamp and never fail; an index is normalised by its sign (rule Z3) and checked, each by proof, guard or at run
+time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import methodcaller
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.numbers.ufuncs import Body, Operand, convert_to, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.weak_ints import require_fits
+from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.broadcasting import require_same_or_one, shape_text
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import (
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyFloat,
+    PyInt,
+    Scalar,
+    View,
+    in_turn,
+    storages_of,
+)
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, neg, sub
+from tracebuf.ir.types import F64, I1, I64, INDEX, UI64, ScalarType
+from tracebuf.ops.arrays.linalg import element_type
+from tracebuf.ops.control.checks import Raised
+from tracebuf.ops.scalars import arith
+
+
+def read_item(r: Recorder, ref: ArrayRef, index: Any) -> ArrayRef | Scalar:
+    """`ref[index]`: a view, or a NumPy scalar where every axis is given an int and there is no `...`."""
+    parts = index_parts(r, ref, index)
+    if all(kind == "int" for kind, _ in parts) and len(parts) == ref.ndim:
+        places = [normalise(r, i, n, axis) for axis, ((_, i), n) in enumerate(zip(parts, ref.shape))]
+        return NpScalar(r.load(ref, places), ref.element)
+    return ref.derive(index_steps(r, ref, parts))
+
+
+def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence[Operand]) -> None:
+    """`ref[index] = value`, converted (unsafe casting) and broadcast as NumPy does; a sequence is one of numbers."""
+    r.check_writable(ref)  # before the index is looked at, as in NumPy
+    parts = index_parts(r, ref, index)
+    if all(kind == "int" for kind, _ in parts) and len(parts) == ref.ndim:
+        places = [normalise(r, i, n, axis) for axis, ((_, i), n) in enumerate(zip(parts, ref.shape))]
+        if isinstance(value, Sequence):
+            r.fail("ValueError", "setting an array element with a sequence.")
+        if isinstance(value, ArrayRef) and value.ndim:
+            if any(d != 1 for d in value.shape):
+                if ref.element.is_complex:
+                    r.fail("TypeError", "only 0-dimensional arrays can be converted to Python scalars")
+                r.fail("ValueError", "setting an array element with a sequence.")
+            raise UnsupportedError(  # NumPy's releases differ
+                "an array is stored into one element", location=r.loc, instead="index the array, for example b[0]"
+            )
+        scalar = NpScalar(r.load(value, ()), value.element) if isinstance(value, ArrayRef) else value
+        if not isinstance(value, ArrayRef):
+            check_number(r, scalar, ref)
+        r.store_element(ref, places, scalar_value(r, scalar, ref.element))
+        return
+    target = ref.derive(index_steps(r, ref, parts))
+    if isinstance(value, Sequence):
+        store_numbers(r, target, value)
+    else:
+        store_view(r, target, value)
+
+
+def store_numbers(r: Recorder, target: ArrayRef, values: Sequence[Operand]) -> None:
+    """`target[...] = x, y`: one number for each place on the last axis, each converted by itself."""
+    if len(values) == 1:
+        return store_view(r, target, values[0])
+    for x in values:
+        check_number(r, x, target)
+    wanted, sizes = shape_text([target.shape])
+    message = f"could not broadcast input array from shape ({len(values)},) into shape {wanted}"
+    r.require_equal(target.shape[-1], len(values), "ValueError", message, sizes)
+    for k, x in enumerate(values):
+        store_view(r, target.derive(index_steps(r, target, index_parts(r, target, (Ellipsis, k)))), x)
+
+
+def store_view(r: Recorder, target: ArrayRef, value: Operand) -> None:
+    """`target[...] = value`."""
+    r.check_writable(target)
+    if isinstance(value, ArrayRef):
+        value = drop_leading_ones(value, target.ndim)
+        source, source_values = shape_text([value.shape])
+        wanted, wanted_values = shape_text([target.shape])
+        message = f"could not broadcast input array from shape {source} into shape {wanted}"
+        if value.ndim > target.ndim:
+            r.fail("ValueError", message, source_values + wanted_values)
+        for a, b in zip(reversed(value.shape), reversed(target.shape)):
+            if a != 1:
+                require_same_or_one(r, a, b, "ValueError", message, source_values + wanted_values)
+        if value.same(target):
+            return
+    else:
+        check_number(r, value, target)
+    turned = isinstance(value, ArrayRef) and value.is_whole and value.storage in storages_of(target)  # b[::-1] = b
+    r.store(target, convert_to(r, value, target.element, target.shape, turned))
+
+
+def drop_leading_ones(value: ArrayRef, ndim: int) -> ArrayRef:
+    """A store ignores surplus leading axes of size 1."""
+    while value.ndim > ndim and value.shape[0] == 1:
+        value = value.derive(methodcaller("drop", 0))
+    return value
+
+
+def check_number(r: Recorder, value: Operand, target: ArrayRef) -> None:
+    """A number stored into integers must fit them (a 0-d array need not, it is converted): Python's numbers, and what
+    is NumPy's into signed ones, as int() of it (the setters in NumPy's arraytypes.c.src; those of unsigned ones convert
+    NumPy's scalars)."""
+    element = target.element
+    if weak_type(value) is complex and not element.is_complex and element is not I1:
+        raise TypeError(f"{'float' if element.is_float else 'int'}() argument must be a real number, not 'complex'")
+    strong = isinstance(value, (NpScalar, np.generic))
+    if element.is_integer and not (strong and element.is_unsigned) and weak_type(value) != element.dtype:
+        check_int_of(r, value, element)
+
+
+def check_int_of(r: Recorder, value: Operand, element: ScalarType) -> None:
+    """Raises what int(value) raises, and OverflowError where that does not fit an integer type."""
+    if isinstance(value, PyInt):
+        require_fits(r, value.expr, element)
+    elif isinstance(value, (PyFloat, NpScalar)):
+        given = value.element if isinstance(value, NpScalar) else F64
+        if given.component.is_float:
+            check_float_fits(r, scalar_value(r, value, F64), element)
+        else:
+            check_integer_fits(r, value.value, given, element)
+    elif not isinstance(value, PyBool):
+        try:
+            number = int(value)  # type: ignore[arg-type]
+        except (ValueError, OverflowError) as error:
+            r.fail(type(error), str(error))
+        require_fits(r, number, element)
+
+
+def check_float_fits(r: Recorder, value: Value, element: ScalarType) -> None:
+    """Raises at run time where a float has no int of this type."""
+    ordered = r.add(arith.CmpF.of("oeq", value, value, r.loc)).result
+    r.check(ordered, "ValueError", "cannot convert float NaN to integer")
+    whole = r.add(arith.Trunc.of(value, r.loc)).result
+    low, high = element.bounds
+    above = r.add(arith.CmpF.of("oge", whole, r.constant(float(low), F64), r.loc)).result
+    below = r.add(arith.CmpF.of("olt", whole, r.constant(float(high + 1), F64), r.loc)).result
+    fits = r.add(arith.AndI.of(above, below, r.loc)).result
+    r.check(fits, "OverflowError", f"Python integer {{:.0f}} out of bounds for {element.dtype}", [whole])
+
+
+def check_integer_fits(r: Recorder, value: Value, given: ScalarType, element: ScalarType) -> None:
+    """Raises at run time where an integer of one type is none of another."""
+    sign = "u" if given.is_unsigned else "s"
+    for predicate, bound, own in zip(("ge", "le"), element.bounds, given.bounds):
+        if (bound > own) if predicate == "ge" else (bound < own):
+            fits = r.add(arith.CmpI.of(sign + predicate, value, r.constant(bound, given), r.loc)).result
+            r.check(fits, "OverflowError", f"Python integer {{}} out of bounds for {element.dtype}", [value])
+
+
+def index_parts(r: Recorder, ref: ArrayRef, index: Any) -> list[tuple[str, Any]]:
+    """The index as (kind, value) for each axis: int, slice, new (None), with `...` spelled out."""
+    items = list(index) if isinstance(index, tuple) else [index]
+    parts = [part_of(r, i) for i in items]
+    used = sum(item.ndim if kind == "mask" else kind in ("int", "slice", "places") for kind, item in parts)
+    if sum(kind == "ellipsis" for kind, _ in parts) > 1:
+        r.fail("IndexError", "an index can only have a single ellipsis ('...')")
+    if used > ref.ndim:
+        r.fail("IndexError", f"too many indices for array: array is {ref.ndim}-dimensional, but {used} were indexed")
+    rest: list[tuple[str, Any]] = [("slice", slice(None))] * (ref.ndim - used)
+    for place, (kind, _) in enumerate(parts):
+        if kind == "ellipsis":  # an ellipsis that stands for nothing still makes the result a view (rule N2)
+            return [*parts[:place], *(rest or [("view", None)]), *parts[place + 1 :]]
+    return parts + rest
+
+
+def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
+    """One item of an index."""
+    if item is None:
+        return "new", None
+    if item is Ellipsis:
+        return "ellipsis", None
+    if isinstance(item, slice):
+        return "slice", item
+    if isinstance(item, ArrayRef) and item.ndim and (item.element is I1 or item.element.is_integer):
+        return ("mask" if item.element is I1 else "places"), item
+    if isinstance(item, (bool, np.bool_, PyBool)) or (isinstance(item, (ArrayRef, NpScalar)) and item.element is I1):
+        instead = "if condition: ... with a branch for each case"
+        raise UnsupportedError("an index that is one bool", location=r.loc, instead=instead)
+    if isinstance(item, ArrayRef) and item.ndim:
+        r.fail("IndexError", "arrays used as indices must be of integer (or boolean) type")
+    if (i := as_int(r, item)) is not None:
+        if isinstance(i, int) and not -(2**63) <= i < 2**63:
+            raise UnsupportedError("an index of more than 64 bits", location=r.loc, instead="an index within the array")
+        return "int", i
+    if not isinstance(item, (ArrayRef, Scalar, np.generic, str, bytes, float, complex, tuple)):
+        reason = f"an index of type {refusals.name_of(item)}"
+        raise UnsupportedError(reason, location=r.loc, instead="pass int(index) as an argument")
+    refuse_perhaps_float(r, item)
+    r.fail(
+        "IndexError",
+        "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are "
+        "valid indices",
+    )
+
+
+def refuse_perhaps_float(r: Recorder, item: Any) -> None:
+    """Refuses a number that NumPy takes for no index, where eager may have a Python int instead."""
+    if isinstance(item, NpScalar) and item.python is not None and item.python.kind != "float":
+        reason = "an index that is an int or a float, depending on the path"
+        raise UnsupportedError(reason, location=r.loc, instead="take int(...) of it")
+
+
+def as_int(r: Recorder, item: Any) -> Dim | None:
+    """A Python or NumPy int, traced or not, as an expression; None for anything else."""
+    if isinstance(item, PyInt):
+        return item.expr
+    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+        return int(item)
+    if isinstance(item, ArrayRef) and item.element.is_integer and item.ndim == 0:
+        item = NpScalar(r.load(item, ()), item.element)
+    if isinstance(item, NpScalar) and item.element.is_integer:
+        return int_of(r, item.value)
+    return None
+
+
+def int_of(r: Recorder, value: Value) -> Dim:
+    """A NumPy integer as Python's, once for each value; of 64 bits (rule N1)."""
+    element = element_type(value.type)
+    key = ("index of", value)
+    made = r.cached(key)
+    if made is None:
+        low, high = element.bounds
+        if element is UI64:
+            small = r.add(arith.CmpI.of("ult", value, r.constant(2**63, UI64), r.loc)).result
+            r.check(small, "OverflowError", "Python int too large to convert to C long")
+        wide = Body(r.frame.block, r.loc).cast(value, I64)
+        made = r.remember(key, r.add(arith.IndexCast.of(wide, INDEX, r.loc)).result)
+        narrow = element.bits < 64
+        name = f"i{len(r.func.symbols)}"
+        lo = low if narrow or element.is_unsigned else None
+        r.index_symbols[made] = r.symbol(made, name, lo, high if narrow else None)
+    return r.index_symbols[made]
+
+
+def normalise(r: Recorder, i: Dim, n: Dim, axis: int) -> Dim:
+    """An index made non-negative and checked against the size n."""
+    message = f"index {{}} is out of bounds for axis {axis} with size {{}}"
+    sign = r.ask_nonneg(i)
+    if sign is True:
+        r.require_nonneg(sub(sub(n, i), 1), "IndexError", message, [i, n])
+        return i
+    if sign is False:
+        r.require_nonneg(add(i, n), "IndexError", message, [i, n])
+        return add(i, n)
+    negative = r.compare("slt", i, 0)
+    wrapped = r.add(arith.Select.of(negative, r.wrapping_sum(i, n), r.index(i), r.loc)).result
+    low, high = (
+        r.add(arith.CmpI.of("sge", wrapped, r.index(0), r.loc)),
+        r.add(arith.CmpI.of("slt", wrapped, r.index(n), r.loc)),
+    )
+    ok = r.add(arith.AndI.of(low.result, high.result, r.loc)).result
+    r.check(ok, "IndexError", message, [r.index(i), r.index(n)])
+    place = r.symbol(wrapped, f"i{len(r.func.symbols)}")
+    r.facts.assume_nonneg(place)  # from here on: the check stands before
+    r.facts.assume_nonneg(sub(sub(n, place), 1))
+    return place
+
+
+def index_steps(r: Recorder, ref: ArrayRef, parts: Sequence[tuple[str, Any]]) -> Callable[[View], View]:
+    """The view an index makes, as steps on the view it is applied to; everything asked of the run time is asked
+    here."""
+    steps: list[Callable[[View], View]] = []
+    axis = source = 0
+    for kind, item in parts:
+        if kind == "new":
+            steps.append(methodcaller("new_axis", axis))
+            axis += 1
+        elif kind == "int":
+            i = normalise(r, item, ref.shape[source], source)
+            steps += [methodcaller("narrow", axis, i, 1, 1), methodcaller("drop", axis)]
+            source += 1
+        elif kind == "slice":
+            start, step, size = slice_range(r, item, ref.shape[source])
+            steps.append(methodcaller("narrow", axis, start, step, size))
+            axis, source = axis + 1, source + 1
+    return in_turn(steps)
+
+
+def slice_range(r: Recorder, s: slice, n: Dim) -> tuple[Dim, Dim, Dim]:
+    """(start, step, size) of a slice over n elements, as slice.indices gives them."""
+    step, rising = step_of(r, s.step)
+    if rising:
+        start = 0 if s.start is None else clamp(r, bound(r, s.start), 0, n, n)
+        stop = n if s.stop is None else clamp(r, bound(r, s.stop), 0, n, n)
+        length, pace = sub(stop, start), step
+    else:
+        start = sub(n, 1) if s.start is None else clamp(r, bound(r, s.start), -1, sub(n, 1), n)
+        stop = -1 if s.stop is None else clamp(r, bound(r, s.stop), -1, sub(n, 1), n)
+        length, pace = sub(start, stop), neg(step)
+    size = at_least_zero(r, length if pace == 1 else floordiv(add(length, sub(pace, 1)), pace))
+    return (0 if size == 0 else start), (1 if size == 1 else step), size
+
+
+def at_least_zero(r: Recorder, e: Dim) -> Dim:
+    """max(e, 0), simplified by proof or guard."""
+    known = r.ask_nonneg(e)
+    return r.facts.canon(e) if known else 0 if known is False else r.facts.simplify(dim_max(e, 0))
+
+
+def step_of(r: Recorder, step: Any) -> tuple[Dim, bool]:
+    """The step of a slice and whether it is positive."""
+    e = 1 if step is None else bound(r, step)
+    return signed_step(r, e, "a slice", "ValueError", "slice step cannot be zero")
+
+
+def signed_step(r: Recorder, e: Dim, of: str, exception: Raised, zero: str) -> tuple[Dim, bool]:
+    """A step and whether it is positive. One computed from entry values joins the key; one that only the run time knows
+    must be positive, which is checked where it is not known."""
+    e = r.facts.canon(e)
+    if r.entry_only(e):
+        e = r.static_int(e, f"the step of {of}")
+        if e == 0:
+            r.fail(exception, zero)
+        return e, e > 0
+    if r.ask_nonneg(sub(e, 1)) or r.ask_nonneg(sub(-1, e)):
+        return e, r.ask_nonneg(e) is True
+    r.check(r.compare("ne", e, 0), exception, zero)
+    r.check(r.compare("sgt", e, 0), UnsupportedError, f"the step of {of} that is computed from elements is negative")
+    return r.symbol(r.index(e), f"i{len(r.func.symbols)}", 1), True
+
+
+def bound(r: Recorder, item: Any) -> Dim:
+    """A slice's start, stop or step."""
+    if isinstance(item, (bool, np.bool_)):
+        return int(item)
+    if isinstance(item, NpScalar) and item.element is UI64:  # beyond every size, but within 64 bits
+        item = NpScalar(r.add(arith.MinUI.of(item.value, r.constant(2**62, UI64), r.loc)).result, UI64)
+    e = as_int(r, item)
+    if e is None:
+        refuse_perhaps_float(r, item)
+        r.fail("TypeError", "slice indices must be integers or None or have an __index__ method")
+    return e
+
+
+def clamp(r: Recorder, i: Dim, low: int, high: Dim, n: Dim) -> Dim:
+    """A bound wrapped if negative and clamped to [low, high]."""
+    sign = r.ask_nonneg(i)
+    if sign is None:
+        negative = r.compare("slt", i, 0)
+        value = r.add(arith.Select.of(negative, r.wrapping_sum(i, n), r.index(i), r.loc)).result
+        return r.facts.simplify(dim_max(dim_min(r.symbol(value, f"i{len(r.func.symbols)}"), high), low))
+    if sign:
+        inside = r.ask_nonneg(sub(high, i))
+        return i if inside else high if inside is False else r.facts.simplify(dim_max(dim_min(i, high), low))
+    wrapped = add(i, n)
+    inside = r.ask_nonneg(sub(wrapped, low))
+    return wrapped if inside else low if inside is False else r.facts.simplify(dim_max(wrapped, low))

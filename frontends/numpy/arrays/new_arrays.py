@@ -1,0 +1,217 @@
+"""Fresh arrays (filled, copied, converted) and what function handlers share: array and shape arguments, optional
+parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.indexing import as_int, check_number, store_view
+from tracebuf.frontends.numpy.numbers.scalars import example
+from tracebuf.frontends.numpy.numbers.ufuncs import INT, Body, Operand, scalar_value, supported, weak_type
+from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
+from tracebuf.frontends.numpy.record.for_each import at
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.scalar_checks import two_origins
+from tracebuf.frontends.numpy.record.values import (
+    NUMBERS,
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    Scalar,
+    stand_in,
+)
+from tracebuf.ir.core import Block
+from tracebuf.ir.dims import Dim, sub
+from tracebuf.ir.types import CHARS, I1, SUPPORTED_DTYPES, ScalarType, scalar_type
+from tracebuf.ops.arrays import linalg
+
+
+def shape_arg(r: Recorder, shape: Any) -> tuple[Dim, ...]:
+    """A shape argument: an int or a sequence of ints; negative sizes raise ValueError."""
+    items = shape if isinstance(shape, (tuple, list)) else (shape,)
+    sizes: list[Dim] = []
+    if any(isinstance(i, (float, PyFloat)) for i in items):
+        raise TypeError("'float' object cannot be interpreted as an integer")
+    for item in items:
+        e = as_int(r, item)
+        if e is None and isinstance(item, ArrayRef):
+            raise UnsupportedError("a shape that is an array", location=r.loc, instead="pass the sizes one by one")
+        if e is None:
+            kind = type(stand_in(item)) if isinstance(item, Scalar) else type(item)
+            raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
+        r.require_nonneg(e, "ValueError", "negative dimensions are not allowed")
+        sizes.append(one_or_more(r, e))
+    return tuple(sizes)
+
+
+def one_or_more(r: Recorder, e: Dim) -> Dim:
+    """A size; one that is 1 in the traced call is specialised to 1, as argument sizes are."""
+    if r.entry_only(e) and not r.facts.nonneg(sub(e, 2)) and r.ask_equal(e, 1) is True:
+        return 1
+    return r.facts.canon(e)
+
+
+def element_of(r: Recorder, dtype: Any) -> ScalarType:
+    wanted = np.dtype(dtype)
+    if wanted in SUPPORTED_DTYPES and wanted.char not in CHARS:
+        reason = f"the array has dtype {wanted.type.__name__}, which NumPy tells apart from {wanted}"
+        raise UnsupportedError(reason, location=r.loc, instead=f"use np.{wanted}")
+    return supported(wanted, "the array", r.loc)
+
+
+_OPTIONS = {
+    "out": "store the result: out[...] = f(a, b)",
+    "where": "np.where(c, f(a), b)",
+    "dtype": "convert first: a.astype(dtype)",
+    "initial": "combine the result with it afterwards",
+    "order": "leave it out, and transpose with .T",
+    "mode": "join the parts: np.concatenate((a[:1], a, a[-1:]))",
+}
+
+
+def only(r: Recorder, what: str, **given: Any) -> None:
+    """Refuses optional parameters that are not supported when they are given."""
+    for name, (value, default) in given.items():
+        if value is not default and not (isinstance(value, type(default)) and value == default):
+            instead = _OPTIONS.get(name, f"leave `{name}` out")
+            raise UnsupportedError(f"{what} with {name}= is not supported", location=r.loc, instead=instead)
+
+
+def filled(
+    r: Recorder, shape: Sequence[Dim], element: ScalarType, value: Operand | None, order: Sequence[int] | None = None
+) -> ArrayRef:
+    """A fresh array, filled or (None) not."""
+    out = r.empty(element, shape, order)
+    if value is not None:
+        out = r.add(linalg.Fill.of(scalar_value(r, value, element), out, r.loc)).result
+    return ArrayRef(r.new_storage(element, shape, order or range(len(shape)), out))
+
+
+def k_order(a: ArrayRef) -> tuple[int, ...]:
+    """The axes of a copy in K-order, outermost first: by falling strides, so that repeated axes come innermost
+    (PyArray_CreateSortedStrideAxes, which differs from the order of elementwise results there)."""
+    return tuple(sorted(range(a.ndim), key=lambda k: (a.is_repeated(k), a.stride_rank(k) or (), k)))
+
+
+def numeric(r: Recorder, x: Any) -> Any:
+    """A number, or what is an array: what may be the elements of one."""
+    found = as_operand(r, x)
+    if isinstance(found, (ArrayRef, Scalar, *NUMBERS)):
+        return found
+    reason = f"a {type(x).__name__} where a number or an array is expected"
+    raise UnsupportedError(reason, location=r.loc, instead="use a number: np.nan")
+
+
+def filled_with(
+    r: Recorder, shape: Sequence[Dim], element: ScalarType, value: Any, order: Sequence[int] | None = None
+) -> ArrayRef:
+    """A fresh array filled as from an array, where NaN may become an int; a Python int must fit."""
+    value = as_operand(r, value)
+    if isinstance(value, ArrayRef):
+        fresh = filled(r, shape, element, None, order)
+        store_view(r, fresh, value)
+        return fresh
+    check_weak_int(r, value, INT if element is I1 else element.dtype)
+    if isinstance(value, (bool, float, complex)) and not isinstance(value, np.generic):
+        value = np.array([value])[0]
+    return filled(r, shape, element, value, order)
+
+
+def copy_of(r: Recorder, a: ArrayRef, element: ScalarType, order: Sequence[int]) -> ArrayRef:
+    """A fresh array with the elements of `a`, converted: one pass over memory."""
+    block_element = a.element
+    out = r.empty(element, a.shape, order)
+    block = Block([block_element, element])
+    body = Body(block, r.loc)
+    block.append(linalg.Yield.of([body.cast(block.args[0], element)], r.loc))
+    maps = [linalg.identity_map(a.ndim)] * 2
+    value = r.add(linalg.Generic.of([r.read(a)], [out], maps, ["parallel"] * a.ndim, block, r.loc)).result
+    return ArrayRef(r.new_storage(element, a.shape, tuple(order), value))
+
+
+def as_array(r: Recorder, a: Any) -> ArrayRef:
+    """An array argument; a number becomes an array without axes, a list or tuple one of its items, as in NumPy."""
+    if isinstance(a, ArrayRef):
+        return a
+    if isinstance(a, (list, tuple)):
+        return array_of(r, a)
+    if not isinstance(a, (Scalar, *NUMBERS)) or (isinstance(a, NpScalar) and a.maybe_python):
+        reason = f"a {name_of(a)} where an array is expected"
+        raise UnsupportedError(reason, location=r.loc, instead="pass an array")
+    kind = weak_type(a)
+    return filled(r, (), supported(np.dtype(kind), "the number", r.loc), a)
+
+
+def as_operand(r: Recorder, x: Any) -> Any:
+    """An operand of an elementwise function: a list or tuple is an array."""
+    return array_of(r, x) if isinstance(x, (list, tuple)) else x
+
+
+# -- arrays written out
+
+
+MAX_WRITTEN = 256
+"""Most elements of an array that is written out: each is a store."""
+
+
+def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> ArrayRef:
+    """The array of nested lists and tuples of numbers and arrays."""
+    shape, parts = shape_of(r, items), parts_of(items)
+    if len(parts) > MAX_WRITTEN:
+        reason = f"an array of {len(parts)} numbers is written out"
+        raise UnsupportedError(reason, location=r.loc, instead="make it outside, or store in a loop")
+    if any(isinstance(x, NpScalar) and x.maybe_python for _, x in parts):
+        raise two_origins(r.loc)
+    examples = [np.ones((), x.dtype)[()] if isinstance(x, ArrayRef) else example(x) for _, x in parts]
+    found = np.array(examples or [0.0]).dtype
+    element = supported(found if dtype is None else np.dtype(dtype), "the array", r.loc)
+    result = filled(r, shape, element, None, range(len(shape))[::-1] if order == "F" else None)
+    for place, x in parts:
+        if isinstance(x, ArrayRef):
+            store_view(r, at(result, dict(enumerate(place))), x)
+            continue
+        check_number(r, x, result)
+        r.store_element(result, place, scalar_value(r, x, element))
+    return result
+
+
+def shape_of(r: Recorder, items: Any) -> tuple[Dim, ...]:
+    """The shape of nested lists and tuples; ValueError where they differ."""
+    message = "setting an array element with a sequence. The requested array has an inhomogeneous shape"
+    if isinstance(items, (list, tuple)):
+        inner = [shape_of(r, i) for i in items]
+        for other in inner[1:]:
+            if len(other) != len(inner[0]):
+                raise ValueError(message)
+            for m, n in zip(inner[0], other):
+                r.require_equal(m, n, "ValueError", message)
+        return (len(items), *(inner[0] if inner else ()))
+    if isinstance(items, ArrayRef):
+        return items.shape
+    if isinstance(items, (Scalar, *NUMBERS)):
+        return ()
+    raise UnsupportedError(f"a {name_of(items)} among an array's items", location=r.loc, instead="use numbers")
+
+
+def parts_of(items: Any, place: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], Any]]:
+    """The numbers and arrays of nested lists and tuples, each with the indices at which it stands."""
+    if not isinstance(items, (list, tuple)):
+        return [(place, items)]
+    return [part for k, x in enumerate(items) for part in parts_of(x, (*place, k))]
+
+
+def strong(r: Recorder, x: Any) -> Any:
+    """An operand that is converted to an array first: Python's numbers are not weak."""
+    if isinstance(x, (PyInt, PyFloat, PyComplex, PyBool, *NUMBERS)) and not isinstance(x, np.generic):
+        element = scalar_type(np.dtype(weak_type(x)))
+        return NpScalar(scalar_value(r, x, element), element)
+    return x if isinstance(x, (NpScalar, np.generic)) else as_array(r, x)

@@ -1,0 +1,355 @@
+"""Views with axes moved, added, dropped, repeated, reversed or split, and diagonals; the table of all functions of
+shape.
+
+Each is made by steps on the view (see `View` in values.py), so that it composes with any view and is stored through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from operator import methodcaller
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.indexing import at_least_zero, read_item
+from tracebuf.frontends.numpy.arrays.new_arrays import as_array, one_or_more, shape_arg
+from tracebuf.frontends.numpy.arrays.reshape import (
+    Steps,
+    contiguous,
+    flatten,
+    ravel,
+    reshape,
+    reshape_method,
+    reversed_axes,
+    sure,
+    view_method,
+    whole_number,
+)
+from tracebuf.frontends.numpy.functions.reductions.reduce import axes_of, axis_of, own_axes_of
+from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, in_turn
+from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mod, mul, sub
+
+# -- axes moved, added, dropped
+
+
+def transpose(r: Recorder, a: ArrayRef, *axes: Any) -> ArrayRef:
+    order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes
+    if order is None or (not order and not axes):
+        return reversed_axes(a)
+    if len(order) != a.ndim:
+        raise ValueError("axes don't match array")
+    return a.derive(methodcaller("transpose", axes_of(r, tuple(order), a.ndim)))
+
+
+def transpose_function(r: Recorder, a: Any, axes: Any = None) -> ArrayRef:
+    return transpose(r, as_array(r, a), axes)
+
+
+def matrix_transpose(r: Recorder, x: Any) -> ArrayRef:
+    """x.mT: the last two axes change places."""
+    ref = as_array(r, x)
+    if ref.ndim < 2:
+        raise ValueError("matrix transpose with ndim < 2 is undefined")
+    return swapaxes(r, ref, -1, -2)
+
+
+def swapaxes(r: Recorder, a: Any, axis1: Any, axis2: Any) -> ArrayRef:
+    ref = as_array(r, a)
+    i, j = (axis_of(r, axis, ref.ndim) for axis in (axis1, axis2))
+    order = list(range(ref.ndim))
+    order[i], order[j] = j, i
+    return ref.derive(methodcaller("transpose", order))
+
+
+def moveaxis(r: Recorder, a: Any, source: Any, destination: Any) -> ArrayRef:
+    ref = as_array(r, a)
+    given = [tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in (source, destination)]
+    sources, targets = (own_axes_of(r, x, ref.ndim) for x in given)
+    if len(sources) != len(targets):
+        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+    order = [k for k in range(ref.ndim) if k not in sources]
+    for target, axis in sorted(zip(targets, sources)):
+        order.insert(target, axis)
+    return ref.derive(methodcaller("transpose", order))
+
+
+def rollaxis(r: Recorder, a: Any, axis: Any, start: Any = 0) -> ArrayRef:
+    ref = as_array(r, a)
+    at = axis_of(r, axis, ref.ndim)
+    place = axis_of(r, start, ref.ndim + 1) if not isinstance(start, int) or start >= 0 else start + ref.ndim
+    if not 0 <= place <= ref.ndim:
+        raise np.exceptions.AxisError(f"'start' arg requires {-ref.ndim} <= start < {ref.ndim + 1}, got {start}")
+    order = [k for k in range(ref.ndim) if k != at]
+    order.insert(place - (at < place), at)
+    return ref.derive(methodcaller("transpose", order))
+
+
+def expand_dims(r: Recorder, a: Any, axis: Any) -> ArrayRef:
+    ref = as_array(r, a)
+    given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    axes = axes_of(r, given, ref.ndim + len(given))
+    return ref.derive(in_turn([methodcaller("new_axis", k) for k in sorted(axes)]))
+
+
+def squeeze(r: Recorder, a: Any, axis: Any = None) -> ArrayRef:
+    """np.squeeze; the very array where there is nothing to drop."""
+    ref = as_array(r, a)
+    if axis is None:
+        axes = tuple(k for k, n in enumerate(ref.shape) if is_one_for_shape(r, n))
+    else:
+        axes = axes_of(r, axis, ref.ndim)
+        for k in axes:
+            message = "cannot select an axis to squeeze out which has size not equal to one"
+            r.require_equal(ref.shape[k], 1, "ValueError", message)
+    return ref.derive(in_turn([methodcaller("drop", k) for k in sorted(axes, reverse=True)])) if axes else ref
+
+
+def is_one_for_shape(r: Recorder, n: Dim) -> bool:
+    """Whether a size is 1, where the number of axes of a result depends on it."""
+    known = r.ask_equal(n, 1)
+    if known is None:
+        raise UnsupportedError(
+            "the number of dimensions is only known at run time", location=r.loc, instead="name the axis: axis=0"
+        )
+    return known
+
+
+def _at_least(ndim: int) -> Callable[..., Any]:
+    """np.atleast_1d and its kin."""
+    index: dict[tuple[int, int], Any] = {(2, 1): (None, ...), (3, 1): (None, slice(None), None), (3, 2): (..., None)}
+
+    def one(r: Recorder, a: Any) -> ArrayRef:
+        ref = as_array(r, a)
+        if ref.ndim >= ndim:
+            return ref
+        made = read_item(r, ref, index.get((ndim, ref.ndim), (*[None] * ndim, ...)))
+        assert isinstance(made, ArrayRef)
+        return made
+
+    def run(r: Recorder, *arys: Any) -> Any:
+        return one(r, arys[0]) if len(arys) == 1 else tuple(one(r, a) for a in arys)
+
+    return run
+
+
+# -- elements repeated, reversed, split, diagonals
+
+
+def broadcast_to(r: Recorder, array: Any, shape: Any, subok: bool = False) -> ArrayRef:
+    """np.broadcast_to: a read-only view that repeats elements."""
+    ref, wanted = as_array(r, array), shape_arg(r, shape)
+    if ref.ndim > len(wanted):
+        raise ValueError("input operand has more dimensions than allowed by the axis remapping")
+    first = len(wanted) - ref.ndim
+    texts = [shape_text([s]) for s in (ref.shape, wanted)]
+    message = (
+        "operands could not be broadcast together with remapped shapes [original->remapped]: "
+        f"{texts[0][0]}  and requested shape {texts[1][0]}"
+    )
+    steps: Steps = [methodcaller("new_axis", 0)] * first
+    for axis, n in enumerate(wanted):
+        size = 1 if axis < first else r.facts.canon(ref.shape[axis - first])
+        if size != 1 and size_agrees(r, size, n, message, [*texts[0][1], *texts[1][1]]):
+            continue
+        if n != 1:
+            steps.append(methodcaller("narrow", axis, 0, 0, n))
+    return ref.derive(in_turn(steps), read_only=True)
+
+
+def size_agrees(r: Recorder, size: Dim, wanted: Dim, message: str, values: Sequence[Dim]) -> bool:
+    """True if the sizes are equal, False if the first is 1 and to be repeated; ValueError otherwise."""
+    equal = r.ask_equal(size, wanted)
+    one = None if equal else r.ask_equal(size, 1)
+    if equal is False and one is False:
+        r.fail("ValueError", message, values)
+    if equal is None or (equal is False and one is None):
+        raise UnsupportedError(
+            "whether an axis is repeated is only known at run time", location=r.loc, instead="a + np.zeros(shape)"
+        )
+    return equal
+
+
+def flip(r: Recorder, m: Any, axis: Any = None) -> ArrayRef | Scalar:
+    """np.flip: a view; of an array without axes its number."""
+    ref = as_array(r, m)
+    axes = own_axes_of(r, axis, ref.ndim)
+    whole, back = slice(None), slice(None, None, -1)
+    return read_item(r, ref, tuple(back if k in axes else whole for k in range(ref.ndim)))
+
+
+def _flip_along(axis: int, least: int) -> Callable[[Recorder, Any], ArrayRef | Scalar]:
+    def run(r: Recorder, m: Any) -> ArrayRef | Scalar:
+        ref = as_array(r, m)
+        if ref.ndim < least:
+            raise ValueError(f"Input must be >= {least}-d.")
+        return flip(r, ref, axis)
+
+    return run
+
+
+def rot90(r: Recorder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> ArrayRef | Scalar:
+    ref, given = as_array(r, m), tuple(axes)
+    if len(given) != 2:
+        raise ValueError("len(axes) must be 2.")
+    if given[0] == given[1] or abs(given[0] - given[1]) == ref.ndim:
+        raise ValueError("Axes must be different.")
+    if any(not -ref.ndim <= axis < ref.ndim for axis in given):
+        raise ValueError(f"Axes={given} out of range for array of ndim={ref.ndim}.")
+    turns = r.static_int(whole_number(r, k), "the number of turns") % 4
+    if turns == 0:
+        return ref.derive(in_turn([]))
+    if turns == 2:
+        return flip(r, flip(r, ref, given[0]), given[1])
+    if turns == 1:
+        return swapaxes(r, flip(r, ref, given[1]), *given)
+    return flip(r, swapaxes(r, ref, *given), given[1])
+
+
+def array_split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Any]:
+    """np.array_split: the parts of an axis, as views."""
+    ref = as_array(r, ary)
+    at = place_in_shape(r, axis, ref.ndim)
+    n = ref.shape[at]
+    if isinstance(indices_or_sections, (tuple, list)):
+        bounds = [0, *indices_or_sections, None]
+    else:
+        sections = r.static_int(whole_number(r, indices_or_sections), "the number of sections")
+        if sections <= 0:
+            raise ValueError("number sections must be larger than 0.")
+        ends: list[Dim] = [0]
+        for k in range(sections):  # the first n % sections parts have one element more
+            ends.append(add(ends[-1], floordiv(add(n, sections - 1 - k), sections)))
+        return [part(r, ref, at, a, sub(b, a)) for a, b in zip(ends, ends[1:])]
+    lead = (slice(None),) * at
+    return [read_item(r, ref, (*lead, slice(a, b), ...)) for a, b in zip(bounds, bounds[1:])]
+
+
+def place_in_shape(r: Recorder, axis: Any, ndim: int) -> int:
+    """An axis as an index into the shape: IndexError where there is none."""
+    try:
+        return axis_of(r, axis, ndim)
+    except np.exceptions.AxisError:
+        raise IndexError("tuple index out of range") from None
+
+
+def part(r: Recorder, a: ArrayRef, axis: int, start: Dim, size: Dim) -> ArrayRef:
+    """`size` elements of an axis, from `start`."""
+    return a.derive(methodcaller("narrow", axis, r.facts.canon(start), 1, one_or_more(r, size)))
+
+
+def split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Any]:
+    """np.split: equal parts, or ValueError."""
+    if not isinstance(indices_or_sections, (tuple, list)):
+        ref = as_array(r, ary)
+        n = ref.shape[place_in_shape(r, axis, ref.ndim)]
+        sections = r.static_int(whole_number(r, indices_or_sections), "the number of sections")
+        if sections <= 0:
+            raise ZeroDivisionError("integer modulo by zero") if sections == 0 else ValueError("sections")
+        message = "array split does not result in an equal division"
+        r.require_equal(mod(n, sections), 0, "ValueError", message)
+    return array_split(r, ary, indices_or_sections, axis)
+
+
+def _split_along(name: str, axis: int, least: int) -> Callable[..., list[Any]]:
+    def run(r: Recorder, ary: Any, indices_or_sections: Any) -> list[Any]:
+        ref = as_array(r, ary)
+        if ref.ndim < least:
+            raise ValueError(f"{name} only works on arrays of {least} or more dimensions")
+        return split(r, ref, indices_or_sections, 0 if name == "hsplit" and ref.ndim == 1 else axis)
+
+    return run
+
+
+def unstack(r: Recorder, x: Any, *, axis: Any = 0) -> tuple[ArrayRef | Scalar, ...]:
+    """np.unstack: the items along an axis, whose size is known at trace time; of a vector its numbers."""
+    ref = as_array(r, x)
+    if not ref.ndim:
+        raise ValueError("Input array must be at least 1-d.")
+    at = axis_of(r, axis, ref.ndim)
+    count = r.static_int(ref.shape[at], "the number of arrays")
+    return tuple(read_item(r, ref, (*(slice(None),) * at, k)) for k in range(count))
+
+
+def diagonal(r: Recorder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> ArrayRef:
+    """np.diagonal: a read-only view."""
+    ref = as_array(r, a)
+    if ref.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    i, j = (axis_of(r, axis, ref.ndim) for axis in (axis1, axis2))
+    if i == j:
+        raise ValueError("axis1 and axis2 cannot be the same")
+    shift = whole_number(r, offset)
+    right = sure(r, r.ask_nonneg(shift))
+    down, across = (0, shift) if right else (mul(shift, -1), 0)
+    size = at_least_zero(r, r.facts.simplify(dim_min(sub(ref.shape[i], down), sub(ref.shape[j], across))))
+    size = one_or_more(r, size)
+    starts: tuple[Dim, Dim] = (0, 0) if size == 0 else (down, across)
+    steps: Steps = [methodcaller("narrow", k, start, 1, size) for k, start in zip((i, j), starts)]
+    return ref.derive(in_turn([*steps, methodcaller("diagonal", (i, j))]), read_only=True)
+
+
+def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
+    """np.diag of a matrix."""
+    ref = as_array(r, v)
+    if ref.ndim != 2:
+        raise ValueError("Input must be 1- or 2-d.")
+    return diagonal(r, ref, k)
+
+
+def sliding_window_view(
+    r: Recorder, x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: Any = False
+) -> ArrayRef:
+    """np.lib.stride_tricks.sliding_window_view: a read-only view of all windows, which overlap."""
+    ref = as_array(r, x)
+    if writeable is not False:
+        raise UnsupportedError("windows that are stored to", location=r.loc, instead="store to the array")
+    items = window_shape if isinstance(window_shape, (tuple, list)) else (window_shape,)
+    wanted = [whole_number(r, n) for n in items]
+    for n in wanted:
+        r.require_nonneg(n, "ValueError", "`window_shape` cannot contain negative values")
+    given = range(ref.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = [axis_of(r, k, ref.ndim) for k in given]
+    if len(axes) != len(wanted):
+        raise ValueError("Must provide matching length window_shape and axis")
+    for k, n in zip(axes, wanted):
+        message = "window shape cannot be larger than input array shape"
+        r.require_nonneg(sub(ref.shape[k], n), "ValueError", message)
+        ref = ref.derive(methodcaller("windows", k, one_or_more(r, n)), read_only=True)
+    return ref if axes else ref.derive(in_turn([]), read_only=True)
+
+
+Handler = Callable[..., Any]
+
+
+def of_numbers_too(handler: Handler) -> Handler:
+    """Where NumPy calls the method of that name: a NumPy number stays one."""
+
+    @wraps(handler)
+    def run(r: Recorder, a: Any, *args: Any, **kwargs: Any) -> Any:
+        made = handler(r, a, *args, **kwargs)
+        return a if isinstance(a, NpScalar) and isinstance(made, ArrayRef) and not made.ndim else made
+
+    return run
+
+
+HANDLERS: dict[Any, Handler] = {
+    np.reshape: of_numbers_too(reshape), np.ravel: ravel, np.transpose: of_numbers_too(transpose_function),
+    np.matrix_transpose: matrix_transpose, np.swapaxes: swapaxes, np.moveaxis: of_numbers_too(moveaxis),
+    np.rollaxis: rollaxis, np.expand_dims: expand_dims, np.squeeze: of_numbers_too(squeeze),
+    np.atleast_1d: _at_least(1), np.atleast_2d: _at_least(2), np.atleast_3d: _at_least(3),
+    np.broadcast_to: broadcast_to, np.flip: flip, np.fliplr: _flip_along(1, 2), np.flipud: _flip_along(0, 1),
+    np.rot90: rot90, np.split: split, np.array_split: array_split, np.hsplit: _split_along("hsplit", 1, 1),
+    np.vsplit: _split_along("vsplit", 0, 2), np.dsplit: _split_along("dsplit", 2, 3), np.unstack: unstack,
+    np.diagonal: diagonal, np.lib.stride_tricks.sliding_window_view: sliding_window_view,
+
+    np.ascontiguousarray: contiguous("C"), np.asfortranarray: contiguous("F"),
+}  # fmt: skip
+METHODS: dict[str, Handler] = {
+    "reshape": reshape_method, "ravel": ravel, "flatten": flatten, "transpose": transpose, "swapaxes": swapaxes,
+    "squeeze": squeeze, "diagonal": diagonal, "view": view_method,
+}  # fmt: skip

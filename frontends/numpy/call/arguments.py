@@ -1,0 +1,422 @@
+"""Arguments: what of a call's arguments belongs to the key of a specialisation, and the traced values they become.
+
+An array's key is its dtype, the class of each dimension (0, 1 or more), the class of its layout and whether it may be
+written (rules S6, B2). A Python int, float, complex or bool is dynamic; None, strings, dtypes, functions and huge ints
+are static.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import types
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyComplex, PyFloat, PyInt, Storage
+from tracebuf.ir.core import Func, Value
+from tracebuf.ir.dims import Dim, Sym, sub, sym, symbols
+from tracebuf.ir.ndarray import address
+from tracebuf.ir.types import (
+    C128,
+    CHARS,
+    F64,
+    I1,
+    INDEX,
+    SUPPORTED,
+    SUPPORTED_DTYPES,
+    TensorType,
+    Type,
+    row_major,
+    scalar_type,
+    strides_in_order,
+)
+from tracebuf.location import Location
+from tracebuf.ops.arrays import tensor
+
+SMALL = 2**31
+"""Python ints of a smaller magnitude are dynamic; larger ones are part of the key."""
+MAX_SIZE = 2**40
+"""No array in memory is longer along an axis, or has more elements: only repeated and empty ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayKey:
+    """What of an array the compiled code depends on. `order`: axes outermost first; `layout`: "dense" in that order,
+    "unit"
+    (innermost stride 1) or "strided"; `repeated`: axes longer than 1 of stride 0, which have no place in an order."""
+
+    dtype: str
+    dims: tuple[int, ...]
+    order: tuple[int, ...]
+    layout: str
+    writable: bool
+    repeated: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarKey:
+    """A dynamic scalar: "int", "float", "complex", "bool" (Python's), or NumPy's as "np." and the dtype's name."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class StaticKey:
+    """A value that is part of the key; how it is shown, if not by its repr."""
+
+    type: type
+    value: Any
+    text: str = field(default="", compare=False)
+
+
+Key = ArrayKey | ScalarKey | StaticKey
+
+
+class RunOriginal(Exception):
+    """These arguments are for the original function; the reason is shown by `specializations()`."""
+
+
+_STATIC = (str, np.dtype, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.sum))
+
+
+def is_static(x: Any) -> bool:
+    """Whether an object is compared, as a part of the key, by what it is; not if its class has a hash of its own."""
+    kind = type(x)
+    if isinstance(x, str):
+        return kind is str
+    plain = not isinstance(x, type) or all(getattr(kind, n) is getattr(type, n) for n in ("__hash__", "__eq__"))
+    return plain and (isinstance(x, _STATIC) or getattr(kind, "__tracebuf__", False) is True)
+
+
+def key_of(name: str, x: Any) -> Key:
+    """An argument's part of the key; UnsupportedError or RunOriginal for what cannot be compiled for."""
+    kind = type(x)
+    if kind is np.ndarray:
+        return array_key(name, x)
+    if kind is float:
+        return ScalarKey("float")
+    if kind is complex:
+        return ScalarKey("complex")
+    if kind is bool:
+        return ScalarKey("bool")
+    if kind is int:
+        return ScalarKey("int") if -SMALL < x < SMALL else StaticKey(int, x)
+    if isinstance(x, np.generic):
+        check_own_type(name, x.dtype)
+        if x.dtype in SUPPORTED_DTYPES and kind is x.dtype.type:
+            return ScalarKey(f"np.{x.dtype.name}")
+        raise UnsupportedError(f"argument `{name}` is a scalar of dtype {x.dtype}", instead=f"pass {SUPPORTED}")
+    if x is None or x is Ellipsis or is_static(x):
+        return StaticKey(kind, x)
+    if kind is tuple and all(type(i) in (float, complex, bool, str) or (type(i) is int and abs(i) < 2**64) for i in x):
+        return StaticKey(kind, repr(x))  # 0.0 is not -0.0, and True is not 1
+    if (key := static_key_of(x)) is not None:
+        return key
+    raise refused_argument(name, x)
+
+
+def brief(x: Any) -> str:
+    """The start of an object's repr; its type where there is none (ints of 4301 digits)."""
+    try:
+        text = repr(x)
+    except Exception:
+        return f"<{type(x).__name__}>"
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def refused_argument(name: str, x: Any) -> UnsupportedError:
+    """Why an object cannot be an argument."""
+    kind = type(x).__name__
+    if isinstance(x, np.ndarray):
+        return UnsupportedError(
+            f"argument `{name}` is a {kind}, a subclass of ndarray with rules of its own",
+            instead=f"pass np.asarray({name})",
+        )
+    if isinstance(x, (list, tuple, dict, set, frozenset)):
+        instead = "pass a tuple, or an array" if isinstance(x, (set, frozenset)) else "pass a plain one"
+        return UnsupportedError(f"argument `{name}` is of type {kind}", instead=instead)
+    return UnsupportedError(f"argument `{name}` is of type {kind}", instead=in_its_place(name, x))
+
+
+def in_its_place(name: str, x: Any) -> str:
+    """What to pass in the place of an object."""
+    kind = type(x)
+    if hasattr(kind, "toarray"):
+        return f"pass {name}.toarray(), or the arrays that it is made of"
+    if hasattr(kind, "__array__") or isinstance(x, (memoryview, array, ctypes.Array)):
+        return f"pass np.asarray({name})"
+    if kind.__hash__ is None or isinstance(x, np.random.Generator):
+        return "pass an array or a number"
+    return f'pass an array or a number; or name "{name}" in static_argnames: then each value has a program of its own'
+
+
+def static_key_of(x: Any) -> StaticKey | None:
+    """The key of what is a part of it by nature, beside text, types and functions."""
+    kind = type(x)
+    if isinstance(x, Enum) and not isinstance(x, (int, float, str)) and kind.__hash__ is Enum.__hash__:  # type: ignore[comparison-overlap]
+        return StaticKey(kind, x, f"={x}")
+    if kind is partial:
+        return StaticKey(kind, x)
+    if kind is range or (kind is slice and all(type(i) in (int, type(None)) for i in (x.start, x.stop, x.step))):
+        return StaticKey(kind, (x.start, x.stop, x.step), f"={x}")
+    return None
+
+
+def has_supported_dtype(x: np.ndarray) -> bool:
+    return x.dtype in SUPPORTED_DTYPES and x.dtype.isnative and x.dtype.metadata is None
+
+
+def check_own_type(name: str, dtype: np.dtype) -> None:
+    """RunOriginal for longlong and its like, which equal a supported dtype but are scalars of another class (C1)."""
+    if dtype in SUPPORTED_DTYPES and dtype.char not in CHARS:
+        raise RunOriginal(f"argument `{name}` is of type {dtype.type.__name__}, which NumPy tells apart from {dtype}")
+
+
+def array_key(name: str, x: np.ndarray) -> ArrayKey:
+    """The key of an exact ndarray."""
+    check_own_type(name, x.dtype)
+    if not has_supported_dtype(x):
+        note = "" if x.dtype.isnative else " (byte-swapped)"
+        note += "" if x.dtype.metadata is None else " with metadata"
+        raise UnsupportedError(
+            f"argument `{name}` has dtype {x.dtype}{note}; supported are {SUPPORTED}",
+            instead=f"convert it, for example with {name}.astype(np.float64)",
+        )
+    if x.size > MAX_SIZE or (x.size == 0 and max(x.shape) > MAX_SIZE):
+        raise RunOriginal(f"argument `{name}` is larger than memory")
+    flags = x.flags
+    dims = tuple(n if n < 2 else 2 for n in x.shape)
+    if flags.c_contiguous:
+        layout, order = "dense", tuple(range(x.ndim))
+    elif flags.f_contiguous:
+        layout, order = "dense", tuple(range(x.ndim))[::-1]
+    else:
+        if not flags.aligned or any(s % x.itemsize for s in x.strides):
+            raise RunOriginal(f"argument `{name}` is not aligned to its elements")
+        order = tuple(sorted(range(x.ndim), key=lambda a: (-abs(x.strides[a]) if x.shape[a] > 1 else 0, a)))
+        inner = next((a for a in reversed(order) if x.shape[a] > 1), None)
+        layout = "unit" if inner is not None and x.strides[inner] == x.itemsize else "strided"
+    if not flags.aligned:
+        raise RunOriginal(f"argument `{name}` is not aligned to its elements")
+    repeated = tuple(a for a in range(x.ndim) if x.strides[a] == 0 and x.shape[a] > 1)
+    return ArrayKey(x.dtype.name, dims, order, layout, flags.writeable, repeated)
+
+
+_STATIC_KINDS = frozenset((str, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.sum)))
+_DYNAMIC = frozenset((float, complex, bool, *(dtype.type for dtype in SUPPORTED_DTYPES)))
+
+
+def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
+    """What the keys of arguments are a function of, quickly made and hashed; None where only `key_of` can tell."""
+    parts: list[Any] = []
+    for x in values:
+        kind = type(x)
+        if kind.__class__ is not type:
+            return None  # classes of such classes may hash and compare as they like
+        if kind is np.ndarray:
+            parts.append((x.dtype, x.dtype.num, x.shape, x.strides, x.flags.num))
+        elif kind in _DYNAMIC or x is None or (kind is int and -SMALL < x < SMALL):
+            parts.append(kind)
+        elif kind in _STATIC_KINDS:
+            parts.append((kind, x))
+        else:
+            return None
+    return tuple(parts)
+
+
+def extent(x: np.ndarray) -> tuple[int, int]:
+    """Where the array's elements lie, in bytes from element 0: first and one past the last."""
+    if not x.size:
+        return 0, 1
+    reaches = [s * (n - 1) for s, n in zip(x.strides, x.shape)]
+    return sum(r for r in reaches if r < 0), sum(r for r in reaches if r > 0) + x.itemsize
+
+
+def apart(values: Sequence[Any], extents: Sequence[tuple[int, int] | None]) -> bool:
+    """Whether no two array arguments' ranges of memory meet (then they are neither one array nor overlapping)."""
+    ranges = sorted([(at + e[0], at + e[1]) for x, e in zip(values, extents) if e is not None and (at := address(x))])
+    return all(a[1] <= b[0] for a, b in zip(ranges, ranges[1:]))
+
+
+def overlapping_itself(x: np.ndarray) -> bool:
+    """Whether two indices may mean one element (a sufficient test for the contrary, exact for views made by
+    slicing)."""
+    if x.size < 2 or x.flags.c_contiguous or x.flags.f_contiguous:
+        return False
+    reach = 0
+    for stride, n in sorted((abs(s), n) for s, n in zip(x.strides, x.shape) if n > 1):
+        if stride <= reach:
+            return True
+        reach += stride * (n - 1)
+    return False
+
+
+def same_view(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether two array objects are the same view of the same memory (rule B4)."""
+    return x is y or (
+        x.shape == y.shape
+        and x.strides == y.strides
+        and x.dtype == y.dtype
+        and x.__array_interface__["data"] == y.__array_interface__["data"]
+    )
+
+
+def overlap(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether two arrays share an element (True where it is too hard to tell)."""
+    if not np.may_share_memory(x, y):
+        return False
+    try:
+        return np.shares_memory(x, y, max_work=10_000)  # type: ignore[arg-type]
+    except np.exceptions.TooHardError:
+        return True
+
+
+@dataclass(frozen=True)
+class Relations:
+    """How array arguments lie to each other: `same[i]` is the first parameter that is the same view as parameter i,
+    `objects[i]` the first that is the same object; `shared` are other pairs that overlap (a parameter with itself if it
+    overlaps itself)."""
+
+    same: tuple[int, ...]
+    objects: tuple[int, ...]
+    shared: tuple[tuple[int, int], ...]
+
+
+def relations(values: Sequence[Any]) -> Relations:
+    """The relations among the arguments of one call."""
+    arrays = [(i, x) for i, x in enumerate(values) if isinstance(x, np.ndarray)]
+    same = list(range(len(values)))
+    first: dict[int, int] = {}
+    objects = tuple(first.setdefault(id(x), i) if isinstance(x, np.ndarray) else i for i, x in enumerate(values))
+    shared = [(i, i) for i, x in arrays if overlapping_itself(x)]
+    for n, (i, x) in enumerate(arrays):
+        for j, y in arrays[:n]:
+            if same[j] == j and (x is y or (x.size and overlap(x, y))):
+                if same_view(x, y):
+                    same[i] = j
+                    break
+                shared.append((j, i))
+    return Relations(tuple(same), objects, tuple(shared))
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Where a symbol's value comes from in a call: argument `index`'s size along `axis`, or (axis None) its own int
+    value; its stride, in elements, with `stride`."""
+
+    index: int
+    axis: int | None
+    stride: bool = False
+
+    def value(self, values: Sequence[Any]) -> int:
+        """The symbol's value for a call's arguments."""
+        x = values[self.index]
+        if self.axis is None:
+            return int(x)
+        return x.strides[self.axis] // x.itemsize if self.stride else x.shape[self.axis]  # type: ignore[no-any-return]
+
+    def source(self) -> str:
+        """The same as Python text over `args`."""
+        x = f"args[{self.index}]"
+        if self.axis is None:
+            return x
+        return f"({x}.strides[{self.axis}] // {x}.itemsize)" if self.stride else f"{x}.shape[{self.axis}]"
+
+
+class Entry:
+    """Makes the function's arguments: SSA arguments, symbols with their bindings and hints, and traced values."""
+
+    def __init__(self, name: str, loc: Location) -> None:
+        self.func = Func(name, [], loc)
+        self.loc = loc
+        self.hints: dict[Sym, int] = {}
+        self.bindings: dict[Sym, Binding] = {}
+        self.storages: list[tuple[int, Storage]] = []
+        self.arguments: list[int] = []
+        """The call's argument index of each SSA argument."""
+        self.pending: list[tuple[Storage, Value]] = []
+
+    def argument(self, index: int, type_: Type, name: str, attrs: dict[str, Any]) -> Value:
+        value = self.func.block.add_arg(type_)
+        value.name = name
+        self.func.arg_attrs.append(attrs)
+        self.arguments.append(index)
+        return value
+
+    def symbol(self, name: str, kind: Any, binding: Binding, hint: int, lo: int, hi: int) -> Sym:
+        s = Sym(name, kind, lo, hi)
+        self.hints[s], self.bindings[s] = hint, binding
+        return s
+
+    def array(self, index: int, name: str, key: ArrayKey, x: np.ndarray) -> ArrayRef:
+        shape: list[Dim] = []
+        for axis, (cls, n) in enumerate(zip(key.dims, x.shape)):
+            label = f"{name}.{axis}" if x.ndim > 1 else f"len({name})"
+            shape.append(cls if cls < 2 else sym(self.symbol(label, "dim", Binding(index, axis), n, 2, MAX_SIZE)))
+        element = scalar_type(np.dtype(key.dtype))
+        storage = Storage(element, shape, key.order, arg=index, name=name)
+        storage.writable, storage.repeated = key.writable, key.repeated
+        strides: tuple[Dim | None, ...]
+        if key.layout == "dense":
+            strides = row_major(shape) if key.order == tuple(range(len(shape))) else strides_in_order(shape, key.order)
+        else:
+            inner = next((a for a in reversed(key.order) if shape[a] != 1), -1)
+            storage.strides = self.strides(index, name, key, x, inner)
+            strides = tuple(1 if key.layout == "unit" and a == inner else None for a in range(len(shape)))
+        value = self.argument(
+            index, TensorType(tuple(shape), element), name, {"strides": strides, "bufferization.writable": False}
+        )
+        self.storages.append((index, storage))
+        self.pending.append((storage, value))
+        return ArrayRef(storage)
+
+    def strides(self, index: int, name: str, key: ArrayKey, x: np.ndarray, inner: int) -> tuple[Dim, ...]:
+        """What tracing may ask of an array that is not dense: symbols, that become guards where they are asked for."""
+        found: list[Dim] = []
+        for axis, n in enumerate(key.dims):
+            if n == 1 or axis in key.repeated:
+                found.append(0)
+            elif key.layout == "unit" and axis == inner:
+                found.append(1)
+            else:
+                binding = Binding(index, axis, stride=True)
+                value, label = x.strides[axis] // x.itemsize, f"{name}.strides[{axis}]"
+                found.append(sym(self.symbol(label, "arg", binding, value, -MAX_SIZE, MAX_SIZE)))
+        return tuple(found)
+
+    def scalar(self, index: int, name: str, key: ScalarKey, x: Any) -> Any:
+        if key.kind == "int":
+            value = self.argument(index, INDEX, name, {})
+            s = self.symbol(name, "arg", Binding(index, None), x, 1 - SMALL, SMALL - 1)
+            self.func.symbols[s] = value
+            return PyInt(sym(s))
+        if key.kind == "float":
+            return PyFloat(self.argument(index, F64, name, {}))
+        if key.kind == "complex":
+            return PyComplex(self.argument(index, C128, name, {}))
+        if key.kind == "bool":
+            s = self.symbol(name, "arg", Binding(index, None), int(x), 0, 1)
+            return PyBool(self.argument(index, I1, name, {}), sub(sym(s), 1))
+        element = scalar_type(np.dtype(key.kind.removeprefix("np.")))
+        return NpScalar(self.argument(index, element, name, {}), element)
+
+    def begin(self) -> Recorder:
+        """The recorder, with sizes and argument values in place."""
+        r = Recorder(self.func, self.hints)
+        r.loc = self.loc
+        r.stride_symbols = frozenset(s for s, b in self.bindings.items() if b.stride)
+        for storage, value in self.pending:
+            r.frame.values[storage] = value
+            for axis, d in enumerate(storage.shape):
+                if not isinstance(d, int):
+                    (s,) = symbols(d)
+                    self.func.symbols[s] = r.add(tensor.Dim.of(value, axis, self.loc)).result
+        return r

@@ -1,0 +1,52 @@
+"""static_argnames: arguments that are Python values while tracing, each a part of the key. JAX's word.
+
+They are compared as dict keys are, but what Python calls equal and a program tells apart (1, 1.0 and True, the two
+zeros) is two. What cannot be hashed cannot be part of a key: a TypeError.
+"""
+
+from __future__ import annotations
+
+import inspect
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from tracebuf.frontends.numpy.call.arguments import StaticKey, brief
+from tracebuf.options import NAMING, Options
+
+
+def check_names(function: FunctionType, options: Options) -> None:
+    """ValueError where an option names what is no parameter, or one of many arguments (`*args`)."""
+    parameters = inspect.signature(function, follow_wrapped=False).parameters
+    for field in NAMING:
+        for name in getattr(options, field):
+            if name not in parameters:
+                raise ValueError(f"{field} names {name!r}, which is no parameter of {function.__name__}")
+            if parameters[name].kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+                raise ValueError(f"{field} names {name!r}, which is not one argument; give it a parameter of its own")
+
+
+def static_key(name: str, x: Any) -> StaticKey:
+    """A static argument's part of the key; TypeError for what cannot be hashed."""
+    value = exact(x)
+    try:
+        hash(value)
+    except (TypeError, ValueError) as error:  # as memoryviews raise
+        reason = f"argument `{name}` is static, so it must be hashable: {error}"
+        raise TypeError(f"{reason}; pass a tuple, or take {name!r} out of static_argnames") from None
+    return StaticKey(type(x), value, f"={brief(x)}")
+
+
+def exact(x: Any) -> Any:
+    """What equals another's only where the program can tell no difference."""
+    kind = type(x)
+    if isinstance(x, (float, complex, np.inexact)):
+        return kind, repr(x)  # 0.0 is not -0.0, and NaN is one value
+    if isinstance(x, tuple):
+        return kind, *map(exact, x)
+    if isinstance(x, frozenset):
+        return kind, frozenset(map(exact, x))
+    if isinstance(x, slice):
+        return kind, exact(x.start), exact(x.stop), exact(x.step)
+    return kind, x

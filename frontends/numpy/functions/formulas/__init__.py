@@ -1,0 +1,27 @@
+"""NumPy functions written in terms of others, and traced as if the caller had written them out.
+
+`FORMULAS` has them by NumPy's function. A formula has NumPy's own parameters and follows the arithmetic of NumPy's
+Python code, so that the bits are the same, but makes no array that the result does not need: what is elementwise fuses.
+Errors in it are the caller's. `primitives` has what NumPy's functions do not say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tracebuf.frontends.numpy.functions.formulas import joining, logic, lookup, mapping, padding, sequences, statistics
+
+HERE = str(Path(__file__).parent)
+FORMULAS: dict[Any, Callable[..., Any]] = {
+    **joining.FORMULAS, **logic.FORMULAS, **padding.FORMULAS, **lookup.FORMULAS, **mapping.FORMULAS,
+    **sequences.FORMULAS, **statistics.FORMULAS
+}  # fmt: skip
+GRIDS = sequences.GRIDS
+"""By type, what is indexed as if it were an array: np.mgrid, np.r_ and their kin."""
+
+
+def is_formula(file: str) -> bool:
+    """Whether a source file is one of formulas."""
+    return file.startswith(HERE)

@@ -1,0 +1,202 @@
+"""Arrays put together from blocks, and with parts put in or left out (numpy/_core/shape_base.py,
+numpy/lib/_function_base_impl.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from tracebuf.frontends.numpy.functions.formulas.primitives import is_array, known_ints, order_of_memory, refuse
+from tracebuf.frontends.numpy.functions.formulas.statistics import along
+
+# -- np.block
+
+
+def depth_of(blocks: Any) -> int:
+    """How deep lists are nested; ValueError where that differs."""
+    if isinstance(blocks, tuple):
+        raise TypeError("arrays is a tuple. Only lists can be used to arrange blocks")
+    if not isinstance(blocks, list):
+        return 0
+    if len(blocks) == 0:
+        raise ValueError("List at arrays cannot be empty")
+    depths = [depth_of(x) for x in blocks]
+    if any(d != depths[0] for d in depths):
+        raise ValueError("List depths are mismatched.")
+    return 1 + depths[0]
+
+
+def most_axes(blocks: Any) -> int:
+    return max([most_axes(x) for x in blocks]) if isinstance(blocks, list) else np.ndim(blocks)
+
+
+def block_of(blocks: Any, depth: int, ndim: int) -> Any:
+    if depth:
+        return np.concatenate([block_of(x, depth - 1, ndim) for x in blocks], axis=-depth)
+    x = np.asanyarray(blocks)
+    return x[(None,) * (ndim - x.ndim) + (...,)] if x.ndim < ndim else x
+
+
+def block(arrays: Any) -> Any:
+    depth = depth_of(arrays)
+    made = block_of(arrays, depth, max(most_axes(arrays), depth))
+    return made if depth else made.copy()
+
+
+# -- parts put in, and left out
+
+
+def sized(shape: Any, axis: int, n: Any) -> Any:
+    """The shape with another size of one axis."""
+    return tuple([n if k == axis else size for k, size in enumerate(shape)])
+
+
+def inserted_along(arr: Any, axis: Any) -> Any:
+    """(the array, the axis) that np.insert and np.delete work on."""
+    if axis is not None:
+        return arr, normalize_axis_index(axis, arr.ndim)
+    arr = arr if arr.ndim == 1 else arr.ravel()
+    return arr, arr.ndim - 1
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
+    arr = np.asarray(arr)
+    order = order_of_memory(arr)
+    arr, axis = inserted_along(arr, axis)
+    n = arr.shape[axis]
+    if isinstance(obj, slice) or (is_array(obj) and obj.ndim):
+        refuse("np.insert at the places of an array or slice", "a list of ints, or np.concatenate of the parts")
+    single = isinstance(obj, (list, tuple)) and len(obj) == 1
+    if isinstance(obj, (list, tuple)) and not single:
+        return insert_several(arr, known_ints(obj), values, axis, order)
+    at = obj[0] if single else obj
+    kind = np.asarray(at).dtype.kind
+    if kind == "b":
+        raise ValueError("boolean array argument obj to insert must be one dimensional")
+    if at < -n or at > n:
+        raise IndexError(f"index {at} is out of bounds for axis {axis} with size {n}")
+    if kind not in "iu":
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
+    at = at + n if at < 0 else at
+    values = np.array(values, copy=None, ndmin=arr.ndim, dtype=arr.dtype)
+    if not single:
+        values = np.moveaxis(values, 0, axis)
+    more = values.shape[axis]
+    made = np.empty(sized(arr.shape, axis, n + more), arr.dtype, order)
+    made[along(axis, slice(None, at))] = arr[along(axis, slice(None, at))]
+    made[along(axis, slice(at, at + more))] = values
+    made[along(axis, slice(at + more, None))] = arr[along(axis, slice(at, None))]
+    return made
+
+
+def insert_several(arr: Any, places: Any, values: Any, axis: int, order: Any) -> Any:
+    """At known places that are counted from the front, one item of the values each."""
+    n, more = arr.shape[axis], len(places)
+    if any(p < 0 for p in places):
+        refuse("np.insert at negative places", "count them from the front")
+    for p in places:
+        if p > n:
+            raise IndexError(f"index {p} is out of bounds for axis {axis} with size {n}")
+    made = np.empty(sized(arr.shape, axis, n + more), arr.dtype, order)
+    rising = sorted([(p, k) for k, p in enumerate(places)])
+    values = np.broadcast_to(np.asarray(values, dtype=arr.dtype), sized(arr.shape, axis, more))
+    start = 0
+    for i, (p, k) in enumerate(rising):
+        made[along(axis, slice(start + i, p + i))] = arr[along(axis, slice(start, p))]
+        made[along(axis, p + i)] = values[along(axis, k)]
+        start = p
+    made[along(axis, slice(start + more, None))] = arr[along(axis, slice(start, None))]
+    return made
+
+
+def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
+    arr = np.asarray(arr)
+    order = order_of_memory(arr)
+    arr, axis = inserted_along(arr, axis)
+    n = arr.shape[axis]
+    if isinstance(obj, (list, tuple)) and len(obj) == 1:
+        obj = obj[0]
+    if isinstance(obj, slice) or isinstance(obj, (list, tuple)) or (is_array(obj) and obj.ndim):
+        keep = np.ones(n, bool)
+        if isinstance(obj, slice):
+            keep[obj] = False
+        elif is_array(obj) and obj.dtype == np.bool_:
+            if obj.shape != (n,):
+                raise ValueError("boolean array argument obj to delete must be one dimensional and match the axis")
+            keep = ~obj
+        elif is_array(obj) or len(obj):
+            keep[obj,] = False
+        return arr[along(axis, keep)[:-1]]
+    if np.asarray(obj).dtype.kind not in "iub":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    if obj < -n or obj >= n:
+        raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
+    obj = obj + n if obj < 0 else obj
+    made = np.empty(sized(arr.shape, axis, n - 1), arr.dtype, order)
+    made[along(axis, slice(None, obj))] = arr[along(axis, slice(None, obj))]
+    made[along(axis, slice(obj, None))] = arr[along(axis, slice(obj + 1, None))]
+    return made
+
+
+def product(sizes: Any) -> Any:
+    n = 1
+    for size in sizes:
+        n *= size
+    return n
+
+
+def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
+    if not is_array(filt):
+        refuse("np.trim_zeros of what is no array", "np.trim_zeros(np.array(x))")
+    if filt.ndim != 1 or axis not in (None, 0, -1):
+        refuse("np.trim_zeros of more than one axis", "a slice of the rows that are not zero")
+    trim = trim.lower()
+    if trim not in ("fb", "bf", "f", "b"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    if len(filt) == 0:
+        return filt[:]
+    some = filt != 0
+    first = np.argmax(some) + len(filt) * np.logical_not(np.any(some))
+    last = (len(filt) - np.argmax(some[::-1])) * np.any(some)
+    return filt[first if "f" in trim else 0 : last if "b" in trim else len(filt)]
+
+
+def resize(a: Any, new_shape: Any) -> Any:
+    shape = new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,)
+    a, size = np.ravel(a), product(shape)
+    if any(n < 0 for n in shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
+    if a.size == 0 or size == 0:
+        return np.zeros_like(a, shape=shape)
+    return np.reshape(np.tile(a, (size + a.size - 1) // a.size)[:size], shape)
+
+
+# -- places in the order of memory
+
+
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
+    if mode != "raise":
+        refuse("np.ravel_multi_index with mode=", "np.clip or % of the indices")
+    if np.ndim(dims) == 0:
+        dims = (dims,)
+    if len(multi_index) != len(dims):
+        raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
+    at = 0
+    pairs = list(zip(multi_index, dims))
+    for index, n in pairs if order == "C" else pairs[::-1]:
+        if np.asarray(index).dtype.kind not in "iu":
+            raise TypeError("only int indices permitted")
+        index = np.asarray(index).astype(np.intp)
+        if np.any((index < 0) | (index >= n)):
+            raise ValueError("invalid entry in coordinates array")
+        at = at * n + index
+    return at
+
+
+FORMULAS: dict[Any, Callable[..., Any]] = {
+    np.block: block, np.insert: insert, np.delete: delete, np.resize: resize,
+    np.ravel_multi_index: ravel_multi_index, np.trim_zeros: trim_zeros,
+}  # fmt: skip

@@ -1,0 +1,238 @@
+"""Comparisons of whole arrays, values replaced and chosen, polynomials (numpy/_core/numeric.py, numpy/lib)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracebuf.frontends.numpy.functions.formulas.primitives import check_writable, is_array, order_of_memory, refuse
+
+# -- comparisons
+
+
+def as_number_or_array(x: Any) -> Any:
+    """Python's numbers stay weak."""
+    return x if isinstance(x, (int, float, complex)) else np.asanyarray(x)
+
+
+def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any = False) -> Any:
+    x, y, atol, rtol = [as_number_or_array(v) for v in (a, b, atol, rtol)]
+    if isinstance(y, int):
+        y = float(y)
+    elif is_array(y):
+        y = np.asanyarray(y, dtype=np.result_type(y.dtype, 1.0))
+    near = np.less_equal(np.abs(x - y), atol + rtol * np.abs(y)) & np.isfinite(y) | np.equal(x, y)
+    return near | np.isnan(x) & np.isnan(y) if equal_nan else near
+
+
+def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any = False) -> Any:
+    return bool(np.all(isclose(a, b, rtol, atol, equal_nan)))
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
+    a, b = np.asarray(a1), np.asarray(a2)
+    if a.ndim != b.ndim or a.shape != b.shape:
+        return False
+    same = a == b
+    if equal_nan and a.dtype.kind in "fc" and b.dtype.kind in "fc":
+        same = same | np.isnan(a) & np.isnan(b)
+    return bool(np.all(same))
+
+
+def array_equiv(a1: Any, a2: Any) -> Any:
+    a, b = np.asarray(a1), np.asarray(a2)
+    for m, n in zip(a.shape[::-1], b.shape[::-1]):
+        if m != n and m != 1 and n != 1:
+            return False
+    return bool(np.all(a == b))
+
+
+MOST_TESTED = 16
+"""So many elements np.isin looks through for each of the others; more are sorted first."""
+
+
+def isin(
+    element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False, *, kind: Any = None
+) -> Any:
+    if assume_unique:
+        refuse("np.isin with assume_unique=", "leave it out")
+    x, items = np.asarray(element), np.ravel(test_elements)
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+    if kind == "table" and (x.dtype.kind not in "iub" or items.dtype.kind not in "iub"):
+        text = "The 'table' method is only supported for boolean or integer arrays. "
+        raise ValueError(text + "Please select 'sort' or None for kind.")
+    found = np.empty(x.shape, bool)
+    if items.size > MOST_TESTED and np.result_type(x, items).kind != "c":
+        among = np.sort(items)
+        held = among[np.minimum(np.searchsorted(among, x), items.size - 1)]
+        found[...] = held != x if invert else held == x
+    elif invert:
+        found[...] = np.all(x[..., None] != items, axis=-1)
+    else:
+        found[...] = np.any(x[..., None] == items, axis=-1)
+    return found
+
+
+def isneginf(x: Any, out: Any = None) -> Any:
+    return np.logical_and(np.isinf(x), np.signbit(x), out=out)
+
+
+def isposinf(x: Any, out: Any = None) -> Any:
+    return np.logical_and(np.isinf(x), ~np.signbit(x), out=out)
+
+
+# -- values replaced and chosen
+
+
+def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    x = np.asanyarray(x)
+    out = np.empty_like(x) if copy else x
+    if x.dtype.kind in "fc":
+        check_writable(out)
+    if x.dtype.kind == "f":
+        out[...] = finite(x, nan, posinf, neginf)
+    elif x.dtype.kind == "c":
+        out.real = finite(x.real, nan, posinf, neginf)
+        out.imag = finite(x.imag, nan, posinf, neginf)
+    elif copy:
+        out[...] = x
+    return out if out.ndim else out[()]
+
+
+def finite(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    """The elements with numbers for NaN and the infinities."""
+    for x_for in (nan, posinf, neginf):
+        if x_for is not None and np.iscomplexobj(x_for):
+            raise TypeError(f"Cannot cast a complex number to {x.dtype} according to the rule 'same_kind'")
+    high = np.finfo(x.dtype).max if posinf is None else posinf
+    low = np.finfo(x.dtype).min if neginf is None else neginf
+    return np.where(np.isnan(x), nan, np.where(x == np.inf, high, np.where(x == -np.inf, low, x)))
+
+
+def sinc(x: Any) -> Any:
+    x = np.pi * np.asanyarray(x)
+    y = np.where(x, x, np.finfo(x.dtype).eps if x.dtype.kind == "f" else 1e-20)
+    return np.sin(y) / y
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any) -> Any:
+    x = np.asanyarray(x)
+    if np.isscalar(condlist) or (x.ndim != 0 and not isinstance(condlist[0], (list, np.ndarray))):
+        condlist = [condlist]
+    conditions = [np.asarray(c, dtype=bool) for c in condlist]
+    if any(c.ndim != conditions[0].ndim or c.shape != conditions[0].shape for c in conditions):
+        raise ValueError("setting an array element with a sequence.")
+    n, functions = len(conditions), funclist
+    if n == len(functions) - 1:
+        some = conditions[0]
+        for c in conditions[1:]:
+            some = some | c
+        conditions = [*conditions, ~some]
+    elif n != len(functions):
+        raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
+    made = np.zeros_like(x)
+    for condition, f in zip(conditions, functions):
+        if condition.ndim == 0:
+            if condition:
+                made[None][...] = f(x[None], *args) if callable(f) else f
+        else:
+            made[condition] = f(x[condition], *args) if callable(f) else f
+    return made
+
+
+def fix(x: Any, out: Any = None) -> Any:
+    return np.trunc(x, out=out)
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    a = np.asarray(a, dtype=dtype, order=order)
+    if a.dtype.kind in "fc" and not np.all(np.isfinite(a)):
+        raise ValueError("array must not contain infs or NaNs")
+    return a
+
+
+def astype(x: Any, dtype: Any, /, *, copy: Any = True) -> Any:
+    if not is_array(x):
+        raise TypeError(f"Input should be a NumPy array. It is a {type(x)}.")
+    return x.astype(dtype, copy=copy)
+
+
+def isfortran(a: Any) -> Any:
+    return is_array(a) and order_of_memory(a) == "F"
+
+
+# -- polynomials
+
+
+def polyval(p: Any, x: Any) -> Any:
+    p, x = np.asarray(p), np.asanyarray(x)
+    y = np.zeros_like(x)
+    for k in range(len(p)):
+        y = y * x + p[k]
+    return y
+
+
+def vector_of(p: Any) -> Any:
+    """The coefficients of a polynomial."""
+    p = np.asarray(p)
+    if p.ndim > 1:
+        refuse("coefficients of a polynomial that are no vector", "loop over the polynomials")
+    return p
+
+
+def polyder(p: Any, m: Any = 1) -> Any:
+    m = int(m)
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
+    p = vector_of(p)
+    len(p)
+    for _ in (None,) * m:
+        p = p[:-1] * np.arange(len(p) - 1, 0, -1)
+    return p
+
+
+def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
+    m = int(m)
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
+    k = np.zeros(m) if k is None else np.atleast_1d(k)
+    if m > 1 and len(k) == 1:
+        k = k[0] * np.ones(m)
+    if len(k) < m:
+        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
+    p = vector_of(p)
+    for i in range(m):
+        p = np.concatenate((p / np.arange(len(p), 0, -1), k[i : i + 1]))
+    return p
+
+
+def polyadd(a1: Any, a2: Any) -> Any:
+    a, b = np.atleast_1d(a1), np.atleast_1d(a2)
+    m, n = len(a), len(b)
+    if m == n:
+        return a + b
+    if m < n:
+        return np.concatenate((np.zeros(n - m, a.dtype), a)) + b
+    return a + np.concatenate((np.zeros(m - n, b.dtype), b))
+
+
+def polysub(a1: Any, a2: Any) -> Any:
+    a, b = np.atleast_1d(a1), np.atleast_1d(a2)
+    m, n = len(a), len(b)
+    if m == n:
+        return a - b
+    if m < n:
+        return np.concatenate((np.zeros(n - m, a.dtype), a)) - b
+    return a - np.concatenate((np.zeros(m - n, b.dtype), b))
+
+
+FORMULAS: dict[Any, Callable[..., Any]] = {
+    np.isclose: isclose, np.allclose: allclose, np.array_equal: array_equal, np.array_equiv: array_equiv,
+    np.isin: isin, np.isneginf: isneginf, np.isposinf: isposinf, np.nan_to_num: nan_to_num, np.sinc: sinc,
+    np.piecewise: piecewise, np.fix: fix, np.asarray_chkfinite: asarray_chkfinite, np.astype: astype,
+    np.isfortran: isfortran, np.polyval: polyval, np.polyder: polyder, np.polyint: polyint,
+    np.polyadd: polyadd, np.polysub: polysub,
+}  # fmt: skip

@@ -1,0 +1,77 @@
+"""Values looked up: np.interp (arr_interp in numpy/_core/src/multiarray/compiled_base.c), np.choose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracebuf.frontends.numpy.functions.formulas.primitives import refuse
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    if np.asarray(fp).dtype.kind == "c":
+        refuse("np.interp of complex values", "np.interp(x, xp, fp.real) + 1j * np.interp(x, xp, fp.imag)")
+    x, xp, fp = np.asarray(x, np.float64, order="C"), np.asarray(xp, np.float64), np.asarray(fp, np.float64)
+    if period is not None:
+        if period == 0:
+            raise ValueError("period must be a non-zero value")
+        if xp.ndim != 1 or fp.ndim != 1:
+            raise ValueError("Data points must be 1-D sequences")
+        if xp.shape[0] != fp.shape[0]:
+            raise ValueError("fp and xp are not of the same length")
+        period, left, right = abs(period), None, None
+        x, xp = x % period, xp % period
+        order = np.argsort(xp)
+        xp, fp = xp[order], fp[order]
+        xp = np.concatenate((xp[-1:] - period, xp, xp[0:1] + period))
+        fp = np.concatenate((fp[-1:], fp, fp[0:1]))
+    if xp.ndim != 1 or fp.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    n = xp.shape[0]
+    if n == 0:
+        raise ValueError("array of sample points is empty")
+    if n != fp.shape[0]:
+        raise ValueError("fp and xp are not of the same length.")
+    low, high = fp[0] if left is None else left, fp[-1] if right is None else right
+    if n == 1:
+        return np.where(x < xp[0], low, np.where(x > xp[0], high, fp[0]))[()]
+    here = np.minimum(np.maximum(np.searchsorted(xp, x, side="right") - 1, 0), n - 2)
+    x0, x1, y0, y1 = xp[here], xp[here + 1], fp[here], fp[here + 1]
+    slope = (y1 - y0) / (x1 - x0)
+    value = slope * (x - x0) + y0
+    value = np.where(np.isnan(value), slope * (x - x1) + y1, value)
+    value = np.where(np.isnan(value) & (y0 == y1), y0, value)
+    value = np.where(x == xp[-1], fp[-1], np.where(x == x0, y0, value))
+    value = np.where(x < xp[0], low, np.where(x > xp[-1], high, value))
+    return np.where(np.isnan(x), x, value)[()]
+
+
+def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    which, count = np.asarray(a), len(choices)
+    if not np.can_cast(which.dtype, np.intp):
+        raise TypeError(f"Cannot cast array data from {which.dtype!r} to dtype('int64') according to the rule 'safe'")
+    dtype = np.result_type(*choices)
+    choices = [np.asarray(x).astype(dtype, copy=False) for x in choices]
+    if mode == "clip":
+        which = np.minimum(np.maximum(which, 0), count - 1)
+    elif mode == "wrap":
+        which = which % count
+    elif np.any((which < 0) | (which >= count)):
+        raise ValueError("invalid entry in choice array")
+    result = np.asarray(choices[count - 1])
+    for k in range(count - 2, -1, -1):
+        result = np.where(which == k, choices[k], result)
+    if count == 1:
+        result = np.where(which == 0, choices[0], choices[0])
+    if out is None:
+        return result[()]
+    out[...] = result
+    return out
+
+
+
+FORMULAS: dict[Any, Callable[..., Any]] = {np.interp: interp, np.choose: choose}

@@ -1,0 +1,320 @@
+"""Arrays made of a rule: ranges, grids, matrices of places, windows (numpy/_core/function_base.py, numpy/lib)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from tracebuf.frontends.numpy.functions.formulas.primitives import (
+    broadcast_view,
+    check_writable,
+    is_array,
+    linspace_of_numbers,
+    refuse,
+)
+
+
+def linspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: Any = True, retstep: Any = False, dtype: Any = None,
+    axis: Any = 0,
+) -> Any:  # fmt: skip
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    kind = np.result_type(start, stop)
+    loop = np.dtype(np.float64) if kind.kind in "iub" else kind
+    if loop == np.float64 and not is_array(start) and not is_array(stop):
+        if axis != 0:
+            normalize_axis_index(axis, 1)
+        return linspace_of_numbers(as_double(start), as_double(stop), num, endpoint, retstep, dtype)
+    start, stop = np.asanyarray(start), np.asanyarray(stop)
+    delta = np.subtract(stop, start, dtype=loop)
+    places = np.arange(0, num, dtype=loop)[(slice(None),) + (None,) * np.ndim(delta)]
+    count, step = (num - 1 if endpoint else num), np.nan
+    if count > 0:
+        step = delta / count
+        points = np.where(np.any(step == 0), places / count * delta, places * step) + start
+    else:
+        points = places * delta + start
+    if endpoint and num > 1:
+        points[-1, ...] = stop
+    if axis != 0:
+        points = np.moveaxis(points, 0, axis)
+    if dtype is not None and np.dtype(dtype).kind in "iu":
+        points = np.floor(points)
+    points = points.astype(loop if dtype is None else dtype, copy=False)
+    return (points, step) if retstep else points
+
+def as_double(x: Any) -> Any:
+    """A number as np.float64, if it is no int or float of Python's."""
+    return x if isinstance(x, (int, float)) and not isinstance(x, bool) else np.float64(x)
+
+
+def logspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: Any = True, base: Any = 10.0, dtype: Any = None, axis: Any = 0
+) -> Any:
+    if np.ndim(base):
+        refuse("np.logspace with several bases", "np.power(base, np.linspace(start, stop, num))")
+    points = np.power(base, linspace(start, stop, num, endpoint, axis=axis))
+    return points if dtype is None else points.astype(dtype, copy=False)
+
+
+def geomspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype: Any = None, axis: Any = 0
+) -> Any:
+    start, stop = np.asanyarray(start), np.asanyarray(stop)
+    if np.any(start == 0) or np.any(stop == 0):
+        raise ValueError("Geometric sequence cannot include zero")
+    loop = np.result_type(start, stop, 1.0, np.dtype(np.float64 if dtype is None else dtype))
+    start, stop = start.astype(loop), stop.astype(loop)
+    sign = np.sign(start)
+    made = logspace(np.log10(start / sign), np.log10(stop / sign), num, endpoint, 10.0, loop)
+    if num > 0:
+        made[0] = start / sign
+        if num > 1 and endpoint:
+            made[-1] = stop / sign
+    made *= sign
+    if axis != 0:
+        made = np.moveaxis(made, 0, axis)
+    return made if dtype is None else made.astype(dtype, copy=False)
+
+
+# -- grids
+
+
+def laid(x: Any, axis: int, ndim: int) -> Any:
+    """A vector along one of so many axes."""
+    return x[(None,) * axis + (slice(None),) + (None,) * (ndim - 1 - axis)]
+
+
+def stacked(vectors: Any, sizes: Any, dtype: Any) -> Any:
+    """For each vector, an array of the common shape that has it along its axis."""
+    n = len(vectors)
+    made = np.empty((n, *sizes), dtype)
+    for k, x in enumerate(vectors):
+        made[k] = laid(x, k, n)
+    return made
+
+
+def indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
+    sizes = tuple(dimensions)
+    vectors = [np.arange(n, dtype=dtype) for n in sizes]
+    if sparse:
+        return tuple([laid(x, k, len(vectors)) for k, x in enumerate(vectors)])
+    return stacked(vectors, sizes, dtype)
+
+
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float) -> Any:
+    places = indices(shape, dtype)
+    return function(*[places[k] for k in range(len(shape))])
+
+
+def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "xy") -> Any:
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    n = len(xi)
+    places = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else list(range(n))
+    grids = [laid(np.asanyarray(x).reshape(-1), k, n) for x, k in zip(xi, places)]
+    if not sparse:
+        grids = broadcast_arrays(*grids)
+    return tuple([x.copy() for x in grids]) if copy else grids
+
+
+def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
+    arrays = [np.asanyarray(x) for x in args]
+    shape = np.broadcast_shapes(*[x.shape for x in arrays])
+    return tuple([x if x.ndim == len(shape) and x.shape == shape else broadcast_view(x, shape) for x in arrays])
+
+
+def grid_step(part: Any) -> Any:
+    """(start, step, size, the numbers that say the dtype) of one slice of np.mgrid."""
+    start, step = 0 if part.start is None else part.start, 1 if part.step is None else part.step
+    if isinstance(step, complex):
+        size = int(abs(step))
+        return start, (part.stop - start) / float(size - 1) if size != 1 else 1, size, (start, part.stop, abs(step))
+    if isinstance(start, int) and isinstance(part.stop, int) and isinstance(step, int):
+        size = -((start - part.stop) // step)
+    else:
+        size = math.ceil((part.stop - start) / step)
+    return start, step, size, (start, part.stop, step)
+
+
+def mgrid(key: Any) -> Any:
+    """np.mgrid[key]."""
+    if not isinstance(key, tuple):
+        return ranged(key)
+    steps = [grid_step(part) for part in key]
+    dtype = np.result_type(0, *[x for step in steps for x in step[3]])
+    vectors = [np.arange(size, dtype=dtype) * step + start for start, step, size, _ in steps]
+    return stacked(vectors, [step[2] for step in steps], dtype)
+
+
+def ogrid(key: Any) -> Any:
+    """np.ogrid[key]."""
+    if not isinstance(key, tuple):
+        return ranged(key)
+    steps = [grid_step(part) for part in key]
+    dtype = np.result_type(0, *[x for step in steps for x in step[3]])
+    vectors = [np.arange(max(size, 0), dtype=dtype) * step + start for start, step, size, _ in steps]
+    return tuple([laid(x, k, len(steps)) for k, x in enumerate(vectors)])
+
+
+def ranged(part: Any) -> Any:
+    """The grid of one slice that stands alone."""
+    if not isinstance(part, slice):
+        refuse("a grid of what is no slice", "np.mgrid[a:b]")
+    if isinstance(part.step, complex):
+        start, step, size, kinds = grid_step(part)
+        return np.arange(0, size, 1, dtype=np.result_type(*kinds)) * step + start
+    return np.arange(0 if part.start is None else part.start, part.stop, 1 if part.step is None else part.step)
+
+
+def joined_along(key: Any, columns: bool) -> Any:
+    """np.r_[key] and np.c_[key]."""
+    items, kinds = [], []
+    for item in key if isinstance(key, tuple) else (key,):
+        if isinstance(item, str):
+            refuse("np.r_ and np.c_ with a directive", "np.concatenate, np.stack or np.block")
+        elif isinstance(item, slice):
+            start, step = 0 if item.start is None else item.start, 1 if item.step is None else item.step
+            if isinstance(step, complex):
+                item = linspace(start, item.stop, int(abs(step)))
+            else:
+                item = np.arange(start, item.stop, step)
+        kinds.append(item.dtype if is_array(item) else np.asarray(item).dtype if np.ndim(item) else item)
+        items.append(item)
+    dtype = np.result_type(*kinds)
+    arrays = [np.atleast_1d(np.asarray(x, dtype=dtype) if np.ndim(x) else np.array([x], dtype=dtype)) for x in items]
+    if not columns:
+        return np.concatenate(arrays)
+    return np.concatenate([x[:, None] if x.ndim == 1 else x for x in arrays], axis=-1)
+
+
+def rows(key: Any) -> Any:
+    return joined_along(key, False)
+
+
+def columns(key: Any) -> Any:
+    return joined_along(key, True)
+
+
+GRIDS: dict[Any, Callable[..., Any]] = {
+    type(np.mgrid): mgrid, type(np.ogrid): ogrid, type(np.r_): rows, type(np.c_): columns
+}  # fmt: skip
+"""What is indexed as if it were an array."""
+
+# -- matrices
+
+
+def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
+    x = np.asarray(x)
+    if x.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    N = len(x) if N is None else N
+    made = np.empty((len(x), N), np.promote_types(x.dtype, int))
+    powers = made if increasing else made[:, ::-1]
+    if N > 0:
+        powers[:, 0] = 1
+    if N > 1:
+        powers[:, 1] = x
+    for k in range(2, N):
+        powers[:, k] = powers[:, k - 1] * x
+    return made
+
+
+def diagflat(v: Any, k: Any = 0) -> Any:
+    return np.diag(np.ravel(v), k)
+
+
+def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if wrap:
+        refuse("np.fill_diagonal with wrap=", "fill a[k * (n + 1) : (k + 1) * (n + 1)] one by one")
+    if a.ndim > 2 and not all(n == a.shape[0] for n in a.shape):
+        raise ValueError("All dimensions of input must be of equal length")
+    check_writable(a)
+    values = np.ravel(val if isinstance(val, (np.ndarray, np.generic)) else np.array(val, a.dtype)).astype(a.dtype)
+    if len(values) == 0:
+        return
+    for i in range(min(a.shape)):
+        a[(i,) * a.ndim] = values[i % len(values)]
+
+
+def tril_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
+    return tuple([x.copy() for x in np.nonzero(np.tri(n, m, k, dtype=bool))])
+
+
+def triu_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
+    return tuple([x.copy() for x in np.nonzero(~np.tri(n, m, k - 1, dtype=bool))])
+
+
+def tril_indices_from(arr: Any, k: Any = 0) -> Any:
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return tril_indices(arr.shape[-2], k, arr.shape[-1])
+
+
+def triu_indices_from(arr: Any, k: Any = 0) -> Any:
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return triu_indices(arr.shape[-2], k, arr.shape[-1])
+
+
+def diag_indices(n: Any, ndim: Any = 2) -> Any:
+    return (np.arange(n),) * ndim
+
+
+def diag_indices_from(arr: Any) -> Any:
+    if arr.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    if not all(n == arr.shape[0] for n in arr.shape):
+        raise ValueError("All dimensions of input must be of equal length")
+    return diag_indices(arr.shape[0], arr.ndim)
+
+
+# -- windows
+
+
+def window_places(M: Any) -> Any:
+    """1 - M, 3 - M ... M - 1: what the windows are functions of."""
+    return np.arange(1 - M, M, 2, dtype=np.float64)
+
+
+def hanning(M: Any) -> Any:
+    if M <= 1:
+        return np.ones(1 if M == 1 else 0)
+    return 0.5 + 0.5 * np.cos(np.pi * window_places(M) / np.float64(M - 1))
+
+
+def hamming(M: Any) -> Any:
+    if M <= 1:
+        return np.ones(1 if M == 1 else 0)
+    return 0.54 + 0.46 * np.cos(np.pi * window_places(M) / np.float64(M - 1))
+
+
+def bartlett(M: Any) -> Any:
+    if M <= 1:
+        return np.ones(1 if M == 1 else 0)
+    n = window_places(M)
+    return np.where(n <= 0, 1 + n / np.float64(M - 1), 1 - n / np.float64(M - 1))
+
+
+def blackman(M: Any) -> Any:
+    if M <= 1:
+        return np.ones(1 if M == 1 else 0)
+    n, m = window_places(M), np.float64(M - 1)
+    return 0.42 + 0.5 * np.cos(np.pi * n / m) + 0.08 * np.cos(2.0 * np.pi * n / m)
+
+
+FORMULAS: dict[Any, Callable[..., Any]] = {
+    np.linspace: linspace, np.logspace: logspace, np.geomspace: geomspace, np.indices: indices,
+    np.fromfunction: fromfunction, np.meshgrid: meshgrid, np.broadcast_arrays: broadcast_arrays, np.vander: vander,
+    np.diagflat: diagflat, np.fill_diagonal: fill_diagonal, np.tril_indices: tril_indices,
+    np.triu_indices: triu_indices, np.tril_indices_from: tril_indices_from, np.triu_indices_from: triu_indices_from,
+    np.diag_indices: diag_indices, np.diag_indices_from: diag_indices_from, np.hanning: hanning,
+    np.hamming: hamming, np.bartlett: bartlett, np.blackman: blackman,
+}  # fmt: skip

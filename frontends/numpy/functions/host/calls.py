@@ -1,0 +1,313 @@
+"""How a call of a NumPy function that has no loop form becomes a `tracebuf.host_call`: by its `Entry` in the table.
+
+The result's shape is a rule of the entry. Everything else (dtypes, ranks, order of axes, tuple or not) NumPy tells
+itself (`host_kinds`). What is wrong is raised when the program runs, by the function, which gets the very arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.arrays.creation import asarray
+from tracebuf.frontends.numpy.arrays.indexing import int_of
+from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
+from tracebuf.frontends.numpy.functions.host.kinds import Leaf, describe, positional_of, signature, takes_out
+from tracebuf.frontends.numpy.functions.reductions.reduce import axes_of, flag, kept_axes
+from tracebuf.frontends.numpy.numbers.ufuncs import supported
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import two_origins
+from tracebuf.frontends.numpy.record.values import (
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    Scalar,
+    is_traced,
+    storages_of,
+)
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, sub
+from tracebuf.ir.types import I64, INDEX, ScalarType
+from tracebuf.ops.arrays.host import HostCall, HostFunction, Run
+from tracebuf.ops.scalars import arith
+
+Shape = Sequence[Dim]
+Given = Mapping[str, Any]
+"""A call's arguments by parameter: arrays are references, numbers traced ones or known ones."""
+Arguments = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class UpTo:
+    """The size of a result that only the elements decide, and what it is at most."""
+
+    most: Dim
+
+
+Shapes = Callable[[Recorder, Given], Sequence[Sequence[Dim | UpTo]]]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Entry:
+    """One function of the table.
+
+    `arrays` are the parameters that are converted to arrays, `values` those that may be traced numbers, or tuples of
+    numbers or arrays; all others must be known when the function is traced. `shapes` gives the shape of each array in
+    the result, one size of which may be `UpTo`. `stand_ins` replaces arguments in the call that tells dtypes, where
+    small arrays do not stand for all; `into` computes the result where it goes.
+    """
+
+    function: Callable[..., Any]
+    arrays: tuple[str, ...]
+    shapes: Shapes
+    values: tuple[str, ...] = ()
+    stand_ins: Mapping[str, Any] | None = None
+    into: Callable[[Arguments, np.ndarray], None] | None = None
+    refuses: Callable[[Recorder, Given], None] | None = None
+    counts: bool = False
+    """Whether a size of a result may be `UpTo`."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.function.__module__}.{self.function.__name__}"
+
+    def __call__(self, r: Recorder, *args: Any, **kwargs: Any) -> Any:
+        """Records a call."""
+        given = self.bind(r, args, kwargs)
+        if self.refuses is not None:
+            self.refuses(r, given)
+        out = given.pop("out", None)
+        try:
+            if out is not None and takes_out(self.function, given, self.stand_ins or {}):
+                return self.writes(r, given, out)
+            found = describe(self.function, given, self.stand_ins or {})
+            sizes = [leaf.shape for leaf in found.leaves] if found.exact and not self.counts else self.shapes(r, given)
+        except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
+            if getattr(error, "__notes__", None):
+                raise
+            return self.fails(r, given, error)
+        shapes = [Bounded.of(self.fitting(r, shape, leaf)) for shape, leaf in zip(sizes, found.leaves, strict=True)]
+        new = [k for k, leaf in enumerate(found.leaves) if leaf.argument is None]
+        fresh = [
+            (supported(leaf.dtype, f"the result of {self.name}", r.loc), shapes[k].shape, leaf.order)
+            for k, leaf in enumerate(found.leaves)
+            if k in new
+        ]
+        counts = [(I64, (), ())] * sum(shapes[k].axis is not None for k in new)
+        ins: list[Value] = []
+        pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
+        run = self.runner(pattern, {k: shapes[k] for k in new})
+        made = iter(record(r, HostFunction(self.name, run), ins, [*fresh, *counts]))
+        whole = {k: next(made) for k in new}
+        results = [given[leaf.argument or ""] if k not in whole else loaded(r, shapes[k].part(r, whole[k], made), leaf)
+                   for k, leaf in enumerate(found.leaves)]  # fmt: skip
+        return found.build(results)
+
+    def fitting(self, r: Recorder, shape: Sequence[Dim | UpTo], leaf: Leaf) -> Sequence[Dim | UpTo]:
+        """The rule's shape, unless NumPy gives another rank (a number, for no elements)."""
+        if len(shape) != len(leaf.shape) and leaf.shape:
+            reason = f"{self.name} gives an array of another rank than for other sizes"
+            raise UnsupportedError(reason, location=r.loc, instead="call it outside, or through tracebuf.host_call")
+        return shape if len(shape) == len(leaf.shape) else ()
+
+    def writes(self, r: Recorder, given: Given, out: ArrayRef) -> ArrayRef:
+        """A call with `out=`, which the function itself writes; a read-only one is passed as it is, to be refused."""
+        ins: list[Value] = []
+        call = self.caller({k: pass_on(r, v, ins) for k, v in given.items()})
+
+        def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+            call(ins, out=outs[0] if outs else ins[-1])
+
+        writable = not out.read_only and all(s.writable for s in storages_of(out))
+        record(r, HostFunction(self.name, run), ins if writable else [*ins, r.read(out)], [], [out] if writable else [])
+        r.check_writable(out)
+        return out
+
+    def fails(self, r: Recorder, given: Given, error: Exception) -> NoReturn:
+        """A call that raises, by all that is known now: it is made, for what else is wrong may be raised before."""
+        ins: list[Value] = []
+        call = self.caller({k: pass_on(r, v, ins) for k, v in given.items()})
+        record(r, HostFunction(self.name, lambda ins, outs: call(ins)), ins, [])
+        r.fail(error)
+
+    def caller(self, pattern: Given) -> Callable[..., Any]:
+        """Calls the function on the operands, and on what else is given."""
+        function = self.function
+        leading = list(takewhile(lambda name: name in pattern, positional_of(function)))
+        positional = [pattern[name] for name in leading]
+        named = {name: p for name, p in pattern.items() if name not in leading}
+        fixed = {name: p for name, p in named.items() if not is_passed(p)}
+        passed = [(name, p) for name, p in named.items() if name not in fixed]
+
+        def call(ins: Sequence[Any], **more: Any) -> Any:
+            arguments = {name: fill(p, ins) for name, p in passed}
+            return function(*[fill(p, ins) for p in positional], **arguments, **fixed, **more)
+
+        return call
+
+    def bind(self, r: Recorder, args: Sequence[Any], kwargs: Given) -> Arguments:
+        """The arguments by parameter, defaults left out; TypeError as Python's."""
+        try:
+            given = dict(signature(self.function).bind(*args, **kwargs).arguments)
+        except TypeError:
+            self.function(*[None] * len(args), **dict.fromkeys(kwargs))  # raises the same, in its own words
+            raise
+        for name, value in given.items():
+            if name == "out" and (value is None or isinstance(value, ArrayRef)):
+                continue
+            if name in self.arrays and isinstance(value, (list, tuple)):
+                given[name] = asarray(r, value)
+            elif name not in self.values and not (name in self.arrays and isinstance(value, (ArrayRef, Scalar))):
+                given[name] = static(r, value, f"`{name}` of {self.name}")
+        return given
+
+    def runner(self, pattern: Given, shapes: Mapping[int, Bounded]) -> Run:
+        """What runs: the function on the operands, its results of these numbers stored into the outs."""
+        into, call = self.into, self.caller(pattern)
+
+        def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+            if into is not None and shapes:
+                into({name: fill(p, ins) for name, p in pattern.items()}, outs[0])
+            else:
+                put(call(ins), outs, shapes, self.name)
+
+        return run
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """The shape of the buffer for a result, and the axis of which only the first part may be used."""
+
+    shape: tuple[Dim, ...]
+    axis: int | None
+
+    @staticmethod
+    def of(shape: Sequence[Dim | UpTo]) -> Bounded:
+        axes = [k for k, d in enumerate(shape) if isinstance(d, UpTo)]
+        return Bounded(tuple(d.most if isinstance(d, UpTo) else d for d in shape), axes[0] if axes else None)
+
+    def part(self, r: Recorder, ref: ArrayRef, counts: Iterator[ArrayRef]) -> ArrayRef:
+        """An array of the elements that are used; `counts` tells how many."""
+        axis = self.axis
+        if axis is None:
+            return ref
+        index = r.add(arith.IndexCast.of(r.load(next(counts), ()), INDEX, r.loc)).result
+        size = r.symbol(index, "found", 0)
+        r.facts.assume_nonneg(sub(self.shape[axis], size), entry=False)
+        used = ref.derive(lambda view: view.narrow(axis, 0, 1, size))
+        return copy_of(r, used, ref.element, ref.storage.order)
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """An argument that is known when the program runs: its number among the inputs, and which of Python's types it
+    has (None: what it is)."""
+
+    place: int
+    type: type | None = None
+
+
+def pass_on(r: Recorder, x: Any, ins: list[Value]) -> Any:
+    """The argument with a `Passed` for each array and traced number in it, whose values are added to `ins`."""
+    if isinstance(x, (tuple, list)):
+        return type(x)([pass_on(r, item, ins) for item in x])
+    if not is_traced(x):
+        return x
+    if isinstance(x, NpScalar) and x.maybe_python:
+        raise two_origins(r.loc)
+    types: dict[type, type] = {PyInt: int, PyFloat: float, PyComplex: complex, PyBool: bool}
+    ins.append(r.read(x) if isinstance(x, ArrayRef) else r.index(x.expr) if isinstance(x, PyInt) else x.value)
+    return Passed(len(ins) - 1, types.get(type(x)))
+
+
+def is_passed(pattern: Any) -> bool:
+    """Whether something of an argument is only known when the program runs."""
+    return isinstance(pattern, Passed) or (isinstance(pattern, (tuple, list)) and any(map(is_passed, pattern)))
+
+
+def fill(pattern: Any, ins: Sequence[Any]) -> Any:
+    """The inverse, when the program runs."""
+    if isinstance(pattern, Passed):
+        return ins[pattern.place] if pattern.type is None else pattern.type(ins[pattern.place])
+    return type(pattern)([fill(p, ins) for p in pattern]) if isinstance(pattern, (tuple, list)) else pattern
+
+
+def static(r: Recorder, value: Any, what: str) -> Any:
+    """An argument that must be known now: an int of the caller's becomes part of the key."""
+    if isinstance(value, PyInt):
+        return r.static_int(value.expr, what)
+    if isinstance(value, (tuple, list)):
+        return type(value)([static(r, v, what) for v in value])
+    if isinstance(value, (ArrayRef, NpScalar, PyFloat, PyComplex, PyBool)):
+        raise UnsupportedError(f"{what} is only known at run time", location=r.loc, instead="use a constant")
+    return value
+
+
+def dims(x: Any) -> Shape:
+    """The shape of an array or a number."""
+    return x.shape if isinstance(x, ArrayRef) else ()
+
+
+def reduced(r: Recorder, ref: Any, axis: Any, keepdims: Any) -> Shape:
+    """An array's shape without these axes, or with 1 in their place."""
+    if not isinstance(ref, ArrayRef):
+        return ()
+    axes = axes_of(r, axis, ref.ndim)
+    return kept_axes(ref, axes, flag(r, keepdims))[0]
+
+
+def put(result: Any, outs: Sequence[np.ndarray], shapes: Mapping[int, Bounded], name: str) -> None:
+    """Results of these numbers into the buffers for them, whose shapes they must have; then how much of some is
+    used."""
+    counts = iter(outs[len(shapes) :])
+    results = result if isinstance(result, tuple) else (result,)
+    for (k, bounded), out in zip(shapes.items(), outs):
+        x = np.asarray(results[k])
+        if bounded.axis is not None and x.ndim == out.ndim:
+            size = x.shape[bounded.axis]
+            next(counts)[...] = size
+            out = out[(*[slice(None)] * bounded.axis, slice(size))]
+        if x.shape != out.shape or x.dtype != out.dtype:
+            raise TracebufError(f"{name} gives {x.dtype} of shape {x.shape} for {out.dtype} of shape {out.shape}")
+        out[...] = x
+
+
+def record(
+    r: Recorder,
+    function: HostFunction,
+    ins: Sequence[Value],
+    fresh: Sequence[tuple[ScalarType, Shape, Sequence[int]]],
+    written: Sequence[ArrayRef] = (),
+    unread: Sequence[int] = (),
+) -> list[ArrayRef]:
+    """Records the op: new arrays of these elements, shapes and orders; arrays that the call writes where they are, of
+    which it does not read those with a number in `unread`."""
+    outs = [r.empty(element, shape, order) for element, shape, order in fresh]
+    not_read = [*range(len(fresh)), *(len(fresh) + k for k in unread)]
+    results = r.add(HostCall.of(function, ins, [*outs, *map(r.read, written)], not_read, r.loc)).results
+    for ref, value in zip(written, results[len(fresh) :], strict=True):
+        r.store(ref, value)
+    return [
+        ArrayRef(r.new_storage(element, shape, order, value))
+        for (element, shape, order), value in zip(fresh, results)
+    ]
+
+
+def loaded(r: Recorder, ref: ArrayRef, leaf: Leaf) -> ArrayRef | NpScalar | PyInt:
+    """A result, or the number that it holds."""
+    if leaf.number is None:
+        return ref
+    return PyInt(int_of(r, r.load(ref, ()))) if leaf.number is int else number(r, ref)
+
+
+def number(r: Recorder, ref: ArrayRef) -> NpScalar:
+    """The only element."""
+    return NpScalar(r.load(ref, ()), ref.element)

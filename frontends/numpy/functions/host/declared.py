@@ -1,0 +1,265 @@
+"""`tracebuf.host_call`: a function of the user's, with what it reads, writes and gives declared.
+
+Outside of a traced function it runs the function the same way: on the same kinds of arrays, with the same checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, is_dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.arrays.new_arrays import element_of, shape_arg
+from tracebuf.frontends.numpy.functions.host.calls import number, record
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of as name_of_type
+from tracebuf.frontends.numpy.record.scalar_checks import two_origins
+from tracebuf.frontends.numpy.record.values import (
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    is_traced,
+    storages_of,
+)
+from tracebuf.ir.core import Value
+from tracebuf.ir.ndarray import address, array_at, leases, still_lent
+from tracebuf.ops.arrays.host import HostFunction, kept_error, read_only
+
+Positions = int | Sequence[int]
+
+
+def host_call(
+    fn: Callable[..., Any],
+    /,
+    *arrays: Any,
+    result_shape: Any = None,
+    result_dtype: Any = None,
+    reads: Positions | None = None,
+    writes: Positions = (),
+) -> Any:
+    """Calls `fn(*arrays)`, in a traced function too, where the call is made each time it is reached: for random
+    numbers, files, clocks, printing, and functions of other libraries.
+
+    `fn` is any callable from outside of the traced function. `arrays` are arrays and numbers; what else is passed must
+    be known when the function is traced. In compiled code `fn` gets NumPy arrays on the program's own memory (with its
+    strides) and Python's or NumPy's numbers, as it does in eager code; it holds the GIL.
+
+    - `result_shape`, `result_dtype`: what `fn` returns. A shape is an int or a tuple of ints, which may be computed; a
+      list (or tuple) of shapes stands for as many results, in a tuple, with one dtype or one for each (float64 where
+      none is given). A result of shape () is a NumPy number, any other a new array. None: what `fn` returns is dropped.
+    - `writes`: the positions among `arrays` of those that `fn` stores to (0, or (0, 2)). The others are read-only.
+    - `reads`: the positions of those whose elements it reads; all, where it is not given. An array that is written and
+      not read may hold anything when `fn` begins, so `fn` must store to all of it.
+
+    Calls are made in program order, never left out, repeated or merged. Apart from what is declared `fn` must not
+    store to arrays that the program sees, and it must not keep those it was given: it keeps copies.
+
+    Raises what `fn` raises; TracebufError where it gives another shape or dtype than is declared, or keeps an array;
+    ValueError where an array in `writes` is read-only.
+
+        def draw(n):
+            return rng.normal(size=n)
+
+        noise = tracebuf.host_call(draw, n, result_shape=n)
+        tracebuf.host_call(print, "residual", r)
+    """
+    positions = Declared.of(len(arrays), reads, writes)
+    shapes, several = shapes_of(result_shape)
+    outs = [np.empty(shape, dtype) for shape, dtype in zip(shapes, dtypes_of(result_dtype, len(shapes)), strict=True)]
+    for k in positions.writes:
+        if not isinstance(arrays[k], np.ndarray):
+            raise TypeError(f"host_call: argument {k} is written, so it must be an array")
+        if not arrays[k].flags.writeable:
+            raise ValueError("assignment destination is read-only")
+    given = [lend(x) if isinstance(x, np.ndarray) else x for x in arrays]
+    lent = leases(given)
+    given = [x if k in positions.writes else read_only(x) for k, x in enumerate(given)]
+    deliver(fn(*given), outs, several, name_of(fn))
+    given.clear()
+    if still_lent(lent):
+        raise kept_error(name_of(fn))
+    results = tuple(out if out.ndim else out[()] for out in outs)
+    return results if several else results[0] if results else None
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """Which arguments are read, and which are written, by position."""
+
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+
+    @staticmethod
+    def of(n: int, reads: Positions | None, writes: Positions) -> Declared:
+        found = []
+        for name, given in (("reads", range(n) if reads is None else reads), ("writes", writes)):
+            items = (given,) if isinstance(given, int) else tuple(given)
+            for item in items:
+                if isinstance(item, bool) or not isinstance(item, int) or not 0 <= item < n:
+                    raise TypeError(f"host_call: {name}= has {item!r}, not the position of one of {n} arguments")
+            found.append(items)
+        return Declared(*found)
+
+
+def shapes_of(result_shape: Any) -> tuple[list[Any], bool]:
+    """The shape of each result; whether there may be several."""
+    if result_shape is None:
+        return [], False
+    several = isinstance(result_shape, (tuple, list)) and any(isinstance(s, (tuple, list)) for s in result_shape)
+    return (list(result_shape), True) if several else ([result_shape], False)
+
+
+def dtypes_of(result_dtype: Any, n: int) -> list[Any]:
+    """The dtype of each of `n` results."""
+    several = isinstance(result_dtype, (tuple, list))
+    given = list(result_dtype) if several else [np.float64 if result_dtype is None else result_dtype] * n
+    if len(given) != n:
+        raise TypeError(f"host_call: {len(given)} dtypes for {n} results")
+    return given
+
+
+def name_of(fn: Any) -> str:
+    name = getattr(fn, "__qualname__", None) or type(fn).__name__
+    module = getattr(fn, "__module__", None)
+    return f"{module}.{name}" if module else name
+
+
+def lend(array: np.ndarray) -> np.ndarray:
+    """A view that tells whether it, or a view of it, is still in use; it keeps the array alive."""
+    shown = array_at(address(array), array.shape, array.strides, array.dtype)
+    for found in leases([shown]):
+        lease = found()
+        assert lease is not None
+        lease.owner = array
+    return shown
+
+
+def deliver(result: Any, outs: Sequence[np.ndarray], several: bool, name: str) -> None:
+    """What the function gave, into the new arrays; TracebufError unless it is what was declared."""
+    if not outs:
+        return
+    if several and (not isinstance(result, (tuple, list)) or len(result) != len(outs)):
+        what = f"{len(result)} results" if isinstance(result, (tuple, list)) else f"a {type(result).__name__}"
+        raise TracebufError(f"host_call: {name} gave {what}, declared are {len(outs)} results")
+    for x, out in zip(result if several else (result,), outs, strict=True):
+        weak = type(x) in (bool, int, float, complex) and np.result_type(out.dtype, x) == out.dtype
+        found = np.asarray(x, out.dtype) if weak else np.asarray(x)
+        if found.dtype != out.dtype or found.shape != out.shape:
+            given = f"{found.dtype} of shape {found.shape}" if x is not None else "None"
+            text = f"{given}, declared is {out.dtype} of shape {out.shape}"
+            raise TracebufError(f"host_call: {name} gave {text}\nInstead: give result_shape= and result_dtype=")
+        out[...] = found
+
+
+# -- traced
+
+Place = tuple[Literal["in", "out", "int", "float", "complex", "bool", "known"], Any]
+"""Where an argument is found when the program runs: among the inputs (and as which of Python's numbers), or the outs;
+or its value."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Call:
+    """What runs: the function on its arguments, in their order."""
+
+    fn: Callable[..., Any]
+    places: tuple[Place, ...]
+    n_results: int
+    several: bool
+
+    def __call__(self, ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+        kinds = {"int": int, "float": float, "complex": complex, "bool": bool}
+        args = []
+        for kind, k in self.places:
+            source = ins if kind != "out" else outs[self.n_results :]
+            args.append(k if kind == "known" else kinds[kind](ins[k]) if kind in kinds else source[k])
+        deliver(self.fn(*args), outs[: self.n_results], self.several, name_of(self.fn))
+
+
+def traced_host_call(
+    r: Recorder,
+    fn: Any,
+    *arrays: Any,
+    result_shape: Any = None,
+    result_dtype: Any = None,
+    reads: Any = None,
+    writes: Any = (),
+) -> Any:
+    """A call of `host_call` in a traced function."""
+    if is_traced(fn) or not callable(fn):
+        instead = "define it outside, and pass what it needs as arguments"
+        raise UnsupportedError("host_call of a function that is made in the traced function", location=r.loc,
+                               instead=instead)  # fmt: skip
+    positions = Declared.of(len(arrays), reads, writes)
+    shapes, several = shapes_of(result_shape)
+    dtypes = [element_of(r, dtype) for dtype in dtypes_of(result_dtype, len(shapes))]
+    sizes = [shape_arg(r, shape) for shape in shapes]
+    written = written_arrays(r, arrays, positions)
+    ins: list[Value] = []
+    places: list[Place] = []
+    for k, x in enumerate(arrays):
+        if k in positions.writes:
+            places.append(("out", positions.writes.index(k)))
+        else:
+            kind, value = passed(r, x)
+            places.append((kind, value if kind == "known" else len(ins)))
+            ins += [value] if isinstance(value, Value) else []
+    function = HostFunction(name_of(fn), Call(fn, tuple(places), len(shapes), several), may_keep=True)
+    fresh = [(element, shape, range(len(shape))) for element, shape in zip(dtypes, sizes, strict=True)]
+    unread = [i for i, k in enumerate(positions.writes) if k not in positions.reads]
+    made = record(r, function, ins, fresh, written, unread)
+    results = tuple(ref if ref.ndim else number(r, ref) for ref in made)
+    return results if several else results[0] if results else None
+
+
+def written_arrays(r: Recorder, arrays: Sequence[Any], positions: Declared) -> list[ArrayRef]:
+    """The arrays that are written; nothing else that is passed may be of the same memory."""
+    for k in positions.writes:
+        if not isinstance(arrays[k], ArrayRef):
+            raise TypeError(f"host_call: argument {k} is written, so it must be an array")
+        mine = set(storages_of(arrays[k]))
+        for j, other in enumerate(arrays):
+            if j != k and isinstance(other, ArrayRef) and not mine.isdisjoint(storages_of(other)):
+                raise UnsupportedError(
+                    "an array that a host call writes is passed to it twice, in whole or in part", location=r.loc,
+                    instead="pass it once, and take the parts in the function",
+                )  # fmt: skip
+        r.check_writable(arrays[k])
+    return [arrays[k] for k in positions.writes]
+
+
+def passed(r: Recorder, x: Any) -> tuple[Literal["in", "int", "float", "complex", "bool", "known"], Any]:
+    """How an argument that is only read is passed: an SSA value, or what is known now."""
+    if isinstance(x, ArrayRef):
+        return "in", r.read(x)
+    if isinstance(x, PyInt):
+        return "int", r.index(x.expr)
+    if isinstance(x, PyFloat):
+        return "float", x.value
+    if isinstance(x, PyComplex):
+        return "complex", x.value
+    if isinstance(x, PyBool):
+        return "bool", x.value
+    if isinstance(x, NpScalar):
+        if x.maybe_python:
+            raise two_origins(r.loc)
+        return "in", x.value
+    if not is_known(x):
+        reason = f"a {name_of_type(x)} is passed to a host call"
+        raise UnsupportedError(reason, location=r.loc, instead="pass arrays and numbers one by one")
+    return "known", x
+
+
+def is_known(x: Any) -> bool:
+    """Whether a value is the same each time the call is made: nothing that is traced, or that the trace may change."""
+    if isinstance(x, tuple):
+        return all(map(is_known, x))
+    if is_dataclass(x) and not isinstance(x, type):
+        return type(x).__module__.partition(".")[0] != "tracebuf" and all(map(is_known, vars(x).values()))
+    return not isinstance(x, (list, dict, set)) and not type(x).__module__.startswith("tracebuf.frontends")

@@ -1,0 +1,197 @@
+"""np.fft on the host (pocketfft), and the functions of its frequencies, which are loops."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.creation import asarray, indexed
+from tracebuf.frontends.numpy.arrays.indexing import as_int, store_view
+from tracebuf.frontends.numpy.arrays.new_arrays import filled, k_order, only
+from tracebuf.frontends.numpy.functions.host.calls import Arguments, Entry, Given, Shape, Shapes
+from tracebuf.frontends.numpy.functions.host.kinds import call_by_name, has_known_place
+from tracebuf.frontends.numpy.functions.joining.stacking import part
+from tracebuf.frontends.numpy.functions.reductions.reduce import axis_of
+from tracebuf.frontends.numpy.numbers.scalars import binary
+from tracebuf.frontends.numpy.numbers.ufuncs import Body, apply_rule, scalar_value, supported, weak_type
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, add, floordiv, mul, sub
+from tracebuf.ops.scalars import arith
+
+Size = Callable[[Dim], Dim]
+
+
+def whole(n: Dim) -> Dim:
+    return n
+
+
+def half(n: Dim) -> Dim:
+    """How many terms a transform of n real numbers has."""
+    return add(floordiv(n, 2), 1)
+
+
+def double(n: Dim) -> Dim:
+    """How many real numbers n terms stand for, if nothing is said."""
+    return mul(2, sub(n, 1))
+
+
+def size_of(r: Recorder, given: Any, default: Dim) -> Dim:
+    """`n`, of which at least 1 is wanted."""
+    if given is None:
+        n = default
+    else:
+        found = as_int(r, given)
+        if found is None:
+            raise TypeError(f"'{type(given).__name__}' object cannot be interpreted as an integer")
+        n = found
+    r.require_nonneg(sub(n, 1), "ValueError", "Invalid number of FFT data points ({}) specified.", [n])
+    return r.facts.canon(n)
+
+
+def along(points: Size, terms: Size) -> Shapes:
+    """One axis: `points` is what `n` is where it is not given, `terms` how many a transform of n gives."""
+
+    def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+        shape = list(given["a"].shape)
+        axis = axis_of(r, given.get("axis", -1), len(shape))
+        shape[axis] = terms(size_of(r, given.get("n"), points(shape[axis])))
+        return [sure(r, given["a"], shape)]
+
+    return shapes
+
+
+def over(points: Size, terms: Size, default: tuple[int, ...] | None = None) -> Shapes:
+    """Several axes, the last of which is of a real transform's sizes."""
+
+    def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+        shape = list(given["a"].shape)
+        sizes, axes = given.get("s"), given.get("axes", default)
+        if axes is None:
+            axes = range(-len(sizes), 0) if sizes is not None else range(len(shape))
+        found = [axis_of(r, axis, len(shape)) for axis in axes]
+        last = len(found) - 1
+        default_sizes = [points(shape[axis]) if k == last else shape[axis] for k, axis in enumerate(found)]
+        order = range(len(found)) if points is double else range(last, -1, -1)  # as NumPy does one after another
+        for k in order:
+            n = size_of(r, None if sizes is None or sizes[k] == -1 else sizes[k], default_sizes[k])
+            shape[found[k]] = terms(n) if k == last else n
+        return [sure(r, given["a"], shape, len(found))]
+
+    return shapes
+
+
+def sure(r: Recorder, ref: ArrayRef, shape: Shape, steps: int = 1) -> Shape:
+    """The shape, unless the order of the result's axes depends on the stride of an axis of size 1, which grows (a new
+    axis has one of 0, but not in what a first of several steps makes of it)."""
+    grown = [axis for axis, n in enumerate(ref.shape) if n == 1 and shape[axis] != 1]
+    several = len(shape) - list(shape).count(1) > 1
+    if several and not all(has_known_place(ref, axis, steps == 1) for axis in grown):
+        reason = "an axis of length 1 grows: the order of axes depends on its stride, which is not looked at"
+        raise UnsupportedError(reason, location=r.loc, instead="pass a copy: np.fft.fft(a.copy(), n)")
+    return shape
+
+
+def into_out(function: Callable[..., Any]) -> Callable[[Arguments, np.ndarray], None]:
+    """The function's own `out=`, which is of no use where sizes change on the way, and which np.fft.hfft ignores."""
+
+    def run(arguments: Arguments, out: np.ndarray) -> None:
+        axes = arguments.get("axes") or ()
+        once = len({axis % out.ndim for axis in axes}) == len(axes)
+        more = {"out": out} if arguments.get("s") is None and once else {}
+        result = call_by_name(function, {**arguments, **more})
+        if result is not out:
+            out[...] = result
+
+    return run
+
+
+fft = np.fft
+ENTRIES: tuple[Entry, ...] = tuple(
+    Entry(f, ("a",), shapes, ("n", "s"), {"n": None, "s": None}, into_out(f))
+    for f, shapes in (
+        (fft.fft, along(whole, whole)), (fft.ifft, along(whole, whole)), (fft.rfft, along(whole, half)),
+        (fft.irfft, along(double, whole)), (fft.hfft, along(double, whole)), (fft.ihfft, along(whole, half)),
+        (fft.fft2, over(whole, whole, (-2, -1))), (fft.ifft2, over(whole, whole, (-2, -1))),
+        (fft.rfft2, over(whole, half, (-2, -1))), (fft.irfft2, over(double, whole, (-2, -1))),
+        (fft.fftn, over(whole, whole)), (fft.ifftn, over(whole, whole)), (fft.rfftn, over(whole, half)),
+        (fft.irfftn, over(double, whole)),
+    )
+)  # fmt: skip
+
+
+# -- loops
+
+
+def shifted(back: bool) -> Callable[..., ArrayRef]:
+    """np.fft.fftshift and ifftshift: the halves of each axis change places, by copies of parts."""
+
+    def shift(r: Recorder, x: Any, axes: Any = None) -> ArrayRef:
+        ref = asarray(r, x)
+        given = range(ref.ndim) if axes is None else axes if isinstance(axes, (tuple, list)) else (axes,)
+        found = [range(ref.ndim)[axis] for axis in given]  # IndexError as NumPy's
+        if not ref.ndim:
+            raise ValueError("not enough values to unpack (expected 2, got 0)")
+        if len(set(found)) != len(found):
+            raise UnsupportedError("an axis is shifted twice", location=r.loc, instead="name each axis once")
+        result = filled(r, ref.shape, ref.element, None, k_order(ref))
+        for halves in itertools.product((False, True), repeat=len(found)):
+            source, target = ref, result
+            for axis, second in zip(found, halves):
+                n = ref.shape[axis]
+                by = sub(n, floordiv(n, 2)) if back else floordiv(n, 2)
+                rest = sub(n, by)
+                source = part(source, axis, rest, by) if second else part(source, axis, 0, rest)
+                target = part(target, axis, 0, by) if second else part(target, axis, by, rest)
+            store_view(r, target, source)
+        return result
+
+    return shift
+
+
+def frequencies(r: Recorder, size: Dim, positive: Dim, n: Any, d: Any) -> ArrayRef:
+    """i / (n * d) for the first `positive`, then (i - n) / (n * d), as NumPy multiplies by the reciprocal."""
+    step = binary(r, "Div", 1.0, binary(r, "Mult", n, d))
+    dtype = np.result_type(np.int64, weak_type(step)) if not isinstance(weak_type(step), type) else np.dtype(float)
+    element = supported(dtype, "the frequencies", r.loc)
+    scalars = [scalar_value(r, step, element), r.i64(positive), r.i64(size)]
+
+    def compute(body: Body, place: list[Value], ends: list[Value]) -> Value:
+        factor, first, whole_size = ends
+        lower = body.add(arith.CmpI.of("slt", place[0], first, body.loc))
+        wrapped = body.add(arith.SubI.of(place[0], whole_size, body.loc))
+        i = body.add(arith.Select.of(lower, place[0], wrapped, body.loc))
+        return apply_rule(np.multiply, body, [body.cast(i, element), factor], (element.dtype,) * 3)
+
+    return indexed(r, (size,), element, scalars, compute)
+
+
+def fftfreq(r: Recorder, n: Any, d: Any = 1.0, device: Any = None) -> ArrayRef:
+    only(r, "np.fft.fftfreq", device=(device, None))
+    size = count_of(r, n)
+    return frequencies(r, size, floordiv(add(size, 1), 2), n, d)
+
+
+def rfftfreq(r: Recorder, n: Any, d: Any = 1.0, device: Any = None) -> ArrayRef:
+    only(r, "np.fft.rfftfreq", device=(device, None))
+    size = half(count_of(r, n))
+    return frequencies(r, size, size, n, d)
+
+
+def count_of(r: Recorder, n: Any) -> Dim:
+    size = as_int(r, n)
+    if size is None:
+        raise ValueError("n should be an integer")
+    r.require_nonneg(size, "ValueError", "negative dimensions are not allowed")
+    return size
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    **{entry.function: entry for entry in ENTRIES}, fft.fftshift: shifted(False), fft.ifftshift: shifted(True),
+    fft.fftfreq: fftfreq, fft.rfftfreq: rfftfreq,
+}  # fmt: skip

@@ -1,0 +1,265 @@
+"""What a NumPy function gives, found by calling it on small stand-ins of its operands: dtypes, ranks, order of axes.
+
+A stand-in has its operand's dtype, rank and order in memory, and its very sizes where all sizes are known (then the
+result's sizes are known too). Calls are cached by all that stand-ins are made of, the types of known values included.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from math import prod
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.new_arrays import k_order
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyInt, Scalar, stand_in
+
+T = TypeVar("T")
+SMALL = 64
+"""Elements of a stand-in of its operand's very sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What of an array operand decides about results: its dtype, its axes, outermost first, those of stride 0, its
+    sizes as far as they are known. `fill`: what its stand-in is filled with, if it matters."""
+
+    dtype: np.dtype
+    order: tuple[int, ...]
+    repeated: tuple[int, ...]
+    sizes: tuple[int | None, ...]
+    fill: float | None = None
+
+    def stand_in(self, size: int) -> np.ndarray:
+        """A small array: ones along a vector, the identity in each matrix; `size` stands for unknown ones."""
+        shape = [size if n is None else n for n in self.sizes]
+        once = [1 if axis in self.repeated else n for axis, n in enumerate(shape)]
+        dense = np.empty([once[axis] for axis in self.order], self.dtype).transpose(np.argsort(self.order))
+        if self.fill is not None:
+            dense[...] = self.fill
+        else:
+            dense[...] = np.eye(once[-2], once[-1]) if len(once) >= 2 else 1
+        return np.broadcast_to(dense, shape) if self.repeated else dense
+
+
+@dataclass(frozen=True, slots=True)
+class NumberKind:
+    """A traced number, of which only the type is known."""
+
+    type: type
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A value known now, told from equal ones of other types."""
+
+    type: type
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A tuple or list of such."""
+
+    type: type
+    items: tuple[Any, ...]
+
+
+def kind_of(x: Any) -> Any:
+    """What of an argument decides about results."""
+    if isinstance(x, ArrayRef):
+        repeated = tuple(axis for axis in range(x.ndim) if x.is_repeated(axis) and 0 not in x.shape)
+        sizes = tuple(n if isinstance(n, int) else None for n in x.shape)
+        if prod(max(n, 1) for n in sizes if n is not None) > SMALL:
+            sizes = (None,) * x.ndim
+        return Kind(x.dtype, order_of(x), repeated, sizes)
+    if isinstance(x, Scalar):
+        return NumberKind(type(stand_in(x)))
+    return Items(type(x), tuple(map(kind_of, x))) if isinstance(x, (tuple, list)) else Known(type(x), x)
+
+
+def order_of(ref: ArrayRef) -> tuple[int, ...]:
+    """The axes of a new array in K-order, as `k_order`, but with a place for axes of size 1, that may be longer in a
+    result: their own in memory, new axes innermost. Without elements all strides are one."""
+    if 0 in ref.shape:
+        return tuple(range(ref.ndim))
+    if isinstance(ref, GuardedRef) or ref.view.over is not None:
+        return k_order(ref)
+    dims, shape, order = ref.view.dims, ref.storage.shape, ref.storage.order
+    ranks, rank = {}, 0
+    for k, d in enumerate(order):
+        rank += k == 0 or shape[d] != 1  # the stride of what is around an axis of size 1 is the same
+        ranks[d] = rank
+
+    def place(axis: int) -> tuple[bool, int, int]:
+        d = dims[axis]
+        return (True, 0, axis) if d is None or ref.is_repeated(axis) else (False, ranks[d], axis)
+
+    return tuple(sorted(range(ref.ndim), key=place))
+
+
+def has_known_place(ref: ArrayRef, axis: int, new: bool) -> bool:
+    """Whether an axis of size 1 has a known place in memory: an argument's may have any stride; `new` ones."""
+    if isinstance(ref, GuardedRef) or ref.view.over is not None:
+        return False
+    return new if ref.view.dims[axis] is None else ref.storage.arg is None
+
+
+def arrays_in(kind: Any) -> list[Kind]:
+    if isinstance(kind, Items):
+        return [k for item in kind.items for k in arrays_in(item)]
+    return [kind] if isinstance(kind, Kind) else []
+
+
+def has_sizes(x: Any) -> bool:
+    """Whether a traced int is among an argument, which may be a size of the result."""
+    return isinstance(x, PyInt) or (isinstance(x, (tuple, list)) and any(map(has_sizes, x)))
+
+
+def without_sizes(kind: Any, but: int | None = None) -> Any:
+    """No sizes are known, but those that are `but`."""
+    if isinstance(kind, Items):
+        return replace(kind, items=tuple(without_sizes(k, but) for k in kind.items))
+    if not isinstance(kind, Kind):
+        return kind
+    return replace(kind, sizes=tuple(n if n is not None and n == but else None for n in kind.sizes))
+
+
+def made(kind: Any, size: int, number: int = 1) -> Any:
+    """A stand-in; numbers in a tuple grow, for bounds are asked to."""
+    if isinstance(kind, Items):
+        return kind.type([made(k, size, i) for i, k in enumerate(kind.items)])
+    if isinstance(kind, Known):
+        return kind.value
+    return kind.stand_in(size) if isinstance(kind, Kind) else kind.type(number)
+
+
+# -- results
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One result: a new array, a number (of type `number`), or the very array that is an argument."""
+
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    order: tuple[int, ...]
+    number: type | None
+    argument: str | None
+
+    @staticmethod
+    def of(x: Any, arguments: Mapping[str, Any]) -> Leaf:
+        if not isinstance(x, (np.ndarray, np.generic)) and type(x) is not int:
+            raise UnsupportedError(f"a {type(x).__name__} among the results")
+        array = np.asarray(x)
+        order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
+        same = next((k for k, v in arguments.items() if v is x and isinstance(v, np.ndarray)), None)
+        return Leaf(array.dtype, array.shape, tuple(order), None if array is x else type(x), same)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """The results of a function: one, or a tuple (of that type) of some. `exact`: their shapes are the very ones."""
+
+    leaves: tuple[Leaf, ...]
+    kind: type[tuple[Any, ...]] | None
+    exact: bool
+
+    def build(self, values: Sequence[Any]) -> Any:
+        if self.kind is None:
+            return values[0]
+        return tuple(values) if self.kind is tuple else self.kind._make(values)  # type: ignore[attr-defined]
+
+
+def describe(function: Callable[..., Any], given: Mapping[str, Any], instead: Mapping[str, Any]) -> Described:
+    """What the function gives for these arguments, where `instead` replaces some (None: some that are sizes); what it
+    raises for stand-ins."""
+    kinds, exact = kinds_of(given, instead)
+    if exact:
+        sure = not any(has_sizes(x) for name, x in given.items() if name not in instead)
+        return replace(described(function, tuple(kinds.items()), 3), exact=sure)
+    return first_that_works([partial(described, function, tuple(k.items()), n) for k, n in attempts(kinds)])
+
+
+def takes_out(function: Callable[..., Any], given: Mapping[str, Any], instead: Mapping[str, Any]) -> bool:
+    """Whether the function looks at `out=` at all; some of np.fft have the parameter and do not."""
+    kinds, exact = kinds_of(given, instead)
+
+    def attempt(kinds: Mapping[str, Any], size: int) -> bool:
+        arguments = {name: made(kind, size) for name, kind in kinds.items()}
+        out = np.empty_like(call_by_name(function, arguments))
+        return call_by_name(function, {**arguments, "out": out}) is out
+
+    return first_that_works([partial(attempt, *x) for x in ([(kinds, 3)] if exact else attempts(kinds))])
+
+
+def kinds_of(given: Mapping[str, Any], instead: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The kinds of arguments, and whether all sizes are known."""
+    kinds = {name: kind_of(value) for name, value in given.items()}
+    for name in given.keys() & instead.keys():
+        value, kind = instead[name], kinds[name]
+        kinds[name] = replace(kind, fill=value) if isinstance(kind, Kind) else Known(type(value), value)
+    resized = any(instead.get(name, ...) is None for name in given)
+    return kinds, all(None not in kind.sizes for k in kinds.values() for kind in arrays_in(k)) and not resized
+
+
+def attempts(kinds: Mapping[str, Any]) -> list[tuple[dict[str, Any], int]]:
+    """Stand-ins to try where sizes are not all known: of sizes 3, or 0 where that is known; of 3; of 1."""
+    nothing = {name: without_sizes(kind, 0) for name, kind in kinds.items()}
+    unknown = {name: without_sizes(kind) for name, kind in kinds.items()}
+    return [(nothing, 3), (unknown, 3), (unknown, 1)]
+
+
+def first_that_works(tries: Sequence[Callable[[], T]]) -> T:
+    """What the first gives that raises nothing, else the error of the last."""
+    for attempt in tries[:-1]:
+        try:
+            return attempt()
+        except Exception:
+            continue
+    return tries[-1]()
+
+
+def described(function: Callable[..., Any], kinds: tuple[tuple[str, Any], ...], size: int) -> Described:
+    """What the function gives for operands of these kinds."""
+    try:
+        hash(kinds)
+    except TypeError:
+        return _described.__wrapped__(function, kinds, size)
+    return _described(function, kinds, size)
+
+
+@lru_cache(maxsize=4096)
+def _described(function: Callable[..., Any], kinds: tuple[tuple[str, Any], ...], size: int) -> Described:
+    arguments = {name: made(kind, size) for name, kind in kinds}
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        result = call_by_name(function, arguments)
+    if isinstance(result, tuple):
+        return Described(tuple(Leaf.of(x, arguments) for x in result), type(result), False)
+    return Described((Leaf.of(result, arguments),), None, False)
+
+
+@lru_cache(maxsize=256)
+def signature(function: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(function)
+
+
+@lru_cache(maxsize=256)
+def positional_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The parameters that may be given by position; some must be, though the signature does not say it."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return tuple(name for name, p in signature(function).parameters.items() if p.kind in kinds)
+
+
+def call_by_name(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    """A call with arguments by parameter, some of which are positional only."""
+    bound = signature(function).bind_partial()
+    bound.arguments.update({name: arguments[name] for name in bound.signature.parameters if name in arguments})
+    return function(*bound.args, **bound.kwargs)

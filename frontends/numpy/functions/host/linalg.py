@@ -1,0 +1,187 @@
+"""np.linalg on the host: what LAPACK computes. Shapes are as `numpy/linalg/_linalg.py` documents them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.indexing import as_int
+from tracebuf.frontends.numpy.arrays.new_arrays import only
+from tracebuf.frontends.numpy.functions.host.calls import Arguments, Entry, Given, Shape, Shapes, UpTo, dims, reduced
+from tracebuf.frontends.numpy.functions.reductions.reduce import axis_of
+from tracebuf.frontends.numpy.record.broadcasting import broadcast
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.ir.dims import Dim, add, dim_min
+
+la = np.linalg
+
+
+def of_square(*axes: int) -> Shapes:
+    """Results of so many axes of the matrix's size, behind the leading ones. Sizes are equal by a guard; where only the
+    run time knows, or they are not, the function raises what it raises."""
+
+    def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+        *batch, m, n = given["a"].shape
+        r.ask_equal(m, n)
+        return [(*batch, *(r.facts.canon(m), r.facts.canon(n))[2 - k :]) for k in axes]
+
+    return shapes
+
+
+def transposed(r: Recorder, given: Given) -> Sequence[Shape]:
+    *batch, m, n = given["a"].shape
+    return [(*batch, n, m)]
+
+
+def solve_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    """`b` is a vector if it has one axis, else a stack of matrices."""
+    a, b = given["a"].shape, given["b"].shape
+    r.ask_equal(a[-2], a[-1])
+    if len(b) == 1:
+        return [a[:-1]]
+    return [(*broadcast(r, [a[:-2], b[:-2]]), a[-1], b[-1])]
+
+
+def qr_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    mode = given.get("mode", "reduced")
+    *batch, m, n = given["a"].shape
+    k = r.facts.simplify(dim_min(m, n))
+    found: dict[str, list[list[Dim]]] = {
+        "reduced": [[m, k], [k, n]], "complete": [[m, m], [m, n]], "r": [[k, n]], "raw": [[n, m], [k]]
+    }  # fmt: skip
+    return [(*batch, *core) for core in found[mode]]
+
+
+def svd_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    *batch, m, n = given["a"].shape
+    k = r.facts.simplify(dim_min(m, n))
+    if not given.get("compute_uv", True):
+        return [(*batch, k)]
+    full = given.get("full_matrices", True)
+    u, vh = ((m, m), (n, n)) if full else ((m, k), (k, n))
+    return [(*batch, *u), (*batch, k), (*batch, *vh)]
+
+
+def svdvals_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    *batch, m, n = given["x"].shape
+    return [(*batch, r.facts.simplify(dim_min(m, n)))]
+
+
+def only_complex(r: Recorder, given: Given) -> None:
+    """Eigenvalues of a real matrix are real or complex, depending on its elements."""
+    if given["a"].dtype.kind != "c":
+        raise UnsupportedError(
+            "eigenvalues of a real matrix have a dtype that depends on its elements", location=r.loc,
+            instead="np.linalg.eigh for a symmetric matrix, else pass a.astype(np.complex128)",
+        )  # fmt: skip
+
+
+def leading(r: Recorder, given: Given) -> Sequence[Shape]:
+    """A number for each matrix."""
+    return [given["x"].shape[:-2]]
+
+
+def rank_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    shape: Sequence[Dim] = given["A"].shape
+    return [shape[:-2] if len(shape) > 1 else ()]
+
+
+def dots_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    """The rows of the first, if it is a matrix, and the columns of the last."""
+    first, last = (given["arrays"][k].shape for k in (0, -1))
+    return [(*first[:-1][:1], *last[1:])]
+
+
+def lstsq_shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
+    """Solution, residuals (none where the rank is not full), rank, singular values."""
+    a, b = given["a"].shape, given["b"].shape
+    columns = b[1:]
+    return [(a[1], *columns), (UpTo(columns[0] if columns else 1),), (), (r.facts.simplify(dim_min(*a)),)]
+
+
+def norm_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    return [reduced(r, given["x"], given.get("axis"), given.get("keepdims", False))]
+
+
+def tensorinv_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    shape, n = given["a"].shape, given.get("ind", 2)
+    return [(*shape[n:], *shape[:n])]
+
+
+def tensorsolve_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    """The axes of `a` that `b` does not have, those of `axes` moved to the end."""
+    shape: Shape = given["a"].shape
+    moved = [axis_of(r, axis, len(shape)) for axis in given.get("axes") or ()]
+    order = [n for axis, n in enumerate(shape) if axis not in moved] + [shape[axis] for axis in moved]
+    return [order[len(dims(given["b"])) - len(order) :]]
+
+
+def matrix_norm_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    return [reduced(r, given["x"], (-2, -1), given.get("keepdims", False))]
+
+
+def polyfit_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    degree = as_int(r, int(given["deg"]) if isinstance(given["deg"], bool) else given["deg"])
+    if degree is None:
+        raise TypeError("the degree of a polynomial is an int")
+    return [(add(degree, 1), *given["y"].shape[1:])]
+
+
+def only_coefficients(r: Recorder, given: Given) -> None:
+    """Its other results have sizes that depend on the rank."""
+    only(r, "np.polyfit", full=(given.get("full", False), False), cov=(given.get("cov", False), False))
+
+
+def singular(error: str, flag: int) -> None:
+    raise la.LinAlgError("Singular matrix")
+
+
+def directly(function: Callable[..., Any], *names: str) -> Callable[[Arguments, np.ndarray], None]:
+    """The gufunc behind the function, which computes where the result goes; by the number of axes of the last operand
+    where there are several. The function itself where it would do more than call that."""
+    inner = [getattr(getattr(la, "_umath_linalg", None), name, None) for name in names]
+
+    def run(arguments: Arguments, out: np.ndarray) -> None:
+        arrays = list(arguments.values())
+        m, n = arrays[0].shape[-2:]
+        gufunc = inner[0 if arrays[-1].ndim == 1 else -1]
+        if gufunc is None or m != n or out.dtype.char not in "dD" or any(a.dtype != out.dtype for a in arrays):
+            out[...] = function(*arrays)
+            return
+        with np.errstate(call=singular, invalid="call", over="ignore", divide="ignore", under="ignore"):
+            gufunc(*arrays, out=out)
+
+    return run
+
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry(la.solve, ("a", "b"), solve_shapes, into=directly(la.solve, "solve1", "solve")),
+    Entry(la.inv, ("a",), of_square(2), into=directly(la.inv, "inv")),
+    Entry(la.pinv, ("a", "rcond", "rtol"), transposed),
+    Entry(la.det, ("a",), of_square(0)),
+    Entry(la.slogdet, ("a",), of_square(0, 0)),
+    Entry(la.cholesky, ("a",), of_square(2)),
+    Entry(la.qr, ("a",), qr_shapes),
+    Entry(la.svd, ("a",), svd_shapes),
+    Entry(la.svdvals, ("x",), svdvals_shapes),
+    Entry(la.eigh, ("a",), of_square(1, 2)),
+    Entry(la.eigvalsh, ("a",), of_square(1)),
+    Entry(la.eig, ("a",), of_square(1, 2), refuses=only_complex),
+    Entry(la.eigvals, ("a",), of_square(1), refuses=only_complex),
+    Entry(la.matrix_rank, ("A", "tol", "rtol"), rank_shapes),
+    Entry(la.cond, ("x",), leading, values=("p",)),
+    Entry(la.matrix_power, ("a",), of_square(2)),
+    Entry(la.multi_dot, (), dots_shapes, values=("arrays",)),
+    Entry(la.lstsq, ("a", "b"), lstsq_shapes, values=("rcond",), counts=True),
+    Entry(la.tensorinv, ("a",), tensorinv_shapes),
+    Entry(la.tensorsolve, ("a", "b"), tensorsolve_shapes),
+    Entry(la.vector_norm, ("x",), norm_shapes, values=("ord",)),
+    Entry(la.matrix_norm, ("x",), matrix_norm_shapes, values=("ord",)),
+    Entry(np.polyfit, ("x", "y", "w"), polyfit_shapes, values=("deg", "rcond"), refuses=only_coefficients),
+)
+NORM = Entry(la.norm, ("x",), norm_shapes, values=("ord",))
+"""What `products.norm` leaves to it."""
+FUNCTIONS: dict[Any, Entry] = {entry.function: entry for entry in ENTRIES}

@@ -1,0 +1,210 @@
+"""Sorting on the host, and what NumPy computes by sorting: order statistics, sets, histograms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.indexing import as_int
+from tracebuf.frontends.numpy.functions.host.calls import (
+    Arguments,
+    Entry,
+    Given,
+    Shape,
+    Shapes,
+    UpTo,
+    dims,
+    fill,
+    pass_on,
+    record,
+    reduced,
+)
+from tracebuf.frontends.numpy.functions.reductions.reduce import axis_of
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, storages_of
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, add, dim_min, product, sub
+from tracebuf.ops.arrays.host import HostFunction
+
+
+def along_axis(r: Recorder, given: Given) -> Sequence[Shape]:
+    """The array's shape; one axis where `axis` is None."""
+    shape = dims(given["a"])
+    return [shape if given.get("axis", -1) is not None else (product(shape),)]
+
+
+def in_place(name: str) -> Callable[[Arguments, np.ndarray], None]:
+    """np.sort and np.partition: a copy, and the method on it."""
+
+    def run(arguments: Arguments, out: np.ndarray) -> None:
+        a, axis = arguments.pop("a"), arguments.pop("axis", -1)
+        out[...] = a.reshape(-1) if axis is None else a
+        getattr(out, name)(axis=-1 if axis is None else axis, **arguments)
+
+    return run
+
+
+def lexsort_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    keys = given["keys"]
+    return [keys[0].shape if isinstance(keys, (tuple, list)) else keys.shape[1:]]
+
+
+def of_reduced(name: str = "a") -> Shapes:
+    """Without the axes; in front of them those of `q`, where there is one."""
+
+    def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+        return [(*dims(given.get("q")), *reduced(r, given[name], given.get("axis"), given.get("keepdims", False)))]
+
+    return shapes
+
+
+def not_over_the_input(r: Recorder, given: Given) -> None:
+    if given.get("overwrite_input"):
+        raise UnsupportedError("overwrite_input=True", location=r.loc, instead="leave it out")
+
+
+def unique_shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
+    """The distinct elements, or parts along `axis`; then where each is first, where each element went, how many."""
+    shape: list[Any] = list(dims(given["ar"]))
+    axis = given.get("axis")
+    n = product(shape) if axis is None else shape[axis_of(r, axis, len(shape))]
+    inverse = tuple(shape) if axis is None else (n,)
+    values = [n] if axis is None else list(shape)
+    values[0 if axis is None else axis_of(r, axis, len(shape))] = UpTo(n)
+    asked = [("return_index", (UpTo(n),)), ("return_inverse", inverse), ("return_counts", (UpTo(n),))]
+    return [values, *(s for name, s in asked if given.get(name))]
+
+
+def distinct_shapes(*names: str) -> Shapes:
+    """The same of all elements, with these results beside the values."""
+
+    def shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
+        return unique_shapes(r, {"ar": given["x"], **{f"return_{name}": True for name in names}})
+
+    return shapes
+
+
+def bins_of(r: Recorder, bins: Any) -> tuple[Shape, Shape]:
+    """The shapes of a histogram of one axis and of its edges."""
+    if isinstance(bins, (ArrayRef, tuple, list)) and (not isinstance(bins, ArrayRef) or bins.ndim):
+        edges = bins.shape[0] if isinstance(bins, ArrayRef) else len(bins)
+        return (sub(edges, 1),), (edges,)
+    n = as_int(r, bins)
+    assert n is not None  # NumPy has taken it
+    r.require_nonneg(sub(n, 1), "ValueError", "`bins` must be positive, when an integer")
+    return (n,), (add(n, 1),)
+
+
+def histogram_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    return bins_of(r, given.get("bins", 10))
+
+
+def edges_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    return bins_of(r, given.get("bins", 10))[1:]
+
+
+def histogram2d_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
+    bins = given.get("bins", 10)
+    one, other = bins if isinstance(bins, (tuple, list)) and len(bins) == 2 else (bins, bins)
+    (m, edges), (n, others) = bins_of(r, one), bins_of(r, other)
+    return [(*m, *n), edges, others]
+
+
+def not_a_rule(r: Recorder, given: Given) -> None:
+    """The name of a rule for bins: their number depends on the elements."""
+    if isinstance(given.get("bins"), str):
+        raise UnsupportedError("bins by a rule, whose number depends on the elements", location=r.loc,
+                               instead="give their number: bins=10")  # fmt: skip
+
+
+def shape_of(name: str) -> Shapes:
+    """That of an argument."""
+    return lambda r, given: [dims(given[name])]
+
+
+def set_shapes(most: Callable[[Dim, Dim], Dim], *names: str) -> Shapes:
+    """A set of two arrays' elements."""
+
+    def shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
+        most_of = add if given.get("assume_unique") else most
+        size = r.facts.simplify(most_of(*(product(dims(given[name])) for name in names)))
+        return [(UpTo(size),)] * (3 if given.get("return_indices") else 1)
+
+    return shapes
+
+
+QUANTILE = ("q", "weights")
+ENTRIES: tuple[Entry, ...] = (
+    Entry(np.sort, ("a",), along_axis, into=in_place("sort")),
+    Entry(np.argsort, ("a",), along_axis),
+    Entry(np.partition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}, into=in_place("partition")),
+    Entry(np.argpartition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}),
+    Entry(np.lexsort, (), lexsort_shapes, ("keys",)),
+    Entry(np.sort_complex, ("a",), shape_of("a")),
+    Entry(np.unique, ("ar",), unique_shapes, counts=True),
+    *(
+        Entry(f, ("x",), distinct_shapes(*names), counts=True)
+        for f, names in (
+            (np.unique_values, ()), (np.unique_counts, ("counts",)), (np.unique_inverse, ("inverse",)),
+            (np.unique_all, ("index", "inverse", "counts")),
+        )
+    ),
+    Entry(np.median, ("a",), of_reduced(), refuses=not_over_the_input),
+    Entry(np.nanmedian, ("a",), of_reduced(), refuses=not_over_the_input),
+    *(
+        Entry(f, ("a", *QUANTILE), of_reduced(), QUANTILE, refuses=not_over_the_input)
+        for f in (np.percentile, np.quantile, np.nanpercentile, np.nanquantile)
+    ),
+    Entry(
+        np.histogram, ("a", "weights"), histogram_shapes, ("bins", "range"), refuses=not_a_rule,
+    ),
+    Entry(
+        np.histogram_bin_edges, ("a", "weights"), edges_shapes, ("bins", "range"), refuses=not_a_rule,
+    ),
+    Entry(np.histogram2d, ("x", "y", "weights"), histogram2d_shapes, ("bins", "range")),
+    Entry(np.digitize, ("x", "bins"), shape_of("x"), ("x",)),
+    *(
+        Entry(f, names, set_shapes(most, *names), counts=True)
+        for f, names, most in (
+            (np.intersect1d, ("ar1", "ar2"), dim_min), (np.union1d, ("ar1", "ar2"), add),
+            (np.setxor1d, ("ar1", "ar2"), add), (np.setdiff1d, ("ar1", "ar2"), lambda m, n: m),
+        )
+    ),
+)  # fmt: skip
+FUNCTIONS: dict[Any, Entry] = {entry.function: entry for entry in ENTRIES}
+
+
+# -- methods
+
+
+def changed_in_place(name: str) -> Callable[..., None]:
+    """a.sort() and a.partition(kth): the very array is written."""
+    entry = FUNCTIONS[getattr(np, name)]
+
+    def method(r: Recorder, a: ArrayRef, *args: Any, **kwargs: Any) -> None:
+        given = entry.bind(r, (a, *args), kwargs)
+        array = given.pop("a")
+        ins: list[Value] = []
+        pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
+
+        def run(inputs: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
+            target = outs[0] if outs else inputs[-1]
+            getattr(target, name)(**{k: fill(p, inputs) for k, p in pattern.items()})
+
+        called = HostFunction(f"numpy.ndarray.{name}", run)
+        if array.read_only or not all(s.writable for s in storages_of(array)):
+            record(r, called, [*ins, r.read(array)], [])  # which raises what comes first
+            r.check_writable(array)
+        else:
+            record(r, called, ins, [], [array])
+
+    return method
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "sort": changed_in_place("sort"), "partition": changed_in_place("partition"),
+    "argsort": FUNCTIONS[np.argsort], "argpartition": FUNCTIONS[np.argpartition],
+}  # fmt: skip

@@ -1,0 +1,249 @@
+"""Reading and storing at places that integer arrays tell: a[i], a[:, i, j], a[i] = v, np.take, np.add.at.
+
+A gather is one `linalg.generic` over the index arrays, with all of the source at hand: it fuses with what computes
+the index and with what uses the result. A scatter is one `tracebuf.scatter`, in NumPy's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tracebuf.frontends.numpy.arrays.indexing import check_number, drop_leading_ones
+from tracebuf.frontends.numpy.functions.indices.index_arrays import Advanced
+from tracebuf.frontends.numpy.numbers.ufuncs import Body, Operand, elementwise, input_of, scalar_value, weak_type
+from tracebuf.frontends.numpy.record.broadcasting import broadcast, require_same_or_one, shape_text
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.dims import Dim, sub
+from tracebuf.ir.types import I1, I64, INDEX, scalar_type
+from tracebuf.ops.arrays import gather, linalg, scatter
+from tracebuf.ops.memory.indexing import whole_map
+from tracebuf.ops.scalars import arith, division
+
+Stored = tuple[Value, Value, Value, Sequence[Value]]
+"""Whether to store (i1), whether to count the step (i1), the element, its place."""
+Combine = Callable[[Body, Value, Value], Value]
+Bring = Callable[[Body, Value, Value, int], Value]
+"""How an index (i64) becomes a place on an axis: (body, index, size, axis) -> index."""
+
+
+def checked(body: Body, index: Value, size: Value, axis: int) -> Value:
+    """IndexError for what is out of bounds; negative ones count from the end."""
+    return body.add(gather.CheckedIndex.of(index, size, axis, body.loc))
+
+
+def wrapped(body: Body, index: Value, size: Value, axis: int) -> Value:
+    """Modulo the size, as np.take with mode="wrap"."""
+    n = body.add(arith.IndexCast.of(size, I64, body.loc))
+    rest = body.add(division.RemSI.of(index, n, body.loc))
+    negative = body.add(arith.CmpI.of("slt", rest, body.constant(0, I64), body.loc))
+    rest = body.add(arith.Select.of(negative, body.add(arith.AddI.of(rest, n, body.loc)), rest, body.loc))
+    return body.add(arith.IndexCast.of(rest, INDEX, body.loc))
+
+
+def clipped(body: Body, index: Value, size: Value, axis: int) -> Value:
+    """The nearest place, as np.take with mode="clip"."""
+    n = body.add(arith.IndexCast.of(size, I64, body.loc))
+    last = body.add(arith.SubI.of(n, body.constant(1, I64), body.loc))
+    low = body.add(arith.MaxSI.of(body.add(arith.MinSI.of(index, last, body.loc)), body.constant(0, I64), body.loc))
+    return body.add(arith.IndexCast.of(low, INDEX, body.loc))
+
+
+class Loops:
+    """The inputs and the body of an op that gathers or scatters, over loops of the sizes `shape`."""
+
+    def __init__(self, r: Recorder, shape: Sequence[Dim]) -> None:
+        self.r, self.shape = r, tuple(shape)
+        self.block = Block()
+        self.body = Body(self.block, r.loc)
+        self.values: list[Value] = []
+        self.maps: list[linalg.AffineMap] = []
+        self._known: dict[object, Value] = {}
+
+    def _input(self, value: Value, map_: linalg.AffineMap) -> Value:
+        key = (value, map_)
+        if key not in self._known:
+            self.values.append(value)
+            self.maps.append(map_)
+            type_ = value.type if map_.whole else linalg.element_type(value.type)
+            self._known[key] = self.block.add_arg(type_)
+        return self._known[key]
+
+    def read(self, operand: Operand, first: int, sizes: Sequence[Dim]) -> Value:
+        """The element here of an array that broadcasts to `sizes`, the loops from `first` on."""
+        element = operand.element if isinstance(operand, ArrayRef) else I64
+        value, map_ = input_of(self.r, operand, element, tuple(sizes))
+        results = tuple(None if d is None else d + first for d in map_.results)
+        return self._input(value, linalg.AffineMap(len(self.shape), results))
+
+    def along(self, ref: ArrayRef, loops: Sequence[int | None]) -> Value:
+        """The element here of an array whose axes are these loops (None: it is not read, it tells their sizes)."""
+        return self._input(self.r.read(ref), linalg.AffineMap(len(self.shape), tuple(loops)))
+
+    def whole(self, ref: ArrayRef) -> Value:
+        return self._input(self.r.read(ref), whole_map(len(self.shape)))
+
+    def scalar(self, value: Value) -> Value:
+        return self._input(value, linalg.AffineMap(len(self.shape), ()))
+
+    def size(self, n: Dim) -> Value:
+        n = self.r.facts.canon(n)
+        return self.constant(n) if isinstance(n, int) else self.scalar(self.r.index(n))
+
+    def constant(self, n: int) -> Value:
+        key = ("constant", n)
+        if key not in self._known:
+            self._known[key] = self.body.constant(n, INDEX)
+        return self._known[key]
+
+    def loop(self, dim: int) -> Value:
+        """The index of a loop."""
+        key = ("loop", dim)
+        if key not in self._known:
+            self._known[key] = self.body.add(linalg.Index.of(dim, self.r.loc))
+        return self._known[key]
+
+    def generic(self, out: Value, result: Value) -> Value:
+        """The linalg.generic that computes `result` at each point, into `out`."""
+        self.block.add_arg(linalg.element_type(out.type))
+        self.block.append(linalg.Yield.of([result], self.r.loc))
+        n = len(self.shape)
+        maps = [*self.maps, linalg.identity_map(n)]
+        return self.r.add(
+            linalg.Generic.of(self.values, [out], maps, ["parallel"] * n, self.block, self.r.loc)
+        ).result
+
+    def scatter(self, dest: Value, store: Callable[[Value, Value], Stored]) -> Value:
+        """The tracebuf.scatter into `dest`, of what `store` makes of the destination and the count of steps; all inputs
+        have been asked for before."""
+        held, step = self.block.add_arg(dest.type), self.block.add_arg(INDEX)
+        do, count, value, place = store(held, step)
+        self.block.append(linalg.Yield.of([do, count, value, *place], self.r.loc))
+        made = scatter.Scatter.into(self.values, dest, self.maps, self.block, self.r.loc, do is count and step in place)
+        return self.r.add(made).result
+
+
+def common_shape(r: Recorder, arrays: Sequence[ArrayRef]) -> tuple[Dim, ...]:
+    """The shape of the index arrays together; IndexError where there is none."""
+    message = "shape mismatch: indexing arrays could not be broadcast together with shapes {} "
+    return broadcast(r, [a.shape for a in arrays], "IndexError", message)
+
+
+def places(loops: Loops, at: Advanced, picked: Sequence[Dim], bring: Bring = checked) -> list[Value]:
+    """The index along each axis of the base, at the point of the result where the loops stand."""
+    axes, n = dict(zip(at.axes, at.arrays)), len(picked)
+    found: list[Value] = []
+    kept = iter([*range(at.place), *range(at.place + n, at.base.ndim - len(at.taken) + n)])
+    for axis in range(at.base.ndim):
+        if axis not in axes:
+            found.append(loops.loop(next(kept)))
+            continue
+        size = loops.size(at.base.shape[axis])
+        index = loops.body.cast(loops.read(axes[axis], at.place, picked), I64)
+        found.append(bring(loops.body, index, size, axis))
+    return found
+
+
+def check_filled(r: Recorder, at: Advanced, picked: Sequence[Dim]) -> None:
+    """IndexError where there is an index but no element, and where a bad index picks only parts without elements:
+    there the loops do not look at it."""
+    for axis in at.axes:
+        size = at.base.shape[axis]
+        if r.facts.nonneg(sub(size, 1)) or any(d == 0 for d in picked):
+            continue
+        ok = r.compare("sge", size, 1)
+        for d in picked:
+            if not r.facts.nonneg(sub(d, 1)):
+                ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result
+        r.check(ok, "IndexError", f"an index is out of bounds for axis {axis} with size 0")
+    if any(not r.facts.nonneg(sub(at.base.shape[a], 1)) for a in at.kept):
+        for array, axis in zip(at.arrays, at.axes):
+            check_bounds(r, array, at.base.shape[axis], axis, picked)
+
+
+def check_bounds(r: Recorder, array: ArrayRef, size: Dim, axis: int, picked: Sequence[Dim]) -> None:
+    """IndexError now, unless there is no index."""
+    from tracebuf.frontends.numpy.functions.reductions.reduce import reduce
+
+    n = NpScalar(r.i64(size), I64)
+    low = elementwise(r, np.less, [array, elementwise(r, np.negative, [n])])
+    bad = elementwise(r, np.logical_or, [low, elementwise(r, np.greater_equal, [array, n])])
+    found = reduce(r, np.logical_or, bad)  # type: ignore[arg-type]
+    assert isinstance(found, NpScalar)
+    ok = r.add(arith.XorI.of(found.value, r.constant(True, I1), r.loc)).result
+    for d in picked:
+        if not r.facts.nonneg(sub(d, 1)):
+            ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result
+    r.check(ok, "IndexError", f"an index is out of bounds for axis {axis} with size {{}}", [r.index(size)])
+
+
+def tell_sizes(loops: Loops, at: Advanced, picked: int) -> None:
+    """The sizes of the loops over the axes that no index array takes, from the base, which is not read for it."""
+    rest = iter([d for d in range(len(loops.shape)) if not at.place <= d < at.place + picked])
+    if at.kept:
+        loops.along(at.base, [None if a in at.taken else next(rest) for a in range(at.base.ndim)])
+
+
+def gathered(r: Recorder, at: Advanced, bring: Bring = checked, order: Sequence[int] | None = None) -> ArrayRef:
+    """`a[i]`, a fresh array; `order`: of its axes, where it is not the one that an index gives."""
+    picked = common_shape(r, at.arrays)
+    if bring is checked:
+        check_filled(r, at, picked)
+    shape, order = at.shape(picked), at.order(len(picked)) if order is None else tuple(order)
+    loops = Loops(r, shape)
+    tell_sizes(loops, at, len(picked))
+    found = places(loops, at, picked, bring)
+    element = loops.body.add(gather.Element.of(loops.whole(at.base), found, r.loc))
+    value = loops.generic(r.empty(at.base.element, shape, order), element)
+    return ArrayRef(r.new_storage(at.base.element, shape, order, value))
+
+
+def scattered(r: Recorder, at: Advanced, value: Operand | None, combine: Combine | None = None) -> None:
+    """`a[i] = v`, or with what stands there combined (perhaps with nothing), each step after the one before."""
+    r.check_writable(at.base)
+    picked = common_shape(r, at.arrays)
+    shape = at.shape(picked)
+    if isinstance(value, ArrayRef):
+        value = fitting(r, value, shape)
+    elif combine is None and value is not None:
+        check_number(r, value, at.base)
+    check_filled(r, at, picked)
+    loops = Loops(r, shape)
+    tell_sizes(loops, at, len(picked))
+    given = loops.constant(0) if value is None else stored_element(loops, value, at.base, combine is not None)
+    place = places(loops, at, picked)
+
+    def store(held: Value, step: Value) -> Stored:
+        body = loops.body
+        new = given
+        if combine is not None:
+            new = combine(body, body.add(gather.Element.of(held, place, r.loc)), given)
+        return body.constant(True, I1), body.constant(False, I1), new, place
+
+    r.store(at.base, loops.scatter(r.read(at.base), store))
+
+
+def stored_element(loops: Loops, value: Operand, base: ArrayRef, as_given: bool = False) -> Value:
+    """The element here of what is stored, in the array's element type."""
+    if isinstance(value, ArrayRef):
+        got = loops.read(value, 0, loops.shape)
+        return got if as_given else loops.body.cast(got, base.element)
+    element = base.element if not as_given else scalar_type(np.dtype(weak_type(value)))
+    return loops.scalar(scalar_value(loops.r, value, element))
+
+
+def fitting(r: Recorder, value: ArrayRef, shape: Sequence[Dim]) -> ArrayRef:
+    """An array that is stored: ValueError unless it broadcasts to the shape."""
+    value = drop_leading_ones(value, len(shape))
+    given, values = shape_text([value.shape])
+    wanted, more = shape_text([tuple(shape)])
+    message = f"shape mismatch: value array of shape {given} could not be broadcast to indexing result of {wanted}"
+    if value.ndim > len(shape):
+        r.fail("ValueError", message, values + more)
+    for a, b in zip(reversed(value.shape), reversed(shape)):
+        if a != 1:
+            require_same_or_one(r, a, b, "ValueError", message, values + more)
+    return value

@@ -1,0 +1,131 @@
+"""Indices that are arrays: which axes they take, and where their own axes stand in the result (NumPy's "advanced
+indexing").
+
+An index is first the basic one with `:` in the place of each array, then what picks along those axes. The array axes
+stand where the first of them stood if nothing but ints is between them, else in front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracebuf.frontends.numpy.arrays.indexing import index_parts, index_steps
+from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef
+from tracebuf.ir.dims import Dim
+from tracebuf.ir.types import I1
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """`base` is the array with the basic part of the index done; `arrays` and the first of the axes of `base` that each
+    takes (a mask as many as it has, any other one); `place`: the array axes' place in the result; `outer`: all arrays
+    of the index as they were, for NumPy to tell the order of the result's axes."""
+
+    base: ArrayRef
+    arrays: tuple[ArrayRef, ...]
+    axes: tuple[int, ...]
+    place: int
+    source: ArrayRef
+    parts: tuple[tuple[str, Any], ...]
+
+    @property
+    def taken(self) -> list[int]:
+        """The axes of `base` that arrays pick along."""
+        return [a + k for ref, a in zip(self.arrays, self.axes) for k in range(axes_taken(ref))]
+
+    @property
+    def kept(self) -> list[int]:
+        """The other axes of `base`."""
+        taken = self.taken
+        return [a for a in range(self.base.ndim) if a not in taken]
+
+    def shape(self, picked: Sequence[Dim]) -> tuple[Dim, ...]:
+        """The result's shape, of arrays that broadcast to this one."""
+        sizes = [self.base.shape[a] for a in self.kept]
+        return (*sizes[: self.place], *picked, *sizes[self.place :])
+
+    def order(self, picked: int) -> tuple[int, ...]:
+        """The axes of the result, outermost first, as NumPy has them: asked of NumPy, with small arrays alike."""
+        source = like(self.source)
+        index: list[Any] = []
+        for kind, item in self.parts:
+            if kind == "slice":
+                index.append(slice(None))
+            elif kind == "int":
+                index.append(0)
+            elif kind in ("new", "view"):
+                index.append(None if kind == "new" else Ellipsis)
+            elif kind == "mask":  # beside others it is as many places on each of its axes
+                alone = sum(kind in ("mask", "places") for kind, _ in self.parts) == 1
+                index += [like(item)] if alone else [np.zeros(2, np.intp)] * item.ndim
+            else:
+                index.append(np.zeros_like(like(item, ones=True), np.intp))
+        result = source[tuple(index)]
+        return tuple(sorted(range(result.ndim), key=lambda d: -result.strides[d]))
+
+
+def like(ref: ArrayRef, ones: bool = False) -> np.ndarray:
+    """An array of few elements whose axes lie in memory in the same order, or are repeated; True, as a mask. With
+    `ones`, axes of size 1 are that."""
+    ranks = [ref.stride_rank(a) or (-1,) for a in range(ref.ndim)]
+    order = sorted(range(ref.ndim), key=lambda a: (ranks[a], a))
+    sizes = [1 if ones and ref.shape[a] == 1 else 2 for a in range(ref.ndim)]
+    held = [1 if ref.is_repeated(a) else sizes[a] for a in order]
+    return np.broadcast_to(np.ones(held, bool).transpose(np.argsort(order)), sizes)
+
+
+def axes_taken(ref: ArrayRef) -> int:
+    return ref.ndim if ref.element is I1 else 1
+
+
+def is_advanced(index: Any) -> bool:
+    """Whether an index has arrays or lists in it."""
+    items = index if isinstance(index, tuple) else (index,)
+    arrays = (i for i in items if isinstance(i, ArrayRef))
+    boxes = any(isinstance(i, (list, np.ndarray, tuple)) for i in items)
+    return boxes or any(i.ndim or i.element is I1 for i in arrays)
+
+
+def advanced_index(r: Recorder, ref: ArrayRef, index: Any) -> Advanced:
+    """The index taken apart; IndexError for what is none."""
+    parts = index_parts(r, ref, index)
+    arrays: list[ArrayRef] = []
+    axes: list[int] = []
+    basic: list[tuple[str, Any]] = []
+    axis = source = 0
+    for kind, item in parts:
+        if kind in ("mask", "places"):
+            arrays.append(item)
+            axes.append(axis)
+            for k in range(axes_taken(item)):
+                if kind == "mask":
+                    check_mask(r, item, ref, k, source + k)
+                basic.append(("slice", slice(None)))
+            axis, source = axis + axes_taken(item), source + axes_taken(item)
+            continue
+        basic.append((kind, item))
+        axis += kind in ("slice", "new")
+        source += kind in ("slice", "int")
+    where = [k for k, (kind, _) in enumerate(parts) if kind in ("mask", "places", "int")]
+    together = where == list(range(where[0], where[-1] + 1))
+    place = sum(kind in ("slice", "new") for kind, _ in parts[: where[0]]) if together else 0
+    base = ref.derive(index_steps(r, ref, basic))
+    return Advanced(base, tuple(arrays), tuple(axes), place, ref, tuple(parts))
+
+
+def check_mask(r: Recorder, mask: ArrayRef, ref: ArrayRef, axis: int, source: int) -> None:
+    """A mask is as long as the axis that it masks."""
+    own, own_values = shape_text([(mask.shape[axis],)])
+    text, values = shape_text([(ref.shape[source],)])
+    own, text = own.strip("(,)"), text.strip("(,)")
+    message = f"boolean index did not match indexed array along axis {source}; size of axis is {text} but size of "
+    message += f"corresponding boolean axis is {own}"
+    r.require_equal(mask.shape[axis], ref.shape[source], "IndexError", message, values + own_values)
+
+

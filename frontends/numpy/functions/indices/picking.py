@@ -1,0 +1,488 @@
+"""NumPy's functions of indices: np.take, np.put, np.nonzero, np.compress, np.add.at and their kin.
+
+Each is the gather or scatter of an index that the function makes; sources: numpy/_core/src/multiarray/item_selection.c,
+numpy/lib/_shape_base_impl.py, numpy/lib/_index_tricks_impl.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import methodcaller
+from typing import Any, Literal
+
+import numpy as np
+
+from tracebuf.frontends.numpy.arrays.creation import arange, asarray
+from tracebuf.frontends.numpy.arrays.indexing import check_number, read_item, store_view
+from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled, k_order, shape_arg, strong
+from tracebuf.frontends.numpy.arrays.reshape import flat_values, reshaped
+from tracebuf.frontends.numpy.functions.indices.gathers import (
+    Bring,
+    Loops,
+    Stored,
+    checked,
+    clipped,
+    gathered,
+    scattered,
+    wrapped,
+)
+from tracebuf.frontends.numpy.functions.indices.index_arrays import Advanced, advanced_index, is_advanced
+from tracebuf.frontends.numpy.functions.indices.masks import count_of, nonzero, truth, without_masks
+from tracebuf.frontends.numpy.functions.indices.subscripts import arrays_in, store
+from tracebuf.frontends.numpy.functions.reductions.exponents import check_exponent
+from tracebuf.frontends.numpy.functions.reductions.reduce import axis_of, reduce
+from tracebuf.frontends.numpy.numbers.scalars import as_int_value
+from tracebuf.frontends.numpy.numbers.ufuncs import (
+    Body,
+    apply_rule,
+    elementwise,
+    loop_dtypes,
+    out_of,
+    result_order,
+    scalar_value,
+    weak_type,
+)
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, stand_in
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, product, sub
+from tracebuf.ir.types import I1, I64, ScalarType, scalar_type
+from tracebuf.ops.arrays import gather
+from tracebuf.ops.scalars import arith, division
+
+MODES: dict[str, Bring] = {"raise": checked, "wrap": wrapped, "clip": clipped}
+
+
+def mode_of(r: Recorder, mode: Any) -> Bring:
+    if mode not in MODES:
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    return MODES[mode]
+
+
+def places_of(r: Recorder, indices: Any) -> ArrayRef:
+    """An index argument as an array of integers; bools count as such; TypeError as NumPy's for others."""
+    ref = asarray(r, indices) if isinstance(indices, (list, tuple)) and indices else indices
+    if isinstance(ref, (list, tuple)):
+        return filled(r, (0,), I64, None)
+    ref = as_array(r, ref)
+    if not np.can_cast(ref.dtype, np.intp, "safe") and ref.dtype.kind != "u":
+        wanted = np.dtype(np.intp)
+        raise TypeError(f"Cannot cast array data from {ref.dtype!r} to {wanted!r} according to the rule 'safe'")
+    return ref
+
+
+def take(r: Recorder, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    """np.take: a gather along one axis, in C order."""
+    bring, into = mode_of(r, mode), out_of(r, out)
+    ref = asarray(r, a) if isinstance(a, (list, tuple)) else as_array(r, a)
+    picked = places_of(r, indices)
+    ref, axis = along_or_flat(r, ref, axis)
+    k = axis_of(r, axis, ref.ndim)
+    alone = picked.ndim == 0
+    if alone:
+        picked = picked.derive(methodcaller("new_axis", 0))
+    if mode != "raise":
+        require_elements(r, ref.shape[k], picked)
+    at = Advanced(ref, (picked,), (k,), k, ref, ())
+    check_taker(r, into, ref, (*ref.shape[:k], *(() if alone else picked.shape), *ref.shape[k + 1 :]))
+    result: Any = gathered(r, at, none_checked(at, bring), order=range(ref.ndim - 1 + picked.ndim))
+    if alone:
+        result = result.derive(lambda view: view.narrow(k, 0, 1, 1).drop(k))
+        if not result.ndim and into is None:
+            return NpScalar(r.load(result, ()), result.element)
+    return taken(r, result, into)
+
+
+def check_taker(r: Recorder, out: ArrayRef | None, ref: ArrayRef, shape: Sequence[Dim]) -> None:
+    """`out=` must have the very shape, and a dtype that goes safely into the array's (as NumPy has it)."""
+    if out is None:
+        return
+    message = "output array does not match result of ndarray.take"
+    if out.ndim != len(shape):
+        r.fail("ValueError", message)
+    for m, n in zip(out.shape, shape):
+        r.require_equal(m, n, "ValueError", message)
+    if not np.can_cast(out.dtype, ref.dtype, "safe"):
+        rule = "according to the rule 'safe'"
+        raise TypeError(f"Cannot cast array data from {out.dtype!r} to {ref.dtype!r} {rule}")
+    r.check_writable(out)
+
+
+def none_checked(at: Advanced, bring: Bring) -> Bring:
+    """np.take looks at no index where an axis before has no elements."""
+    return clipped if any(d == 0 for d in at.base.shape[: at.place]) else bring
+
+
+def taken(r: Recorder, result: ArrayRef, into: ArrayRef | None) -> ArrayRef:
+    """The result, stored into `out=` whatever its dtype."""
+    if into is None:
+        return result
+    store_view(r, into, result)
+    return into
+
+
+def along_or_flat(r: Recorder, ref: ArrayRef, axis: Any) -> tuple[ArrayRef, Any]:
+    """The array and the axis; laid out flat without an axis, or where the array has none (PyArray_CheckAxis)."""
+    return (flat_values(r, ref), 0 if axis is None else axis) if axis is None or not ref.ndim else (ref, axis)
+
+
+def require_elements(r: Recorder, size: Dim, picked: ArrayRef) -> None:
+    """IndexError where something is taken of nothing."""
+    if any(d == 0 for d in picked.shape) or r.facts.nonneg(sub(size, 1)):
+        return
+    ok = r.compare("sge", size, 1)
+    for d in picked.shape:
+        ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result
+    r.check(ok, "IndexError", "cannot do a non-empty take from an empty axes.")
+
+
+def take_method(r: Recorder, a: ArrayRef, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    return take(r, a, indices, axis, out, mode)
+
+
+def along_axis(r: Recorder, a: Any, indices: Any, axis: Any) -> tuple[ArrayRef, ArrayRef, int]:
+    """The array, the indices and the axis of np.take_along_axis and its twin."""
+    ref, picked = as_array(r, a), asarray(r, indices)
+    if axis is None:
+        if picked.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        ref, axis = flat_values(r, ref), 0
+    if not picked.element.is_integer:
+        raise IndexError("`indices` must be an integer array")
+    if ref.ndim != picked.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    return ref, picked, axis_of(r, axis, ref.ndim)
+
+
+def along(r: Recorder, ref: ArrayRef, picked: ArrayRef, k: int) -> Advanced:
+    """The index of np.take_along_axis: np.arange along the other axes."""
+    index: list[ArrayRef] = []
+    for axis in range(ref.ndim):
+        if axis == k:
+            index.append(picked)
+            continue
+        places = arange(r, as_int_value(ref.shape[axis]))
+        index.append(read_item(r, places, tuple(slice(None) if a == axis else None for a in range(ref.ndim))))  # type: ignore[arg-type]
+    parts = tuple(("places", i) for i in index)
+    return Advanced(ref, tuple(index), tuple(range(ref.ndim)), 0, ref, parts)
+
+
+def check_places(arr: Any, indices: Any, axis: Any) -> None:
+    """What NumPy's own functions of indices along an axis raise for what is no array, before they look at it."""
+    ndim = arr.ndim if isinstance(arr, ArrayRef) else 0
+    if isinstance(axis, int) and not -ndim <= axis < ndim:
+        raise np.exceptions.AxisError(axis, ndim)
+    if not isinstance(indices, (ArrayRef, NpScalar, np.generic)):
+        kind = type(stand_in(indices)) if isinstance(indices, Scalar) else type(indices)
+        raise AttributeError(f"'{kind.__name__}' object has no attribute 'dtype'")
+
+
+def take_along_axis(r: Recorder, arr: Any, indices: Any, axis: Any = -1) -> ArrayRef:
+    """np.take_along_axis."""
+    check_places(arr, indices, axis)
+    return gathered(r, along(r, *along_axis(r, arr, indices, axis)))
+
+
+def put_along_axis(r: Recorder, arr: Any, indices: Any, values: Any, axis: Any) -> None:
+    """np.put_along_axis."""
+    check_places(arr, indices, axis)
+    given = asarray(r, values) if isinstance(values, (list, tuple)) else values
+    scattered(r, along(r, *along_axis(r, arr, indices, axis)), given)
+
+
+def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    """np.put: `v`, over and over, to places of the array laid out flat."""
+    bring = mode_of(r, mode)
+    if isinstance(a, NpScalar):  # a number's method stores into an array of its own
+        a = as_array(r, a)
+    if not isinstance(a, ArrayRef):
+        raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
+    r.check_writable(a)
+    picked = flat_values(r, places_of(r, ind))
+    if picked.dtype == np.uint64:
+        rule = "according to the rule 'safe'"
+        raise TypeError(f"Cannot cast array data from dtype('uint64') to dtype('int64') {rule}")
+    given = flat_values(r, values_for(r, a, v, "unsafe"))
+    if any(d == 0 for d in a.shape) and picked.shape[0] != 0:
+        r.fail("IndexError", "cannot replace elements of an empty array")
+    if any(d == 0 for d in (*picked.shape, *given.shape)):
+        return
+    loops = Loops(r, picked.shape)
+    index = loops.body.cast(loops.read(picked, 0, picked.shape), I64)
+    total = loops.size(product(a.shape))
+    place = bring(loops.body, index, total, 0)
+    held = loops.whole(given)
+    turn = loops.body.add(division.RemSI.of(loops.loop(0), loops.size(given.shape[0]), r.loc))
+    where = unravelled(loops, place, a.shape)
+
+    def stored(dest: Value, step: Value) -> Stored:
+        new = loops.body.cast(loops.body.add(gather.Element.of(held, [turn], r.loc)), a.element)
+        return loops.body.constant(True, I1), loops.body.constant(False, I1), new, where
+
+    r.store(a, loops.scatter(r.read(a), stored))
+
+
+def unravelled(loops: Loops, place: Value, shape: Sequence[Dim]) -> list[Value]:
+    """The indices of an element by its place in C order."""
+    body, found = loops.body, []
+    if not shape:
+        return []
+    for n in reversed(shape[1:]):
+        size = loops.size(n)
+        found.append(body.add(division.RemSI.of(place, size, body.loc)))
+        place = body.add(division.DivSI.of(place, size, body.loc))
+    return [place, *reversed(found)]
+
+
+def put_method(r: Recorder, a: ArrayRef, indices: Any, values: Any, mode: str = "raise") -> None:
+    put(r, a, indices, values, mode)
+
+
+# -- what is not zero
+def nonzero_function(r: Recorder, a: Any) -> tuple[ArrayRef, ...]:
+    """np.nonzero."""
+    ref = asarray(r, a) if isinstance(a, (list, tuple)) else as_array(r, a)
+    if not ref.ndim:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
+    if ref.ndim == 1:
+        return nonzero(r, ref)
+    found = table(r, truth(r, ref), (0, 1))
+    return tuple(last_column(found, axis) for axis in range(ref.ndim))
+
+
+def flatnonzero(r: Recorder, a: Any) -> ArrayRef:
+    """np.flatnonzero."""
+    return nonzero(r, flat_values(r, asarray(r, a)))[0]
+
+
+def argwhere(r: Recorder, a: Any) -> ArrayRef:
+    """np.argwhere: the transpose of a fresh array with a row for each axis."""
+    return table(r, truth(r, asarray(r, a)), (1, 0))
+
+
+def table(r: Recorder, mask: ArrayRef, order: tuple[int, int]) -> ArrayRef:
+    """A row for each True, a column for each axis of the mask."""
+    n = count_of(r, mask)
+    result = ArrayRef(r.new_storage(I64, (n, mask.ndim), order, r.empty(I64, (n, mask.ndim), order)))
+    for axis in range(mask.ndim):
+        loops, target = Loops(r, mask.shape), last_column(result, axis)
+        here, place = loops.along(mask, range(mask.ndim)), loops.body.index(axis)
+        r.store(target, loops.scatter(r.read(target), in_turn(here, place)))
+    return result
+
+
+def in_turn(here: Value, value: Value) -> Callable[[Value, Value], Stored]:
+    """Where `here` is true, one after the other."""
+    return lambda held, step: (here, here, value, [step])
+
+
+def compress(r: Recorder, condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    """np.compress: a mask along one axis, which may be shorter than the axis."""
+    into, mask = out_of(r, out), truth(r, asarray(r, condition))
+    if mask.ndim != 1:
+        raise ValueError("condition must be a 1-d array")
+    ref, axis = along_or_flat(r, as_array(r, a), axis)
+    k = axis_of(r, axis, ref.ndim)
+    picked = nonzero(r, mask)[0]
+    at = Advanced(ref, (picked,), (k,), k, ref, ())
+    check_taker(r, into, ref, (*ref.shape[:k], picked.shape[0], *ref.shape[k + 1 :]))
+    return taken(r, gathered(r, at, none_checked(at, checked), order=range(ref.ndim)), into)
+
+
+def compress_method(r: Recorder, a: ArrayRef, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    return compress(r, condition, a, axis, out)
+
+
+def extract(r: Recorder, condition: Any, arr: Any) -> ArrayRef:
+    """np.extract: what stands where the condition is not zero, both laid out flat."""
+    mask, ref = flat_values(r, truth(r, asarray(r, condition))), flat_values(r, asarray(r, arr))
+    picked = nonzero(r, mask)[0]
+    return gathered(r, Advanced(ref, (picked,), (0,), 0, ref, ()), order=(0,))
+
+
+def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
+    """np.place: the values, over and over, to where the mask is not zero."""
+    if not isinstance(arr, ArrayRef):
+        raise TypeError(f"argument 1 must be numpy.ndarray, not {type(arr).__name__}")
+    r.check_writable(arr)
+    where = truth(r, asarray(r, mask))
+    same_elements(r, arr, where, "place: mask and data must be the same size")
+    given = flat_values(r, values_for(r, arr, vals, "safe"))
+    require_some(r, given, where)
+    spread(r, arr, where, given, by_count=True)
+
+
+def putmask(r: Recorder, a: Any, mask: Any, values: Any) -> None:
+    """np.putmask: each element of the values, over and over, where the mask is not zero there."""
+    if not isinstance(a, ArrayRef):
+        raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
+    r.check_writable(a)
+    where = truth(r, asarray(r, mask))
+    same_elements(r, a, where, "putmask: mask and data must be the same size")
+    given = flat_values(r, values_for(r, a, values, "safe"))
+    if given.shape[0] == 0:
+        return
+    spread(r, a, where, given, by_count=False)
+
+
+def values_for(r: Recorder, a: ArrayRef, given: Any, casting: Literal["safe", "unsafe"]) -> ArrayRef:
+    """Values that are stored into an array: others are cast by that rule, numbers must fit."""
+    if isinstance(given, ArrayRef):
+        if not np.can_cast(given.dtype, a.dtype, casting):
+            rule = f"according to the rule '{casting}'"
+            raise TypeError(f"Cannot cast array data from {given.dtype!r} to {a.dtype!r} {rule}")
+        return given
+    if not isinstance(given, (list, tuple)):
+        check_number(r, given, a)
+    return asarray(r, given)
+
+
+def same_elements(r: Recorder, a: ArrayRef, mask: ArrayRef, message: str) -> None:
+    r.require_equal(product(a.shape), product(mask.shape), "ValueError", message)
+
+
+def require_some(r: Recorder, given: ArrayRef, mask: ArrayRef) -> None:
+    """ValueError where there is something to store, and nothing to store there."""
+    if given.shape[0] == 0:
+        none = r.compare("eq", count_of(r, mask), 0)
+        r.check(none, "ValueError", "Cannot insert from an empty array!")
+
+
+def spread(r: Recorder, a: ArrayRef, mask: ArrayRef, given: ArrayRef, by_count: bool) -> None:
+    """The elements of a vector over and over: one for each True of the mask, or for each element of it."""
+    r.check_writable(a)
+    if mask.ndim != a.ndim:
+        mask = reshaped(r, mask, a.shape)
+    if given.shape[0] == 0:
+        return
+    loops = Loops(r, a.shape)
+    here, held = loops.along(mask, range(a.ndim)), loops.whole(given)
+    size = loops.size(given.shape[0])
+    here_place = [loops.loop(d) for d in range(a.ndim)]
+    total = loops.loop(0)
+    for d in range(1, a.ndim):
+        total = loops.body.add(arith.MulI.of(total, loops.size(a.shape[d]), r.loc))
+        total = loops.body.add(arith.AddI.of(total, loops.loop(d), r.loc))
+
+    def stored(dest: Value, step: Value) -> Stored:
+        body = loops.body
+        turn = body.add(division.RemSI.of(step if by_count else total, size, r.loc))
+        return here, here, body.cast(body.add(gather.Element.of(held, [turn], r.loc)), a.element), here_place
+
+    r.store(a, loops.scatter(r.read(a), stored))
+
+
+# -- index arrays
+def ix_(r: Recorder, *args: Any) -> tuple[Any, ...]:
+    """np.ix_: each sequence along an axis of its own."""
+    out: list[Any] = []
+    for k, x in enumerate(args):
+        ref = arrays_in(r, x) if isinstance(x, list) else asarray(r, x)
+        if ref.ndim != 1:
+            raise ValueError("Cross index must be 1 dimensional")
+        if ref.element is I1:
+            ref = nonzero(r, ref)[0]
+        index = tuple(slice(None) if a == k else None for a in range(len(args)))
+        out.append(read_item(r, ref, index))
+    return tuple(out)
+
+
+def unravel_index(r: Recorder, indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
+    """np.unravel_index; ValueError for an index that the shape does not have."""
+    if isinstance(indices, (list, tuple)) and not indices:
+        raise TypeError("indices must be integral: the provided empty sequence was inferred as float")
+    if order not in ("C", "F"):
+        raise ValueError("only 'C' or 'F' order is permitted")
+    sizes = shape_arg(r, shape)
+    rest: Any = asarray(r, indices) if isinstance(indices, (list, tuple)) else indices
+    if np.dtype(weak_type(rest)).kind not in "biu":
+        raise TypeError("only int indices permitted")
+    if not sizes and isinstance(rest, ArrayRef) and rest.ndim:
+        raise ValueError("multiple indices are not supported for 0d arrays")
+    rest = converted(r, rest, I64)
+    total = as_int_value(product(sizes))
+    require_below(r, rest, total)
+    if not sizes:
+        return ()
+    found: list[Any] = []
+    for n in [sizes[d] for d in (reversed(range(1, len(sizes))) if order == "C" else range(len(sizes) - 1))]:
+        size = as_int_value(n)
+        found.append(elementwise(r, np.remainder, [rest, size], called=True))
+        rest = elementwise(r, np.floor_divide, [rest, size], called=True)
+    found.append(rest)
+    found = found[::-1] if order == "C" else found
+    if not isinstance(rest, ArrayRef):
+        return tuple(found)
+    made = filled(r, (*rest.shape, len(found)), I64, None, (*result_order([rest], rest.ndim), rest.ndim))
+    columns = [last_column(made, k) for k in range(len(found))]
+    for target, x in zip(columns, found):
+        store_view(r, target, x)
+    return tuple(columns)
+
+
+def converted(r: Recorder, x: Any, element: ScalarType) -> ArrayRef | NpScalar:
+    """An array without axes counts as a number."""
+    if isinstance(x, ArrayRef) and x.ndim:
+        return x if x.element is element else copy_of(r, x, element, k_order(x))
+    x = NpScalar(r.load(x, ()), x.element) if isinstance(x, ArrayRef) else x
+    return NpScalar(scalar_value(r, x, element), element)
+
+
+def last_column(ref: ArrayRef, k: int) -> ArrayRef:
+    last = ref.ndim - 1
+    return ref.derive(lambda view: view.narrow(last, k, 1, 1).drop(last))
+
+
+def require_below(r: Recorder, index: Any, total: Any) -> None:
+    """ValueError unless every index is at least 0 and below the number of elements."""
+    low = elementwise(r, np.greater_equal, [index, 0], called=True)
+    ok = elementwise(r, np.logical_and, [low, elementwise(r, np.less, [index, total], called=True)], called=True)
+    if isinstance(ok, ArrayRef):
+        ok = reduce(r, np.logical_and, ok)
+    if isinstance(ok, NpScalar):
+        r.check(ok.value, "ValueError", "index is out of bounds for array with this number of elements")
+    elif not ok:
+        r.fail("ValueError", "index is out of bounds for array with this number of elements")
+
+
+def ufunc_at(r: Recorder, ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) -> None:
+    """`ufunc.at`: in place, one index after the other, so that what occurs twice is done twice."""
+    if not isinstance(a, ArrayRef):
+        raise TypeError("first operand must be array")
+    if ufunc.nin > 2 or ufunc.nout != 1:
+        raise ValueError("Only unary and binary ufuncs supported at this time")
+    if (b is None) != (ufunc.nin == 1):
+        needs = "second operand needed for ufunc"
+        raise ValueError(needs if b is None else "second operand provided when ufunc is unary")
+    given = asarray(r, b) if isinstance(b, (list, tuple)) else b if b is None else strong(r, b)
+    dtypes = loop_dtypes(ufunc, tuple(weak_type(x) for x in ([a] if given is None else [a, given])))
+    r.check_writable(a)
+    if ufunc is np.power and given is not None and dtypes[1].kind == "i" and is_advanced(indices):
+        check_exponent(r, given, [x for x in (indices,) if isinstance(x, ArrayRef)])
+    if not is_advanced(indices):
+        picked = read_item(r, a, indices)
+        operands = [picked] if given is None else [picked, given]
+        if isinstance(picked, ArrayRef):
+            elementwise(r, ufunc, operands, into=picked, casting="unsafe", called=True)
+        else:
+            new = scalar_value(r, elementwise(r, ufunc, operands, called=True), a.element)  # converted whatever it is
+            store(r, a, indices, NpScalar(new, a.element))
+        return
+    types = [scalar_type(d) for d in dtypes[:-1]]
+    at = without_masks(r, advanced_index(r, a, arrays_in(r, indices)))
+
+    def combine(body: Body, held: Value, value: Value) -> Value:
+        args = [body.cast(held, types[0])] + ([] if given is None else [body.cast(value, types[1])])
+        return body.cast(apply_rule(ufunc, body, args, dtypes), a.element)
+
+    scattered(r, at, given, combine)
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.take: take, np.take_along_axis: take_along_axis, np.put: put, np.put_along_axis: put_along_axis,
+    np.nonzero: nonzero_function, np.flatnonzero: flatnonzero, np.argwhere: argwhere, np.compress: compress,
+    np.extract: extract, np.place: place, np.putmask: putmask, np.ix_: ix_, np.unravel_index: unravel_index,
+}  # fmt: skip
+METHODS: dict[str, Callable[..., Any]] = {
+    "take": take_method, "put": put_method, "nonzero": nonzero_function, "compress": compress_method,
+}  # fmt: skip

@@ -1,0 +1,144 @@
+"""np.searchsorted, and np.bincount: places in a sorted vector, counts at places.
+
+The bisection is an op of a body, so what is looked up may be computed there and the place be used there. Sources:
+numpy/_core/src/multiarray/item_selection.c (PyArray_SearchSorted), numpy/lib/_function_base_impl.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.creation import arange, asarray
+from tracebuf.frontends.numpy.arrays.indexing import as_int
+from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled
+from tracebuf.frontends.numpy.arrays.shapes import broadcast_to
+from tracebuf.frontends.numpy.functions.indices.gathers import Loops, gathered, scattered
+from tracebuf.frontends.numpy.functions.indices.index_arrays import Advanced
+from tracebuf.frontends.numpy.functions.reductions.reduce import reduce
+from tracebuf.frontends.numpy.functions.reductions.running import accumulate
+from tracebuf.frontends.numpy.numbers.scalars import as_int_value
+from tracebuf.frontends.numpy.numbers.ufuncs import Body, supported
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, add, dim_max
+from tracebuf.ir.types import F64, I64, INDEX
+from tracebuf.ops.arrays import gather
+from tracebuf.ops.scalars import arith
+
+
+def searchsorted(r: Recorder, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    """np.searchsorted."""
+    if side not in ("left", "right", "l", "r"):
+        raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
+    vector, wanted = asarray(r, a), asarray(r, v) if isinstance(v, (list, tuple)) else as_array(r, v)
+    if vector.ndim != 1:
+        raise wrong_depth(vector)
+    element = supported(np.promote_types(vector.dtype, wanted.dtype), "np.searchsorted of these", r.loc)
+    if element.is_complex:
+        raise UnsupportedError("np.searchsorted among complex numbers", location=r.loc, instead="search among z.real")
+    if sorter is not None:
+        vector = sorted_by(r, vector, asarray(r, sorter))
+    if vector.element is not element:
+        vector = copy_of(r, vector, element, (0,))
+    alone = not wanted.ndim
+    values = wanted.derive(lambda view: view.new_axis(0)) if alone else wanted
+    loops = Loops(r, values.shape)
+    here = loops.body.cast(loops.read(values, 0, values.shape), element)
+    place = loops.body.add(gather.SortedPlace.of(loops.whole(vector), here, side[0] == "r", r.loc))
+    result = loops.generic(r.empty(I64, values.shape), loops.body.add(arith.IndexCast.of(place, I64, r.loc)))
+    found = ArrayRef(r.new_storage(I64, values.shape, range(values.ndim), result))
+    return NpScalar(r.load(found, (0,)), I64) if alone else found
+
+
+def wrong_depth(a: ArrayRef) -> ValueError:
+    return ValueError(f"object {'too deep' if a.ndim else 'of too small depth'} for desired array")
+
+
+def sorted_by(r: Recorder, vector: ArrayRef, sorter: ArrayRef) -> ArrayRef:
+    """The vector in the order that `sorter` says."""
+    if sorter.ndim != 1 or not np.can_cast(sorter.dtype, np.intp, "safe"):
+        raise TypeError("sorter must only contain integers")
+    r.require_equal(sorter.shape[0], vector.shape[0], "ValueError", "sorter.size must equal a.size")
+    return gathered(r, Advanced(vector, (sorter,), (0,), 0, vector, ()), order=(0,))
+
+
+def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) -> ArrayRef:
+    """np.bincount: a count, or the sum of the weights, for each of the numbers from 0 on; as long as the largest."""
+    numbers = asarray(r, x)
+    if numbers.ndim != 1:
+        raise wrong_depth(numbers)
+    if numbers.dtype.kind not in "biu" and numbers.shape[0] != 0:
+        text = f"Cannot cast array data from {numbers.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
+        raise TypeError(text)
+    if (least := as_int(r, minlength)) is None:
+        raise TypeError(f"'{type(minlength).__name__}' object cannot be interpreted as an integer")
+    r.require_nonneg(least, "ValueError", "'minlength' must not be negative")
+    length = dim_max(largest(r, numbers), least)
+    if weights is None or numbers.shape[0] == 0:
+        counts = filled(r, (length,), I64, 0)
+        scattered(r, at_numbers(counts, numbers), np.int64(1), plus_integer)
+        return counts
+    given = asarray(r, weights)
+    if given.ndim != 1:
+        raise wrong_depth(given)
+    if not np.can_cast(given.dtype, np.float64, "safe"):
+        text = f"Cannot cast array data from {given.dtype!r} to dtype('float64') according to the rule 'safe'"
+        raise TypeError(text)
+    r.require_equal(given.shape[0], numbers.shape[0], "ValueError", "The weights and list don't have the same length.")
+    sums = filled(r, (length,), F64, 0.0)
+    scattered(r, at_numbers(sums, numbers), given, plus_float)
+    return sums
+
+
+def at_numbers(into: ArrayRef, numbers: ArrayRef) -> Advanced:
+    return Advanced(into, (numbers,), (0,), 0, into, ())
+
+
+def plus_integer(body: Body, held: Value, value: Value) -> Value:
+    return body.add(arith.AddI.of(held, value, body.loc))
+
+
+def plus_float(body: Body, held: Value, value: Value) -> Value:
+    return body.add(arith.AddF.of(held, body.cast(value, F64), body.loc))
+
+
+def largest(r: Recorder, numbers: ArrayRef) -> Dim:
+    """One more than the largest number, 0 where there is none; ValueError for a negative one."""
+    top = reduce(r, np.maximum, numbers, None, np.intp, None, False, -1)
+    low = reduce(r, np.minimum, numbers, None, np.intp, None, False, 0)
+    assert isinstance(top, NpScalar) and isinstance(low, NpScalar)
+    ok = r.add(arith.CmpI.of("sge", low.value, r.constant(0, I64), r.loc)).result
+    r.check(ok, "ValueError", "'list' argument must have no negative elements")
+    value = r.add(arith.IndexCast.of(top.value, INDEX, r.loc)).result
+    return add(r.symbol(value, f"n{len(r.func.symbols)}", -1, 2**40), 1)
+
+
+def repeat_each(r: Recorder, ref: ArrayRef, counts: ArrayRef, axis: int) -> ArrayRef:
+    """np.repeat by a count for each place of an axis: the places are looked up in the running sums of the counts."""
+    if counts.ndim != 1:
+        raise wrong_depth(counts)
+    if not np.can_cast(counts.dtype, np.intp, "safe"):
+        text = f"Cannot cast array data from {counts.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
+        raise TypeError(text)
+    if counts.shape[0] == 1:
+        counts = as_array(r, broadcast_to(r, counts, (as_int_value(ref.shape[axis]),)))
+    message = "operands could not be broadcast together with shapes"
+    r.require_equal(counts.shape[0], ref.shape[axis], "ValueError", message)
+    low = reduce(r, np.minimum, counts, None, np.intp, None, False, 0)
+    total = reduce(r, np.add, counts, None, np.intp)
+    assert isinstance(low, NpScalar) and isinstance(total, NpScalar)
+    ok = r.add(arith.CmpI.of("sge", low.value, r.constant(0, I64), r.loc)).result
+    r.check(ok, "ValueError", "repeats may not contain negative values.")
+    size = r.symbol(r.add(arith.IndexCast.of(total.value, INDEX, r.loc)).result, f"n{len(r.func.symbols)}", 0, 2**40)
+    ends = accumulate(r, np.add, counts, 0, np.intp)
+    places = searchsorted(r, ends, arange(r, as_int_value(size)), "right")
+    return gathered(r, Advanced(ref, (places,), (axis,), axis, ref, ()), order=range(ref.ndim))
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {np.searchsorted: searchsorted, np.bincount: bincount}
+METHODS: dict[str, Callable[..., Any]] = {"searchsorted": searchsorted}

@@ -1,0 +1,59 @@
+"""`a[index]`, `a[index] = value` and `a[index] += value` of the user's program, whatever the index is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.frontends.numpy.arrays.creation import asarray
+from tracebuf.frontends.numpy.arrays.indexing import read_item, store_item
+from tracebuf.frontends.numpy.arrays.new_arrays import filled
+from tracebuf.frontends.numpy.functions.indices.index_arrays import advanced_index, is_advanced
+from tracebuf.frontends.numpy.functions.indices.masks import mask_view, read_advanced, store_advanced
+from tracebuf.frontends.numpy.numbers.ufuncs import Operand
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, storages_of
+from tracebuf.ir.core import Value
+from tracebuf.ir.types import I1, I64
+
+__all__ = ["is_advanced", "masked", "read", "state", "store"]
+
+
+def arrays_in(r: Recorder, index: Any) -> Any:
+    """The index with arrays for lists of numbers, and for tuples in it."""
+    if isinstance(index, tuple):
+        return tuple(arrays_in(r, list(i) if isinstance(i, tuple) else i) for i in index)
+    if isinstance(index, (list, np.ndarray)):
+        return filled(r, (0,), I64, None) if isinstance(index, list) and not index else asarray(r, index)
+    return index
+
+
+def state(r: Recorder, ref: ArrayRef, index: Any) -> list[Value]:
+    """The values of the storages that the array and the arrays of the index are in."""
+    items = index if isinstance(index, tuple) else (index,)
+    refs = [ref, *(i for i in items if isinstance(i, ArrayRef))]
+    return [r.value(s) for ref in refs for s in storages_of(ref)]
+
+
+def masked(r: Recorder, ref: ArrayRef, index: Any) -> tuple[ArrayRef, ArrayRef] | None:
+    """What a mask picks from and the mask, as arrays that broadcast; None for an index with other arrays."""
+    at = advanced_index(r, ref, arrays_in(r, index))
+    return mask_view(at) if len(at.arrays) == 1 and at.arrays[0].element is I1 else None
+
+
+def read(r: Recorder, ref: ArrayRef, index: Any) -> ArrayRef | Scalar:
+    """`ref[index]`."""
+    if not is_advanced(index):
+        return read_item(r, ref, index)
+    return read_advanced(r, advanced_index(r, ref, arrays_in(r, index)))
+
+
+def store(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence[Operand]) -> None:
+    """`ref[index] = value`."""
+    if not is_advanced(index):
+        return store_item(r, ref, index, value)
+    r.check_writable(ref)
+    given = asarray(r, list(value)) if isinstance(value, Sequence) else value
+    store_advanced(r, advanced_index(r, ref, arrays_in(r, index)), given)

@@ -1,0 +1,150 @@
+"""np.pad: the array in the middle of a larger one, whose margins are a constant or rows of the array again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.indexing import as_int, check_number, store_view
+from tracebuf.frontends.numpy.arrays.new_arrays import filled, strong
+from tracebuf.frontends.numpy.arrays.reshape import is_dense
+from tracebuf.frontends.numpy.functions.joining.stacking import part
+from tracebuf.frontends.numpy.record.for_each import for_each
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mod, mul, sub
+
+
+def folded(p: Dim, n: Dim, period: Dim) -> Dim:
+    """Where p lands on a line of n rows that goes to and fro with a period."""
+    q = mod(p, period)
+    return dim_min(q, sub(sub(period, q), 1) if period == mul(n, 2) else sub(period, q))
+
+
+@dataclass(frozen=True)
+class Mode:
+    """How rows are continued. `row(p, n)`: which of n rows stands at place p. As long as a margin is at most `reach(n)`
+    wide, its rows are rows of the middle in turn: `before(n, w)` and `after(n)` are the first ones, `step` apart."""
+
+    row: Callable[[Dim, Dim], Dim]
+    reach: Callable[[Dim], Dim]
+    before: Callable[[Dim, Dim], Dim]
+    after: Callable[[Dim], Dim]
+    step: int
+
+
+MODES = {
+    "wrap": Mode(mod, lambda n: n, sub, lambda n: 0, 1),
+    "symmetric": Mode(
+        lambda p, n: folded(p, n, mul(n, 2)), lambda n: n, lambda n, w: sub(w, 1), lambda n: sub(n, 1), -1
+    ),
+    "reflect": Mode(
+        lambda p, n: folded(p, n, dim_max(sub(mul(n, 2), 2), 1)),
+        lambda n: sub(n, 1), lambda n, w: w, lambda n: sub(n, 2), -1,
+    ),
+}  # fmt: skip
+
+
+def pad_rows(r: Recorder, ref: ArrayRef, pad_width: Any, mode: str, constants: Any = 0) -> ArrayRef:
+    """np.pad: the middle is stored; then the margins of one axis after the other."""
+    if mode not in ("constant", "empty", "edge", *MODES):
+        raise ValueError(f"mode '{mode}' is not supported")
+    widths = pad_widths(r, pad_width, ref.ndim)
+    if isinstance(constants, ArrayRef) and constants.ndim:
+        raise UnsupportedError("an array of constants to pad with", location=r.loc, instead="pass a tuple of numbers")
+    shape = [add(add(before, n), after) for n, (before, after) in zip(ref.shape, widths)]
+    one = mode == "constant" and not isinstance(constants, (list, tuple))
+    if one:
+        constants = strong(r, constants)  # an array first, as pairs are that are no more than one
+        check_number(r, constants, ref)
+    axes = range(ref.ndim)
+    columns = not is_dense(r, ref, axes) and is_dense(r, ref, axes[::-1])
+    result = filled(r, shape, ref.element, constants if one else None, axes[::-1] if columns else axes)
+    middle = result
+    for axis, (before, _) in enumerate(widths):
+        middle = part(middle, axis, before, ref.shape[axis])
+    store_view(r, middle, ref)
+    if mode == "constant" and not one:
+        few = not isinstance(constants[0], (list, tuple)) or len(constants) == 1
+        for axis, pair in enumerate(pairs_of(r, constants, ref.ndim)):
+            for margin, value in zip(margins(result, axis, ref.shape[axis], widths), pair):
+                store_view(r, margin, strong(r, value) if few else value)
+    elif mode not in ("constant", "empty"):
+        for axis in range(ref.ndim):
+            continue_rows(r, result, axis, ref.shape[axis], widths, mode)
+    return result
+
+
+def pairs_of(r: Recorder, x: Any, ndim: int) -> list[tuple[Any, Any]]:
+    """(before, after) for each axis, of a number, a pair, pairs, or a dict of some axes."""
+    if isinstance(x, dict):
+        given = [x.get(k, x.get(k - ndim, 0)) for k in range(ndim)]
+        x = [p if isinstance(p, (tuple, list)) else (p, p) for p in given]
+    pairs = x if isinstance(x, (tuple, list)) else (x,)
+    if all(isinstance(p, (tuple, list)) for p in pairs):
+        pairs = [tuple(p) * (2 if len(p) == 1 else 1) for p in pairs]
+        pairs = pairs * ndim if len(pairs) == 1 else pairs
+    else:
+        pairs = [tuple(pairs) * (2 if len(pairs) == 1 else 1)] * ndim
+    if len(pairs) != ndim or any(len(p) != 2 for p in pairs):
+        raise ValueError(f"operands could not be broadcast together with remapped shapes to ({ndim},2)")
+    return pairs
+
+
+def middle_along(result: ArrayRef, axis: int, widths: Sequence[tuple[Dim, Dim]]) -> ArrayRef:
+    """The whole extent of the axes up to one, and the middle of those behind."""
+    for other in range(axis + 1, result.ndim):
+        first, last = widths[other]
+        result = part(result, other, first, sub(sub(result.shape[other], first), last))
+    return result
+
+
+def margins(result: ArrayRef, axis: int, n: Dim, widths: Sequence[tuple[Dim, Dim]]) -> tuple[ArrayRef, ArrayRef]:
+    inner, (before, after) = middle_along(result, axis, widths), widths[axis]
+    return part(inner, axis, 0, before), part(inner, axis, add(before, n), after)
+
+
+def continue_rows(
+    r: Recorder, result: ArrayRef, axis: int, n: Dim, widths: Sequence[tuple[Dim, Dim]], mode: str
+) -> None:
+    """Stores the margins of one axis, over the whole extent of the axes before it and the middle of those behind."""
+    inner, (before, after) = middle_along(result, axis, widths), widths[axis]
+    middle = part(inner, axis, before, n)
+    message = f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+    for w, start in ((before, 0), (after, add(before, n))):
+        if r.ask_nonneg(sub(w, 1)) is not False:
+            r.require_nonneg(sub(n, 1), "ValueError", message)
+            store_margin(r, part(inner, axis, start, w), middle, axis, mode, start == 0)
+
+
+def store_margin(r: Recorder, margin: ArrayRef, middle: ArrayRef, axis: int, mode: str, left: bool) -> None:
+    """One margin: of one row, of rows in turn, or (where it is wider than the middle has rows) row by row."""
+    n, w = middle.shape[axis], margin.shape[axis]
+    if mode == "edge":
+        store_view(r, margin, part(middle, axis, 0 if left else sub(n, 1), 1))
+        return
+    m = MODES[mode]
+    if r.ask_nonneg(sub(m.reach(n), w)):
+        store_view(r, margin, part(middle, axis, m.before(n, w) if left else m.after(n), w, m.step))
+        return
+
+    def one(k: Dim) -> None:
+        place = sub(k, w) if left else add(n, k)
+        store_view(r, part(margin, axis, k, 1), part(middle, axis, m.row(place, n), 1))
+
+    for_each(r, 0, w, one)
+
+
+def pad_widths(r: Recorder, width: Any, ndim: int) -> list[tuple[Dim, Dim]]:
+    """(before, after) for each axis."""
+    found = []
+    for pair in pairs_of(r, width, ndim):
+        sizes = [as_int(r, n) for n in pair]
+        if any(n is None for n in sizes):
+            raise TypeError("`pad_width` must be of integral type.")
+        for n in sizes:
+            r.require_nonneg(n, "ValueError", "index can't contain negative values")  # type: ignore[arg-type]
+        found.append(tuple(sizes))
+    return found  # type: ignore[return-value]

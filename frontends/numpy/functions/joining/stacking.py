@@ -1,0 +1,327 @@
+"""Arrays put together from parts of others: concatenate, stack, roll, repeat, tile, diff."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from operator import methodcaller
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.creation import asarray
+from tracebuf.frontends.numpy.arrays.indexing import as_int, store_view
+from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled, k_order
+from tracebuf.frontends.numpy.arrays.reshape import flat_values, reshape, whole_number
+from tracebuf.frontends.numpy.arrays.shapes import broadcast_to, unstack
+from tracebuf.frontends.numpy.functions.indices.sorted_indices import repeat_each
+from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, axis_of
+from tracebuf.frontends.numpy.numbers.scalars import as_int_value
+from tracebuf.frontends.numpy.numbers.ufuncs import convert_to, elementwise, out_of, supported
+from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, in_turn, storages_of
+from tracebuf.ir.dims import Dim, add, dim_max, mod, mul, sub
+
+
+def part(ref: ArrayRef, axis: int, start: Dim, size: Dim, step: int = 1) -> ArrayRef:
+    """ref[..., start : start + step * size : step, ...] along an axis; it must be inside."""
+    return ref.derive(lambda view: view.narrow(axis, start, step, size))
+
+
+def arrays_of(r: Recorder, items: Any, what: str = "concatenate") -> list[ArrayRef]:
+    """A sequence of arrays; of an array, what stands along its first axis."""
+    if isinstance(items, ArrayRef) and items.ndim:
+        items = unstack(r, items)
+    if not isinstance(items, (list, tuple)):
+        reason = "the arrays to join are not a tuple or list"
+        raise UnsupportedError(reason, location=r.loc, instead="write (a[0], a[1])")
+    if not items:
+        raise ValueError(f"need at least one array to {what}")
+    return [as_array(r, i) for i in items]
+
+
+@dataclass(frozen=True)
+class Into:
+    """The optional parameters of functions that join arrays: where the result goes, or its dtype."""
+
+    out: Any = None
+    dtype: Any = None
+    casting: str | None = "same_kind"
+
+
+PLAIN = Into()
+
+
+def concatenate(
+    r: Recorder, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
+) -> Any:
+    """np.concatenate: a fresh array, its axes in the order they have in all of the parts."""
+    refs, into = arrays_of(r, arrays), Into(out, dtype, casting)
+    if axis is None:
+        return joined(r, [flat_values(r, x) for x in refs], 0, into)
+    if any(x.ndim == 0 for x in refs):
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    return joined(r, refs, axis_of(r, axis, refs[0].ndim), into)
+
+
+def joined(r: Recorder, refs: Sequence[ArrayRef], axis: int, into: Into = PLAIN) -> ArrayRef:
+    """The arrays one after another along an axis."""
+    first = refs[0]
+    if into.out is not None and into.dtype is not None:
+        raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
+    for x in refs[1:]:
+        if x.ndim != first.ndim:
+            raise ValueError("all the input array dimensions must match exactly: their numbers differ")
+        text, values = shape_text([first.shape, x.shape])
+        for k, (m, n) in enumerate(zip(first.shape, x.shape)):
+            if k != axis:
+                message = f"all the input array dimensions except for the concatenation axis must match exactly: {text}"
+                r.require_equal(m, n, "ValueError", message, values)
+    total: Dim = 0
+    for x in refs:
+        total = add(total, x.shape[axis])
+    shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
+    result = destination(r, refs, shape, into)
+    for x in refs:
+        if not np.can_cast(x.dtype, result.dtype, into.casting or "unsafe"):  # type: ignore[arg-type]
+            rule = f"according to the rule '{into.casting}'"
+            raise TypeError(f"Cannot cast array data from {x.dtype!r} to {result.dtype!r} {rule}")
+    start: Dim = 0
+    for x in refs:
+        store_view(r, part(result, axis, start, x.shape[axis]), x)
+        start = add(start, x.shape[axis])
+    return result
+
+
+def destination(r: Recorder, refs: Sequence[ArrayRef], shape: tuple[Dim, ...], into: Into) -> ArrayRef:
+    """`out=`, which must have the shape, or a fresh array."""
+    if (out := out_of(r, into.out)) is not None:
+        if out.ndim != len(shape):
+            raise ValueError("Output array has wrong dimensionality")
+        for m, n in zip(out.shape, shape):
+            r.require_equal(m, n, "ValueError", "Output array is the wrong shape")
+        r.check_writable(out)
+        if any(s in storages_of(out) for x in refs for s in storages_of(x)):
+            what = "np.concatenate into an array that it also reads"
+            raise UnsupportedError(what, location=r.loc, instead="out[...] = np.concatenate((a, b))")
+        return out
+    wanted = np.result_type(*(x.dtype for x in refs)) if into.dtype is None else np.dtype(into.dtype)
+    element, ndim = supported(wanted, "the array", r.loc), len(shape)
+    order = order_in_memory(refs, ndim)
+    if order != tuple(range(ndim)):  # axes of size 1 have no say in it
+        order = order_in_memory([known_ones(r, x) for x in refs], ndim)
+    return filled(r, shape, element, None, order)
+
+
+def order_in_memory(refs: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:
+    """The axes, outermost first, as PyArray_CreateMultiSortedStridePerm sorts them: those of a repeated axis, and of an
+    array without elements, are of stride 0."""
+
+    def further_in(ref: ArrayRef, k: int) -> tuple[float, ...]:
+        rank = None if any(n == 0 for n in ref.shape) else ref.stride_rank(k)
+        return (float("inf"),) if rank is None else rank
+
+    perm: list[int] = []
+    for axis in range(ndim):
+        place = len(perm)
+        for i in reversed(range(len(perm))):
+            longer = [x for x in refs if x.shape[axis] != 1 and x.shape[perm[i]] != 1]
+            swaps = [further_in(x, axis) < further_in(x, perm[i]) for x in longer]
+            if swaps and not all(swaps):
+                break
+            place = i if swaps else place
+        perm.insert(place, axis)
+    return tuple(perm)
+
+
+def known_ones(r: Recorder, ref: ArrayRef) -> ArrayRef:
+    """The array with those of its sizes that are 1 known to be, by guards (rule S6)."""
+    sizes = tuple(1 if r.ask_equal(d, 1) is True else d for d in ref.shape)
+    return ref.derive(lambda view: replace(view, sizes=sizes))
+
+
+def stack(
+    r: Recorder, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
+) -> Any:
+    """np.stack: along a new axis."""
+    refs = arrays_of(r, arrays, "stack")
+    for x in refs[1:]:
+        if x.ndim != refs[0].ndim:
+            raise ValueError("all input arrays must have the same shape")
+        for m, n in zip(refs[0].shape, x.shape):
+            r.require_equal(m, n, "ValueError", "all input arrays must have the same shape")
+    place = axis_of(r, axis, refs[0].ndim + 1)
+    return joined(r, [x.derive(lambda view: view.new_axis(place)) for x in refs], place, Into(out, dtype, casting))
+
+
+def at_least(ref: ArrayRef, ndim: int) -> ArrayRef:
+    """With new axes in front."""
+    while ref.ndim < ndim:
+        ref = ref.derive(lambda view: view.new_axis(0))
+    return ref
+
+
+def hstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+    refs = [at_least(x, 1) for x in arrays_of(r, tup)]
+    return joined(r, refs, 0 if refs[0].ndim == 1 else 1, Into(None, dtype, casting))
+
+
+def vstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+    return joined(r, [at_least(x, 2) for x in arrays_of(r, tup)], 0, Into(None, dtype, casting))
+
+
+def dstack(r: Recorder, tup: Any) -> Any:
+    """Along the third axis."""
+    refs = [at_least(x, 2) for x in arrays_of(r, tup)]
+    return joined(r, [x if x.ndim > 2 else x.derive(lambda view: view.new_axis(2)) for x in refs], 2)
+
+
+def column_stack(r: Recorder, tup: Any) -> Any:
+    """Vectors become columns."""
+    refs = []
+    for x in arrays_of(r, tup):
+        flat = at_least(x, 2)
+        refs.append(flat.derive(lambda view: view.transpose((1, 0))) if x.ndim < 2 else x)
+    return joined(r, refs, 1)
+
+
+def append(r: Recorder, arr: Any, values: Any, axis: Any = None) -> Any:
+    """np.append: np.concatenate, without an axis of all elements."""
+    return concatenate(r, (arr, values), axis)
+
+
+def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE) -> Any:
+    """np.diff: each element minus the one before, n times."""
+    ref, times = as_array(r, a), r.static_int(whole_number(r, n), "how often np.diff is taken")
+    if times == 0:
+        return a
+    if times < 0:
+        raise ValueError(f"order must be non-negative but got {times}")
+    if not ref.ndim:
+        raise ValueError("diff requires input that is at least one dimensional")
+    place = axis_of(r, axis, ref.ndim)
+    parts = [ref if x is a else as_array(r, x) for x in (prepend, a, append) if x is not NO_VALUE]
+    if len(parts) > 1:
+        row = tuple(1 if k == place else as_int_value(n) for k, n in enumerate(ref.shape))
+        ref = joined(r, [x if x.ndim else broadcast_to(r, x, row) for x in parts], place)
+    for _ in range(times):
+        left = r.ask_nonneg(sub(ref.shape[place], 1))
+        size = sub(ref.shape[place], 1) if left else 0
+        if left is None:  # only the run time knows whether there is anything
+            size = r.symbol(r.index(dim_max(sub(ref.shape[place], 1), 0)), f"n{len(r.func.symbols)}", 0)
+        ufunc = np.not_equal if ref.dtype == np.bool_ else np.subtract
+        first = 1 if left else 0 if left is False else sub(ref.shape[place], size)
+        both = [part(ref, place, first, size), part(ref, place, 0, size)]
+        ref = as_array(r, elementwise(r, ufunc, both))
+    return ref
+
+
+def roll(r: Recorder, a: Any, shift: Any, axis: Any = None) -> ArrayRef:
+    """np.roll: along each axis that is rolled, two parts change places."""
+    ref = as_array(r, a)
+    if axis is None:
+        flat = ref if ref.ndim == 1 else flat_values(r, ref)
+        made = roll(r, flat, shift, 0)
+        return made if ref.ndim == 1 else reshape(r, made, tuple(as_int_value(n) for n in ref.shape))
+    shifts: dict[int, Dim] = {}
+    for by, k in pairs_of(r, shift, axis):
+        place = axis_of(r, k, ref.ndim)
+        shifts[place] = add(shifts.get(place, 0), by)
+    result = filled(r, ref.shape, ref.element, None, k_order(ref))
+    halves = []
+    for place, by in shifts.items():
+        n, offset = ref.shape[place], offset_of(r, ref.shape[place], by)
+        rest = sub(n, offset)
+        halves.append([(place, offset, 0, rest), (place, 0, rest, offset)])
+    for chosen in product(*halves):
+        target, source = result, ref
+        for place, to, start, size in chosen:
+            target, source = part(target, place, to, size), part(source, place, start, size)
+        store_view(r, target, source)
+    return result
+
+
+def pairs_of(r: Recorder, shift: Any, axis: Any) -> list[tuple[Dim, Any]]:
+    """The shifts of np.roll, each with its axis: one number goes with several of the other."""
+    shifts, axes = (list(x) if isinstance(x, (tuple, list)) else [x] for x in (shift, axis))
+    if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
+        raise ValueError("shape mismatch: objects cannot be broadcast to a single shape.")
+    count = max(len(shifts), len(axes)) if shifts and axes else 0
+    found: list[tuple[Dim, Any]] = []
+    for k in range(count):
+        by = as_int(r, shifts[k % len(shifts)])
+        if by is None:
+            raise UnsupportedError("np.roll by what is no int", location=r.loc, instead="np.roll(a, int(shift))")
+        found.append((by, axes[k % len(axes)]))
+    return found
+
+
+def offset_of(r: Recorder, n: Dim, by: Dim) -> Dim:
+    """by % n, where the sign and one turn are known; else both numbers become part of the key. A shift that is computed
+    is taken at run time."""
+    if not r.entry_only(by) or not r.entry_only(n):
+        return r.symbol(r.index(mod(by, dim_max(n, 1))), f"i{len(r.func.symbols)}", 0)
+    forward, back = r.ask_nonneg(by), mul(by, -1)
+    if forward and r.ask_nonneg(sub(n, by)):
+        return by
+    if forward is False and r.ask_nonneg(sub(n, back)):
+        return sub(n, back)
+    size = r.static_int(n, "how far np.roll goes around")
+    return r.static_int(by, "the shift of np.roll") % (size or 1)
+
+
+def count_of(r: Recorder, n: Any, what: str) -> Dim:
+    """A number of repetitions."""
+    if isinstance(n, (list, tuple)) and len(n) == 1:
+        (n,) = n
+    if (e := as_int(r, n)) is None:
+        raise UnsupportedError(f"{what} is no int", location=r.loc, instead="use an int, or join the parts")
+    return e
+
+
+def repeat(r: Recorder, a: Any, repeats: Any, axis: Any = None) -> ArrayRef:
+    """np.repeat: each element so many times. One pass over the result, whose axis is two, the inner one repeated."""
+    ref = as_array(r, a)
+    ref = flat_values(r, ref) if axis is None or not ref.ndim else ref
+    place = axis_of(r, 0 if axis is None else axis, ref.ndim)
+    counts = asarray(r, repeats) if isinstance(repeats, (list, tuple)) and len(repeats) != 1 else repeats
+    if isinstance(counts, ArrayRef) and counts.ndim:
+        return repeat_each(r, ref, counts, place)
+    times = count_of(r, repeats, "the number of repeats")
+    r.require_nonneg(times, "ValueError", "repeats may not contain negative values.")
+    before, n, after = ref.shape[:place], ref.shape[place], ref.shape[place + 1 :]
+    spread = ref.derive(lambda view: view.new_axis(place + 1))
+    return repeated(r, spread, (*before, n, times, *after), (*before, mul(n, times), *after))
+
+
+def repeated(r: Recorder, ref: ArrayRef, shape: Sequence[Dim], final: Sequence[Dim]) -> ArrayRef:
+    """A fresh array of a final shape: what is broadcast to another shape of as many elements, in C order."""
+    value = convert_to(r, ref, ref.element, tuple(shape), fresh=True)
+    made = ArrayRef(r.new_storage(ref.element, shape, range(len(shape)), value))
+    return reshape(r, made, tuple(as_int_value(n) for n in final))
+
+
+def tile(r: Recorder, A: Any, reps: Any) -> ArrayRef:
+    """np.tile: the array so many times along each axis. One pass over the result, each of whose axes is two."""
+    given = list(reps) if isinstance(reps, (tuple, list)) else [reps]
+    ref = at_least(as_array(r, A), len(given))
+    times = [1] * (ref.ndim - len(given)) + [count_of(r, n, "the number of tiles") for n in given]
+    if all(r.ask_equal(n, 1) for n in times):
+        return copy_of(r, ref, ref.element, k_order(ref))
+    if any(n == 0 for n in ref.shape):  # of no elements NumPy makes no copy
+        return reshape(r, ref, tuple(as_int_value(mul(n, m)) for n, m in zip(ref.shape, times)))
+    for n in times:
+        r.require_nonneg(n, "ValueError", "repeats may not contain negative values.")
+    spread = ref.derive(in_turn([methodcaller("new_axis", 2 * k) for k in range(ref.ndim)]))
+    shape = [d for pair in zip(times, ref.shape) for d in pair]
+    return repeated(r, spread, shape, [mul(a, b) for a, b in zip(times, ref.shape)])
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.concatenate: concatenate, np.stack: stack, np.hstack: hstack, np.vstack: vstack, np.row_stack: vstack,
+    np.dstack: dstack,
+    np.append: append, np.column_stack: column_stack, np.diff: diff, np.roll: roll, np.repeat: repeat, np.tile: tile,
+}  # fmt: skip

@@ -1,0 +1,161 @@
+"""np.correlate and np.convolve: sums of products of a window that slides.
+
+Where the window lies inside of the longer array, results are made in tiles that stay in the L1 cache: a few taps at a
+time, each times a slice (numpy/_core/src/multiarray/multiarraymodule.c, `_pyarray_correlate`, takes a dot product for
+each result). Where it lies partly outside, each result is a dot product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from operator import methodcaller
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of
+from tracebuf.frontends.numpy.functions.products.matmul import contract, zeros
+from tracebuf.frontends.numpy.numbers.ufuncs import Body, apply_rule, build, elementwise, supported
+from tracebuf.frontends.numpy.record.for_each import at, for_each
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mul, sub
+from tracebuf.ir.types import F16, F32, ScalarType
+
+TILE = 1024
+"""Results in a tile."""
+TAPS = (4, 2, 1)
+"""Taps at a time, as long as there are so many: so often is a result loaded and stored less."""
+MODES = {"valid": 0, "same": 1, "full": 2}
+
+
+def correlate(r: Recorder, a: Any, v: Any, mode: Any = "valid") -> ArrayRef:
+    """np.correlate: the sums of a[n + k] times the conjugate of v[n]."""
+    first, second = vector(r, a), vector(r, v)
+    if second.element.is_complex:
+        second = as_array(r, elementwise(r, np.conjugate, [second]))
+    if at_least_as_long(r, first, second):
+        return slide(r, first, second, mode)
+    return slide(r, second, first, mode, in_reverse=True)
+
+
+def convolve(r: Recorder, a: Any, v: Any, mode: Any = "full") -> ArrayRef:
+    """np.convolve: np.correlate with `v` backwards, without conjugation."""
+    parts = [vector(r, x, name, one=True) for name, x in (("a", a), ("v", v))]
+    longer, shorter = parts if at_least_as_long(r, *parts) else parts[::-1]
+    return slide(r, longer, backwards(shorter), mode)
+
+
+def vector(r: Recorder, x: Any, name: str = "first or second array argument", one: bool = False) -> ArrayRef:
+    """An argument: not empty, with one axis; `one`: a number is an array of one element."""
+    ref = as_array(r, x)
+    if one and not ref.ndim:
+        ref = ref.derive(methodcaller("new_axis", 0))
+    if ref.ndim != 1:
+        raise ValueError(f"object {'too deep' if ref.ndim else 'of too small depth'} for desired array")
+    r.require_nonneg(sub(ref.shape[0], 1), "ValueError", f"{name} cannot be empty")
+    return ref
+
+
+def at_least_as_long(r: Recorder, a: ArrayRef, b: ArrayRef) -> bool:
+    known = r.ask_nonneg(sub(a.shape[0], b.shape[0]))
+    if known is None:
+        reason = "which of two arrays is the longer is only known at run time"
+        raise UnsupportedError(reason, location=r.loc, instead="pass slices whose sizes are known at entry")
+    return known
+
+
+def backwards(ref: ArrayRef) -> ArrayRef:
+    return ref.derive(methodcaller("narrow", 0, sub(ref.shape[0], 1), -1, ref.shape[0]))
+
+
+def part(ref: ArrayRef, start: Dim, size: Dim) -> ArrayRef:
+    return ref.derive(methodcaller("narrow", 0, start, 1, size))
+
+
+def mode_of(mode: Any) -> int:
+    """As NumPy reads it: a word, by its first letter, or a number."""
+    if not isinstance(mode, int):
+        mode = next((k for word, k in MODES.items() if str(mode)[:1] == word[0]), -1)
+    if not 0 <= mode <= 2:
+        raise ValueError("mode must be one of 'valid', 'same', or 'full'")
+    return int(mode)
+
+
+def slide(r: Recorder, a: ArrayRef, v: ArrayRef, mode: Any, in_reverse: bool = False) -> ArrayRef:
+    """The sums of products of `v` at all places along `a`, which is at least as long."""
+    kind, (n,), (m,) = mode_of(mode), a.shape, v.shape
+    left: Dim = (0, floordiv(m, 2), sub(m, 1))[kind]
+    right: Dim = (0, sub(sub(m, 1), left), sub(m, 1))[kind]
+    inside = add(sub(n, m), 1)
+    wanted = supported(np.result_type(a.dtype, v.dtype), "this product", r.loc)
+    element = F32 if wanted is F16 else wanted
+    shape = (r.facts.canon(add(add(left, inside), right)),)
+    result = ArrayRef(r.new_storage(element, shape, (0,), zeros(r, element, shape)))
+    out = backwards(result) if in_reverse else result
+    a, v = (dense(r, x, element) for x in (a, v))
+
+    def before(k: Dim) -> None:
+        size = add(sub(m, left), k)
+        edge(r, at(out, {0: k}), part(a, 0, size), part(v, sub(left, k), size))
+
+    def behind(k: Dim) -> None:
+        size = sub(sub(m, 1), k)
+        edge(r, at(out, {0: add(add(left, inside), k)}), part(a, add(inside, k), size), part(v, 0, size))
+
+    if kind:
+        for_each(r, 0, left, before)
+    in_tiles(r, part(out, left, inside), a, v)
+    if kind:
+        for_each(r, 0, right, behind)
+    return result if element is wanted else copy_of(r, result, wanted, (0,))
+
+
+def dense(r: Recorder, ref: ArrayRef, element: ScalarType) -> ArrayRef:
+    """The array in a type, contiguous: what BLAS takes. NumPy copies where we do."""
+    if ref.element is element and ref.strides == (1,):
+        return ref
+    return copy_of(r, ref, element, (0,))
+
+
+def edge(r: Recorder, target: ArrayRef, a: ArrayRef, v: ArrayRef) -> None:
+    """One result, of as many elements as lie inside."""
+    r.store(target, contract(r, r.read(a), r.read(v), r.read(target)))
+
+
+def in_tiles(r: Recorder, out: ArrayRef, a: ArrayRef, v: ArrayRef) -> None:
+    """out[k] += the sum over j of a[k + j] * v[j], tile by tile."""
+    (n,), (m,), element = out.shape, v.shape, out.element
+
+    def tile(t: Dim) -> None:
+        start = mul(t, TILE)
+        size = r.facts.simplify(dim_min(TILE, sub(n, start)))
+        target = part(out, start, size)
+
+        def taps(first: Dim, count: int) -> None:
+            places = [add(first, j) for j in range(count)]
+            scalars = [NpScalar(r.load(v, (j,)), element) for j in places]
+            slices = [part(a, add(start, j), size) for j in places]
+            operands = [target, *(x for pair in zip(slices, scalars) for x in pair)]
+            build(r, multiply_add, operands, [element] * len(operands), element, target)
+
+        done: Dim = 0
+        for count in TAPS:
+            last = mul(floordiv(m, count), count)
+            for_each(r, floordiv(done, count), floordiv(m, count), lambda q, c=count: taps(mul(q, c), c))  # type: ignore[misc]
+            done = last
+
+    for_each(r, 0, floordiv(add(n, TILE - 1), TILE), tile)
+
+
+def multiply_add(body: Body, args: list[Value]) -> Value:
+    """args[0] + args[1] * args[2] + args[3] * args[4] ..."""
+    loop = (args[0].type.dtype,) * 3  # type: ignore[union-attr]
+    terms = [apply_rule(np.multiply, body, list(args[k : k + 2]), loop) for k in range(1, len(args), 2)]
+    return reduce(lambda x, y: apply_rule(np.add, body, [x, y], loop), [*terms[1:], args[0]], terms[0])
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {np.correlate: correlate, np.convolve: convolve}

@@ -1,0 +1,244 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy._core import _exceptions
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, only, strong
+from tracebuf.frontends.numpy.arrays.reshape import flat_values, is_dense
+from tracebuf.frontends.numpy.functions.host import linalg as host_linalg
+from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, axis_of, power, reduce
+from tracebuf.frontends.numpy.numbers.ufuncs import Body, Operand, convert_to, elementwise, input_of, out_of
+from tracebuf.frontends.numpy.record.broadcasting import broadcast, shape_text
+from tracebuf.frontends.numpy.record.for_each import at, for_all
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, axis_order
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.dims import Dim
+from tracebuf.ir.types import C64, C128, F16, F32, F64, ScalarType, scalar_type
+from tracebuf.ops.arrays import linalg
+
+
+def matmul(r: Recorder, a: Operand, b: Operand, spelling: str, into: ArrayRef | None = None) -> ArrayRef | Scalar:
+    """`a @ b` and np.dot, of integers and bools too. `into`: their `out=`."""
+    if not isinstance(a, ArrayRef) or not isinstance(b, ArrayRef) or not a.ndim or not b.ndim:
+        which = int(isinstance(a, ArrayRef) and a.ndim > 0)
+        r.fail(
+            "ValueError",
+            f"matmul: Input operand {which} does not have enough dimensions (has 0, "
+            "gufunc core with signature "
+            "(n?,k),(k,m?)->(n?,m?) requires 1)",
+        )
+    require_aligned(r, a, b, spelling)
+    wanted = scalar_type(np.result_type(a.dtype, b.dtype))
+    element = F32 if wanted is F16 else wanted  # NumPy adds the products of halves in float32 too
+    if a.ndim <= 2 and b.ndim <= 2:
+        shape = (*a.shape[:-1], *b.shape[1:])
+        value = contract(r, as_element(r, a, element), as_element(r, b, element), zeros(r, element, shape))
+        result = ArrayRef(r.new_storage(element, shape, range(len(shape)), value))
+    else:
+        result = (dots if spelling == "dot" else stacked)(r, a, b, element)
+    result = result if element is wanted else copy_of(r, result, wanted, result.storage.order)
+    if into is not None:
+        return put(r, result, into, spelling)
+    return result if result.ndim else NpScalar(r.load(result, ()), wanted)
+
+
+def require_aligned(r: Recorder, a: ArrayRef, b: ArrayRef, spelling: str) -> None:
+    """ValueError unless the axes that are summed over have one size."""
+    axis = max(b.ndim - 2, 0)
+    inner_a, inner_b = a.shape[-1], b.shape[axis]
+    text, values = shape_text([a.shape, b.shape])
+    if spelling == "dot":
+        first, second = text.split(" ")
+        message = f"shapes {first} and {second} not aligned: {{}} (dim {a.ndim - 1}) != {{}} (dim {axis})"
+        r.require_equal(inner_a, inner_b, "ValueError", message, [*values, inner_a, inner_b])
+        return
+    message = "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature"
+    message += " (n?,k),(k,m?)->(n?,m?) (size {} is different from {})"
+    r.require_equal(inner_a, inner_b, "ValueError", message, [inner_b, inner_a])
+
+
+def zeros(r: Recorder, element: ScalarType, shape: Sequence[Dim], order: Sequence[int] | None = None) -> Value:
+    start = r.constant(element.dtype.type(0).item(), element)
+    return r.add(linalg.Fill.of(start, r.empty(element, shape, order), r.loc)).result
+
+
+def contract(r: Recorder, a: Value, b: Value, out: Value) -> Value:
+    """out + a @ b."""
+    return r.add(linalg.Contraction.of(a, b, out, r.loc)).result
+
+
+def stacked(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> ArrayRef:
+    """np.matmul of stacks of matrices, one after another; their leading axes broadcast, and keep their K-order."""
+    first, second = a.shape[:-2], b.shape[:-2]
+    batch = broadcast(r, [first, second])
+    core = (*a.shape[-2:-1], *b.shape[max(b.ndim - 1, 1) :])
+    axes = [(x, [None] * (len(batch) - n) + list(range(n))) for x, n in ((a, len(first)), (b, len(second)))]
+    order = (*axis_order(axes, len(batch)), *range(len(batch), len(batch) + len(core)))
+    shape = (*batch, *core)
+    result = ArrayRef(r.new_storage(element, shape, order, zeros(r, element, shape, order)))
+    for x in (a, b):
+        for size, wanted in zip(reversed(x.shape[:-2]), reversed(batch)):
+            if size != 1 and not r.facts.equal(size, wanted):
+                reason = "a product of stacks of which one may be repeated, depending on its size"
+                raise UnsupportedError(reason, location=r.loc, instead="loop over the leading axis")
+
+    def one(places: Sequence[Dim]) -> None:
+        parts = []
+        for x in (a, b):
+            mine = places[len(batch) - max(x.ndim - 2, 0) :]
+            where = {axis: 0 if x.shape[axis] == 1 else i for axis, i in enumerate(mine)}
+            parts.append(as_element(r, at(x, where), element))
+        target = at(result, dict(enumerate(places)))
+        r.store(target, contract(r, parts[0], parts[1], r.read(target)))
+
+    for_all(r, batch, one)
+    return result
+
+
+def dots(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> ArrayRef:
+    """np.dot of arrays of more than two axes: the last axis of `a` with the last but one of `b`, each with each."""
+    lead = (a.shape[:-2], b.shape[:-2])
+    shape = (*a.shape[:-1], *b.shape[:-2], *b.shape[max(b.ndim - 1, 1) :])
+    result = ArrayRef(r.new_storage(element, shape, range(len(shape)), zeros(r, element, shape)))
+
+    def one(places: Sequence[Dim]) -> None:
+        left, right = dict(enumerate(places[: len(lead[0])])), dict(enumerate(places[len(lead[0]) :]))
+        parts = [as_element(r, at(x, where), element) for x, where in ((a, left), (b, right))]
+        target = at(result, {**left, **{a.ndim - 1 + axis: i for axis, i in right.items()}})
+        r.store(target, contract(r, parts[0], parts[1], r.read(target)))
+
+    for_all(r, [*lead[0], *lead[1]], one)
+    return result
+
+
+def put(r: Recorder, result: ArrayRef, into: ArrayRef, spelling: str) -> ArrayRef:
+    """A product into `out=`: np.matmul casts as ufuncs do, np.dot wants its very type."""
+    if spelling != "dot":
+        r.check_writable(into)
+    same = into.dtype == result.dtype and into.ndim == result.ndim
+    if spelling == "dot" and not (same and is_dense(r, into, range(into.ndim))):
+        text = "(must have the right type, number of dimensions, and be a C-Array)"
+        raise ValueError(f"output array is not acceptable {text}")
+    if not np.can_cast(result.dtype, into.dtype, "same_kind"):
+        raise _exceptions._UFuncOutputCastingError(np.matmul, "same_kind", result.dtype, into.dtype, 0)
+    if into.ndim > result.ndim:
+        raise UnsupportedError("an `out` of more axes than the product", location=r.loc, instead="out[...] = a @ b")
+    text, values = shape_text([into.shape, result.shape])
+    if into.ndim < result.ndim:
+        raise ValueError("matmul: Output operand 0 does not have enough dimensions")
+    for x, y in zip(into.shape, result.shape):
+        r.require_equal(x, y, "ValueError", f"matmul: Output operand 0 has a mismatch: shapes {text}", values)
+    r.store(into, convert_to(r, result, into.element, into.shape))
+    return into
+
+
+def inplace_matmul(r: Recorder, a: ArrayRef, b: Any) -> ArrayRef:
+    """`a @= b`: np.matmul into `a`."""
+    if not isinstance(b, ArrayRef) or a.ndim < 1 or b.ndim < 2:
+        text = "inplace matrix multiplication requires the first operand to have at least one and the second at"
+        raise ValueError(f"{text} least two dimensions.")
+    r.check_writable(a)
+    matmul(r, a, b, "matmul", a)
+    return a
+
+
+def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
+    """np.dot: products of vectors and matrices, or with a number."""
+    a, b, into = as_operand(r, a), as_operand(r, b), out_of(r, out)
+    if all(isinstance(x, ArrayRef) and x.ndim for x in (a, b)):
+        made = matmul(r, a, b, "dot", into)
+        return NpScalar(r.load(into, ()), into.element) if into is not None and not into.ndim else made
+    only(r, "np.dot of a number", out=(out, None))
+    product = elementwise(r, np.multiply, [strong(r, a), strong(r, b)])
+    in_order = isinstance(product, ArrayRef) and product.storage.order == tuple(range(product.ndim))
+    by_blas = isinstance(product, ArrayRef) and product.element in (F32, F64, C64, C128)
+    if not isinstance(product, ArrayRef) or in_order or not by_blas:
+        return product
+    if product.ndim > 2:
+        raise UnsupportedError("np.dot of a number and a stack of matrices", location=r.loc, instead="a * b")
+    return copy_of(r, product, product.element, range(product.ndim))  # BLAS gives rows, `*` keeps the order of axes
+
+
+def norm(r: Recorder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+    """np.linalg.norm of all elements, or of vectors along an axis: `ord` None, 2, 1 or infinite, or "fro" of a matrix;
+    others are host calls."""
+    ref = as_array(r, x)
+    ref = ref if ref.element.component.is_float else copy_of(r, ref, F64, range(ref.ndim))
+    frobenius = ord in ("fro", "f") and (ref.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 0) == 2
+    if axis is None and (ord is None or frobenius or (ord == 2 and ref.ndim == 1)):
+        squares = squares_of(r, ref)
+        if ref.ndim == 1 and not keepdims and not ref.element.is_complex:
+            return elementwise(r, np.sqrt, [matmul(r, ref, ref, "dot")])
+        return elementwise(r, np.sqrt, [reduce(r, np.add, squares, None, None, None, keepdims)])
+    if axis is None and ref.ndim == 1:
+        axis = 0
+    if isinstance(axis, tuple) and len(axis) == 1:
+        (axis,) = axis
+    pair = isinstance(axis, tuple) and len(axis) == 2 and (ord is None or frobenius)
+    if pair or isinstance(axis, int):
+        for k in axis if isinstance(axis, tuple) else (axis,):
+            axis_of(r, k, ref.ndim)
+    if not pair and (not isinstance(axis, int) or ord not in (None, 2, 1, np.inf, -np.inf)):
+        return host_linalg.NORM(r, x, ord, axis, keepdims)
+    if ord in (1, np.inf, -np.inf):
+        size = as_array(r, elementwise(r, np.absolute, [ref]))
+        ufunc = {1: np.add, np.inf: np.maximum, -np.inf: np.minimum}[ord]
+        start = 0 if ord == np.inf else NO_VALUE
+        return reduce(r, ufunc, size, axis, None, None, keepdims, start)
+    squares = squares_of(r, ref)
+    return elementwise(r, np.sqrt, [reduce(r, np.add, squares, axis, None, None, keepdims)])
+
+
+def squares_of(r: Recorder, ref: ArrayRef) -> ArrayRef:
+    """The squared magnitudes of elements."""
+    return as_array(r, power(r, ref) if ref.element.is_complex else elementwise(r, np.multiply, [ref, ref]))
+
+
+def as_element(r: Recorder, ref: ArrayRef, element: ScalarType) -> Value:
+    if ref.element is element:
+        return r.read(ref)
+    block = Block()
+    value, map_ = input_of(r, ref, element, ref.shape)
+    arg = block.add_arg(ref.element)
+    block.add_arg(element)
+    body = Body(block, r.loc)
+    block.append(linalg.Yield.of([body.cast(arg, element)], r.loc))
+    maps = [map_, linalg.identity_map(ref.ndim)]
+    return r.add(
+        linalg.Generic.of([value], [r.empty(element, ref.shape)], maps, ["parallel"] * ref.ndim, block, r.loc)
+    ).result
+
+
+def inner(r: Recorder, a: Any, b: Any) -> Any:
+    """np.inner: the last axis of `a` with the last of `b`."""
+    a, b = as_operand(r, a), as_operand(r, b)
+    if not all(isinstance(x, ArrayRef) and x.ndim for x in (a, b)):
+        return dot(r, a, b)
+    axes = (*range(b.ndim - 2), b.ndim - 1, b.ndim - 2)
+    return matmul(r, a, b if b.ndim == 1 else b.derive(lambda view: view.transpose(axes)), "dot")
+
+
+def outer(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
+    """np.outer: each element of `a` with each of `b`."""
+    vectors = [flat_values(r, x) for x in (a, b)]
+    return elementwise(r, np.multiply, [vectors[0].derive(lambda view: view.new_axis(1)), vectors[1]], out_of(r, out))
+
+
+def vdot(r: Recorder, a: Any, b: Any) -> Any:
+    """np.vdot: the product of all elements, in rows, those of `a` conjugated."""
+    x, y = flat_values(r, a), flat_values(r, b)
+    if x.element.is_complex:
+        x = as_array(r, elementwise(r, np.conjugate, [x]))
+    return matmul(r, x, y, "dot")
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.dot: dot, np.linalg.norm: norm, np.inner: inner, np.outer: outer, np.vdot: vdot
+}  # fmt: skip

@@ -1,0 +1,339 @@
+"""Python's builtin functions of numbers on traced values: conversions, rounding, abs, divmod, pow, min, max, sum.
+
+Conversions raise what Python raises, by checks at their place; an int has 64 bits (rule N1, a stated limit).
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.indexing import as_int, check_float_fits, int_of, read_item
+from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, k_order
+from tracebuf.frontends.numpy.arrays.reshape import Flat, is_dense
+from tracebuf.frontends.numpy.functions.python.folds import extreme_of_array, sum_of_array, truth_of_all
+from tracebuf.frontends.numpy.numbers import complexes
+from tracebuf.frontends.numpy.numbers.lattice import kind_of, python_flag
+from tracebuf.frontends.numpy.numbers.python_complex import magnitude
+from tracebuf.frontends.numpy.numbers.python_ints import (
+    as_int_value,
+    bool_as_int,
+    combine,
+    divide,
+    int_expr,
+    int_of_value,
+    is_exactly,
+    minus,
+    opaque,
+)
+from tracebuf.frontends.numpy.numbers.scalars import binary, example, float_value, holds_traced, truth
+from tracebuf.frontends.numpy.numbers.ufuncs import BOOL, Body, apply_rule, build, elementwise, scalar_value, weak_type
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import both, either, inverse, is_finite, is_infinite
+from tracebuf.frontends.numpy.record.values import (
+    EITHER,
+    NUMBERS,
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    Scalar,
+    Unsure,
+    is_traced,
+)
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mul, neg
+from tracebuf.ir.types import C128, F64, I1, I64, ScalarType, scalar_type
+from tracebuf.ops.scalars import arith, casts
+from tracebuf.ops.scalars import complex as complex_ops
+from tracebuf.ops.scalars.libm import Libm
+
+
+# -- conversions
+def as_number(r: Recorder, x: Any) -> Any:
+    """A number, or the element of an array without dimensions, which converts as one."""
+    return NpScalar(r.load(x, ()), x.element) if isinstance(x, ArrayRef) and x.ndim == 0 else x
+
+
+def to_float(r: Recorder, *args: Any) -> Any:
+    if not any(map(is_traced, args)):
+        return float(*args)
+    float(*map(example, args))  # raises what Python raises
+    return PyFloat(float_value(r, as_number(r, args[0])))
+
+
+def to_int(r: Recorder, *args: Any, **kwargs: Any) -> Any:
+    if not any(map(is_traced, [*args, *kwargs.values()])):
+        return int(*args, **kwargs)
+    int(*map(example, args), **{k: example(v) for k, v in kwargs.items()})
+    x = bool_as_int(r, as_number(r, args[0]))
+    if (e := int_expr(x)) is not None:
+        return as_int_value(e)
+    if isinstance(x, NpScalar) and not x.element.component.is_float:
+        return PyInt(int_of(r, x.value))
+    return float_to_int(r, float_value(r, x))
+
+
+def float_to_int(r: Recorder, value: Value) -> PyInt:
+    """int(x) of a float: towards zero; NaN, infinities and what 64 bits do not hold raise."""
+    check_float_fits(r, value, I64)
+    return int_of_value(r, r.add(casts.FPToSI.of(value, I64, r.loc)).result)
+
+
+def to_bool(r: Recorder, *args: Any) -> Any:
+    return truth(r, *args) if any(map(is_traced, args)) else bool(*args)
+
+
+def item(r: Recorder, a: ArrayRef, *args: Any) -> Any:
+    """a.item(): an element as a Python number."""
+    place = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+    if not args:
+        for d in a.shape:
+            r.require_equal(d, 1, "ValueError", "can only convert an array of size 1 to a Python scalar")
+        place = (0,) * a.ndim
+    elif len(place) != a.ndim:
+        if len(place) != 1:
+            r.fail("ValueError", "incorrect number of indices for array")
+        return python_number(r, Flat(r, a).item(*place))
+    found = read_item(r, a, tuple(place))
+    return python_number(r, found if isinstance(found, NpScalar) else NpScalar(r.load(a, ()), a.element))
+
+
+def python_number(r: Recorder, x: NpScalar) -> PyFloat | PyComplex | PyInt | PyBool:
+    """x.item()."""
+    if x.element.is_complex:
+        return PyComplex(scalar_value(r, x, C128))
+    if x.element.is_float:
+        return PyFloat(float_value(r, x))
+    return PyBool(x.value) if x.element is I1 else PyInt(int_of(r, x.value))
+
+
+def number_item(r: Recorder, x: NpScalar, *index: Any) -> PyFloat | PyComplex | PyInt | PyBool:
+    """x.item(): of a number the only one."""
+    if len(index) > 1:
+        raise ValueError("incorrect number of indices for array")
+    if any(type(i) is int and i not in (0, -1) for i in index):
+        raise IndexError(f"index {index[0]} is out of bounds for size 1")
+    return python_number(r, x)
+
+
+def is_integer(r: Recorder, x: Any) -> Any:
+    """x.is_integer() of a float."""
+    value = float_value(r, x)
+    whole = r.add(arith.CmpF.of("oeq", r.add(arith.Floor.of(value, r.loc)).result, value, r.loc)).result
+    return PyBool(both(r, whole, is_finite(r, value)))
+
+
+# -- rounding
+def round_number(r: Recorder, x: Any, ndigits: Any = None) -> Any:
+    """round(x) and round(x, n)."""
+    if not is_traced(x) and not is_traced(ndigits):
+        return round(x, ndigits)
+    round(example(x), example(ndigits))  # raises what Python raises
+    if isinstance(x, NpScalar) and ndigits is not None:
+        return round_array(r, x, ndigits)
+    x = bool_as_int(r, x)
+    if (e := int_expr(x)) is not None:
+        return as_int_value(e) if ndigits is None else round_int(r, e, static_digits(r, ndigits))
+    if isinstance(x, NpScalar) and not x.element.is_float:
+        return to_int(r, x)
+    value = float_value(r, x)
+    if ndigits is None:
+        return float_to_int(r, r.add(arith.RoundEven.of(value, r.loc)).result)
+    digits = as_int(r, bool_as_int(r, ndigits))
+    assert digits is not None
+    rounded = r.add(Libm.of("round", [value, r.i64(digits)], F64, r.loc)).result
+    fine = either(r, inverse(r, is_infinite(r, rounded)), is_infinite(r, value))
+    r.check(fine, "OverflowError", "rounded value too large to represent")
+    return PyFloat(rounded)
+
+
+def static_digits(r: Recorder, ndigits: Any) -> int:
+    e = as_int(r, bool_as_int(r, ndigits))
+    assert e is not None
+    return r.static_int(e, "the number of digits")
+
+
+def round_int(r: Recorder, e: Dim, digits: int) -> PyInt | int:
+    """An int rounded to tens, hundreds ...: the nearest multiple, of two the one with an even quotient."""
+    if digits >= 0:
+        return as_int_value(e)
+    unit = 10**-digits
+    quotient, rest = divide(r, "FloorDiv", e, unit), divide(r, "Mod", e, unit)
+    odd = divide(r, "Mod", quotient, 2)
+    up = r.compare("sgt", add(mul(rest, 2), odd), unit)
+    one = r.add(arith.Select.of(up, r.index(1), r.index(0), r.loc)).result
+    return as_int_value(combine(r, "Mult", add(quotient, opaque(r, one, 0, 1)), unit))
+
+
+def c_or_f(r: Recorder, a: ArrayRef) -> tuple[int, ...]:
+    """The axes of a copy that is Fortran's where the array is dense and so, else C's; outermost first."""
+    order = tuple(range(a.ndim))
+    return order[::-1] if a.ndim > 1 and k_order(a) == order[::-1] and is_dense(r, a, order[::-1]) else order
+
+
+def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
+    """np.round, as PyArray_Round does it: by a factor of 10**decimals, in float64 for ints."""
+    digits = static_digits(r, decimals)
+    kind = np.dtype(weak_type(a)).kind
+    if kind == "c":
+        from tracebuf.frontends.numpy.arrays.complex_views import on_parts  # which is built on this module
+
+        return on_parts(r, a, lambda part: round_array(r, part, decimals))
+    if kind in "iu" and digits >= 0:
+        return copy_of(r, a, a.element, k_order(a)) if isinstance(a, ArrayRef) and a.ndim else as_number(r, a)
+    if digits == 0 and kind != "c":
+        return elementwise(r, np.rint, [a])
+    if kind == "b":
+        np.round(np.ones(1, bool), 1)  # raises
+    first, second = (np.multiply, np.true_divide) if digits > 0 else (np.true_divide, np.multiply)
+    if abs(digits) >= 2**31:
+        raise OverflowError("Python int too large to convert to C int")
+    factor = float(10 ** abs(digits)) if abs(digits) <= 308 else float("inf")
+    if kind == "c":
+        return round_parts(r, a, first, second, factor)
+    result = elementwise(r, second, [elementwise(r, np.rint, [elementwise(r, first, [a, factor])]), factor])
+    element = scalar_type(np.dtype(weak_type(a)))
+    if isinstance(result, NpScalar):
+        return NpScalar(scalar_value(r, result, element), element)
+    assert isinstance(a, ArrayRef) and isinstance(result, ArrayRef)
+    order = c_or_f(r, a)
+    return result if result.storage.order == order and kind == "f" else copy_of(r, result, element, order)
+
+
+def round_parts(r: Recorder, a: Any, first: np.ufunc, second: np.ufunc, factor: float) -> Any:
+    """The real and the imaginary parts of complex numbers rounded by themselves, in a copy in K-order."""
+    element = scalar_type(np.dtype(weak_type(a)))
+    part = element.component
+
+    def rounded(body: Body, value: Value) -> Value:
+        by, loop = body.constant(factor, part), (part.dtype,) * 3
+        if factor == 1:
+            return apply_rule(np.rint, body, [value], loop[:2])
+        value = apply_rule(first, body, [value, by], loop)
+        return apply_rule(second, body, [apply_rule(np.rint, body, [value], loop[:2]), by], loop)
+
+    def compute(body: Body, args: list[Value]) -> Value:
+        re, im = (rounded(body, part_of(body, args[0])) for part_of in (complexes.real, complexes.imaginary))
+        return body.add(complex_ops.Create.of(re, im, body.loc))
+
+    result = build(r, compute, [a], [element], element)
+    if not isinstance(result, ArrayRef) or not isinstance(a, ArrayRef) or result.storage.order == k_order(a):
+        return result
+    return copy_of(r, result, element, k_order(a))
+
+
+# -- arithmetic
+def absolute(r: Recorder, x: Any) -> Any:
+    x = bool_as_int(r, x)
+    if (e := int_expr(x)) is not None:
+        known = r.ask_nonneg(e)
+        return as_int_value(e if known else minus(r, e) if known is False else dim_max(e, neg(e)))
+    if isinstance(x, PyComplex) or (isinstance(x, NpScalar) and x.element.is_complex and not x.maybe_python):
+        return magnitude(r, x)
+    if isinstance(x, PyFloat):
+        return PyFloat(r.add(arith.AbsF.of(x.value, r.loc)).result)
+    return elementwise(r, np.absolute, [x]) if is_traced(x) else abs(x)
+
+
+def divmod_of(r: Recorder, a: Any, b: Any) -> Any:
+    """divmod: the pair of what `//` and `%` give."""
+    if not is_traced(a) and not is_traced(b):
+        return divmod(a, b)
+    return binary(r, "FloorDiv", a, b), binary(r, "Mod", a, b)
+
+
+def power_of(r: Recorder, base: Any, exp: Any, mod: Any = None) -> Any:
+    """pow(a, b); with a modulus of known ints only."""
+    if mod is None and (is_traced(base) or is_traced(exp)):
+        return binary(r, "Pow", base, exp)
+    if any(map(is_traced, (base, exp, mod))):
+        raise UnsupportedError("pow() with a modulus", location=r.loc, instead="a loop of x = x * x % m")
+    return pow(base, exp, mod)
+
+
+def sum_of(r: Recorder, items: Any, start: Any = 0) -> Any:
+    """sum() of a tuple or list: one after the other."""
+    if isinstance(items, ArrayRef):
+        return sum_of_array(r, items, start)
+    if not is_traced(items) and not is_traced(start) and not any(map(is_traced, items)):
+        return sum(items, start)
+    if not isinstance(items, (tuple, list)):
+        raise UnsupportedError("sum() of this", location=r.loc, instead="np.sum(a), or sum() of a tuple")
+    if sys.version_info >= (3, 12) and any(isinstance(x, PyFloat) for x in items):
+        raise UnsupportedError(  # Python carries the rounding errors along
+            "sum() of Python floats", location=r.loc, instead="x + y + z"
+        )
+    total = start
+    for x in items:
+        total = binary(r, "Add", total, x)
+    return total
+
+
+# -- min and max
+def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
+    """min and max of ints; of other numbers through comparisons, as Python picks."""
+    if len(args) == 1 and isinstance(args[0], ArrayRef) and not options:
+        return extreme_of_array(r, name, args[0])
+    items = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
+    if any(holds_traced(x) for x in items):
+        raise UnsupportedError(f"{name}() of tuples or lists", location=r.loc, instead="compare their items")
+    if not any(is_traced(x) for x in items):
+        return getattr(builtins, name)(*args, **options)
+    if options:
+        raise UnsupportedError(
+            f"{name}() with {', '.join(options)}=", location=r.loc, instead="compare the items with < and >"
+        )
+    exprs = [int_expr(x) for x in items]
+    if all(e is not None for e in exprs) and exprs:
+        return as_int_value(r.facts.simplify((dim_min if name == "min" else dim_max)(*exprs)))  # type: ignore[arg-type]
+    if all(isinstance(x, NpScalar) and not x.maybe_python and x.element is items[0].element for x in items):
+        return numpy_extreme(r, name, items)
+    kinds = [weak_type(x) if isinstance(x, (Scalar, *NUMBERS)) else str for x in items]
+    numpy = [scalar_type(np.dtype(k)) for k in kinds if not isinstance(k, type) and k is not BOOL]
+    for element in dict.fromkeys([*numpy, F64]):
+        if all(is_exactly(r, x, element) for x in items):
+            return mixed_extreme(r, name, items, element)
+    return NotImplemented  # by comparisons
+
+
+def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarType) -> PyFloat | NpScalar:
+    """min and max of Python's and NumPy's numbers: the winner's type is only known at run time."""
+    best, flag = NpScalar(scalar_value(r, items[0], element), element), python_flag(r, items[0])
+    for x in items[1:]:
+        value = NpScalar(scalar_value(r, x, element), element)
+        better = elementwise(r, np.less if name == "min" else np.greater, [value, best])
+        assert isinstance(better, NpScalar)
+        best = NpScalar(r.add(arith.Select.of(better.value, value.value, best.value, r.loc)).result, element)
+        flag = r.add(arith.Select.of(better.value, python_flag(r, x), flag, r.loc)).result
+    if all(isinstance(x, PyFloat) or type(x) is float for x in items):
+        return PyFloat(best.value)
+    kinds = {k for k in map(kind_of, items) if k is not None}
+    python = {k.python if k.name == "np" else k.name for k in kinds} - {""}
+    unsure = Unsure(flag, python.pop() if len(python) == 1 else EITHER) if python else None
+    return NpScalar(best.value, element, unsure)
+
+
+def numpy_extreme(r: Recorder, name: str, items: Sequence[NpScalar]) -> NpScalar:
+    """min and max of NumPy scalars of one type: the first that no later one beats."""
+    best = items[0]
+    for x in items[1:]:
+        better = elementwise(r, np.less if name == "min" else np.greater, [x, best])
+        assert isinstance(better, NpScalar)
+        best = NpScalar(r.add(arith.Select.of(better.value, x.value, best.value, r.loc)).result, x.element)
+    return best
+
+
+HANDLERS: dict[Any, Callable[..., Any]] = {
+    abs: absolute, float: to_float, int: to_int, bool: to_bool, round: round_number, divmod: divmod_of, pow: power_of,
+    any: lambda r, items: truth_of_all(r, "any", items), all: lambda r, items: truth_of_all(r, "all", items),
+    sum: sum_of, min: lambda r, *a, **k: extreme_of(r, "min", *a, **k),
+    max: lambda r, *a, **k: extreme_of(r, "max", *a, **k),
+}  # fmt: skip

@@ -1,0 +1,98 @@
+"""Python's sum, min, max, any and all of an array, which they go through element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.functions.reductions.reduce import fold, reduce
+from tracebuf.frontends.numpy.numbers.scalars import truth
+from tracebuf.frontends.numpy.numbers.ufuncs import BOOL, Body, apply_rule
+from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, is_traced
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import sub
+from tracebuf.ir.types import I1
+from tracebuf.ops.arrays import linalg
+from tracebuf.ops.scalars import arith
+
+
+def vector(r: Recorder, name: str, a: ArrayRef) -> ArrayRef:
+    """The array, if it is a vector."""
+    if not a.ndim:
+        raise TypeError("iteration over a 0-d array")
+    if a.ndim > 1:
+        raise UnsupportedError(f"{name}() of an array of more axes", location=r.loc, instead=f"np.{name}(a, axis=0)")
+    return a
+
+
+def is_filled(r: Recorder, name: str, a: ArrayRef) -> bool:
+    """Whether there are elements."""
+    known = r.ask_nonneg(sub(a.shape[0], 1))
+    if known is None:
+        reason = f"{name}() of what may be empty"
+        raise UnsupportedError(reason, location=r.loc, instead=f"np.{name}(a)")
+    return known
+
+
+def sum_of_array(r: Recorder, a: ArrayRef, start: Any) -> Any:
+    """sum(a): `start` where there is no element, else in the dtype that adding them one by one gives (rule C2)."""
+    ref = vector(r, "sum", a)
+    if is_traced(start) or not isinstance(start, (bool, int, float, complex)):
+        raise UnsupportedError("sum() from this start", location=r.loc, instead="start + np.sum(a)")
+    if not is_filled(r, "sum", ref):
+        return start
+    one = ref.dtype.type(1)
+    first = type(start)(1) + one
+    dtype = (first + one).dtype
+    if first.dtype != dtype or dtype == np.float16:
+        raise UnsupportedError(f"sum() of {ref.dtype}", location=r.loc, instead="np.sum(a)")
+    return reduce(r, np.add, ref, None, dtype, initial=start)
+
+
+def extreme_of_array(r: Recorder, name: str, a: ArrayRef) -> NpScalar:
+    """min(a) and max(a): the first element that no later one beats, so that a NaN in front stays."""
+    ref = vector(r, name, a)
+    if not is_filled(r, name, ref):
+        r.fail("ValueError", f"{name}() iterable argument is empty")
+    ufunc = np.less if name == "min" else np.greater
+    rest = ref.derive(lambda view: view.narrow(0, 1, 1, sub(view.sizes[0], 1)))
+
+    def combine(body: Body, best: Value, args: Sequence[Value]) -> Value:
+        better = apply_rule(ufunc, body, [args[0], best], (ref.dtype, ref.dtype, BOOL))
+        return body.add(arith.Select.of(better, args[0], best, body.loc))
+
+    found = fold(r, rest, [0], False, r.load(ref, (0,)), [(r.read(rest), linalg.identity_map(1))], combine)
+    return NpScalar(r.load(found, ()), ref.element)
+
+
+def truth_of_all(r: Recorder, name: str, items: Any) -> Any:
+    """any() and all() of a vector, a tuple or a list."""
+    if isinstance(items, ArrayRef):
+        ufunc = np.logical_or if name == "any" else np.logical_and
+        found = reduce(r, ufunc, vector(r, name, items), None, np.bool_)
+        assert isinstance(found, NpScalar)
+        return PyBool(found.value)
+    if not isinstance(items, (tuple, list)):
+        raise UnsupportedError(
+            f"{name}() of a {refusals.name_of(items)}", location=r.loc, instead=f"np.{name}(a), or {name}() of a tuple"
+        )
+    values: list[Value] = []
+    for x in items:
+        known = truth(r, x)
+        if known is (name == "any"):
+            return known
+        if isinstance(known, PyBool):
+            values.append(known.value)
+    if not values:
+        return name == "all"
+    op = arith.OrI if name == "any" else arith.AndI
+    total = values[0]
+    for v in values[1:]:
+        total = r.add(op.of(total, v, r.loc)).result
+    assert total.type is I1
+    return PyBool(total)

@@ -1,0 +1,214 @@
+"""Python's `math` on traced numbers: the same values bit for bit, its exceptions as checks at their place (rule F3).
+
+CPython's `math_1` and `math_2` (Modules/mathmodule.c) raise by three rules, and `FUNCTIONS` says which of them hold: a
+NaN from numbers is a ValueError, an infinity from finite numbers is a ValueError (a pole) or an OverflowError.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.indexing import as_int
+from tracebuf.frontends.numpy.functions.python.builtins import as_number, float_to_int
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr, int_of_value
+from tracebuf.frontends.numpy.numbers.scalars import example, float_value
+from tracebuf.frontends.numpy.record.recorder import OVERFLOW, Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import (
+    both,
+    compare_floats,
+    either,
+    inverse,
+    is_finite,
+    is_infinite,
+    is_nan,
+    is_number,
+    require_nonzero,
+)
+from tracebuf.frontends.numpy.record.values import PyBool, PyFloat, PyInt, is_traced
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim
+from tracebuf.ir.types import F64, I64
+from tracebuf.ops.scalars import arith
+from tracebuf.ops.scalars.libm import Libm
+
+Handler = Callable[..., Any]
+DOMAIN, RANGE = "math domain error", "math range error"
+FUNCTIONS: dict[Callable[..., Any], str] = {
+    math.exp: "range", math.expm1: "range", math.exp2: "range", math.cosh: "range", math.sinh: "range",
+    math.log1p: "domain pole", math.atanh: "domain pole", math.acosh: "domain", math.asin: "domain",
+    math.acos: "domain", math.sin: "domain", math.cos: "domain", math.tan: "domain", math.atan: "", math.asinh: "",
+    math.tanh: "", math.cbrt: "", math.erf: "", math.erfc: "", math.gamma: "domain range", math.lgamma: "domain range",
+    math.log2: "domain pole", math.log10: "domain pole", math.atan2: "", math.fmod: "domain", math.remainder: "domain",
+    math.nextafter: "", math.ulp: "", math.hypot: "",
+}  # fmt: skip
+"""Functions of floats that `tracebuf.libm` knows by their name, and the rules by which they raise."""
+OPS: dict[Callable[..., Any], tuple[type[arith.ScalarOp], str]] = {
+    math.sqrt: (arith.Sqrt, "domain"), math.fabs: (arith.AbsF, ""), math.copysign: (arith.CopySign, ""),
+}  # fmt: skip
+
+
+def real(r: Recorder, x: Any) -> Value:
+    """An argument as `float(x)` takes it."""
+    return float_value(r, as_number(r, x))
+
+
+def whole(r: Recorder, x: Any) -> Dim:
+    """An int argument."""
+    e = as_int(r, bool_as_int(r, x))
+    assert e is not None
+    return e
+
+
+def libm(r: Recorder, name: str, args: Sequence[Value]) -> Value:
+    return r.add(Libm.of(name, args, F64, r.loc)).result
+
+
+def check_result(r: Recorder, result: Value, args: Sequence[Value], rules: str) -> None:
+    """The checks of a function's rules."""
+    if "domain" in rules:
+        r.check(either(r, is_number(r, result), *(is_nan(r, a) for a in args)), "ValueError", DOMAIN)
+    if "pole" in rules or "range" in rules:
+        fine = either(r, inverse(r, is_infinite(r, result)), *(inverse(r, is_finite(r, a)) for a in args))
+        r.check(fine, *(("ValueError", DOMAIN) if "pole" in rules else ("OverflowError", RANGE)))
+
+
+def traced_form(function: Callable[..., Any], body: Handler) -> Handler:
+    """The function itself on plain values and where it raises TypeError anyway; else `body(r, *args)`."""
+
+    def run(r: Recorder, *args: Any, **kwargs: Any) -> Any:
+        if not any(is_traced(a) for a in [*args, *kwargs.values()]):
+            return function(*args, **kwargs)
+        try:
+            function(*map(example, args), **{k: example(v) for k, v in kwargs.items()})
+        except TypeError:
+            raise
+        except (ValueError, ArithmeticError):
+            pass
+        return body(r, *args, **kwargs)
+
+    return run
+
+
+def by_name(function: Callable[..., Any], rules: str) -> Handler:
+    def body(r: Recorder, *args: Any) -> PyFloat:
+        values = [real(r, a) for a in args]
+        result = libm(r, function.__name__, values)
+        check_result(r, result, values, rules)
+        return PyFloat(result)
+
+    return body
+
+
+def by_op(op: type[arith.ScalarOp], rules: str) -> Handler:
+    def body(r: Recorder, *args: Any) -> PyFloat:
+        values = [real(r, a) for a in args]
+        result = r.add(op(values, [F64], r.loc)).result
+        check_result(r, result, values, rules)
+        return PyFloat(result)
+
+    return body
+
+
+def log(r: Recorder, x: Any, base: Any = None) -> PyFloat:
+    value = real(r, x)
+    result = libm(r, "log", [value])
+    check_result(r, result, [value], "domain pole")
+    if base is None:
+        return PyFloat(result)
+    below = log(r, base).value if is_traced(base) else r.constant(math.log(base), F64)
+    require_nonzero(r, below, "division by zero")
+    return PyFloat(r.add(arith.DivF.of(result, below, r.loc)).result)
+
+
+def power(r: Recorder, x: Any, y: Any) -> PyFloat:
+    base, exponent = real(r, x), real(r, y)
+    result = libm(r, "pow", [base, exponent])
+    given = either(r, inverse(r, is_finite(r, base)), inverse(r, is_finite(r, exponent)))
+    nonzero = compare_floats(r, "une", base, 0.0)
+    sound = both(r, is_number(r, result), either(r, inverse(r, is_infinite(r, result)), nonzero))
+    r.check(either(r, sound, given), "ValueError", DOMAIN)
+    r.check(either(r, inverse(r, is_infinite(r, result)), given), "OverflowError", RANGE)
+    return PyFloat(result)
+
+
+def ldexp(r: Recorder, x: Any, i: Any) -> PyFloat:
+    value, exponent = real(r, x), bool_as_int(r, i)
+    if (e := int_expr(exponent)) is None:
+        raise UnsupportedError("math.ldexp by this exponent", location=r.loc, instead="math.ldexp(x, int(i))")
+    result = libm(r, "ldexp", [value, r.i64(e)])
+    check_result(r, result, [value], "range")
+    return PyFloat(result)
+
+
+def scaled(by: float) -> Handler:
+    return lambda r, x: PyFloat(r.add(arith.MulF.of(real(r, x), r.constant(by, F64), r.loc)).result)
+
+
+def modf(r: Recorder, x: Any) -> tuple[PyFloat, PyFloat]:
+    value = real(r, x)
+    whole = r.add(arith.Trunc.of(value, r.loc)).result
+    rest = r.add(arith.SubF.of(value, whole, r.loc)).result
+    rest = r.add(arith.Select.of(is_infinite(r, value), r.constant(0.0, F64), rest, r.loc)).result
+    return PyFloat(r.add(arith.CopySign.of(rest, value, r.loc)).result), PyFloat(whole)
+
+
+def to_integer(op: type[arith.UnaryOp]) -> Handler:
+    """floor, ceil and trunc; NumPy's ints are converted to floats first, as `math` does."""
+
+    def body(r: Recorder, x: Any) -> PyInt | int:
+        x = bool_as_int(r, as_number(r, x))
+        if (e := int_expr(x)) is not None:
+            return as_int_value(e)
+        return float_to_int(r, r.add(op.of(float_value(r, x), r.loc)).result)
+
+    return body
+
+
+def condition(test: Callable[[Recorder, Value], Value]) -> Handler:
+    return lambda r, x: PyBool(test(r, real(r, x)))
+
+
+def isclose(r: Recorder, a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any = 0.0) -> PyBool:
+    x, y, relative, least = (real(r, v) for v in (a, b, rel_tol, abs_tol))
+    negative = either(r, compare_floats(r, "olt", relative, 0.0), compare_floats(r, "olt", least, 0.0))
+    r.check(inverse(r, negative), "ValueError", "tolerances must be non-negative")
+
+    def size(op: type[arith.BinaryOp], p: Value, q: Value) -> Value:
+        return r.add(arith.AbsF.of(r.add(op.of(p, q, r.loc)).result, r.loc)).result
+
+    difference = size(arith.SubF, y, x)
+    limits = [size(arith.MulF, relative, y), size(arith.MulF, relative, x), least]
+    near = either(r, *(compare_floats(r, "ole", difference, limit) for limit in limits))
+    near = both(r, near, inverse(r, is_infinite(r, x)), inverse(r, is_infinite(r, y)))
+    return PyBool(either(r, compare_floats(r, "oeq", x, y), near))
+
+
+def gcd(r: Recorder, *args: Any) -> Any:
+    """Of Python's and NumPy's ints; 64 bits hold every result but gcd(-2**63, -2**63)."""
+    result = r.i64(0)
+    for x in args:
+        e = whole(r, x)
+        result = r.add(Libm.of("gcd", [result, r.i64(e)], I64, r.loc)).result
+    fits = r.add(arith.CmpI.of("sge", result, r.constant(0, I64), r.loc)).result
+    r.check(fits, "OverflowError", OVERFLOW)
+    return int_of_value(r, result, lo=0)
+
+
+def isqrt(r: Recorder, n: Any) -> PyInt:
+    e = whole(r, n)
+    r.require_nonneg(e, "ValueError", "isqrt() argument must be nonnegative")
+    return int_of_value(r, r.add(Libm.of("isqrt", [r.i64(e)], I64, r.loc)).result, 0, 2**32)
+
+
+BODIES: dict[Callable[..., Any], Handler] = {
+    math.log: log, math.pow: power, math.ldexp: ldexp, math.modf: modf, math.isclose: isclose,
+    math.degrees: scaled(180.0 / math.pi), math.radians: scaled(math.pi / 180.0), math.gcd: gcd, math.isqrt: isqrt,
+    math.floor: to_integer(arith.Floor), math.ceil: to_integer(arith.Ceil), math.trunc: to_integer(arith.Trunc),
+    math.isnan: condition(is_nan), math.isinf: condition(is_infinite), math.isfinite: condition(is_finite),
+}  # fmt: skip
+BODIES |= {f: by_name(f, rules) for f, rules in FUNCTIONS.items()}
+BODIES |= {f: by_op(op, rules) for f, (op, rules) in OPS.items()}
+HANDLERS = {f: traced_form(f, body) for f, body in BODIES.items()}

@@ -1,0 +1,183 @@
+"""np functions and array methods that reduce: their parameters as NumPy has them, in front of `reductions`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracebuf.frontends.numpy.arrays.new_arrays import as_array
+from tracebuf.frontends.numpy.arrays.reshape import flat_values
+from tracebuf.frontends.numpy.arrays.shapes import diagonal
+from tracebuf.frontends.numpy.functions.reductions.reduce import (
+    NO_VALUE,
+    arg_extreme,
+    axis_of,
+    mean,
+    reduce,
+    std,
+    var,
+)
+from tracebuf.frontends.numpy.functions.reductions.running import accumulate
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise, out_of
+from tracebuf.frontends.numpy.record.recorder import Recorder
+
+Handler = Callable[..., Any]
+
+
+def _sum(ufunc: np.ufunc) -> Handler:
+    """np.sum and np.prod."""
+
+    def run(
+        r: Recorder,
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = NO_VALUE,
+        initial: Any = NO_VALUE,
+        where: Any = NO_VALUE,
+    ) -> Any:
+        return reduce(r, ufunc, as_array(r, a), axis, dtype, out_of(r, out), keepdims, initial, where)
+
+    return run
+
+
+def _extreme(ufunc: np.ufunc) -> Handler:
+    """np.max and np.min."""
+
+    def run(
+        r: Recorder,
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = NO_VALUE,
+        initial: Any = NO_VALUE,
+        where: Any = NO_VALUE,
+    ) -> Any:
+        return reduce(r, ufunc, as_array(r, a), axis, None, out_of(r, out), keepdims, initial, where)
+
+    return run
+
+
+def _truth(ufunc: np.ufunc) -> Handler:
+    """np.any and np.all: bools by default."""
+
+    def run(
+        r: Recorder, a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
+    ) -> Any:
+        return reduce(r, ufunc, as_array(r, a), axis, np.bool_, out_of(r, out), keepdims, NO_VALUE, where)
+
+    return run
+
+
+def _index(ufunc: np.ufunc) -> Handler:
+    """np.argmax and np.argmin."""
+
+    def run(r: Recorder, a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
+        return arg_extreme(r, ufunc, as_array(r, a), axis, out_of(r, out), keepdims)
+
+    return run
+
+
+def _running(ufunc: np.ufunc) -> Handler:
+    """np.cumsum and np.cumprod; without `axis`, of all elements in rows."""
+
+    def run(r: Recorder, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        ref = as_array(r, a)
+        ref = flat_values(r, ref) if axis is None or not ref.ndim else ref
+        return accumulate(r, ufunc, ref, axis_of(r, 0 if axis is None else axis, ref.ndim), dtype, out_of(r, out))
+
+    return run
+
+
+def _mean(
+    r: Recorder,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = NO_VALUE,
+    *,
+    where: Any = NO_VALUE,
+) -> Any:
+    return mean(r, as_array(r, a), axis, dtype, out_of(r, out), keepdims, where)
+
+
+def _spread(function: Callable[..., Any]) -> Handler:
+    """np.var and np.std."""
+
+    def run(
+        r: Recorder,
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = NO_VALUE,
+        *,
+        where: Any = NO_VALUE,
+        mean: Any = NO_VALUE,
+        correction: Any = NO_VALUE,
+    ) -> Any:
+        if correction is not NO_VALUE:
+            if ddof != 0:
+                raise ValueError("ddof and correction can't be provided simultaneously.")
+            ddof = correction
+        ref, into = as_array(r, a), out_of(r, out)
+        options = {"ddof": ddof, "keepdims": keepdims, "where": where, "centre": None if mean is NO_VALUE else mean}
+        return function(r, ref, axis=axis, dtype=dtype, out=into, **options)
+
+    return run
+
+
+def ptp(r: Recorder, a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> Any:
+    """np.ptp: the largest minus the smallest element."""
+    ref, into = as_array(r, a), out_of(r, out)
+    high, low = (reduce(r, f, ref, axis, keepdims=keepdims) for f in (np.maximum, np.minimum))
+    return elementwise(r, np.subtract, [high, low], into)
+
+
+def trace(
+    r: Recorder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None
+) -> Any:
+    """np.trace: the sum along a diagonal."""
+    return reduce(r, np.add, diagonal(r, a, offset, axis1, axis2), -1, dtype, out_of(r, out))
+
+
+def count_nonzero(r: Recorder, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    ref = as_array(r, a)
+    truth = ref if ref.dtype == np.bool_ else as_array(r, elementwise(r, np.not_equal, [ref, 0]))
+    return reduce(r, np.add, truth, axis, np.intp, None, keepdims)
+
+
+FUNCTIONS: dict[Any, Handler] = {
+    np.sum: _sum(np.add), np.prod: _sum(np.multiply), np.max: _extreme(np.maximum), np.min: _extreme(np.minimum),
+    np.amax: _extreme(np.maximum), np.amin: _extreme(np.minimum), np.any: _truth(np.logical_or),
+    np.all: _truth(np.logical_and), np.mean: _mean, np.var: _spread(var), np.std: _spread(std),
+    np.argmax: _index(np.maximum), np.argmin: _index(np.minimum), np.cumsum: _running(np.add),
+    np.cumprod: _running(np.multiply), np.trace: trace, np.ptp: ptp, np.count_nonzero: count_nonzero,
+    np.nanmax: _extreme(np.fmax), np.nanmin: _extreme(np.fmin),
+}  # fmt: skip
+
+
+def _spread_method(function: Callable[..., Any]) -> Handler:
+    """Array methods have neither `mean` nor `correction`."""
+
+    def run(r: Recorder, a: Any, *args: Any, **kwargs: Any) -> Any:
+        for name in ("mean", "correction"):
+            if name in kwargs:
+                raise TypeError(f"_{function.__name__}() got an unexpected keyword argument '{name}'")
+        return FUNCTIONS[function](r, a, *args, **kwargs)
+
+    return run
+
+
+METHODS: dict[str, Handler] = {
+    name: FUNCTIONS[getattr(np, name)]
+    for name in (
+        "sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "argmax", "argmin", "cumsum", "cumprod",
+        "trace",
+    )
+} | {"var": _spread_method(np.var), "std": _spread_method(np.std)}  # fmt: skip

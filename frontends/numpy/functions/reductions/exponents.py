@@ -1,0 +1,55 @@
+"""Integers to negative powers, which NumPy refuses: ValueError, before a loop meets one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tracebuf.frontends.numpy.functions.reductions.reduce import reduce
+from tracebuf.frontends.numpy.numbers.ufuncs import Operand, elementwise, scalar_value, weak_type
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import sub
+from tracebuf.ir.types import I1, I64
+from tracebuf.ops.scalars import arith
+
+NEGATIVE = "Integers to negative integer powers are not allowed."
+
+
+def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -> None:
+    """Integers to a negative power raise ValueError, unless there are none; NumPy's loop must not meet one."""
+    if isinstance(exponent, ArrayRef) and exponent.ndim == 0:
+        exponent = NpScalar(r.load(exponent, ()), exponent.element)
+    if isinstance(exponent, ArrayRef) and exponent.dtype.kind == "i":
+        return check_exponents(r, exponent, arrays)
+    filled = all(r.facts.nonneg(sub(d, 1)) for a in arrays for d in a.shape)
+    if isinstance(exponent, PyInt):
+        known = r.ask_nonneg(exponent.expr)
+    elif isinstance(exponent, (int, np.integer)):
+        known = bool(exponent >= 0)
+    else:
+        known = True if weak_type(exponent).kind in "bu" else None
+    if known is False and filled:
+        r.fail("ValueError", NEGATIVE)
+    if not known:
+        value = scalar_value(r, exponent, I64)
+        ok = r.add(arith.CmpI.of("sge", value, r.constant(0, I64), r.loc)).result
+        r.check(or_no_elements(r, ok, arrays), "ValueError", NEGATIVE)
+
+
+def check_exponents(r: Recorder, exponents: ArrayRef, arrays: Sequence[ArrayRef] = ()) -> None:
+    """The same for the exponents of an array: none of them is negative."""
+    negative = elementwise(r, np.less, [exponents, 0])
+    found = reduce(r, np.logical_or, negative) if isinstance(negative, ArrayRef) else negative
+    assert isinstance(found, NpScalar)
+    ok = r.add(arith.XorI.of(found.value, r.constant(True, I1), r.loc)).result
+    r.check(or_no_elements(r, ok, arrays), "ValueError", NEGATIVE)
+
+
+def or_no_elements(r: Recorder, ok: Value, arrays: Sequence[ArrayRef]) -> Value:
+    """The condition, or that one of the arrays is empty."""
+    for d in [d for a in arrays for d in a.shape if not r.facts.nonneg(sub(d, 1))]:
+        ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result
+    return ok

@@ -1,0 +1,202 @@
+"""Folds whose order matters, and those of ufuncs without a neutral element: `reduce` of np.subtract, np.power,
+np.arctan2, np.hypot, np.gcd and all others, and `reduceat`.
+
+They start from `initial`, the ufunc's identity, or the first element along the axis, which is folded with those behind
+it, one after another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import methodcaller
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
+from tracebuf.frontends.numpy.functions.reductions.exponents import check_exponents
+from tracebuf.frontends.numpy.functions.reductions.reduce import (
+    NEUTRAL,
+    NO_VALUE,
+    axes_of,
+    check_not_empty,
+    deliver,
+    fits_mask,
+    flag,
+    fold,
+    kept_axes,
+    reduce,
+    reduction_dtypes,
+    start_of,
+)
+from tracebuf.frontends.numpy.numbers.ufuncs import Body, Operand, apply_rule, input_of, mask_of, supported
+from tracebuf.frontends.numpy.record.for_each import at, for_each
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, axis_order
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, add, dim_max, sub
+from tracebuf.ir.types import I1, I64, INDEX, ScalarType, scalar_type
+from tracebuf.ops.arrays import linalg
+from tracebuf.ops.scalars import arith
+
+
+def reduce_any(
+    r: Recorder,
+    ufunc: np.ufunc,
+    ref: ArrayRef,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: ArrayRef | None = None,
+    keepdims: Any = False,
+    initial: Any = NO_VALUE,
+    where: Any = True,
+) -> ArrayRef | Scalar:
+    """`ufunc.reduce` of any ufunc."""
+    of_complex = ref.element.is_complex and ufunc in (np.fmax, np.fmin)  # of NaNs alone the first one is left
+    if ufunc in NEUTRAL and not of_complex:
+        return reduce(r, ufunc, ref, axis, dtype, out, keepdims, initial, where)
+    return reduce_in_order(r, ufunc, ref, axis, dtype, out, keepdims, initial, where)
+
+
+def step_dtypes(ufunc: np.ufunc, dtype: np.dtype, wanted: Any, out: ArrayRef | None) -> tuple[np.dtype, ...]:
+    """The dtypes of one step: what was folded, the new element, what comes out; NumPy's TypeErrors (rule N5)."""
+    reduction_dtypes(ufunc, dtype, wanted, None if out is None else out.dtype)
+    forced: dict[str, Any] = {} if wanted is None else {"signature": (wanted, None, None if out is None else wanted)}
+    if out is None:
+        found: tuple[np.dtype, ...] = ufunc.resolve_dtypes(
+            (None, dtype, None), reduction=True, casting="unsafe", **forced
+        )
+        return found
+    return ufunc.resolve_dtypes((out.dtype, dtype, None), casting="unsafe", **forced)
+
+
+def reduce_in_order(
+    r: Recorder,
+    ufunc: np.ufunc,
+    ref: ArrayRef,
+    axis: Any,
+    dtype: Any,
+    out: ArrayRef | None,
+    keepdims: Any,
+    initial: Any,
+    where: Any,
+) -> ArrayRef | Scalar:
+    """`ufunc.reduce` by one step after another."""
+    axes, mask, name = axes_of(r, axis, ref.ndim), mask_of(r, where), ufunc.__name__
+    dtypes = step_dtypes(ufunc, ref.dtype, None if dtype is None else np.dtype(dtype), out)
+    element = supported(dtypes[-1], f"the {name} of this array", r.loc)
+    if dtypes[0] != dtypes[1]:  # NumPy folds these wrongly (np.ldexp of int32, in NumPy 2.4)
+        raise UnsupportedError(f"np.{name}.reduce in two dtypes", location=r.loc, instead="fold in a for loop")
+    if out is not None and out.dtype != element.dtype:
+        reason = f"np.{name}.reduce into another dtype than it folds in"
+        raise UnsupportedError(reason, location=r.loc, instead=f"out[...] = np.{name}.reduce(a)")
+    if len(axes) > 1 and ufunc.identity is None:
+        text = f"reduction operation '{name}' is not reorderable, so at most one axis may be specified"
+        raise ValueError(text)
+    from_first = (initial is NO_VALUE and ufunc.identity is None) or initial is None
+    if not axes and from_first and mask is None:
+        result = copy_of(r, ref, element, kept_axes(ref, (), False)[1])
+    elif not from_first or mask is not None:
+        start = start_of(r, ufunc, ref, axes, element, initial, mask is not None)
+        result = steps(r, ufunc, ref, axes, start, dtypes, mask)
+    elif len(axes) == 1:
+        check_not_empty(r, name, ref, axes)
+        result = after_first(r, ufunc, ref, axes[0], element, dtypes)
+    else:
+        reason = f"np.{name}.reduce over several axes without a start"
+        raise UnsupportedError(reason, location=r.loc, instead="leave `initial` out, or reduce one axis after another")
+    if flag(r, keepdims):
+        for a in sorted(axes):
+            result = result.derive(methodcaller("new_axis", a))
+    return deliver(r, result, out, name)
+
+
+def after_first(
+    r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, element: ScalarType, dtypes: Sequence[np.dtype]
+) -> ArrayRef:
+    """The first element along the axis, which there is, folded with those behind it."""
+    first = copy_of(r, at(ref, {axis: 0}), element, kept_axes(ref, (axis,), False)[1])
+    rest = ref.derive(methodcaller("narrow", axis, 1, 1, sub(ref.shape[axis], 1)))
+    return steps(r, ufunc, rest, (axis,), r.read(first), dtypes)
+
+
+def steps(
+    r: Recorder,
+    ufunc: np.ufunc,
+    ref: ArrayRef,
+    axes: Sequence[int],
+    start: Value,
+    dtypes: Sequence[np.dtype],
+    mask: Operand | None = None,
+) -> ArrayRef:
+    """Each element along the axes folded into what `start` says."""
+    if ufunc is np.power and dtypes[1].kind == "i":
+        if mask is not None:
+            raise UnsupportedError("np.power.reduce of integers with where=", location=r.loc, instead="a for loop")
+        check_exponents(r, ref if ref.dtype == dtypes[1] else copy_of(r, ref, scalar_type(dtypes[1]), range(ref.ndim)))
+    ins = [(r.read(ref), linalg.identity_map(ref.ndim))]
+    if mask is not None:
+        ins.append(input_of(r, fits_mask(r, mask, ref), I1, ref.shape))
+    loop = [supported(d, f"np.{ufunc.__name__}.reduce", r.loc) for d in dtypes]
+
+    def combine(body: Body, total: Value, args: Sequence[Value]) -> Value:
+        new = apply_rule(ufunc, body, [total, body.cast(args[0], loop[1])], tuple(dtypes))
+        return new if mask is None else body.add(arith.Select.of(args[1], new, total, body.loc))
+
+    return fold(r, ref, axes, False, start, ins, combine, mask=mask)
+
+
+def reduceat(
+    r: Recorder, ufunc: np.ufunc, ref: ArrayRef, indices: ArrayRef, axis: int, dtype: Any, out: ArrayRef | None
+) -> ArrayRef:
+    """`ufunc.reduceat`: for each index the fold up to the next one, or the element itself where that is not larger."""
+    if indices.ndim != 1:
+        raise ValueError(f"object {'of too small depth' if not indices.ndim else 'too deep'} for desired array")
+    if indices.dtype.kind not in "iu" or indices.dtype == np.uint64:
+        raise UnsupportedError("indices of this dtype", location=r.loc, instead="indices.astype(np.intp)")
+    wanted = None if dtype is None else np.dtype(dtype)
+    size, count = ref.shape[axis], indices.shape[0]
+    message = f"index {{}} out-of-bounds in {ufunc.__name__}.reduceat [0, {{}})"
+
+    def place(k: Dim) -> Dim:
+        value = Body(r.frame.block, r.loc).cast(r.load(indices, (k,)), I64)
+        found = r.symbol(r.add(arith.IndexCast.of(value, INDEX, r.loc)).result, "at")
+        low, high = r.compare("sge", found, 0), r.compare("slt", found, size)
+        fine = r.add(arith.AndI.of(low, high, r.loc)).result
+        r.check(fine, "IndexError", message, [r.index(found), r.index(size)])
+        return r.symbol(r.index(found), "start", 0, 2**40)
+
+    try:
+        element = supported(ufunc.reduceat(np.ones(1, ref.dtype), [0], dtype=wanted).dtype, "reduceat", r.loc)
+    except TypeError:
+        for k in range(count if isinstance(count, int) else 0):  # which are looked at before
+            place(k)
+        raise
+    if out is not None and out.dtype != element.dtype:
+        reason = f"np.{ufunc.__name__}.reduceat into another dtype than it folds in"
+        raise UnsupportedError(reason, location=r.loc, instead=f"out[...] = np.{ufunc.__name__}.reduceat(a, places)")
+    shape = (*ref.shape[:axis], count, *ref.shape[axis + 1 :])
+    order = axis_order([(ref, [None if k == axis else k for k in range(ref.ndim)])], ref.ndim)
+    result = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
+
+    def one(k: Dim, last: bool) -> None:
+        start = place(k)
+        stop = size if last else place(add(k, 1))
+        length = r.symbol(r.index(dim_max(sub(stop, start), 1)), "length", 1, 2**40)
+        part = ref.derive(methodcaller("narrow", axis, start, 1, length))
+        made = reduce_any(r, ufunc, part, axis, wanted, initial=None)
+        target = at(result, {axis: k})
+        if isinstance(made, ArrayRef):
+            r.store(target, r.read(made))
+        else:
+            assert isinstance(made, NpScalar)
+            r.store_element(target, (), made.value)
+
+    some = r.ask_nonneg(sub(count, 1))
+    if some is None:
+        raise UnsupportedError("reduceat of a number of indices that may be 0", location=r.loc, instead="a for loop")
+    if some:
+        for_each(r, 0, sub(count, 1), lambda k: one(k, False))
+        one(sub(count, 1), True)
+    return result if out is None else deliver(r, result, out, ufunc.__name__)  # type: ignore[return-value]

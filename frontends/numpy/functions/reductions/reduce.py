@@ -1,0 +1,431 @@
+"""`ufunc.reduce` and what NumPy makes of it: sums, products, extremes, truth, means, variances, indices of extremes.
+
+A reduction is a fill with its start and a `linalg.generic` that folds elements into it. What it starts from is
+`initial`, else the ufunc's identity, else (maximum, minimum) a value that no element is beyond, where there are
+elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.indexing import as_int, check_number
+from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
+from tracebuf.frontends.numpy.numbers.complexes import imaginary, real
+from tracebuf.frontends.numpy.numbers.ufuncs import (
+    BOOL,
+    INT,
+    Body,
+    Operand,
+    apply_rule,
+    build,
+    convert_to,
+    elementwise,
+    input_of,
+    loop_dtypes,
+    mask_of,
+    result_order,
+    scalar_value,
+    supported,
+)
+from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, NpScalar, PyInt, Scalar, Storage, stand_in
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.dims import Dim, mul, sub
+from tracebuf.ir.types import F16, F32, F64, I1, I64, ScalarType
+from tracebuf.ops.arrays import linalg
+from tracebuf.ops.scalars import arith
+
+NO_VALUE = np._NoValue
+NEUTRAL: dict[np.ufunc, Callable[[np.dtype], Any]] = {
+    np.add: lambda d: d.type(complex(-0.0, -0.0)) if d.kind == "c" else d.type(-0.0) if d.kind == "f" else d.type(0),
+    np.multiply: lambda d: d.type(1),
+    np.logical_and: lambda d: np.True_,
+    np.logical_or: lambda d: np.False_,
+    np.logical_xor: lambda d: np.False_,
+    np.bitwise_and: lambda d: np.invert(d.type(0)),
+    np.bitwise_or: lambda d: d.type(0),
+    np.bitwise_xor: lambda d: d.type(0),
+    np.maximum: lambda d: -highest(d) if d.kind in "fc" else lowest(d),
+    np.minimum: lambda d: highest(d),
+    np.fmax: lambda d: d.type("nan") if d.kind in "fc" else lowest(d),
+    np.fmin: lambda d: d.type("nan") if d.kind in "fc" else highest(d),
+}
+"""What leaves any element as it is; only these ufuncs are folded."""
+Combine = Callable[[Body, Value, Sequence[Value]], Value]
+"""From what was folded so far and one element of each input to the next state."""
+
+
+def lowest(dtype: np.dtype) -> Any:
+    return dtype.type(False) if dtype == BOOL else dtype.type(np.iinfo(dtype).min)
+
+
+def highest(dtype: np.dtype) -> Any:
+    if dtype.kind == "f":
+        return dtype.type("inf")
+    if dtype.kind == "c":
+        return dtype.type(complex(np.inf, np.inf))
+    return dtype.type(True) if dtype == BOOL else dtype.type(np.iinfo(dtype).max)
+
+
+# -- arguments
+
+
+def axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
+    """The reduced axes, normalised; AxisError as NumPy's. Of an array without axes, 0 and -1 are its all."""
+    if axis is None:
+        return tuple(range(ndim))
+    items = axis if isinstance(axis, tuple) else (axis,)
+    found = [axis_of(r, item, ndim or (1 if len(items) == 1 else 0)) for item in items]
+    if len(set(found)) != len(found):
+        raise ValueError("duplicate value in 'axis'")
+    return tuple(found) if ndim else ()
+
+
+def own_axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
+    """The same as functions of shape have it (normalize_axis_tuple): an array without axes has none."""
+    if not ndim and axis not in (None, ()):
+        raise np.exceptions.AxisError(axis[0] if isinstance(axis, (tuple, list)) else axis, 0)
+    return axes_of(r, tuple(axis) if isinstance(axis, list) else axis, ndim)
+
+
+def axis_of(r: Recorder, axis: Any, ndim: int) -> int:
+    """One axis, normalised; part of the key where it is computed from arguments."""
+    i = axis
+    if isinstance(axis, (PyInt, NpScalar)) and (known := as_int(r, axis)) is not None:
+        i = r.static_int(known, "the axis")
+    if isinstance(i, bool) or not isinstance(i, (int, np.integer)):
+        kind = type(stand_in(i)) if isinstance(i, Scalar) else type(i)
+        raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
+    if not -ndim <= i < ndim:
+        raise np.exceptions.AxisError(int(i), ndim)
+    return int(i) % ndim
+
+
+def flag(r: Recorder, keepdims: Any) -> bool:
+    """`keepdims`."""
+    if keepdims is not NO_VALUE and not isinstance(keepdims, (bool, np.bool_, int)):
+        raise UnsupportedError(
+            "keepdims is not known at trace time", location=r.loc, instead="use True and False in two branches"
+        )
+    return keepdims is not NO_VALUE and bool(keepdims)
+
+
+@lru_cache(maxsize=1024)
+def reduction_dtypes(
+    ufunc: np.ufunc, dtype: np.dtype, wanted: np.dtype | None, out: np.dtype | None
+) -> tuple[np.dtype, np.dtype]:
+    """(the dtype folded in, the result's), from NumPy itself (rule N5); its TypeErrors."""
+    target = None if out is None else np.empty((), out)
+    result = ufunc.reduce(np.ones(2, dtype), dtype=wanted, out=target).dtype
+    if out is None or wanted is not None:
+        return (result if wanted is None else np.dtype(wanted)), result
+    loop = BOOL if ufunc.__name__.startswith("logical_") else ufunc.resolve_dtypes((out, dtype, None))[-1]
+    return loop, result
+
+
+# -- folding
+
+
+def reduce(
+    r: Recorder,
+    ufunc: np.ufunc,
+    ref: ArrayRef,
+    axis: Any = None,
+    dtype: Any = None,
+    out: ArrayRef | None = None,
+    keepdims: Any = False,
+    initial: Any = NO_VALUE,
+    where: Any = NO_VALUE,
+) -> ArrayRef | Scalar:
+    """`ufunc.reduce` over axes; a NumPy scalar where no axis is left and no `out` is given (PyUFunc_Reduce)."""
+    if ufunc not in NEUTRAL:
+        what = f"np.{ufunc.__name__}.reduce is not supported"
+        raise UnsupportedError(what, location=r.loc, instead="fold in a for loop")
+    axes, mask = axes_of(r, axis, ref.ndim), mask_of(r, where)
+    wanted = None if dtype is None else np.dtype(dtype)
+    loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
+    element = supported(loop, f"the {ufunc.__name__} of this array", r.loc)
+    start = start_of(r, ufunc, ref, axes, element, initial, mask is not None)
+    ins = [(r.read(ref), linalg.identity_map(ref.ndim))]
+    if mask is not None:
+        ins.append(input_of(r, fits_mask(r, mask, ref), I1, ref.shape))
+    neutral = NEUTRAL[ufunc](loop).item()
+    wide = F32 if element is F16 and ufunc in (np.add, np.multiply) else element  # as NumPy's loops of halves do (C2)
+
+    def combine(body: Body, total: Value, args: Sequence[Value]) -> Value:
+        new = body.cast(body.cast(args[0], element), wide)
+        if mask is not None:
+            new = body.add(arith.Select.of(args[1], new, body.constant(neutral, wide), body.loc))
+        if ufunc in (np.fmax, np.fmin) and wide.is_float:
+            return body.add((arith.MaxNumF if ufunc is np.fmax else arith.MinNumF).of(total, new, body.loc))
+        return apply_rule(ufunc, body, [total, new], (wide.dtype,) * 3)
+
+    start = Body(r.frame.block, r.loc).cast(start, wide)
+    result = fold(r, ref, axes, flag(r, keepdims), start, ins, combine, mask=mask)
+    result = result if wide is element else copy_of(r, result, element, result.storage.order)
+    return deliver(r, result, out, ufunc.__name__)
+
+
+def start_of(
+    r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axes: Sequence[int], element: ScalarType, initial: Any, masked: bool
+) -> Value:
+    """What a reduction starts from; ValueError where there is neither an element nor an identity."""
+    if initial is not NO_VALUE and initial is not None:
+        if isinstance(initial, ArrayRef) and initial.ndim == 0:
+            initial = NpScalar(r.load(initial, ()), initial.element)
+        if not isinstance(initial, (Scalar, *NUMBERS)):
+            raise UnsupportedError("an `initial` that is no number", location=r.loc, instead="use a number: a[0]")
+        check_number(r, initial, ArrayRef(Storage(element, (), ())))
+        return scalar_value(r, initial, element)
+    if ufunc.identity is not None and initial is not None:
+        return r.constant(np.array(ufunc.identity).astype(element.dtype).item(), element)  # -1 of unsigned ones too
+    if masked:
+        text = f"reduction operation '{ufunc.__name__}' does not have an identity, so to use a where mask one has to"
+        raise ValueError(f"{text} specify 'initial'")
+    check_not_empty(r, ufunc.__name__, ref, axes)
+    return r.constant(NEUTRAL[ufunc](element.dtype).item(), element)
+
+
+def check_not_empty(r: Recorder, name: str, ref: ArrayRef, axes: Sequence[int]) -> None:
+    """max and min over an axis of size 0 raise, even where the result is empty too (rule Z4)."""
+    message = f"zero-size array to reduction operation {name} which has no identity"
+    for axis in axes:
+        r.require_nonneg(sub(ref.shape[axis], 1), "ValueError", message)
+
+
+def fits_mask(r: Recorder, mask: Operand, ref: ArrayRef) -> Operand:
+    """A mask that broadcasts to the array's shape."""
+    if isinstance(mask, ArrayRef) and mask.ndim > ref.ndim:
+        instead = "np.broadcast_to(a, where.shape) of the array"
+        raise UnsupportedError("`where` has more axes than the array", location=r.loc, instead=instead)
+    if isinstance(mask, ArrayRef):
+        text, values = shape_text([ref.shape, mask.shape])
+        for size, wanted in zip(reversed(mask.shape), reversed(ref.shape)):
+            if size != 1:
+                message = f"operands could not be broadcast together with shapes {text}"
+                r.require_equal(size, wanted, "ValueError", message, values)
+    return mask
+
+
+def fold(
+    r: Recorder,
+    ref: ArrayRef,
+    axes: Sequence[int],
+    keepdims: bool,
+    start: Value,
+    ins: Sequence[tuple[Value, linalg.AffineMap]],
+    combine: Combine,
+    in_rows: bool = False,
+    mask: Operand | None = None,
+) -> ArrayRef:
+    """A linalg.generic over `ref`'s shape that folds into a fill with `start`, or into the tensor that this is; in
+    K-order of the array and a mask, or C-order."""
+    element = linalg.element_type(start.type)
+    shape, order, results = kept_axes(ref, axes, keepdims, mask)
+    order = tuple(range(len(shape))) if in_rows else order
+    out = start
+    if not start.is_tensor:
+        out = r.add(linalg.Fill.of(start, r.empty(element, shape, order), r.loc)).result
+    block = Block([*(linalg.element_type(v.type) for v, _ in ins), element])
+    body = Body(block, r.loc)
+    block.append(linalg.Yield.of([combine(body, block.args[-1], block.args[:-1])], r.loc))
+    maps = [*(m for _, m in ins), linalg.AffineMap(ref.ndim, results)]
+    iterators = ["reduction" if a in axes else "parallel" for a in range(ref.ndim)]
+    value = r.add(linalg.Generic.of([v for v, _ in ins], [out], maps, iterators, block, r.loc)).result
+    return ArrayRef(r.new_storage(element, shape, order, value))
+
+
+def kept_axes(
+    ref: ArrayRef, axes: Sequence[int], keepdims: bool, mask: Operand | None = None
+) -> tuple[tuple[Dim, ...], tuple[int, ...], tuple[int | None, ...]]:
+    """(shape of a reduction's result, its axes outermost first, the loop of each)."""
+    kept = [a for a in range(ref.ndim) if a not in axes]
+    by_rank: Sequence[int] = sorted(range(ref.ndim), key=lambda a: (ref.stride_rank(a) or (), a))
+    if isinstance(mask, ArrayRef) and mask.ndim <= ref.ndim:
+        by_rank = result_order([ref, mask], ref.ndim)
+    if keepdims:
+        shape = tuple(1 if a in axes else n for a, n in enumerate(ref.shape))
+        return shape, tuple(by_rank), tuple(None if a in axes else a for a in range(ref.ndim))
+    return tuple(ref.shape[a] for a in kept), tuple(kept.index(a) for a in by_rank if a in kept), tuple(kept)
+
+
+def deliver(r: Recorder, result: ArrayRef, out: ArrayRef | None, name: str) -> ArrayRef | Scalar:
+    """A result as eager has it: in `out`, converted to its dtype, else a scalar where it has no axes."""
+    if out is None:
+        return result if result.ndim else NpScalar(r.load(result, ()), result.element)
+    if out.ndim != result.ndim:
+        reason = f"output parameter for reduction operation {name} has the wrong number of dimensions"
+        raise ValueError(f"{reason}: Found {out.ndim} but expected {result.ndim}")
+    text, values = shape_text([out.shape, result.shape])
+    for a, b in zip(out.shape, result.shape):
+        r.require_equal(a, b, "ValueError", f"non-broadcastable output operand: shapes {text}", values)
+    r.store(out, convert_to(r, result, out.element, out.shape))
+    return out
+
+
+# -- means and variances (numpy/_core/_methods.py)
+
+
+def count_of(r: Recorder, ref: ArrayRef, axis: Any, keepdims: Any, where: Any) -> Operand:
+    """How many elements each result is made of, as int64 (_count_reduce_items)."""
+    axes, mask = axes_of(r, axis, ref.ndim), mask_of(r, where)
+    if mask is None:
+        count: Dim = 1
+        for a in axes if isinstance(axis, tuple) or axis is None else [axis_of(r, axis, ref.ndim)]:
+            count = mul(count, ref.shape[a])
+        return NpScalar(r.i64(count), I64)
+
+    def add(body: Body, total: Value, args: Sequence[Value]) -> Value:
+        return body.add(arith.AddI.of(total, body.cast(args[1], I64), body.loc))
+
+    ins = [(r.read(ref), linalg.identity_map(ref.ndim)), input_of(r, fits_mask(r, mask, ref), I1, ref.shape)]
+    return deliver(r, fold(r, ref, axes, flag(r, keepdims), r.constant(0, I64), ins, add), None, "add")
+
+
+def divide(
+    r: Recorder, total: Operand, count: Operand, into: ArrayRef | None = None, to: ScalarType | None = None
+) -> ArrayRef | Scalar:
+    """total / count in the dtype NumPy divides in, back in the total's dtype, or `to`."""
+    assert isinstance(total, (ArrayRef, NpScalar)) and isinstance(count, (ArrayRef, NpScalar))
+    loop = loop_dtypes(np.true_divide, (total.element.dtype, count.element.dtype))
+    end = to or total.element
+    element = supported(loop[0], "the mean", r.loc)
+
+    def compute(body: Body, args: list[Value]) -> Value:
+        quotient = apply_rule(np.true_divide, body, [body.cast(a, element) for a in args], loop)
+        return body.cast(quotient, end)
+
+    return build(r, compute, [total, count], [element, element], end, into)
+
+
+def inexact(r: Recorder, dtype: Any, what: str) -> np.dtype | None:
+    """A `dtype=` of a mean or variance."""
+    if dtype is not None and np.dtype(dtype).kind not in "fc":
+        reason = f"{what} in dtype {np.dtype(dtype)}"
+        raise UnsupportedError(reason, location=r.loc, instead="convert the result: .astype(dtype)")
+    return None if dtype is None else np.dtype(dtype)
+
+
+def mean(
+    r: Recorder,
+    ref: ArrayRef,
+    axis: Any = None,
+    dtype: Any = None,
+    out: ArrayRef | None = None,
+    keepdims: Any = False,
+    where: Any = NO_VALUE,
+) -> ArrayRef | Scalar:
+    """np.mean (_mean): integers and bools in float64, float16 by way of float32; the sum divided by the count."""
+    wanted = inexact(r, dtype, "the mean")
+    half = wanted is None and ref.dtype == np.float16
+    if wanted is None and ref.dtype.kind not in "fc":
+        wanted = F64.dtype
+    total = reduce(r, np.add, ref, axis, F32.dtype if half else wanted, out, keepdims, NO_VALUE, where)
+    count = count_of(r, ref, axis, keepdims, where)
+    if half and isinstance(total, NpScalar):
+        return divide(r, total, count, None, ref.element)
+    result = divide(r, total, count, out)
+    return convert(r, result, ref.element) if half and out is None else result
+
+
+def convert(r: Recorder, x: ArrayRef | Scalar, element: ScalarType) -> ArrayRef | Scalar:
+    """x in another dtype."""
+    return build(r, lambda body, args: body.cast(args[0], element), [x], [element], element)
+
+
+def var(
+    r: Recorder,
+    ref: ArrayRef,
+    axis: Any = None,
+    dtype: Any = None,
+    out: ArrayRef | None = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    where: Any = NO_VALUE,
+    centre: Any = None,
+) -> ArrayRef | Scalar:
+    """np.var (_var): the mean of squared distances from the mean (or `centre`), with `ddof` less to divide by."""
+    wanted = inexact(r, dtype, "the variance")
+    if wanted is not None and "c" in (wanted.kind, ref.dtype.kind):
+        reason = "the variance of complex numbers, or as a complex number, in a dtype"
+        raise UnsupportedError(reason, location=r.loc, instead="convert the array: a.astype(dtype)")
+    if wanted is None and ref.dtype.kind not in "fc":
+        wanted = F64.dtype
+    if centre is None:
+        centre = reduce(r, np.add, ref, axis, wanted, None, True, NO_VALUE, where)
+        centre = divide(r, centre, count_of(r, ref, axis, True, where))
+    distance = elementwise(r, np.subtract, [ref, centre])
+    squares = as_tensor(r, elementwise(r, np.square, [distance]) if not ref.element.is_complex else power(r, distance))
+    total = reduce(r, np.add, squares, axis, wanted, out, keepdims, NO_VALUE, where)
+    left = elementwise(r, np.subtract, [count_of(r, ref, axis, keepdims, where), ddof])
+    return divide(r, total, elementwise(r, np.maximum, [left, 0]), out)
+
+
+def power(r: Recorder, x: Any) -> ArrayRef | Scalar:
+    """The sum of the squares of the parts of complex numbers."""
+    element = x.element.component
+
+    def compute(body: Body, args: list[Value]) -> Value:
+        squares = [body.add(arith.MulF.of(v, v, body.loc)) for v in (real(body, args[0]), imaginary(body, args[0]))]
+        return body.add(arith.AddF.of(squares[0], squares[1], body.loc))
+
+    return build(r, compute, [x], [x.element], element)
+
+
+def as_tensor(r: Recorder, x: Any) -> ArrayRef:
+    """An array without axes for a scalar."""
+    if isinstance(x, ArrayRef):
+        return x
+    value = r.add(linalg.Fill.of(x.value, r.empty(x.element, ()), r.loc)).result
+    return ArrayRef(r.new_storage(x.element, (), (), value))
+
+
+def std(r: Recorder, ref: ArrayRef, out: ArrayRef | None = None, **options: Any) -> Any:
+    """np.std: the square root of the variance."""
+    return elementwise(r, np.sqrt, [var(r, ref, out=out, **options)], into=out)
+
+
+# -- indices of extremes
+
+
+def arg_extreme(
+    r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: Any = None, out: ArrayRef | None = None, keepdims: Any = False
+) -> ArrayRef | Scalar:
+    """np.argmax, np.argmin: the first index (of the rows one after another, without `axis`) of the extreme; the first
+    NaN counts as extreme. Two folds: the extreme, then the smallest index at which it stands."""
+    axes = tuple(range(ref.ndim)) if axis is None else (axis_of(r, axis, ref.ndim or 1),)[: ref.ndim]
+    name = "argmax" if ufunc is np.maximum else "argmin"
+    for a in axes:
+        r.require_nonneg(sub(ref.shape[a], 1), "ValueError", f"attempt to get {name} of an empty sequence")
+    best = as_tensor(r, reduce(r, ufunc, ref, axes, keepdims=True))
+    best_map = linalg.AffineMap(ref.ndim, tuple(None if a in axes else a for a in range(ref.ndim)))
+    ins = [(r.read(ref), linalg.identity_map(ref.ndim)), (r.read(best), best_map)]
+    steps: list[Dim] = [1]
+    for a in reversed(axes[1:]):
+        steps.insert(0, mul(steps[0], ref.shape[a]))
+    ins += [(r.i64(s), linalg.AffineMap(ref.ndim, ())) for s in steps[: len(axes)]]
+
+    def combine(body: Body, place: Value, args: Sequence[Value]) -> Value:
+        here = apply_rule(np.equal, body, [args[0], args[1]], (ref.dtype, ref.dtype, BOOL))
+        if ref.element.component.is_float:
+            nan = apply_rule(np.isnan, body, [args[0]], (ref.dtype, BOOL))
+            here = body.add(arith.OrI.of(here, nan, body.loc))
+        at = body.constant(0, I64)
+        for a, step in zip(axes, args[2:]):
+            at = body.add(arith.AddI.of(at, body.add(arith.MulI.of(body.index(a), step, body.loc)), body.loc))
+        new = body.add(arith.Select.of(here, at, body.constant(2**63 - 1, I64), body.loc))
+        return body.add(arith.MinSI.of(place, new, body.loc))
+
+    if out is not None and out.dtype != INT:
+        raise UnsupportedError(
+            f"{name} into dtype {out.dtype}", location=r.loc, instead=f"store it: out[...] = np.{name}(a, axis)"
+        )
+    found = fold(r, ref, axes, flag(r, keepdims), r.constant(2**63 - 1, I64), ins, combine, in_rows=True)
+    return deliver(r, found, out, name)

@@ -1,0 +1,107 @@
+"""`ufunc.accumulate`: np.cumsum, np.cumprod and their kin. Each element is folded, in order, into those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from operator import methodcaller
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
+from tracebuf.frontends.numpy.functions.reductions.exponents import check_exponents
+from tracebuf.frontends.numpy.functions.reductions.reduce import NEUTRAL, deliver, reduction_dtypes
+from tracebuf.frontends.numpy.numbers.ufuncs import Body, apply_rule, build, convert_to, result_order, supported
+from tracebuf.frontends.numpy.record.for_each import at, for_all, for_each
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.dims import Dim, dim_max, sub
+from tracebuf.ir.types import I64, ScalarType
+from tracebuf.ops.arrays import linalg
+from tracebuf.ops.scalars import arith
+
+
+def accumulate(
+    r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, dtype: Any = None, out: ArrayRef | None = None
+) -> ArrayRef:
+    """`ufunc.accumulate` along an axis: row by row where rows lie in memory one after another, else in each vector
+    along the axis, so that nothing but the result is allocated."""
+    wanted = None if dtype is None else np.dtype(dtype)
+    if ufunc in NEUTRAL:
+        loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
+    else:
+        loop = running_dtype(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
+        if out is not None and out.dtype != loop:
+            reason = f"np.{ufunc.__name__}.accumulate into another dtype than it folds in"
+            raise UnsupportedError(reason, location=r.loc, instead=f"out[...] = np.{ufunc.__name__}.accumulate(a)")
+    element = supported(loop, f"the {ufunc.__name__} of this array", r.loc)
+    if ufunc is np.power and loop.kind == "i" and r.ask_nonneg(sub(ref.shape[axis], 1)) is not False:
+        behind = ref.derive(methodcaller("narrow", axis, 1, 1, r.facts.simplify(dim_max(sub(ref.shape[axis], 1), 0))))
+        check_exponents(r, behind if behind.element is element else copy_of(r, behind, element, range(ref.ndim)))
+    if ref.ndim == 1:
+        value = totals(r, ufunc, ref, element)
+        result = ArrayRef(r.new_storage(element, ref.shape, (0,), value))
+    else:
+        order = result_order([ref], ref.ndim)
+        result = ArrayRef(r.new_storage(element, ref.shape, order, r.empty(element, ref.shape, order)))
+        if order[-1] != axis and r.ask_nonneg(sub(ref.shape[axis], 1)):
+            by_rows(r, ufunc, ref, axis, result)
+        else:
+            by_vectors(r, ufunc, ref, axis, result)
+    return result if out is None else deliver(r, result, out, ufunc.__name__)  # type: ignore[return-value]
+
+
+@lru_cache(maxsize=1024)
+def running_dtype(ufunc: np.ufunc, dtype: np.dtype, wanted: np.dtype | None, out: np.dtype | None) -> np.dtype:
+    """The dtype folded in, from NumPy itself (rule N5); its TypeErrors."""
+    ufunc.accumulate(np.ones(2, dtype), dtype=wanted, out=None if out is None else np.ones(2, out))
+    forced: dict[str, Any] = {} if wanted is None else {"signature": (wanted, None, wanted)}
+    return ufunc.resolve_dtypes((out or dtype, dtype, None), casting="unsafe", **forced)[-1]
+
+
+def by_rows(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: ArrayRef) -> None:
+    """result[0] = ref[0]; result[i] = ufunc(result[i - 1], ref[i]). There is at least one row."""
+    element = result.element
+    first = at(result, {axis: 0})
+    r.store(first, convert_to(r, at(ref, {axis: 0}), element, first.shape, fresh=True))
+
+    def combine(body: Body, args: list[Value]) -> Value:
+        return apply_rule(ufunc, body, [args[0], body.cast(args[1], element)], (element.dtype,) * 3)
+
+    def row(i: Dim) -> None:
+        operands = [at(result, {axis: sub(i, 1)}), at(ref, {axis: i})]
+        build(r, combine, operands, [element, element], element, at(result, {axis: i}))
+
+    for_each(r, 1, ref.shape[axis], row)
+
+
+def by_vectors(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: ArrayRef) -> None:
+    """The vectors along the axis, one after another."""
+    others = [a for a in result.storage.order if a != axis]
+
+    def vector(places: Sequence[Dim]) -> None:
+        where = dict(zip(others, places))
+        r.store(at(result, where), totals(r, ufunc, at(ref, where), result.element))
+
+    for_all(r, [ref.shape[a] for a in others], vector)
+
+
+def totals(r: Recorder, ufunc: np.ufunc, vector: ArrayRef, element: ScalarType) -> Value:
+    """One linalg.generic with two outs: the total so far, which does not vary in the loop, and the result."""
+    neutral = NEUTRAL.get(ufunc)
+    start = r.constant(element.dtype.type(1).item() if neutral is None else neutral(element.dtype).item(), element)
+    total = r.add(linalg.Fill.of(start, r.empty(element, ()), r.loc)).result
+    block = Block([vector.element, element, element])
+    body = Body(block, r.loc)
+    item = body.cast(block.args[0], element)
+    new = apply_rule(ufunc, body, [block.args[1], item], (element.dtype,) * 3)
+    if neutral is None:  # the first element stands for itself
+        first = body.add(arith.CmpI.of("eq", body.index(0), body.constant(0, I64), r.loc))
+        new = body.add(arith.Select.of(first, item, new, r.loc))
+    block.append(linalg.Yield.of([new, new], r.loc))
+    maps = [linalg.identity_map(1), linalg.AffineMap(1, ()), linalg.identity_map(1)]
+    outs = [total, r.empty(element, vector.shape)]
+    return r.add(linalg.Generic.of([r.read(vector)], outs, maps, ["reduction"], block, r.loc)).results[1]

@@ -1,0 +1,552 @@
+"""What the tracer knows of functions: one table keyed by the callee itself (rule X1), so that every spelling arrives.
+
+To add a NumPy function: write a handler `(r, *args, **kwargs)` with NumPy's own parameter names, put it into `HANDLERS`
+under the function (and into `METHODS` under the method's name), and test it in tests/test_language.py against eager.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays import complex_views, creation, shapes
+from tracebuf.frontends.numpy.arrays.indexing import check_int_of, check_number, store_view
+from tracebuf.frontends.numpy.arrays.new_arrays import (
+    as_array,
+    as_operand,
+    copy_of,
+    element_of,
+    filled,
+    filled_with,
+    k_order,
+    numeric,
+    only,
+    shape_arg,
+)
+from tracebuf.frontends.numpy.arrays.reshape import Flat, as_array_function, is_dense, order_of
+from tracebuf.frontends.numpy.functions.formulas import FORMULAS, primitives
+from tracebuf.frontends.numpy.functions.host import table as host_table
+from tracebuf.frontends.numpy.functions.host.declared import host_call, traced_host_call
+from tracebuf.frontends.numpy.functions.indices import picking, sorted_indices
+from tracebuf.frontends.numpy.functions.joining import stacking
+from tracebuf.frontends.numpy.functions.parameters import check_parameters
+from tracebuf.frontends.numpy.functions.products import convolutions, covariance, einsum, vectors
+from tracebuf.frontends.numpy.functions.products import matmul as products
+from tracebuf.frontends.numpy.functions.python.builtins import HANDLERS as PYTHON
+from tracebuf.frontends.numpy.functions.python.builtins import is_integer, item, number_item, python_number, round_array
+from tracebuf.frontends.numpy.functions.python.cmath import HANDLERS as CMATH
+from tracebuf.frontends.numpy.functions.python.cmath import conjugate, part_of, to_complex
+from tracebuf.frontends.numpy.functions.python.math import HANDLERS as MATH
+from tracebuf.frontends.numpy.functions.reductions import aggregates
+from tracebuf.frontends.numpy.functions.reductions.reduce import own_axes_of
+from tracebuf.frontends.numpy.functions.ufunc_calls import call_method, call_ufunc
+from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr
+from tracebuf.frontends.numpy.numbers.scalars import binary, example
+from tracebuf.frontends.numpy.numbers.ufuncs import (
+    Body,
+    Operand,
+    build,
+    check_maybe_python,
+    elementwise,
+    mask_of,
+    out_of,
+    scalar_value,
+    supported,
+    weak_type,
+)
+from tracebuf.frontends.numpy.record.heap import DictView, Record
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import as_reached, static_flags, two_origins
+from tracebuf.frontends.numpy.record.values import (
+    EITHER,
+    NUMBERS,
+    ArrayRef,
+    NpScalar,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    Scalar,
+    is_traced,
+    stand_in,
+)
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, dim_max, dim_min, mul, sub
+from tracebuf.ir.types import F64, I1, SUPPORTED_DTYPES, scalar_type
+from tracebuf.ops.arrays import linalg
+from tracebuf.ops.scalars import arith
+
+NO_VALUE = np._NoValue
+
+
+def axes_in(r: Recorder, order: Any, ndim: int, like: ArrayRef | None = None) -> tuple[int, ...]:
+    """The axes of a fresh array outermost first, by its `order=` and (for "K" and "A") the array it is to be like."""
+    order = order_of("C" if order is None else order, "CF" if like is None else "CFAK")
+    if order == "K" and like is not None and like.ndim == ndim:
+        return k_order(like)
+    if order == "A" and like is not None:
+        fortran = not is_dense(r, like, range(like.ndim)) and is_dense(r, like, range(like.ndim)[::-1])
+        order = "F" if fortran else "C"
+    return tuple(range(ndim))[:: -1 if order == "F" else 1]
+
+
+def layout_like(r: Recorder, a: ArrayRef, shape: Any, order: Any) -> tuple[tuple[Dim, ...], tuple[int, ...]]:
+    """(sizes, axes outermost first) of an array like another, of its shape or a given one."""
+    sizes = a.shape if shape is None else shape_arg(r, shape)
+    if shape is not None and order == "K" and len(sizes) == a.ndim > 1:
+        if is_dense(r, a, range(a.ndim)) or is_dense(r, a, range(a.ndim)[::-1]):
+            order = "A"
+        elif 1 in a.shape:  # in NumPy their strides decide too
+            what = "another shape for an array like one that is not contiguous and has an axis of size 1"
+            raise UnsupportedError(what, location=r.loc, instead='order="C"')
+    return sizes, axes_in(r, order, len(sizes), a)
+
+
+def _creator(value: float | None) -> Callable[..., ArrayRef]:
+    def create(r: Recorder, shape: Any, dtype: Any = None, order: str = "C", **rest: Any) -> ArrayRef:
+        only(r, "this array", **{k: (v, None) for k, v in rest.items()})
+        sizes = shape_arg(r, shape)
+        element = element_of(r, float if dtype is None else dtype)
+        return filled(r, sizes, element, value, axes_in(r, order, len(sizes)))
+
+    return create
+
+
+def _creator_like(value: float | None) -> Callable[..., ArrayRef]:
+    def create(
+        r: Recorder, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **rest: Any
+    ) -> ArrayRef:
+        only(r, "this array", **{k: (v, None) for k, v in rest.items()})
+        a = as_array(r, a)
+        sizes, axes = layout_like(r, a, shape, order)
+        return filled(r, sizes, a.element if dtype is None else element_of(r, dtype), value, axes)
+
+    return create
+
+
+def ndarray(
+    r: Recorder,
+    shape: Any,
+    dtype: Any = float,
+    buffer: Any = None,
+    offset: Any = 0,
+    strides: Any = None,
+    order: Any = None,
+) -> ArrayRef:
+    """np.ndarray(shape, dtype): an array of any values, as np.empty."""
+    only(r, "np.ndarray", buffer=(buffer, None), offset=(offset, 0), strides=(strides, None))
+    created: ArrayRef = _creator(None)(r, shape, dtype, "C" if order is None else order)
+    return created
+
+
+def full(r: Recorder, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> ArrayRef:
+    sizes, fill_value = shape_arg(r, shape), numeric(r, fill_value)
+    element = element_of(r, np.result_type(weak_type(fill_value)) if dtype is None else dtype)
+    return filled_with(r, sizes, element, fill_value, axes_in(r, order, len(sizes)))
+
+
+def full_like(
+    r: Recorder,
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+) -> ArrayRef:
+    ref = as_array(r, a)
+    element = ref.element if dtype is None else element_of(r, dtype)
+    sizes, axes = layout_like(r, ref, shape, order)
+    return filled_with(r, sizes, element, numeric(r, fill_value), axes)
+
+
+def copy_method(r: Recorder, a: ArrayRef, order: str = "C") -> ArrayRef:
+    return copy_of(r, a, a.element, axes_in(r, order, a.ndim, a))
+
+
+def copy_function(r: Recorder, a: Any, order: str = "K", subok: bool = False) -> ArrayRef:
+    return copy_method(r, as_array(r, a), order)
+
+
+def astype(
+    r: Recorder,
+    a: ArrayRef,
+    dtype: Any,
+    order: str = "K",
+    casting: str = "unsafe",
+    subok: bool = True,
+    copy: bool = True,
+) -> ArrayRef:
+    only(r, "astype", order=(order, "K"), casting=(casting, "unsafe"))
+    element = element_of(r, dtype)
+    if copy is False and element is a.element:
+        return a
+    return copy_of(r, a, element, k_order(a))
+
+
+def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> Any:
+    """np.where: with one argument np.nonzero."""
+    if x is NO_VALUE and y is NO_VALUE:
+        return picking.nonzero_function(r, condition)
+    if x is NO_VALUE or y is NO_VALUE:
+        raise ValueError("either both or neither of x and y should be given")
+    condition, x, y = (numeric(r, v) for v in (condition, x, y))
+    check_maybe_python([x, y], r.loc)
+    kinds = [weak_type(v) for v in (x, y)]
+    strong = [k for k in kinds if not isinstance(k, type)]
+    dtype = (
+        np.result_type(*(k if not isinstance(k, type) else k() for k in kinds)) if strong else np.result_type(*kinds)
+    )
+    element = supported(dtype, "np.where", r.loc)
+    x, y = (np.array([v])[0] if type(v) is int else v for v in (x, y))  # arrays first: an int that does not fit wraps
+
+    def select(body: Body, args: list[Value]) -> Value:
+        return body.add(
+            arith.Select.of(body.cast(args[0], I1), body.cast(args[1], element), body.cast(args[2], element), body.loc)
+        )
+
+    result = build(r, select, [condition, x, y], [I1, element, element], element)
+    if isinstance(result, NpScalar):  # np.where always gives an array
+        out = r.add(linalg.Fill.of(result.value, r.empty(element, ()), r.loc)).result
+        return ArrayRef(r.new_storage(element, (), (), out))
+    return result
+
+
+np_where = where  # its own name where a parameter is called `where`
+
+
+def clip(
+    r: Recorder, a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, *, min: Any = NO_VALUE,
+    max: Any = NO_VALUE,
+) -> Any:  # fmt: skip
+    """np.clip, by the ufunc of that name, or np.maximum or np.minimum for one bound."""
+    if a_min is NO_VALUE and a_max is NO_VALUE:
+        low, high = (None if x is NO_VALUE else x for x in (min, max))
+    elif a_min is NO_VALUE or a_max is NO_VALUE:
+        missing = "a_min" if a_min is NO_VALUE else "a_max"
+        raise TypeError(f"clip() missing 1 required positional argument: '{missing}'")
+    elif min is not NO_VALUE or max is not NO_VALUE:
+        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+    else:
+        low, high = a_min, a_max
+    into = out_of(r, out)
+    a, low, high = (as_operand(r, v) for v in (a, low, high))
+    low, high = (clip_bound(r, a, bound, side) for side, bound in enumerate((low, high)))
+    if low is None and high is None:
+        return elementwise(r, np.positive, [a], into)
+    if low is None or high is None:
+        return elementwise(r, np.minimum if low is None else np.maximum, [a, high if low is None else low], into)
+    return elementwise(r, arith.ufunc_named("clip"), [a, low, high], into)
+
+
+def clip_method(r: Recorder, a: ArrayRef, min: Any = None, max: Any = None, out: Any = None) -> Any:
+    return clip(r, a, out=out, min=min, max=max)
+
+
+def clip_bound(r: Recorder, a: Any, bound: Any, side: int) -> Any:
+    """A bound of np.clip; a Python int that no element of an integer array is beyond is no bound (rule N1)."""
+    dtype = weak_type(a)
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "iu" or (e := int_expr(bound)) is None:
+        return bound
+    limit = scalar_type(dtype).bounds[side]
+    beyond = r.ask_nonneg(sub(e, limit) if side else sub(limit, e))
+    if beyond is None:
+        return as_int_value(r.facts.simplify((dim_min if side else dim_max)(e, limit)))
+    return None if beyond else bound
+
+
+def fill_method(r: Recorder, a: ArrayRef, value: Operand) -> None:
+    store_view(r, a, numeric(r, value))
+
+
+def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """np.copyto: a store that converts only within a kind; Python's ints go into any integers that hold them."""
+    only(r, "np.copyto", casting=(casting, "same_kind"))
+    if not isinstance(dst, ArrayRef):
+        raise TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {type(example(dst)).__name__}")
+    if isinstance(weak_type(where), type):
+        raise UnsupportedError("np.copyto where a number says so", location=r.loc, instead="where=x != 0")
+    mask = mask_of(r, where)
+    if isinstance(mask, ArrayRef) and mask.ndim > dst.ndim:
+        r.fail("ValueError", "could not broadcast where mask into the shape of the array")
+    if weak_type(src) is int and dst.element.is_integer:
+        check_number(r, src, dst)
+    r.check_writable(dst)
+    source = creation.asarray(r, src) if isinstance(src, (list, tuple)) else src
+    kind = weak_type(source)
+    if kind is not int or not dst.element.is_integer:
+        if not np.can_cast(given := np.dtype(kind), dst.dtype, "same_kind"):
+            raise TypeError(f"Cannot cast {given!r} to {dst.dtype!r} according to the rule 'same_kind'")
+        source = as_array(r, source)  # converted as arrays are: no check that numbers fit
+    else:
+        check_number(r, source, dst)
+    if mask is not None:
+        source = np_where(r, mask, astype(r, as_array(r, source), dst.dtype), dst)
+    store_view(r, dst, source)
+
+
+def size_of(r: Recorder, a: Any, axis: Any = None) -> Any:
+    """np.size: of all axes, or the product of some."""
+    ref = as_array(r, a)
+    total: Dim = 1
+    for k in own_axes_of(r, axis, ref.ndim):
+        total = mul(total, ref.shape[k])
+    return as_int_value(total)
+
+
+# -- Python's builtins
+def length(r: Recorder, x: Any) -> Any:
+    if isinstance(x, ArrayRef):
+        if not x.ndim:
+            raise TypeError("len() of unsized object")
+        return as_int_value(x.shape[0])
+    if isinstance(x, Flat):
+        return as_int_value(x.size)
+    if isinstance(x, Scalar):
+        raise TypeError(f"object of type '{type(stand_in(x)).__name__}' has no len()")
+    return len(x.of if isinstance(x, DictView) else x)
+
+
+def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
+    if isinstance(x, NpScalar) and x.maybe_python:
+        zero = x.element.dtype.type(0)
+        answers = {isinstance(number, kinds) for number in (zero, zero.item())}
+        if len(answers) > 1 or x.python is None or x.python.kind == EITHER:
+            raise two_origins(r.loc)
+        return answers.pop()
+    if isinstance(x, Record):
+        return any(issubclass(x.kind, k) for k in (kinds if isinstance(kinds, tuple) else (kinds,)))
+    like: Any = x
+    if isinstance(x, ArrayRef):
+        like = np.empty((0,) * x.ndim, x.dtype)
+    elif isinstance(x, Scalar):
+        like = stand_in(x)
+    return isinstance(like, kinds)
+
+
+def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
+    """np.float64(x) and its kin on a traced scalar."""
+
+    def run(r: Recorder, x: Any = 0, *more: Any) -> Any:
+        if more:
+            if not any(map(is_traced, (x, *more))):
+                return dtype.type(x, *more)
+            dtype.type(example(x), *map(example, more))  # raises what NumPy raises
+            x = to_complex(r, x, *more)
+        if isinstance(x, (tuple, list)):
+            raise UnsupportedError(f"np.{dtype} of a list or tuple", location=r.loc, instead=f"np.array(x, np.{dtype})")
+        if not is_traced(x):
+            return dtype.type(x)
+        if isinstance(x, ArrayRef) and x.ndim:
+            return as_array_function(r, x, dtype)
+        if isinstance(x, ArrayRef):
+            x = NpScalar(r.load(x, ()), x.element)
+        if isinstance(x, NpScalar) and x.maybe_python and x.element is not F64:
+            raise two_origins(r.loc)
+        element = scalar_type(dtype)
+        if element.is_integer and isinstance(x, (PyInt, PyFloat)):
+            check_int_of(r, x, element)
+        return NpScalar(scalar_value(r, x, element), element)
+
+    return run
+
+
+def astype_of_number(
+    r: Recorder,
+    x: NpScalar,
+    dtype: Any,
+    order: str = "K",
+    casting: str = "unsafe",
+    subok: bool = True,
+    copy: bool = True,
+) -> Any:
+    """`x.astype(dtype)` of a NumPy scalar."""
+    only(r, "astype", order=(order, "K"), casting=(casting, "unsafe"))
+    return cast_scalar(element_of(r, dtype).dtype)(r, x)
+
+
+def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
+    """type(x)."""
+    if isinstance(x, NpScalar) and x.maybe_python:
+        raise two_origins(r.loc)
+    if isinstance(x, Flat):
+        x.refuse()
+    if isinstance(x, Record):
+        return x.kind
+    return type(x, *rest) if rest or not is_traced(x) else type(example(x))
+
+
+def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> Any:
+    """np.round."""
+    made = round_array(r, as_operand(r, a), decimals)
+    if out is None:
+        return made
+    if weak_type(made) is int or np.dtype(weak_type(made)).kind in "iub":
+        raise UnsupportedError("np.round of integers with out=", location=r.loc, instead="out[...] = np.round(a, n)")
+    copyto(r, out, made)
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class ScalarMethod:
+    """A bound method of a traced number."""
+
+    number: Scalar
+    name: str
+
+
+Handler = Callable[..., Any]
+HANDLERS: dict[Any, Handler] = {
+    np.zeros: _creator(0), np.ones: _creator(1), np.empty: _creator(None), np.full: full,
+    np.zeros_like: _creator_like(0), np.ones_like: _creator_like(1), np.empty_like: _creator_like(None),
+    np.ndarray: ndarray, np.full_like: full_like, np.copyto: copyto, np.copy: copy_function, np.where: where,
+    np.clip: clip,
+    np.shape: lambda r, a: attribute(r, as_array(r, a), "shape"), np.ndim: lambda r, a: as_array(r, a).ndim,
+    np.size: size_of, slice: lambda r, *bounds: slice(*bounds),
+    **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **picking.FUNCTIONS,
+    **sorted_indices.FUNCTIONS,
+    **stacking.FUNCTIONS, **einsum.FUNCTIONS,
+    **convolutions.FUNCTIONS, **vectors.FUNCTIONS, **covariance.FUNCTIONS,
+    len: length, isinstance: isinstance_of, type: type_of, np.round: round_function, np.around: round_function,
+    **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},
+    **complex_views.FUNCTIONS, **PYTHON, **MATH, **CMATH, **host_table.FUNCTIONS, host_call: traced_host_call,
+}  # fmt: skip
+METHODS: dict[str, Handler] = {
+    "copy": copy_method, "astype": astype, "fill": fill_method, "clip": clip_method, "round": round_function,
+    "item": item,
+    **aggregates.METHODS, "dot": products.dot, "repeat": stacking.repeat, **shapes.METHODS, **host_table.METHODS,
+    **picking.METHODS,
+    **sorted_indices.METHODS, **complex_views.METHODS,
+}  # fmt: skip
+SCALAR_METHODS: dict[str, Handler] = {
+    "item": number_item, "tolist": python_number, "round": round_function, "is_integer": is_integer,
+    "conjugate": conjugate, "conj": conjugate, "astype": astype_of_number,
+}  # fmt: skip
+"""Methods of traced numbers, where the number's type has them."""
+PURE = {
+    tuple,
+    list,
+    range,
+    slice,
+    np.dtype,
+    str,
+    sorted,
+    all,
+    any,
+    float.is_integer,
+    np.can_cast,
+    np.issubdtype,
+    np.min_scalar_type,
+    np.promote_types,
+    np.finfo,
+    np.iinfo,
+}
+"""Called as they are, on values known at trace time."""
+
+
+def call_array_method(r: Recorder, a: ArrayRef, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """`a.name(...)`."""
+    check_parameters(r, getattr(np.ndarray, name), METHODS[name], (a, *args), kwargs, bound=True)
+    return METHODS[name](r, a, *args, **static_flags(r, kwargs))
+
+
+def attribute(r: Recorder, x: Any, name: str) -> Any:
+    """x.name for a traced x: data attributes, or NotImplemented for a method or an unknown name."""
+    if isinstance(x, ArrayRef):
+        if name == "shape":
+            return tuple(as_int_value(d) for d in x.shape)
+        if name == "size":
+            size: Dim = 1
+            for d in x.shape:
+                size = mul(size, d)
+            return as_int_value(size)
+        if name == "nbytes":
+            return binary(r, "Mult", attribute(r, x, "size"), x.dtype.itemsize)
+        if name == "T":
+            return shapes.transpose(r, x)
+        if name == "mT":
+            return shapes.matrix_transpose(r, x)
+        if name in ("real", "imag"):
+            return complex_views.part(r, x, name)
+        if name == "flat":
+            return Flat(r, x)
+        simple = {"ndim": x.ndim, "dtype": x.dtype, "itemsize": x.dtype.itemsize}
+        return simple.get(name, NotImplemented)
+    if isinstance(x, NpScalar) and name in ("dtype", "ndim", "shape"):
+        return {"dtype": x.element.dtype, "ndim": 0, "shape": ()}[name]
+    if isinstance(x, Scalar) and hasattr(type(stand_in(x)), name):
+        if name in ("real", "imag"):
+            if isinstance(x, PyComplex) or (isinstance(x, NpScalar) and x.element.is_complex):
+                return part_of(r, x, name)
+            part = getattr(stand_in(x), name)
+            return part if name == "imag" else bool_as_int(r, x)
+        if name in SCALAR_METHODS:
+            return ScalarMethod(x, name)
+    return NotImplemented
+
+
+def is_pure(function: Any) -> bool:
+    """May be called during tracing on plain values: no effects, no randomness (rule F2)."""
+    if isinstance(function, np.ufunc) or getattr(function, "__module__", None) in (math.__name__, cmath.__name__):
+        return True
+    if isinstance(getattr(function, "__self__", None), np.number | np.bool_):
+        return True
+    if isinstance(function, type) and issubclass(function, (*NUMBERS, tuple, list, Exception)):
+        return True
+    try:
+        return function in PURE
+    except TypeError:
+        return False
+
+
+@as_reached
+def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """A call of a known function; NotImplemented for one that is not known."""
+    handler = handler_of(function)
+    if any(isinstance(x, Choice) for x in (*args, *kwargs.values())) and (handler or is_pure(function)):
+        raise path_dependent(r, "<value>", "values of different types")
+    odd = next((x for x in (*args, *kwargs.values()) if isinstance(x, Flat)), None)
+    if handler is not None and odd is not None and function not in (len, isinstance):
+        odd.refuse()
+    if handler is None:
+        return NotImplemented
+    if not isinstance(function, ScalarMethod):
+        check_parameters(r, function, handler, args, kwargs)
+    return handler(r, *args, **static_flags(r, kwargs))
+
+
+def is_numpys(ufunc: np.ufunc) -> bool:
+    """Whether a ufunc is one of NumPy's own, which is called by its name."""
+    return getattr(np, ufunc.__name__, None) is ufunc
+
+
+def handler_of(function: Any) -> Handler | None:
+    """What to call for a known function."""
+    if isinstance(function, ScalarMethod):
+        return lambda r, *args, **kwargs: SCALAR_METHODS[function.name](r, function.number, *args, **kwargs)
+    if isinstance(function, np.ufunc):
+        if not is_numpys(function):
+            return None
+        return lambda r, *args, **kwargs: call_ufunc(r, function, args, kwargs)
+    if isinstance(ufunc := getattr(function, "__self__", None), np.ufunc):
+        if function.__name__ == "at":
+            return lambda r, *args: picking.ufunc_at(r, ufunc, *args)
+        return lambda r, *args, **kwargs: call_method(r, ufunc, function.__name__, args, kwargs)
+    try:
+        return HANDLERS.get(function) or primitives.HANDLERS.get(function)
+    except TypeError:
+        return None
+
+
+def formula_of(function: Any) -> Callable[..., Any] | None:
+    """The formula that a function of NumPy is traced as."""
+    try:
+        return FORMULAS.get(function)
+    except TypeError:
+        return None

@@ -1,0 +1,199 @@
+"""Calls of ufuncs with their optional parameters, and of their methods (`np.add.reduce`, `np.multiply.outer` ...)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.new_arrays import array_of, as_array, filled, only, strong
+from tracebuf.frontends.numpy.arrays.reshape import order_of
+from tracebuf.frontends.numpy.functions.products.vectors import GENERALISED, generalised
+from tracebuf.frontends.numpy.functions.reductions.ordered import reduce_any, reduceat
+from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, axis_of
+from tracebuf.frontends.numpy.functions.reductions.running import accumulate
+from tracebuf.frontends.numpy.numbers.python_complex import scalar_product
+from tracebuf.frontends.numpy.numbers.two_results import elementwise_pair, outs_of
+from tracebuf.frontends.numpy.numbers.ufuncs import (
+    elementwise,
+    is_operand,
+    loop_dtypes,
+    mask_of,
+    out_of,
+    supported,
+    weak_type,
+)
+from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.broadcasting import broadcast
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, is_traced, storages_of
+
+CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+
+def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """`ufunc(*args, out=, where=, dtype=, casting=, order=)`; others only with what they are by default."""
+    out, name = kwargs.get("out"), ufunc.__name__
+    given = [*args, *(out if isinstance(out, tuple) else (out,)), kwargs.get("where")]
+    if not any(is_traced(a) or isinstance(a, (list, tuple)) for a in given):
+        return ufunc(*args, **kwargs)
+    if not ufunc.nin <= len(args) <= ufunc.nargs:
+        takes = f"takes from {ufunc.nin} to {ufunc.nargs} positional arguments but {len(args)} were given"
+        raise TypeError(f"{name}() {takes}")
+    rest = {k: v for k, v in kwargs.items() if k not in ("out", "where", "dtype", "casting", "order")}
+    layout = order_of(kwargs.get("order", "K"), "CFAK")
+    only(r, f"np.{name}", order=("A" if layout == "A" else "K", "K"))
+    only(r, f"np.{name}", **{k: (v, {"subok": True}.get(k)) for k, v in rest.items()})
+    if len(args) > ufunc.nin and out is not None:
+        raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+    operands = [operand_of(r, x, name) for x in args[: ufunc.nin]]
+    given_outs = args[ufunc.nin :]
+    outs = outs_of(ufunc, given_outs, out) if ufunc.nout == 2 else [out_of(r, given_outs[0] if given_outs else out)]
+    for x in outs:  # before anything else is looked at
+        if x is not None:
+            r.check_writable(x)
+    mask = mask_of(r, kwargs.get("where", True))
+    casting, wanted = kwargs.get("casting", "same_kind"), kwargs.get("dtype")
+    if casting not in CASTINGS:
+        raise ValueError(f"casting must be one of {', '.join(map(repr, CASTINGS))} (got {casting!r})")
+    wanted = None if wanted is None else np.dtype(wanted)
+    if ufunc in GENERALISED:
+        only(r, f"np.{name}", where=(mask, None), order=(layout, "K"))
+        return generalised(r, ufunc, operands, outs[0], wanted, casting)
+    if layout != "K" and mask is None:
+        outs = laid_out(r, ufunc, operands, outs, wanted, casting, layout)
+    if ufunc.nout == 2:
+        check_mask(r, ufunc, operands, mask, outs)
+        return elementwise_pair(r, ufunc, operands, outs, mask, wanted, casting)
+    (into,) = outs
+    if ufunc is np.square and into is None and not isinstance(operands[0], ArrayRef):  # of scalars it is not fused
+        made = scalar_product(r, operands[0], operands[0])
+        if made is not None:
+            return made
+    check_mask(r, ufunc, operands, mask, [into])
+    return elementwise(r, ufunc, operands, into, mask, wanted, casting, called=True)
+
+
+def laid_out(
+    r: Recorder, ufunc: np.ufunc, operands: Sequence[Any], outs: list[ArrayRef | None], wanted: np.dtype | None,
+    casting: Any, layout: str,
+) -> list[ArrayRef | None]:  # fmt: skip
+    """New arrays in rows ("C") or columns ("F") for the results that have no array to go into."""
+    shape = broadcast(r, [x.shape for x in (*operands, *outs) if isinstance(x, ArrayRef)])
+    if not shape:
+        return outs
+    dtypes = loop_dtypes(ufunc, tuple(weak_type(x) for x in operands), wanted, casting)[ufunc.nin :]
+    order = range(len(shape)) if layout == "C" else range(len(shape))[::-1]
+    elements = [supported(d, f"np.{ufunc.__name__} of these operands", r.loc) for d in dtypes]
+    return [filled(r, shape, t, None, order) if x is None else x for x, t in zip(outs, elements)]
+
+
+def operand_of(r: Recorder, x: Any, name: str) -> Any:
+    """An operand as it is, or the array that a list or tuple makes."""
+    if isinstance(x, (list, tuple)):
+        return array_of(r, x, None)
+    if not is_operand(x):
+        reason = f"a {refusals.name_of(x)} as an operand of np.{name}"
+        raise UnsupportedError(reason, location=r.loc, instead="use arrays: np.array(x)")
+    return x
+
+
+def check_mask(
+    r: Recorder, ufunc: np.ufunc, operands: Sequence[Any], mask: Any, outs: Sequence[ArrayRef | None]
+) -> None:
+    """Refuses `where=` where eager leaves elements undefined, or converts what it does not compute."""
+    if mask is None:
+        return
+    if None in outs or ufunc is np.power:
+        reason = "`where=` without `out=` leaves elements undefined" if None in outs else "np.power with `where=`"
+        raise UnsupportedError(reason, location=r.loc, instead="np.where(c, f(a), b)")
+    for out in outs:
+        if out is not None:
+            check_masked_overlap(r, ufunc, [*operands, mask], out)
+
+
+def check_masked_overlap(r: Recorder, ufunc: np.ufunc, read: Sequence[Any], out: ArrayRef) -> None:
+    """Refuses `where=` into an `out=` that the operands overlap, if the result is converted: NumPy then converts the
+    elements that are not selected too (seen in NumPy 2.4.6)."""
+    other = [x for x in read if isinstance(x, ArrayRef) and not x.same(out)]
+    shared = any(s in storages_of(out) for x in other for s in storages_of(x))
+    results = loop_dtypes(ufunc, tuple(weak_type(x) for x in read[: ufunc.nin]), None)[ufunc.nin :]
+    if shared and any(d != out.dtype for d in results):
+        raise UnsupportedError(
+            f"np.{ufunc.__name__} with `where=` converts its result into an array that it also reads",
+            location=r.loc,
+            instead="read a copy: f(a.copy(), out=a, where=c)",
+        )
+
+
+def call_method(r: Recorder, ufunc: np.ufunc, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """`ufunc.reduce`, `ufunc.accumulate`, `ufunc.reduceat` and `ufunc.outer`; NumPy's errors where it has none."""
+    if name not in METHODS:
+        what = f"np.{ufunc.__name__}.{name} is not supported"
+        raise UnsupportedError(what, location=r.loc, instead="a for loop over the elements")
+    if ufunc.signature is not None:
+        raise RuntimeError("Reduction is not defined on ufunc's with signatures")
+    if ufunc.nin != 2:
+        raise ValueError(f"{'outer product' if name == 'outer' else name} only supported for binary functions")
+    if ufunc.nout != 1 and name != "outer":
+        raise ValueError(f"{name} only supported for functions returning a single value")
+    return METHODS[name](r, ufunc, *args, **kwargs)
+
+
+def writable_out(r: Recorder, out: Any) -> ArrayRef | None:
+    """The `out=` of a method, which is looked at before dtypes are."""
+    into = out_of(r, out)
+    if into is not None:
+        r.check_writable(into)
+    return into
+
+
+def method_reduce(
+    r: Recorder,
+    ufunc: np.ufunc,
+    array: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = NO_VALUE,
+    where: Any = True,
+) -> Any:
+    ref = as_array(r, operand_of(r, array, ufunc.__name__))
+    return reduce_any(r, ufunc, ref, axis, dtype, writable_out(r, out), keepdims, initial, where)
+
+
+def method_accumulate(
+    r: Recorder, ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    ref = as_array(r, operand_of(r, array, ufunc.__name__))
+    if not ref.ndim:
+        raise TypeError("cannot accumulate on a scalar")
+    return accumulate(r, ufunc, ref, axis_of(r, axis, ref.ndim), dtype, writable_out(r, out))
+
+
+def method_reduceat(
+    r: Recorder, ufunc: np.ufunc, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    ref = as_array(r, operand_of(r, array, ufunc.__name__))
+    places = array_of(r, indices, np.intp) if isinstance(indices, (list, tuple)) else as_array(r, indices)
+    if not ref.ndim:
+        raise TypeError("cannot reduceat on a scalar")
+    return reduceat(r, ufunc, ref, places, axis_of(r, axis, ref.ndim), dtype, writable_out(r, out))
+
+
+def method_outer(r: Recorder, ufunc: np.ufunc, a: Any, b: Any, **kwargs: Any) -> Any:
+    """ufunc of each element of `a` with each of `b`."""
+    a, b = (strong(r, operand_of(r, x, ufunc.__name__)) for x in (a, b))
+    if isinstance(b, ArrayRef) and b.ndim:
+        a = as_array(r, a)
+        for _ in range(b.ndim):
+            a = a.derive(lambda view: view.new_axis(len(view.dims)))
+    return call_ufunc(r, ufunc, [a, b], kwargs)
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "reduce": method_reduce, "accumulate": method_accumulate, "reduceat": method_reduceat, "outer": method_outer
+}  # fmt: skip

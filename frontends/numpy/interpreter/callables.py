@@ -1,0 +1,175 @@
+"""Callees that the interpreter answers itself, because what they do is what an expression does: iterators,
+`operator.*`, getattr and its kin, int functions of `math` on arguments that become part of the key. Text is in `texts`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import types
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.functions import table
+from tracebuf.frontends.numpy.functions.formulas.mapping import vectorized
+from tracebuf.frontends.numpy.interpreter import iterators, texts
+from tracebuf.frontends.numpy.numbers.scalars import truth, unary
+from tracebuf.frontends.numpy.paths.iteration import Once, Range
+from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
+from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
+
+if TYPE_CHECKING:
+    import ast
+
+    from tracebuf.frontends.numpy.interpreter.expressions import Expressions
+
+BINARY = {
+    "add": "Add", "sub": "Sub", "mul": "Mult", "truediv": "Div", "floordiv": "FloorDiv", "mod": "Mod", "pow": "Pow",
+    "matmul": "MatMult", "and_": "BitAnd", "or_": "BitOr", "xor": "BitXor", "lshift": "LShift", "rshift": "RShift",
+}  # fmt: skip
+COMPARED = {"eq": "Eq", "ne": "NotEq", "lt": "Lt", "le": "LtE", "gt": "Gt", "ge": "GtE"}
+UNARY = {"neg": "USub", "pos": "UAdd", "invert": "Invert", "inv": "Invert"}
+GETTERS: tuple[Any, ...] = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
+INTS = (math.comb, math.perm, math.factorial, math.lcm, math.gcd, math.isqrt)
+"""Functions of ints whose traced arguments, where they have no other form, become part of the key."""
+
+
+def call(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """The call's result; NotImplemented where the callee is another one."""
+    found = iterators.make(i, node, function, args, kwargs)
+    if found is not NotImplemented:
+        return found
+    handed = any(isinstance(x, Once) for x in args) or (iterators.goes_through(function) and isinstance(args[0], Range))
+    if handed and function is not functools.reduce:
+        return iterators.hand_over(i, node, function, args, kwargs)
+    if isinstance(function, np.vectorize):
+        made = function.pyfunc, function.otypes, None, function.excluded, function.cache, function.signature
+        return i.call(node, elementwise_function(*made), args, kwargs)
+    if function is np.vectorize:
+        return elementwise_function(*args, **kwargs)
+    if function in GETTERS and not any(map(is_traced, i.flat([*args, *kwargs.values()]))):
+        return function(*args, **kwargs)
+    if isinstance(function, GETTERS):
+        return getter(i, node, function, *args)
+    texts.check_handed(i.r, function, args)
+    if not isinstance(function, types.BuiltinFunctionType):
+        return texts.call(i, node, function, args, kwargs)
+    if function.__module__ == "_operator":
+        return operation(i, node, function.__name__, args)
+    if function in HANDLERS:
+        return HANDLERS[function](i, node, *args, **kwargs)
+    if function in INTS and table.handler_of(function) is None:
+        what = f"an argument of math.{function.__name__}"
+        known = [i.r.static_int(x.expr, what) if isinstance(x, PyInt) else x for x in args]
+        return NotImplemented if any(map(is_traced, known)) else function(*known)
+    return texts.call(i, node, function, args, kwargs)
+
+
+def elementwise_function(
+    pyfunc: Any, otypes: Any = None, doc: Any = None, excluded: Any = None, cache: bool = False, signature: Any = None
+) -> Partial:
+    """np.vectorize(pyfunc)."""
+    if excluded or cache or signature:
+        reason = "np.vectorize with excluded=, cache= or signature="
+        raise UnsupportedError(reason, instead="leave them out, or loop over the elements")
+    return Partial(vectorized, (pyfunc, otypes), {})
+
+
+def operation(i: Expressions, node: ast.AST, name: str, args: Sequence[Any]) -> Any:
+    """A function of the operator module."""
+    r = i.r
+    if len(args) != (1 if name in UNARY else 2) and name in (*BINARY, *COMPARED, *UNARY):
+        getattr(operator, name)(*[None] * len(args))  # raises what Python raises
+    if len(args) == 2 and name in BINARY:
+        return i.operate(BINARY[name], *args)
+    if len(args) == 2 and name.startswith("i") and (name[1:] in BINARY or name[1:] + "_" in BINARY):
+        return i.augmented(BINARY.get(name[1:]) or BINARY[name[1:] + "_"], *args)
+    if len(args) == 2 and name in COMPARED:
+        return i.compared(node, COMPARED[name], *args)
+    if len(args) == 2 and name == "contains":
+        return i.contains(node, *args)
+    if len(args) == 2 and name == "getitem":
+        return i.subscript(node, *args)
+    if len(args) == 1 and name in UNARY:
+        return unary(r, UNARY[name], args[0])
+    if len(args) == 1 and name in ("not_", "truth"):
+        found = truth(r, args[0])
+        if name == "truth":
+            return found
+        return i.negate(found) if isinstance(found, PyBool) else not found
+    if len(args) == 1 and name == "abs":
+        return i.call(node, abs, list(args), {})
+    return getattr(operator, name)(*args) if not any(map(is_traced, i.flat(args))) else NotImplemented
+
+
+def getter(i: Expressions, node: ast.AST, function: Any, x: Any) -> Any:
+    """What operator.itemgetter, attrgetter and methodcaller make functions of."""
+    names = function.__reduce__()[1]
+    if isinstance(function, operator.itemgetter):
+        found = tuple(i.subscript(node, x, k) for k in names)
+    elif isinstance(function, operator.attrgetter):
+        found = tuple(dotted(i, node, x, name) for name in names)
+    else:
+        maker, rest = function.__reduce__()
+        given = {} if maker is operator.methodcaller else maker.keywords
+        name, *args = rest if maker is operator.methodcaller else (*maker.args, *rest)
+        return i.call(node, i.attribute(node, x, name), list(args), dict(given))
+    return found[0] if len(found) == 1 else found
+
+
+def constant_attribute(i: Expressions, node: ast.AST, x: Any, name: str) -> Any:
+    """An attribute of an object that is part of the key, or of a member of an Enum: a constant, and guarded."""
+    value = getattr(x, name)
+    if isinstance(value, types.MethodType) and value.__self__ is x:
+        return Partial(value.__func__, (x,), {})
+    if isinstance(value, (np.ndarray, list, dict, set, bytearray)):
+        reason = f"`.{name}` of a static argument is a mutable {type(value).__name__}"
+        raise i.refuse(node, reason, "pass it as an argument of its own")
+    if getattr(x, name) is value:  # else a property, which makes it anew
+        i.captures.setdefault((name, id(x)), (name, lambda: getattr(x, name), value))
+    i.constants[id(value)] = value
+    return value
+
+
+def dotted(i: Expressions, node: ast.AST, x: Any, name: str) -> Any:
+    for part in name.split("."):
+        x = i.attribute(node, x, part)
+    return x
+
+
+def get_attribute(i: Expressions, node: ast.AST, x: Any, name: Any, *default: Any) -> Any:
+    """getattr(x, name), getattr(x, name, default)."""
+    if not isinstance(name, str):
+        raise TypeError(f"attribute name must be string, not '{type(name).__name__}'")
+    if len(default) == 1 and not has_attribute(i, node, x, name):
+        return default[0]
+    return i.attribute(node, x, name)
+
+
+def has_attribute(i: Expressions, node: ast.AST, x: Any, name: str) -> bool:
+    if is_traced(x):
+        return hasattr(np.ndarray if isinstance(x, ArrayRef) else type(stand_in(x)), name)
+    try:
+        i.attribute(node, x, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def product(i: Expressions, node: ast.AST, items: Any, *, start: Any = 1) -> Any:
+    """math.prod."""
+    return functools.reduce(lambda a, b: i.operate("Mult", a, b), iterators.known(i, items), start)
+
+
+def is_callable(i: Expressions, node: ast.AST, x: Any) -> bool:
+    return not isinstance(x, (ArrayRef, Scalar)) and (isinstance(x, (NestedFunction, Method, Partial)) or callable(x))
+
+
+HANDLERS: dict[Any, Callable[..., Any]] = {
+    getattr: get_attribute, hasattr: has_attribute, callable: is_callable, functools.reduce: iterators.reduce_of,
+    math.prod: product,
+}  # fmt: skip

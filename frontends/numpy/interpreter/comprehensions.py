@@ -1,0 +1,111 @@
+"""Comprehensions and generator expressions: their items one by one, or as what a loop goes over."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.numbers.lattice import Env
+from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, Once, item, length
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.source.liveness import stored
+
+if TYPE_CHECKING:
+    from tracebuf.frontends.numpy.interpreter.interpreter import Scope
+
+
+class Comprehensions:
+    """Mixin: comprehensions in an environment."""
+
+    r: Recorder
+    scopes: list[Scope]
+    assign: Callable[..., None]
+    refuse: Callable[..., UnsupportedError]
+    expr: Callable[..., Any]
+    own: Callable[..., list[Any]]
+    condition: Callable[..., Any]
+    iterable: Callable[..., Iterable]
+    iterate_static: Callable[..., list[Any]]
+
+    @property
+    def scope(self) -> Scope:
+        """The function being interpreted."""
+        raise NotImplementedError
+
+    def expr_ListComp(self, node: ast.ListComp, env: Env) -> Any:
+        return self.own(self.comprehension(node, node.generators, env))
+
+    def expr_GeneratorExp(self, node: ast.GeneratorExp, env: Env) -> Any:
+        scope, first = self.scope, self.expr(node.generators[0].iter, env)
+        it = first if isinstance(first, Once) else self.iterable(node.generators[0].iter, first)
+        home = env if scope.cells or scope.env is not env else None  # a comprehension's names end with it
+        made = Once("generator", lambda: self.generated(node, self.at_home(node, scope, home), it), self.r.frame)
+        made.source = node, scope, it, home
+        return made
+
+    def at_home(self, node: ast.AST, scope: Scope, home: Env | None) -> Scope:
+        """A generator's scope, while it is the one that it was made in."""
+        if home is not None and scope.env is not home:
+            reason = "a generator leaves the comprehension or expression that it was made in"
+            raise self.refuse(node, reason, "make a list of it: [x for x in ...]")
+        return scope
+
+    def generated(self, node: ast.GeneratorExp, scope: Scope, first: Any) -> Iterable:
+        """What a generator goes over, of what it goes over first, with its names as they are now."""
+        outer, it = self.scope, self.iterable(node, first)
+        self.scopes.append(scope)
+        try:
+            plain = len(node.generators) == 1 and not node.generators[0].ifs and not stored([node])
+            if not plain or isinstance(it, list) or self.short(it):
+                return self.comprehension(node, node.generators, scope.env, it)
+            return Items(length(self.r, it), lambda place: self.generated_item(node, scope, item(it, place)))
+        finally:
+            self.scopes.pop()
+            assert self.scope is outer
+
+    def generated_item(self, node: ast.GeneratorExp, scope: Scope, one: Any) -> Any:
+        """One item of a generator."""
+        self.scopes.append(scope)
+        try:
+            return self.comprehension(node, node.generators, scope.env, [one])[0]
+        finally:
+            self.scopes.pop()
+
+    def short(self, it: Iterable) -> bool:
+        """Whether there are so few items, at any sizes, that going through them is written out."""
+        n = self.r.facts.canon(length(self.r, it))
+        return isinstance(n, int) and n <= 16
+
+    def comprehension(
+        self,
+        node: ast.ListComp | ast.GeneratorExp,
+        generators: Sequence[ast.comprehension],
+        env: Env,
+        given: Any = None,
+    ) -> list[Any]:
+        """The items of a comprehension, one by one: its ranges are unrolled. `given`: what it goes over first."""
+        if not generators:
+            return [self.expr(node.elt, env)]
+        first, *more = generators
+        found: list[Any] = []
+        targets = stored([first.target])
+        self.scope.cells.append({})
+        for one in self.iterate_static(first.iter, self.expr(first.iter, env) if given is None else given):
+            inner = dict(env)
+            self.assign(first.target, one, inner)
+            self.scope.cells[-1].update((name, inner[name]) for name in targets)
+            outside, self.scope.env = self.scope.env, inner
+            try:
+                kept = [self.condition(test, self.expr(test, inner)) for test in first.ifs]
+                if not all(isinstance(k, bool) for k in kept):
+                    reason = "which items there are depends on data"
+                    raise self.refuse(first.ifs[0], reason, "use np.where, or a for loop")
+                if all(kept):
+                    found += self.comprehension(node, more, inner)
+            finally:
+                self.scope.env = outside
+            env.update((name, inner[name]) for name in stored([node]) if name in inner)  # of `:=`
+        self.scope.cells.pop()
+        return found

@@ -1,0 +1,223 @@
+"""Dicts and lists in a trace: reads and stores by keys that are known, and the methods of both.
+
+Keys are Python values while tracing; an int argument becomes one by a guard. What not: keys and places that only the
+run time knows.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tracebuf.frontends.numpy.numbers.scalars import holds_traced
+from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.heap import DictView, Record, fill, is_named_tuple
+from tracebuf.frontends.numpy.record.values import ArrayRef, PyInt, is_traced
+
+if TYPE_CHECKING:
+    from tracebuf.frontends.numpy.interpreter.expressions import Expressions
+
+MISSING = object()
+
+
+@dataclass(frozen=True, eq=False)
+class BoxMethod:
+    """A method of a list, a dict or a named tuple."""
+
+    of: Any
+    name: str
+
+
+def key_of(i: Expressions, node: ast.AST, key: Any) -> Any:
+    """A key as a Python value."""
+    if isinstance(key, PyInt):
+        return i.r.static_int(key.expr, "the key of a dict")
+    if isinstance(key, tuple):
+        return tuple(key_of(i, node, k) for k in key)
+    if is_traced(key):
+        raise i.refuse(node, "a key of a dict that is only known at run time", "index an array, or np.where")
+    if isinstance(key, Record):
+        raise i.refuse(node, "an object as a key of a dict", "use strings, ints or tuples of them as keys")
+    hash(key)
+    return key
+
+
+def read(i: Expressions, node: ast.AST, base: dict[Any, Any], key: Any) -> Any:
+    return base[key_of(i, node, key)]
+
+
+def store(i: Expressions, node: ast.AST, base: dict[Any, Any], key: Any, value: Any) -> None:
+    key = key_of(i, node, key)
+    if key not in base or base[key] is not value:
+        i.change(node, base)
+        base[key] = value
+
+
+def store_slice(i: Expressions, node: ast.AST, base: list[Any], index: slice, value: Any) -> None:
+    """base[i:j] = value, of a list."""
+    places = place(i, node, index)
+    items = i.iterate_static(node, value)
+    i.change(node, base)
+    base[places] = items
+
+
+def delete(i: Expressions, node: ast.AST, base: Any, index: Any) -> None:
+    """del base[index]."""
+    if isinstance(base, dict):
+        key = key_of(i, node, index)
+        if key not in base:
+            raise KeyError(key)
+    elif isinstance(base, list):
+        key = place(i, node, index)
+    elif isinstance(base, ArrayRef):
+        i.r.fail("ValueError", "cannot delete array elements")
+    else:
+        raise i.refuse(node, f"`del` of an item of a {refusals.name_of(base)}", "build what remains")
+    i.change(node, base)
+    del base[key]
+
+
+def pairs_of(i: Expressions, node: ast.AST, x: Any) -> Iterator[tuple[Any, Any]]:
+    """What dict(x) takes."""
+    if isinstance(x, dict):
+        yield from list(x.items())
+        return
+    for pair in i.iterate_static(node, x):
+        key, value = i.iterate_static(node, pair)
+        yield key_of(i, node, key), value
+
+
+def make(i: Expressions, node: ast.AST, *args: Any, **kwargs: Any) -> Any:
+    """dict(...)."""
+    if len(args) > 1:
+        raise TypeError(f"dict expected at most 1 argument, got {len(args)}")
+    return i.own(dict([*(pairs_of(i, node, args[0]) if args else ()), *kwargs.items()]))
+
+
+# -- methods of dicts
+def get(i: Expressions, node: ast.AST, d: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    return d.get(key_of(i, node, key), default)
+
+
+def pop(i: Expressions, node: ast.AST, d: dict[Any, Any], key: Any, default: Any = MISSING) -> Any:
+    key = key_of(i, node, key)
+    if key not in d:
+        if default is MISSING:
+            raise KeyError(key)
+        return default
+    i.change(node, d)
+    return d.pop(key)
+
+
+def update(i: Expressions, node: ast.AST, d: dict[Any, Any], *args: Any, **kwargs: Any) -> None:
+    new = make(i, node, *args, **kwargs)
+    i.change(node, d)
+    d.update(new)
+
+
+def set_default(i: Expressions, node: ast.AST, d: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    key = key_of(i, node, key)
+    if key not in d:
+        store(i, node, d, key, default)
+    return d[key]
+
+
+def clear(i: Expressions, node: ast.AST, x: Any) -> None:
+    i.change(node, x)
+    fill(x, type(x)())
+
+
+def pop_item(i: Expressions, node: ast.AST, d: dict[Any, Any]) -> Any:
+    if not d:
+        raise KeyError("popitem(): dictionary is empty")
+    i.change(node, d)
+    return d.popitem()
+
+
+DICT: dict[str, Callable[..., Any]] = {
+    "items": lambda i, node, d: DictView(d, "items"), "keys": lambda i, node, d: DictView(d, "keys"),
+    "values": lambda i, node, d: DictView(d, "values"), "get": get, "pop": pop, "update": update, "clear": clear,
+    "setdefault": set_default, "popitem": pop_item, "copy": lambda i, node, d: i.own(dict(d)),
+}  # fmt: skip
+
+
+# -- methods of lists
+def place(i: Expressions, node: ast.AST, index: Any) -> Any:
+    """An index or a slice of a list, of Python ints."""
+    if isinstance(index, slice):
+        return slice(*(place(i, node, p) for p in (index.start, index.stop, index.step)))
+    if isinstance(index, PyInt):
+        return i.r.static_int(index.expr, "the index of a list")
+    if is_traced(index):
+        raise i.refuse(node, "the index of a list is only known at run time", "index an array: np.array(x)[i]")
+    return index
+
+
+def changing(name: str, places: int = 0) -> Callable[..., Any]:
+    """A method that changes a list; its first arguments are places in it."""
+
+    def run(i: Expressions, node: ast.AST, x: list[Any], *args: Any, **kwargs: Any) -> Any:
+        given = [place(i, node, a) for a in args[:places]]
+        i.change(node, x)
+        return getattr(x, name)(*given, *args[places:], **kwargs)
+
+    return run
+
+
+def extend(i: Expressions, node: ast.AST, x: list[Any], more: Any) -> None:
+    items = i.iterate_static(node, more)
+    i.change(node, x)
+    x.extend(items)
+
+
+def known_items(name: str) -> Callable[..., Any]:
+    """A method that compares items: those of values that are known."""
+
+    def run(i: Expressions, node: ast.AST, x: Any, *args: Any) -> Any:
+        if holds_traced(x) or holds_traced(args) or any(isinstance(v, (Record, dict)) for v in (*x, *args)):
+            reason = f"`.{name}` of a {type(x).__name__} needs values known at trace time"
+            raise i.refuse(node, reason, "compare the items one by one")
+        if name == "remove":
+            i.change(node, x)
+        return getattr(x, name)(*args)
+
+    return run
+
+
+LIST: dict[str, Callable[..., Any]] = {
+    "append": changing("append"), "insert": changing("insert", 1), "pop": changing("pop", 1), "clear": clear,
+    "reverse": changing("reverse"), "extend": extend, "index": known_items("index"), "count": known_items("count"),
+    "remove": known_items("remove"), "copy": lambda i, node, x: i.own(list(x)),
+}  # fmt: skip
+
+
+# -- methods of tuples
+def replaced(i: Expressions, node: ast.AST, x: Any, /, **changes: Any) -> Any:
+    if unknown := [k for k in changes if k not in x._fields]:
+        raise ValueError(f"Got unexpected field names: {unknown!r}")
+    return tuple.__new__(type(x), [changes.get(k, v) for k, v in zip(x._fields, x)])
+
+
+NAMED: dict[str, Callable[..., Any]] = {
+    "_replace": replaced, "_asdict": lambda i, node, x: i.own(dict(zip(x._fields, x))),
+}  # fmt: skip
+TUPLE: dict[str, Callable[..., Any]] = {"index": known_items("index"), "count": known_items("count")}
+
+
+def method(x: Any, name: str) -> BoxMethod | None:
+    """A method of a container by its name."""
+    if is_named_tuple(x) and name in x._fields:
+        return None
+    return BoxMethod(x, name) if name in methods_of(x) else None
+
+
+def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
+    if isinstance(x, (dict, list)):
+        return DICT if isinstance(x, dict) else LIST
+    return {**TUPLE, **(NAMED if is_named_tuple(x) else {})} if isinstance(x, tuple) else {}
+
+
+def call(i: Expressions, node: ast.AST, method: BoxMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    return methods_of(method.of)[method.name](i, node, method.of, *args, **kwargs)

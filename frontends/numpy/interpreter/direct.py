@@ -1,0 +1,165 @@
+"""Functions whose source cannot be read (made by exec or typed into a REPL) are traced by running them on tracers.
+
+The function's own code runs, with globals and closure cells in which everything from outside is a tracer or an
+`Outside`, so that its calls are dispatched as in a function that is read. What tracers cannot see is refused before:
+`try`, which would catch at trace time, stores to global names, classes, `is`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import types
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.interpreter.tracers import Namespace, Run, is_own, place_of
+from tracebuf.frontends.numpy.record.recorder import DeadEnd
+from tracebuf.location import Location
+
+if TYPE_CHECKING:
+    from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
+
+REFUSED = {
+    "PUSH_EXC_INFO": ("`try` or `with`", "test the condition before; enter contexts around the call"),
+    "STORE_GLOBAL": ("a store to a global name", "return the value"),
+    "DELETE_GLOBAL": ("a deletion of a global name", "leave it out"),
+    "LOAD_BUILD_CLASS": ("a class definition", "define it outside the function"),
+    "MATCH_CLASS": ("`match`", "use if and elif"),
+    "MATCH_MAPPING": ("`match`", "use if and elif"),
+    "MATCH_SEQUENCE": ("`match`", "use if and elif"),
+}
+MAX_DEPTH = 40
+
+
+class Direct:
+    """Runs functions on tracers, within one trace."""
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self.i, self.run, self.depth = interpreter, Run(interpreter), 0
+
+    def call(self, function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """What the function returns for traced arguments."""
+        caller = self.i.r.loc
+        if not is_own(function):
+            check_code(function.__code__)
+            function = self.hooked(function)
+        given, named = [self.run.wrap(a) for a in args], {k: self.run.wrap(v) for k, v in kwargs.items()}
+        watched = list(containers((function, given, named), set()))
+        before = [contents(x) for x in watched]
+        self.depth += 1
+        try:
+            if self.depth > MAX_DEPTH:
+                raise self.run.refuse(f"calls are nested more than {MAX_DEPTH} deep", "use tracebuf.while_loop")
+            result = self.run.unwrap(self.result(function, given, named))
+        finally:
+            self.depth -= 1
+        if any(changed(contents(x), then) for x, then in zip(watched, before)):
+            reason = "a list, a dict or a name from outside is changed in a function that is traced once"
+            raise self.run.refuse(reason, "return the value")
+        self.i.returned_at, self.i.r.loc = self.i.r.loc, caller
+        return result
+
+    def result(self, function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """What the function returns for tracers; what it raises is raised where it is reached."""
+        try:
+            return function(*args, **kwargs)
+        except (TracebufError, DeadEnd):
+            raise
+        except Exception as error:
+            self.stand_at(error)
+            self.i.reached(error)
+            raise
+
+    def hooked(self, function: types.FunctionType) -> types.FunctionType:
+        """The function with globals and cells in which it meets tracers."""
+        lookup = self.i.global_lookup(function)
+        code = function.__code__
+        cells = []
+        for name, cell in zip(code.co_freevars, function.__closure__ or ()):
+            try:
+                cells.append(types.CellType(self.run.wrap(lookup(name))))
+            except NameError:  # nothing is bound to it yet
+                cells.append(types.CellType() if is_empty(cell) else cell)
+        return types.FunctionType(code, Namespace(self.run, lookup), code.co_name, None, tuple(cells))
+
+    def stand_at(self, error: Exception) -> None:
+        """Makes the line of a running function that raised the current place."""
+        trace = error.__traceback__
+        while trace is not None:
+            if isinstance(trace.tb_frame.f_globals, Namespace):
+                self.i.r.loc = place_of(trace.tb_frame.f_code, trace.tb_lasti)
+            trace = trace.tb_next
+
+
+def is_empty(cell: types.CellType) -> bool:
+    try:
+        return cell.cell_contents is None and False
+    except ValueError:
+        return True
+
+
+@lru_cache(maxsize=512)
+def refusal(code: types.CodeType, outer: frozenset[str]) -> tuple[str, str, Location] | None:
+    """The first instruction that tracers do not see, in a function or one inside it: reason, rewrite, place. `outer`
+    are the names of the functions around it, whose stores would be lost."""
+    before, found = None, None
+    for i in dis.get_instructions(code):
+        if i.opname in REFUSED:
+            found = found or REFUSED[i.opname]
+        elif i.opname == "IS_OP" and not never_traced(before):
+            found = found or ("`is` between values", "compare with ==, or use isinstance")
+        elif i.opname in ("STORE_DEREF", "DELETE_DEREF") and i.argval in outer:
+            found = found or ("`nonlocal`", "return the value")
+        if found is not None and i.positions is not None and i.positions.lineno is not None:
+            return *found, place_of(code, i.offset)
+        before = i
+    inner = (refusal(c, outer) for c in code.co_consts if isinstance(c, types.CodeType))
+    return next((f for f in inner if f is not None), None)
+
+
+def never_traced(i: dis.Instruction | None) -> bool:
+    """Whether an instruction loads None, `...` or a class: no number is one of these."""
+    if i is None or i.opname.startswith("LOAD_CONST"):
+        return i is not None and i.argval in (None, ...)
+    return i.opname == "LOAD_GLOBAL" and isinstance(getattr(builtins, str(i.argval), None), type)
+
+
+def check_code(code: types.CodeType) -> None:
+    """Refuses a function whose code does what tracers do not see."""
+    found = refusal(code, frozenset(code.co_freevars))
+    if found is not None:
+        reason, instead, place = found
+        raise UnsupportedError(f"{reason} in a function whose source cannot be read", instead=instead, location=place)
+
+
+def containers(x: Any, seen: set[int]) -> Iterator[Any]:
+    """The lists, dicts, sets and cells that can be reached from a value."""
+    if id(x) in seen:
+        return
+    seen.add(id(x))
+    if isinstance(x, (list, dict, set)) or (isinstance(x, types.CellType) and not is_empty(x)):
+        yield x
+    if isinstance(x, types.FunctionType):
+        parts: Sequence[Any] = [*(x.__closure__ or ()), *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+    elif isinstance(x, (tuple, list, dict, set)):
+        parts = list(x.values() if isinstance(x, dict) else x)
+    elif isinstance(x, types.CellType) and not is_empty(x):
+        parts = [x.cell_contents]
+    else:
+        return
+    for part in parts:
+        yield from containers(part, seen)
+
+
+def contents(x: Any) -> list[Any]:
+    """What a container holds now."""
+    if isinstance(x, types.CellType):
+        return [x.cell_contents]
+    return [*x, *x.values()] if isinstance(x, dict) else list(x)
+
+
+def changed(now: Sequence[Any], then: Sequence[Any]) -> bool:
+    return len(now) != len(then) or any(a is not b for a, b in zip(now, then))

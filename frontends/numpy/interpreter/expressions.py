@@ -1,0 +1,590 @@
+"""Expressions of the abstract interpreter: names, operators, subscripts, attributes and calls."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Callable, MutableMapping, Sequence
+from enum import Enum
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
+from tracebuf.frontends.numpy.arrays.reshape import Flat
+from tracebuf.frontends.numpy.call.captures import Place
+from tracebuf.frontends.numpy.functions import table
+from tracebuf.frontends.numpy.functions.formulas import GRIDS
+from tracebuf.frontends.numpy.functions.indices import subscripts
+from tracebuf.frontends.numpy.functions.products.matmul import matmul
+from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
+from tracebuf.frontends.numpy.interpreter import callables, dicts, extremes, operators, records, texts
+from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
+from tracebuf.frontends.numpy.numbers.lattice import Choice, Env, Maybe, path_dependent
+from tracebuf.frontends.numpy.numbers.scalars import binary, compare, example, holds_traced, truth, unary
+from tracebuf.frontends.numpy.numbers.ufuncs import is_operand
+from tracebuf.frontends.numpy.paths.identity import same_thing
+from tracebuf.frontends.numpy.paths.iteration import (
+    Items,
+    Iterable,
+    Once,
+    Range,
+    iterable_of,
+    make_range,
+    range_item,
+    static_items,
+)
+from tracebuf.frontends.numpy.paths.joins import bound_value, trace_if
+from tracebuf.frontends.numpy.paths.outputs import store_results
+from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
+from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of
+from tracebuf.frontends.numpy.record.recorder import DeadEnd, Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import static_flags
+from tracebuf.frontends.numpy.record.values import (
+    NUMBERS,
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyInt,
+    Scalar,
+    is_traced,
+    stand_in,
+)
+from tracebuf.frontends.numpy.source.liveness import stored
+from tracebuf.frontends.numpy.source.source import make_source
+from tracebuf.ir.dims import sub
+from tracebuf.ir.types import I1
+from tracebuf.ops.scalars import arith
+
+
+class Expressions(Comprehensions):
+    """Mixin: evaluates expressions in an environment."""
+
+    hidden: MutableMapping[Place, Any]
+    captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]]
+    assign: Callable[..., None]
+    constants: dict[int, Any]
+    """Objects that are part of the key."""
+    augmented: Callable[..., Any]
+    consumed: set[ast.AST]  # operands of arithmetic
+    r: Recorder
+    at: Callable[[ast.AST], Any]
+    refuse: Callable[..., UnsupportedError]
+    call_function: Callable[..., Any]
+    call_nested: Callable[..., Any]
+    capture: Callable[..., Any]
+
+    def expr(self, node: ast.expr, env: Env) -> Any:
+        """An expression's value."""
+        value = self.any_expr(node, env)
+        if isinstance(value, Choice):
+            self.at(node)
+            name = node.id if isinstance(node, ast.Name) else "<value>"
+            raise path_dependent(self.r, name, "values of different types")
+        return value
+
+    def any_expr(self, node: ast.expr, env: Env) -> Any:
+        """An expression's value where it may be of one sort or another."""
+        method = getattr(self, f"expr_{type(node).__name__}", None)
+        if method is None:
+            raise self.refuse(node, *refusals.expression(node))
+        return method(node, env)
+
+    def expr_Constant(self, node: ast.Constant, env: Env) -> Any:
+        return node.value
+
+    def reached(self, error: Exception) -> None:
+        """An exception that Python or NumPy raises for this code, where it is reached."""
+        raise NotImplementedError
+
+    def expr_Name(self, node: ast.Name, env: Env) -> Any:
+        return self.load_name(node.id, env, node)
+
+    def load_name(self, name: str, env: Env, node: ast.AST) -> Any:
+        if name in env:
+            if isinstance(env[name], Maybe):
+                self.at(node)
+                self.r.unbound.add(name)
+                env[name] = bound_value(self.r, name, env[name])
+            return env[name]
+        self.at(node)
+        if name in self.scope.source.locals:
+            self.r.unbound.add(name)
+            raise UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+        return self.scope.lookup(name)
+
+    def expr_Tuple(self, node: ast.Tuple, env: Env) -> Any:
+        return tuple(self.items(node.elts, env))
+
+    def expr_List(self, node: ast.List, env: Env) -> Any:
+        return self.own(self.items(node.elts, env))
+
+    def expr_Dict(self, node: ast.Dict, env: Env) -> Any:
+        made: dict[Any, Any] = {}
+        for key, value in zip(node.keys, node.values):
+            if key is None:
+                made.update(dicts.pairs_of(self, value, self.expr(value, env)))
+            else:
+                name = dicts.key_of(self, key, self.expr(key, env))
+                made[name] = self.any_expr(value, env)
+        return self.own(made)
+
+    def expr_DictComp(self, node: ast.DictComp, env: Env) -> Any:
+        pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
+        pairs = self.comprehension(ast.copy_location(ast.ListComp(pair, node.generators), node), node.generators, env)
+        return dicts.make(self, node, pairs)
+
+    def own(self, made: Any) -> Any:
+        """A list or dict that was made here."""
+        return self.r.heap.own(made, self.r)
+
+    def change(self, node: ast.AST, x: Any) -> None:
+        """Notes that a container is changed; refuses where it is not known which one it is."""
+        if not self.r.heap.may_change(x, self.r):
+            reason = f"a {refusals.name_of(x)} is changed that is one or another, depending on the path"
+            raise self.refuse(node, reason, "change it where it is made, or build a new one")
+
+    def items(self, nodes: Sequence[ast.expr], env: Env) -> list[Any]:
+        values: list[Any] = []
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                values += self.iterate_static(node, self.expr(node.value, env))
+            else:
+                values.append(self.any_expr(node, env))
+        return values
+
+    def iterate_static(self, node: ast.AST, value: Any) -> list[Any]:
+        """The items of something whose length is known, or made part of the key."""
+        return static_items(self.r, self.iterable(node, value), "this")
+
+    def iterable(self, node: ast.AST, value: Any) -> Iterable:
+        """What a loop over a value runs over."""
+        self.at(node)
+        it = iterable_of(self.r, value)
+        if it is None:
+            reason = f"iterating over a {refusals.name_of(value)} is not supported"
+            raise self.refuse(node, reason, "use range(...), an array, a tuple or a list")
+        return it
+
+    def expr_NamedExpr(self, node: ast.NamedExpr, env: Env) -> Any:
+        env[node.target.id] = value = self.expr(node.value, env)
+        return value
+
+    def expr_JoinedStr(self, node: ast.JoinedStr, env: Env) -> Any:
+        return texts.joined_text([self.piece(p, env) for p in node.values])
+
+    def piece(self, node: ast.expr, env: Env) -> Text:
+        """One part of an f-string."""
+        if not isinstance(node, ast.FormattedValue):
+            return texts.text_of(self.r, self.expr(node, env))
+        value = self.expr(node.value, env)
+        spec = self.expr(node.format_spec, env) if node.format_spec is not None else ""
+        if not isinstance(spec, str):
+            raise self.refuse(node, "a format that depends on values", "write the format out")
+        convert: dict[int, Callable[[Any], Any]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
+        known = is_traced(value) or isinstance(value, (tuple, list, Text))
+        return texts.spelled(self.r, value if known else convert.get(node.conversion, lambda v: v)(value), spec)
+
+    def expr_Slice(self, node: ast.Slice, env: Env) -> Any:
+        return slice(*(None if part is None else self.expr(part, env) for part in (node.lower, node.upper, node.step)))
+
+    def expr_BinOp(self, node: ast.BinOp, env: Env) -> Any:
+        self.consumed |= {node.left, node.right}
+        a, b = self.expr(node.left, env), self.expr(node.right, env)
+        self.at(node)
+        return self.operate(type(node.op).__name__, a, b)
+
+    def operate(self, name: str, a: Any, b: Any) -> Any:
+        """a OP b."""
+        if operators.is_operand(a) or operators.is_operand(b):
+            found = operators.operate(self, ast.Pass(), name, a, b)
+            if found is not NotImplemented:
+                return found
+        if isinstance(a, str) and name == "Mod":
+            return texts.percent(self.r, a, b)
+        if isinstance(a, Text) or isinstance(b, Text):
+            if name == "Add":
+                return texts.added(self.r, a, b)
+            texts.check_known(self.r, a, b)
+        a, b = self.beside(a, b), self.beside(b, a)
+        if name == "MatMult":
+            if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
+                return example(a) @ example(b)  # raises what Python raises
+            for x in (a, b):
+                if not is_operand(x):
+                    raise UnsupportedError(
+                        f"a {refusals.name_of(x)} as an operand of @", location=self.r.loc,
+                        instead="use arrays: np.array(x)",
+                    )  # fmt: skip
+            return matmul(self.r, a, b, "matmul")
+        return binary(self.r, name, a, b)
+
+    def beside(self, x: Any, other: Any) -> Any:
+        """An operand; a list or tuple beside an array is one of its items."""
+        return as_operand(self.r, x) if isinstance(other, ArrayRef) else x
+
+    def expr_UnaryOp(self, node: ast.UnaryOp, env: Env) -> Any:
+        a = self.expr(node.operand, env)
+        self.at(node)
+        if isinstance(a, Record) and not isinstance(node.op, ast.Not):
+            found = operators.signed(self, node, type(node.op).__name__, a)
+            if found is not NotImplemented:
+                return found
+        if isinstance(node.op, ast.Not):
+            known = self.truth(node, a)
+            return (not known) if isinstance(known, bool) else self.negate(known)
+        return unary(self.r, type(node.op).__name__, a)
+
+    def negate(self, condition: PyBool) -> PyBool:
+        value = self.r.add(arith.XorI.of(condition.value, self.r.constant(True, I1), self.r.loc)).result
+        return PyBool(value, None if condition.nonneg is None else sub(-1, condition.nonneg))
+
+    def expr_Compare(self, node: ast.Compare, env: Env) -> Any:
+        if len(node.ops) == 1:
+            read = self.any_expr if isinstance(node.ops[0], (ast.Is, ast.IsNot)) else self.expr
+            return self.compare_one(node, node.ops[0], read(node.left, env), read(node.comparators[0], env))
+        left = self.expr(node.left, env)
+        return self.chain(node, left, list(zip(node.ops, node.comparators)), env)
+
+    def chain(self, node: ast.Compare, left: Any, rest: list[tuple[ast.cmpop, ast.expr]], env: Env) -> Any:
+        """a < b < c: the later operands only where the earlier comparison holds."""
+        (op, right_node), *more = rest
+        right = self.expr(right_node, env)
+        first = self.compare_one(node, op, left, right)
+        if not more:
+            return first
+        return self.and_then(node, first, lambda inner: self.chain(node, right, more, inner), env, keep=False)
+
+    def compare_one(self, node: ast.Compare, op: ast.cmpop, a: Any, b: Any) -> Any:
+        self.at(node)
+        name = type(op).__name__
+        if name in ("Is", "IsNot"):
+            found = same_thing(self.r, a, b)
+            if isinstance(found, bool):
+                return found == (name == "Is")
+            return found if name == "Is" else self.negate(found)
+        if name in ("In", "NotIn"):
+            found = self.contains(node, b, a)
+            return found if name == "In" else self.negate(found) if isinstance(found, PyBool) else not found
+        return self.compared(node, name, a, b)
+
+    def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
+        """a == b, a < b and their kin."""
+        if operators.is_operand(a) or operators.is_operand(b):
+            found = operators.compared(self, node, name, a, b)
+            if found is not NotImplemented:
+                return found
+        texts.check_known(self.r, *self.flat([a, b]))
+        for x in (a, b):
+            if isinstance(x, Range) or (isinstance(x, slice) and holds_traced([x.start, x.stop, x.step])):
+                raise self.refuse(node, "a comparison of ranges or slices", "compare their bounds")
+        return compare(self.r, name, self.beside(a, b), self.beside(b, a))
+
+    def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
+        """`x in items`: what is known, or a number among numbers that are (a NaN is in a tuple by its identity)."""
+        texts.check_known(self.r, *self.flat([x, items]))
+        if isinstance(items, DictView):
+            items = items.of if items.sort == "keys" else items.items()
+        if isinstance(items, dict):
+            return dicts.key_of(self, node, x) in items
+        plain = isinstance(items, (tuple, list, frozenset)) and all(is_known_number(i) for i in items)
+        nested = isinstance(items, (tuple, list)) and isinstance(x, (tuple, list))
+        if (plain and isinstance(x, Scalar)) or (nested and (holds_traced(x) or holds_traced(items))):
+            found = truth_of_all(self.r, "any", tuple(compare(self.r, "Eq", x, i) for i in items))
+            assert isinstance(found, (bool, PyBool))
+            return found
+        known = isinstance(items, (tuple, list, str, frozenset, range))
+        if is_traced(x) or not known or any(is_traced(i) for i in items):
+            raise self.refuse(node, "`in` needs values known at trace time", refusals.CONTAINS)
+        return x in items
+
+    def expr_BoolOp(self, node: ast.BoolOp, env: Env) -> Any:
+        return self.bool_chain(node, node.values, env)
+
+    def bool_chain(self, node: ast.BoolOp, values: Sequence[ast.expr], env: Env) -> Any:
+        """`and`/`or`: returns operands, and evaluates no more of them than Python would (rule F1)."""
+        first = self.expr(values[0], env)
+        if len(values) == 1:
+            return first
+        rest = lambda inner: self.bool_chain(node, values[1:], inner)  # noqa: E731
+        return self.and_then(node, first, rest, env, keep=isinstance(node.op, ast.Or))
+
+    def and_then(self, node: ast.AST, first: Any, rest: Callable[[Env], Any], env: Env, keep: bool) -> Any:
+        """`rest` if the truth of `first` is not `keep`, else `first`."""
+        known = self.condition(node, first)
+        if isinstance(known, bool):
+            return first if known == keep else rest(env)
+        arms: list[Callable[[Env], Any]] = [lambda _: first, rest]
+        return self.choose(node, known, arms if keep else arms[::-1], env)
+
+    def condition(self, node: ast.AST, value: Any) -> bool | PyBool:
+        """The truth of a value; conditions on entry values are decided by a guard (rule F4)."""
+        return self.decided(node, self.truth(node, value))
+
+    def truth(self, node: ast.AST, value: Any) -> bool | PyBool:
+        """bool(value): known now, or a condition."""
+        return truth(self.r, operators.truth_of(self, node, value))  # type: ignore[no-any-return]
+
+    def decided(self, node: ast.AST, known: bool | PyBool) -> bool | PyBool:
+        self.at(node)
+        decided = known if isinstance(known, bool) else self.entry_condition(known)
+        return known if decided is None else decided
+
+    def entry_condition(self, condition: PyBool) -> bool | None:
+        if condition.nonneg is not None and self.r.entry_only(condition.nonneg):
+            return self.r.ask_nonneg(condition.nonneg)
+        return None
+
+    def choose(self, node: ast.AST, condition: PyBool, arms: Sequence[Callable[[Env], Any]], env: Env) -> Any:
+        """A traced choice between two expressions."""
+
+        def arm(evaluate: Callable[[Env], Any]) -> Callable[[Env], None]:
+            def run(inner: Env) -> None:
+                outside, self.scope.env = self.scope.env, inner
+                try:
+                    inner["<value>"] = evaluate(inner)
+                except (TracebufError, DeadEnd):
+                    raise
+                except Exception as error:
+                    self.reached(error)
+                    raise
+                finally:
+                    self.scope.env = outside
+
+            return run
+
+        names = ("<value>", *stored([node]))
+        trace_if(self.r, condition, env, [arm(a) for a in arms], names, frozenset(env) | frozenset(names))
+        return env.pop("<value>")
+
+    def expr_IfExp(self, node: ast.IfExp, env: Env) -> Any:
+        known = self.decided(node.test, operators.holds(self, node.test, env))
+        if isinstance(known, bool):
+            return self.any_expr(node.body if known else node.orelse, env)
+        self.at(node)
+        return self.choose(
+            node, known, [lambda e: self.any_expr(node.body, e), lambda e: self.any_expr(node.orelse, e)], env
+        )
+
+    def expr_Subscript(self, node: ast.Subscript, env: Env) -> Any:
+        base, index = self.expr(node.value, env), self.expr(node.slice, env)
+        self.at(node)
+        return self.subscript(node, base, index)
+
+    def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
+        if isinstance(base, ArrayRef):
+            return subscripts.read(self.r, base, index)
+        if isinstance(base, Flat):
+            return base.item(index)
+        if isinstance(base, dict):
+            return dicts.read(self, node, base, index)
+        if isinstance(base, Record):
+            found = records.special(self, node, base, "__getitem__", "is not subscriptable")
+            return self.call(node, found, [index], {})
+        if isinstance(base, (tuple, list, str)):
+            if isinstance(index, PyInt):
+                index = self.r.static_int(index.expr, "the index of a tuple or list")
+            if isinstance(index, slice):
+                parts = (index.start, index.stop, index.step)
+                index = slice(
+                    *(self.r.static_int(i.expr, "a tuple's slice") if isinstance(i, PyInt) else i for i in parts)
+                )
+            if not is_traced(index):
+                return self.own(base[index]) if isinstance(index, slice) and type(base) is list else base[index]
+        if (grid := GRIDS.get(type(base))) is not None:
+            return self.call_function(grid, [index], {})
+        if isinstance(base, type(np.s_)):
+            return (index,) if base.maketuple and not isinstance(index, tuple) else index
+        if isinstance(base, (Range, range)):
+            it = iterable_of(self.r, base)
+            assert isinstance(it, Range)
+            return range_item(self.r, it, index)
+        if isinstance(base, Once):
+            raise TypeError(f"'{base.kind}' object is not subscriptable")
+        if isinstance(base, Scalar) and not is_traced(index):
+            stand_in(base)[index]  # type: ignore[index]  # raises what Python raises
+        if isinstance(base, np.ndarray):
+            raise self.refuse(node, "an array from outside the function", "pass it as an argument")
+        if base is None or isinstance(base, (int, float, complex)):
+            base[index]  # type: ignore[index]
+        if isinstance(base, (tuple, list, str)):
+            reason = f"the index of a {type(base).__name__} is only known at run time"
+            raise self.refuse(node, reason, "index an array: np.array(x)[i]")
+        raise self.refuse(node, f"indexing a {refusals.name_of(base)} is not supported", "index arrays and tuples")
+
+    def expr_Attribute(self, node: ast.Attribute, env: Env) -> Any:
+        base = self.expr(node.value, env)
+        self.at(node)
+        return self.attribute(node, base, node.attr)
+
+    def attribute(self, node: ast.AST, base: Any, name: str) -> Any:
+        """`base.name`."""
+        if not is_traced(base):
+            return self.plain_attribute(node, base, name)
+        value = table.attribute(self.r, base, name)
+        if value is not NotImplemented:
+            return value
+        if isinstance(base, ArrayRef) and name in table.METHODS:
+            return Method(base, name)
+        if isinstance(base, NpScalar) and name in table.METHODS:
+            return Method(as_array(self.r, base), name, True)
+        kind = np.ndarray if isinstance(base, ArrayRef) else type(stand_in(base))
+        if hasattr(kind, name):
+            article = "an array" if isinstance(base, ArrayRef) else f"a number of type {kind.__name__}"
+            raise self.refuse(node, f"`.{name}` of {article} is not supported yet", refusals.attribute(name))
+        of = "numpy.ndarray" if kind is np.ndarray else kind.__name__
+        raise AttributeError(f"'{of}' object has no attribute '{name}'")
+
+    def plain_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
+        texts.check_known(self.r, base)
+        found = dicts.method(base, name)
+        if found is not None:
+            return found
+        if records.is_ours(base):
+            return records.attribute(self, node, base, name)
+        value = getattr(base, name)
+        if isinstance(base, types.ModuleType):
+            ours = base.__name__.partition(".")[0] in ("numpy", "math", "cmath")
+            return value if ours else self.capture(name, lambda: getattr(base, name), value, base)
+        if isinstance(base, type) and base.__module__.partition(".")[0] not in ("numpy", "builtins"):
+            return self.capture(name, lambda: getattr(base, name), value, base)
+        if isinstance(base, (np.ufunc, np.dtype, type, str, *NUMBERS, np.finfo, np.iinfo, slice)):
+            return value
+        if isinstance(base, (tuple, list, dict, DictView, NestedFunction, Method, Range, Items, type(None))):
+            if not hasattr(base, name):
+                raise AttributeError(f"'{type(base).__name__}' object has no attribute '{name}'")
+            reason = f"`.{name}` of a {type(base).__name__} is not supported in a traced function"
+            raise self.refuse(node, reason, "build a tuple, or store into an array")
+        if id(base) in self.constants or isinstance(base, Enum):
+            return callables.constant_attribute(self, node, base, name)
+        reason = f"`.{name}` of an object ({type(base).__name__}) from outside may change between calls"
+        raise self.refuse(node, reason, refusals.of_object(type(base)))
+
+    def expr_Lambda(self, node: ast.Lambda, env: Env) -> Any:
+        return self.make_nested(node, "<lambda>", env)
+
+    def make_nested(self, node: ast.FunctionDef | ast.Lambda, name: str, env: Env) -> NestedFunction:
+        """A function object for an inner def or lambda; it sees the enclosing names as they are when it is called."""
+        outer = self.scope
+        source = make_source(node, outer.source.file)
+        plain = [*node.args.posonlyargs, *node.args.args]
+        pairs = list(zip([a.arg for a in plain][len(plain) - len(node.args.defaults) :], node.args.defaults))
+        pairs += [(a.arg, d) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults) if d is not None]
+        defaults = {n: self.expr(d, env) for n, d in pairs}
+
+        cells = outer.cells[::-1]
+
+        def lookup(wanted: str) -> Any:
+            for cell in cells:
+                if wanted in cell:
+                    return cell[wanted]
+            if wanted not in outer.env:
+                return outer.lookup(wanted)
+            return bound_value(self.r, wanted, outer.env[wanted])
+
+        return NestedFunction(source, name, lookup, defaults)
+
+    # -- calls
+    def expr_Call(self, node: ast.Call, env: Env) -> Any:
+        function = self.expr(node.func, env)
+        args = self.items(node.args, env)
+        kwargs: dict[str, Any] = {}
+        for keyword in node.keywords:
+            value = self.any_expr(keyword.value, env)
+            self.add_named(node, kwargs, value if keyword.arg is None else {keyword.arg: value})
+        self.at(node)
+        call = operators.reshape_to_read if node in self.consumed else type(self).call
+        return call(self, node, function, args, kwargs)
+
+    def add_named(self, node: ast.Call, kwargs: dict[str, Any], more: Any) -> None:
+        """Adds what `name=x` or `**x` gives to the named arguments of a call."""
+        self.at(node)
+        if not isinstance(more, dict):
+            raise TypeError(f"argument after ** must be a mapping, not {refusals.name_of(more)}")
+        for name, value in more.items():
+            if not isinstance(name, str):
+                raise TypeError("keywords must be strings")
+            if name in kwargs:
+                raise TypeError(f"got multiple values for keyword argument '{name}'")
+            kwargs[name] = value
+
+    def call(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Dispatch on the callee itself (rule X1)."""
+        if not takes_choices(function) and any(isinstance(x, Choice) for x in self.flat([*args, *kwargs.values()])):
+            raise path_dependent(self.r, "<value>", "values of different types")
+        if isinstance(function, Method):
+            made = table.call_array_method(self.r, function.ref, function.name, args, kwargs)
+            alone = function.of_number and isinstance(made, ArrayRef) and not made.ndim
+            return NpScalar(self.r.load(made, ()), made.element) if alone else made
+        if isinstance(function, NestedFunction):
+            return self.call_nested(function, args, kwargs)
+        if function is partial:
+            return Partial(args[0], tuple(args[1:]), kwargs)
+        if isinstance(function, (Partial, partial)):
+            first, named = self.bound_before(function)
+            return self.call(node, function.func, [*first, *args], {**named, **kwargs})
+        if isinstance(function, dicts.BoxMethod):
+            return dicts.call(self, node, function, args, kwargs)
+        if function is range:
+            return make_range(self.r, args)
+        found = records.call(self, node, function, args, kwargs)
+        if found is not NotImplemented:
+            return found
+        found = callables.call(self, node, function, args, kwargs)
+        if found is not NotImplemented:
+            return found
+        if (formula := table.formula_of(function)) is not None:
+            return self.call_function(formula, args, static_flags(self.r, kwargs))
+        known = table.call_known(self.r, function, args, kwargs)
+        if known is not NotImplemented:
+            return self.own(known) if type(known) is list else known
+        if (function is min or function is max) and args and not kwargs:
+            return extremes.of_items(self, node, function, args)
+        if getattr(function, "__tracebuf__", False):
+            out = kwargs.pop("out", None) if function.takes_out else None
+            return store_results(self.r, self.call_function(function.__wrapped__, args, kwargs), out)
+        name = getattr(function, "__name__", str(function))
+        module = getattr(function, "__module__", None) or type(getattr(function, "__self__", None)).__module__
+        if is_users(function):
+            return self.call_function(function, args, kwargs)
+        if records.is_class(function):
+            return records.construct(self, node, function, args, kwargs)
+        plain = not any(is_traced(x) or isinstance(x, Range) for x in self.flat([*args, *kwargs.values()]))
+        if table.is_pure(function) and (plain or function in (tuple, list)):
+            found = function(*args, **kwargs) if plain else function(self.iterate_static(node, args[0]))
+            return self.own(found) if type(found) is list else found
+        where = f"{module}.{name}" if module not in ("", "builtins") else name
+        raise self.refuse(node, f"a call of {where} cannot be traced", refusals.call(where))
+
+    def bound_before(self, function: Partial | partial[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments that a partial holds; those of one from outside are values from outside."""
+        if isinstance(function, Partial):
+            return function.args, function.keywords
+        given, outer = function.keywords, function
+        named = {k: self.capture(k, lambda k=k: outer.keywords[k], v, outer) for k, v in given.items()}
+        return self.capture("partial", lambda: outer.args, outer.args, outer), named
+
+    def flat(self, values: Sequence[Any]) -> list[Any]:
+        found: list[Any] = []
+        for v in values:
+            found += self.flat(items_of(v)) if isinstance(v, (tuple, list, dict, Record)) else [v]
+        return found
+
+
+def is_known_number(x: Any) -> bool:
+    return (type(x) is int or type(x) is float or type(x) is complex or type(x) is bool) and bool(x == x)
+
+
+def is_users(function: Any) -> bool:
+    """A function of Python source that is traced like the rest."""
+    module = getattr(function, "__module__", None) or ""
+    return isinstance(function, types.FunctionType) and module.partition(".")[0] not in ("numpy", "scipy")
+
+
+def takes_choices(function: Any) -> bool:
+    """Whether a call only hands its arguments on, so that they may be of one sort or another."""
+    handed = isinstance(function, (NestedFunction, dicts.BoxMethod, records.BoundMethod))
+    return handed or getattr(function, "__tracebuf__", False) or is_users(function)

@@ -1,0 +1,58 @@
+"""min() and max() by a key, and of numbers of several types: by comparisons, as Python picks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tracebuf.frontends.numpy.numbers.lattice import Choice, Env, path_dependent
+from tracebuf.frontends.numpy.record.values import PyBool
+
+if TYPE_CHECKING:
+    from tracebuf.frontends.numpy.interpreter.expressions import Expressions
+
+
+def by_key(i: Expressions, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """min(items, key=f) and max: the first of the items whose key none is beyond."""
+    key = kwargs["key"]
+    if not args or set(kwargs) - {"key", "default"}:
+        function(*args, **kwargs)  # raises what Python raises
+    items = i.iterate_static(node, args[0]) if len(args) == 1 else list(args)
+    if not items and "default" in kwargs:
+        return kwargs["default"]
+    if not items:
+        raise ValueError(f"{function.__name__}() iterable argument is empty")
+    return extreme(i, node, function, items, [i.call(node, key, [x], {}) for x in items])
+
+
+def of_items(i: Expressions, node: ast.AST, function: Any, args: Sequence[Any]) -> Any:
+    """min(items), or min(x, y), of numbers of several types."""
+    items = i.iterate_static(node, args[0]) if len(args) == 1 else args
+    return extreme(i, node, function, items, items)
+
+
+def extreme(i: Expressions, node: ast.AST, function: Any, items: Sequence[Any], keys: Sequence[Any]) -> Any:
+    """The item whose key is the least or greatest; where the run time decides, one or another."""
+    best, most = items[0], keys[0]
+    for x, key in zip(items[1:], keys[1:]):
+        if any(isinstance(k, Choice) for k in (most, key)):
+            raise path_dependent(i.r, "<value>", "values of different types")
+        beyond = i.condition(node, i.compared(node, "Lt" if function is min else "Gt", key, most))
+        if isinstance(beyond, PyBool):
+            best, most = chosen(i, node, beyond, (x, key), (best, most))
+        elif beyond:
+            best, most = x, key
+    return best
+
+
+def chosen(i: Expressions, node: ast.AST, condition: PyBool, one: Any, other: Any) -> Any:
+    """One pair where a condition holds, else the other."""
+
+    def one_of(env: Env) -> Any:
+        return one
+
+    def other_of(env: Env) -> Any:
+        return other
+
+    return i.choose(node, condition, [one_of, other_of], i.scope.env)

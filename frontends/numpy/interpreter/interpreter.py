@@ -1,0 +1,191 @@
+"""The abstract interpreter (rule F0): runs the function's AST on traced and plain values.
+
+Here are functions: their scopes, their free names and calls. Statements are in `statements`, expressions in
+`expressions`, joins in `joins`, loops in `loops`.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import types
+from collections.abc import Callable, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.call.captures import Place, default_of, outside
+from tracebuf.frontends.numpy.functions.formulas import is_formula
+from tracebuf.frontends.numpy.interpreter import records, structured
+from tracebuf.frontends.numpy.interpreter.direct import Direct
+from tracebuf.frontends.numpy.interpreter.statements import Statements
+from tracebuf.frontends.numpy.interpreter.tracers import is_own
+from tracebuf.frontends.numpy.numbers.lattice import LEAVE, RETURN, Env
+from tracebuf.frontends.numpy.paths.joins import trace_if
+from tracebuf.frontends.numpy.paths.loops.plan import Plan, goes_on, jump_of
+from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import PyBool
+from tracebuf.frontends.numpy.source.source import Source, read_source
+from tracebuf.location import Location
+
+
+@dataclass
+class Scope:
+    """One function being interpreted: its source, where free names are looked up, and its frame on the call stack."""
+
+    source: Source
+    lookup: Callable[[str], Any]
+    name: str
+    env: Env = field(default_factory=dict)
+    cells: list[Env] = field(default_factory=list)
+    """For each comprehension around, what its own names hold: lambdas inside see their last values."""
+    targets: list[frozenset[str]] = field(default_factory=list)
+    """For each loop being traced, the names that may be read where a jump out of its body leads."""
+
+
+def is_internal(file: str) -> bool:
+    """Whether code is this package's own: what happens there happens where it was called."""
+    return file == structured.FILE or is_formula(file)
+
+
+class Interpreter(Statements):
+    """Runs a function on traced arguments. `captures` collects (name, how to fetch it again, value) for the guards."""
+
+    def __init__(self, recorder: Recorder, hidden: MutableMapping[Place, Any] | None = None) -> None:
+        self.r = recorder
+        self.hidden = {} if hidden is None else hidden
+        self.captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
+        self.scopes: list[Scope] = []
+        self.handling: list[BaseException] = []
+        self.constants: dict[int, Any] = {}
+        self.plans: dict[tuple[Any, ...], Plan] = {}
+        self.returned_at = recorder.loc
+        self.consumed: set[ast.AST] = set()
+        self.direct = Direct(self)
+        recorder.outer_values = self.outer_values
+        recorder.heap.read = lambda x, name: records.read(self, x, name, recorder.heap)
+
+    def outer_values(self) -> list[Any]:
+        """What the functions around the one being traced hold."""
+        boxes = [x for x, _ in self.r.heap.originals]
+        return [*(v for s in self.scopes[:-1] for v in s.env.values()), *boxes, *self.direct.run.live()]
+
+    # -- calls
+    def call_function(self, function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Inlines a Python function: by its source, or (where that cannot be read) by running it."""
+        code = function.__code__
+        if is_own(function):
+            return self.direct.call(function, args, kwargs)
+        if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+            raise UnsupportedError(
+                "generators and coroutines cannot be traced",
+                location=self.r.loc,
+                instead="return an array or a tuple",
+            )
+        bound = inspect.signature(function, follow_wrapped=False).bind(*args, **kwargs)
+        given = set(bound.arguments)
+        bound.apply_defaults()
+        for name, default in bound.arguments.items():
+            nothing = type(default) in (tuple, dict) and not default  # what `*args` and `**kwargs` are without any
+            if name not in given and isinstance(default, (list, dict, set, tuple, np.ndarray)) and not nothing:
+                fetch = partial(default_of, function, name)
+                bound.arguments[name] = self.capture(name, fetch, default, function)
+        source = read_source(code, code.co_filename, code.co_firstlineno)
+        if source is None:
+            return self.direct.call(function, bound.args, bound.kwargs)
+        return self.run_scope(Scope(source, self.global_lookup(function), function.__name__, dict(bound.arguments)))
+
+    def global_lookup(self, function: types.FunctionType) -> Callable[[str], Any]:
+        """Free names of a function: closure cells, globals, builtins; what is found becomes a guard."""
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+        names = function.__globals__
+
+        def fetch(name: str) -> Any:
+            if name in cells:
+                return cells[name].cell_contents
+            return names[name] if name in names else getattr(builtins, name)
+
+        if is_formula(function.__code__.co_filename):
+            return fetch
+
+        def lookup(name: str) -> Any:
+            try:
+                value = fetch(name)
+            except (KeyError, ValueError, AttributeError):
+                raise NameError(f"name '{name}' is not defined") from None
+            return self.capture(name, lambda: fetch(name), value, cells.get(name, names))
+
+        return lookup
+
+    def capture(self, name: str, fetch: Callable[[], Any], value: Any, place: object) -> Any:
+        """A value from outside: arrays are hidden arguments; scalars, functions, modules and tuples are guarded by
+        identity; mutable ones are refused (rule B5)."""
+        seen = outside(name, (name, id(place)), fetch, value, self.hidden, self.r.loc)
+        if not isinstance(value, np.ndarray) and self.r.heap.number(seen) is None:  # those are fetched anew
+            self.captures.setdefault((name, id(place)), (name, fetch, value))
+        return seen
+
+    def call_nested(self, function: NestedFunction, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Calls a function defined inside a traced one."""
+        return self.run_scope(Scope(function.source, function.lookup, function.name, function.bind(args, kwargs)))
+
+    def run_scope(self, scope: Scope) -> Any:
+        """Runs a function's body in a scope of its own; what it returns."""
+        if (many := scope.source.node.args.kwarg) is not None:
+            self.own(scope.env[many.arg])
+        if len(self.scopes) > 40:
+            raise UnsupportedError(
+                "calls are nested more than 40 deep (recursion cannot be traced)",
+                location=self.r.loc,
+                instead="use a loop",
+            )
+        caller = self.r.loc
+        self.scopes.append(scope)
+        try:
+            node = scope.source.node
+            if isinstance(node, ast.Lambda):
+                return self.expr(node.body, scope.env)
+            self.block(node.body, scope.env)
+            return self.returned(scope.env)
+        finally:
+            self.returned_at = self.r.loc
+            self.scopes.pop()
+            self.r.loc = caller
+
+    def returned(self, env: Env) -> Any:
+        """What a function whose statements were traced returns."""
+        ended = jump_of(env)
+        if isinstance(ended, int):
+            return env[RETURN] if ended == LEAVE else None
+        on = goes_on(self.r, env, LEAVE)
+        if isinstance(on, PyBool):  # on some paths it ends without a return
+
+            def nothing(inner: Env) -> None:
+                inner[RETURN] = None
+
+            trace_if(self.r, on, env, [nothing, lambda e: None], [RETURN], frozenset([RETURN]))
+        return env[RETURN]
+
+    @property
+    def scope(self) -> Scope:
+        return self.scopes[-1]
+
+    def at(self, node: ast.AST) -> Location:
+        """Makes a node the current place in the user's source (one without a line leaves it where it is)."""
+        if not hasattr(node, "lineno") or is_internal(self.scope.source.file):
+            return self.r.loc  # the caller's
+        s = self.scope.source
+        line, column = node.lineno, getattr(node, "col_offset", 0)
+        end = getattr(node, "end_col_offset", 0) or 0
+        if getattr(node, "end_lineno", None) != getattr(node, "lineno", None):
+            end = 10**6
+        self.r.loc = Location(s.file, line, column, end, self.scope.name)
+        return self.r.loc
+
+    def refuse(self, node: ast.AST, reason: str, instead: str = "") -> UnsupportedError:
+        return UnsupportedError(reason, instead=instead, location=self.at(node))

@@ -1,0 +1,304 @@
+"""Iterators: zip, enumerate, reversed, map, filter, iter and itertools, which give their items out once, and as late
+as Python does.
+
+What they go over stays a list, a `Range` or `Items` (iteration.py), so that a loop over one is a loop; going through
+one a second time, or in a loop that is traced once for all its iterations, is refused. Counterpart: none in MLIR.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import types
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracebuf.frontends.numpy.arrays.indexing import read_item
+from tracebuf.frontends.numpy.functions import table
+from tracebuf.frontends.numpy.interpreter.folds_of_iterators import fold, is_folded
+from tracebuf.frontends.numpy.numbers.scalars import as_int_value
+from tracebuf.frontends.numpy.paths.iteration import (
+    Items,
+    Iterable,
+    Once,
+    Range,
+    enumerated,
+    item,
+    iterable_of,
+    length,
+    make_range,
+    range_bound,
+    reversed_of,
+    static_items,
+    zipped,
+)
+from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool
+from tracebuf.ir.dims import Dim, floordiv, mul, sub
+
+if TYPE_CHECKING:
+    import ast
+
+    from tracebuf.frontends.numpy.interpreter.expressions import Expressions
+
+OPTIONS: dict[Any, tuple[str, ...]] = {sum: ("start",), any: (), all: (), min: ("default",), max: ("default",)}
+"""Functions that are folds, and what they take beside the items."""
+CONSUMERS = frozenset((
+    list, tuple, dict, sum, min, max, any, all, sorted, math.fsum, math.prod, np.fromiter, functools.reduce,
+))  # fmt: skip
+"""Functions that go through an iterator at once."""
+
+
+def mapped(r: Recorder, it: Iterable, f: Callable[[Any], Any]) -> Iterable:
+    """The items that `f` makes of the items of another."""
+    if isinstance(it, list):
+        return [f(x) for x in it]
+    return Items(length(r, it), lambda i: f(item(it, i)))
+
+
+def make(i: Expressions, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """What an iterator's class or function gives; NotImplemented for any other callee."""
+    maker = MAKERS.get(function) if isinstance(function, (type, types.BuiltinFunctionType)) else None
+    if maker is None:
+        return NotImplemented
+    if function is iter and len(args) == 1 and isinstance(args[0], Once):
+        return args[0]
+    if function in (next, iter) and len(args) > 2 or not args and function is not zip:
+        function(*args, **kwargs)  # raises what Python raises
+    if function is next:
+        return following(i, node, *args)
+    for x in sequences(function, args):
+        check_iterable(i, node, function, x)
+    return Once(NAMES.get(function, function.__name__), lambda: maker(i, node, *args, **kwargs), i.r.frame)
+
+
+def sequences(function: Any, args: Sequence[Any]) -> Sequence[Any]:
+    """Those arguments that are gone through."""
+    if function in (map, filter, itertools.starmap, itertools.filterfalse, itertools.takewhile, itertools.dropwhile):
+        return args[1:]
+    if function in (zip, itertools.product, itertools.chain, itertools.zip_longest):
+        return args
+    return () if function in (np.ndindex, itertools.repeat, itertools.count) else args[:1]
+
+
+def check_iterable(i: Expressions, node: ast.AST, function: Any, x: Any) -> None:
+    """What is not iterable raises where the iterator is made."""
+    if function is reversed and isinstance(x, Once):
+        raise TypeError(f"'{x.kind}' object is not reversible")
+    if isinstance(x, Once):
+        return
+    if iterable_of(i.r, x) is None:
+        reason = f"{function.__name__} of {refusals.name_of(x)} cannot be traced"
+        raise i.refuse(node, reason, refusals.call(function.__name__))
+
+
+def over(i: Expressions, x: Any) -> Iterable:
+    """What is gone through, when it is."""
+    it = iterable_of(i.r, x)
+    assert it is not None
+    return it
+
+
+def known(i: Expressions, x: Any) -> list[Any]:
+    """All items."""
+    return static_items(i.r, over(i, x), "this")
+
+
+def following(i: Expressions, node: ast.AST, it: Any, *default: Any) -> Any:
+    """next(it), next(it, default)."""
+    if not isinstance(it, Once):
+        raise TypeError(f"'{refusals.name_of(it)}' object is not an iterator")
+    if it.source is not None and default and is_folded(i, it):
+        return fold(i, next, it, default[0], True, lambda items: items[0] if items else default[0])
+    left = it.remaining(i.r)
+    if left:
+        return left.pop(0)
+    if default:
+        return default[0]
+    raise i.refuse(node, "next() of an iterator that has no more items", "next(it, None)")
+
+
+def map_of(i: Expressions, node: ast.AST, f: Any, *more: Any) -> Iterable:
+    return mapped(i.r, zipped(i.r, [over(i, x) for x in more]), lambda xs: i.call(node, f, list(xs), {}))
+
+
+def filter_of(i: Expressions, node: ast.AST, f: Any, x: Any, keep: bool = True) -> list[Any]:
+    return [one for one in known(i, x) if truth_at(i, node, f, one) is keep]
+
+
+def truth_at(i: Expressions, node: ast.AST, f: Any, one: Any) -> bool:
+    """What a predicate says of an item, which has to be known."""
+    found = i.condition(node, one if f in (None, bool) else i.call(node, f, [one], {}))
+    if isinstance(found, PyBool):
+        raise i.refuse(node, "which items there are depends on data", "use np.where, or a for loop")
+    return found
+
+
+def while_true(i: Expressions, node: ast.AST, f: Any, x: Any, drop: bool) -> list[Any]:
+    """itertools.takewhile and dropwhile."""
+    items = known(i, x)
+    n = next((k for k, one in enumerate(items) if not truth_at(i, node, f, one)), len(items))
+    return items[n:] if drop else items[:n]
+
+
+def product_of(i: Expressions, node: ast.AST, *its: Any, repeat: Any = 1) -> Iterable:
+    """itertools.product: the last factor's items change fastest."""
+    factors = [over(i, x) for x in its] * i.r.static_int(range_bound(i.r, repeat), "repeat")
+    if all(isinstance(it, list) for it in factors):
+        return list(itertools.product(*factors))  # type: ignore[arg-type]
+    return nested(i.r, factors)
+
+
+def nested(r: Recorder, factors: Sequence[Iterable]) -> Iterable:
+    """Tuples of an item of each: the place in all of them tells the place in each."""
+    counts = [length(r, it) for it in factors]
+    total: Dim = 1
+    for n in counts:
+        total = mul(total, n)
+
+    def get(place: Dim) -> tuple[Any, ...]:
+        found: list[Any] = []
+        for k, (it, n) in enumerate(zip(reversed(factors), reversed(counts))):
+            last = k == len(factors) - 1
+            outer = 0 if last else floordiv(place, n)
+            found.append(item(it, place if last else r.facts.simplify(sub(place, mul(outer, n)))))
+            place = outer
+        return tuple(reversed(found))
+
+    return Items(total, get)
+
+
+def ndindex_of(i: Expressions, node: ast.AST, *shape: Any) -> Iterable:
+    """np.ndindex."""
+    sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+    ranges: list[Iterable] = [make_range(i.r, [n]) for n in sizes]
+    return nested(i.r, ranges) if ranges else [()]
+
+
+def ndenumerate_of(i: Expressions, node: ast.AST, a: Any) -> Iterable:
+    """np.ndenumerate."""
+    if not isinstance(a, ArrayRef):
+        raise i.refuse(node, f"np.ndenumerate of a {refusals.name_of(a)}", "np.ndenumerate(np.array(x))")
+    places = ndindex_of(i, node, tuple(as_int_value(d) for d in a.shape))
+    return mapped(i.r, places, lambda index: (index, read_item(i.r, a, index)))
+
+
+def accumulate_of(i: Expressions, node: ast.AST, x: Any, f: Any = None, *, initial: Any = None) -> list[Any]:
+    found: list[Any] = [] if initial is None else [initial]
+    for one in known(i, x):
+        if not found:
+            found.append(one)
+        else:
+            found.append(i.operate("Add", found[-1], one) if f is None else i.call(node, f, [found[-1], one], {}))
+    return found
+
+
+def repeat_of(i: Expressions, node: ast.AST, x: Any, times: Any = None) -> Iterable:
+    if times is None:
+        raise i.refuse(node, "itertools.repeat without end", "itertools.repeat(x, n)")
+    return mapped(i.r, make_range(i.r, [times]), lambda _: x)
+
+
+def islice_of(i: Expressions, node: ast.AST, x: Any, *bounds: Any) -> list[Any]:
+    parts = [None if b is None else i.r.static_int(range_bound(i.r, b), "a bound of itertools.islice") for b in bounds]
+    return list(itertools.islice(known(i, x), *parts))
+
+
+def of_known(function: Callable[..., Any], numbers: int = 0) -> Callable[..., list[Any]]:
+    """An iterator of itertools that only arranges items; `numbers` further arguments are ints."""
+
+    def run(i: Expressions, node: ast.AST, *args: Any, **kwargs: Any) -> list[Any]:
+        its = args[: len(args) - numbers] if len(args) > numbers else args
+        ints = [i.r.static_int(range_bound(i.r, n), "this") for n in args[len(its) :]]
+        return list(function(*[known(i, x) for x in its], *ints, **kwargs))
+
+    return run
+
+
+def reduce_of(i: Expressions, node: ast.AST, f: Any, x: Any, *start: Any) -> Any:
+    """functools.reduce."""
+    if isinstance(x, ArrayRef):
+        x = Once("iterator", functools.partial(over, i, x), i.r.frame)
+    if start and is_folded(i, x):
+        return fold(i, functools.reduce, x, start[0], False, lambda items: reduce_of(i, node, f, items, *start), f)
+    items = [*start, *known(i, x)]
+    if not items:
+        raise TypeError("reduce() of empty iterable with no initial value")
+    return functools.reduce(lambda a, b: i.call(node, f, [a, b], {}), items)
+
+
+def hand_over(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A call with iterators among its arguments: a list of their items for those that go through them at once."""
+    if goes_through(function) and isinstance(args[0], (Once, Range)):
+        first, *rest = args
+        named = dict(zip(OPTIONS[function], rest), **kwargs) if function is sum else kwargs
+        fits = len(named) == len(rest) + len(kwargs) and not named.keys() - set(OPTIONS[function])
+
+        def short(items: list[Any]) -> Any:
+            if not items and fits and "default" in kwargs:
+                return kwargs["default"]
+            named = {k: v for k, v in kwargs.items() if k != "default"} if items else kwargs
+            return i.call(node, function, [items, *rest], named)
+
+        if fits and is_folded(i, first, lists=True):
+            return fold(i, function, first, next(iter(named.values()), 0), "default" in named, short)
+        return short(known(i, first))
+    if isinstance(getattr(function, "__self__", None), str) or takes(function):
+        return i.call(node, function, [known(i, x) if isinstance(x, Once) else x for x in args], kwargs)
+    if function is len:
+        raise TypeError(f"object of type '{next(x.kind for x in args if isinstance(x, Once))}' has no len()")
+    if table.handler_of(function) is not None or table.is_pure(function):
+        name = getattr(function, "__name__", "this")
+        raise i.refuse(node, f"a call of {name} with an iterator", "hand a list or an array over")
+    return NotImplemented
+
+
+def goes_through(function: Any) -> bool:
+    """Whether a function is a fold."""
+    return any(function is f for f in OPTIONS)
+
+
+def takes(function: Any) -> bool:
+    """Whether a function goes through an iterator at once."""
+    return isinstance(function, (type, types.BuiltinFunctionType)) and function in CONSUMERS
+
+
+MAKERS: dict[Any, Callable[..., Any]] = {
+    zip: lambda i, node, *its, strict=False: zip_of(i, node, its, strict),
+    enumerate: lambda i, node, x, start=0: enumerated(i.r, over(i, x), start),
+    reversed: lambda i, node, x: reversed_of(i.r, over(i, x)),
+    map: map_of,
+    filter: filter_of,
+    iter: lambda i, node, x: over(i, x),
+    next: following,
+    np.ndindex: ndindex_of,
+    np.ndenumerate: ndenumerate_of,
+    itertools.product: product_of,
+    itertools.chain: lambda i, node, *its: [x for it in its for x in known(i, it)],
+    itertools.combinations: of_known(itertools.combinations, 1),
+    itertools.combinations_with_replacement: of_known(itertools.combinations_with_replacement, 1),
+    itertools.permutations: of_known(itertools.permutations, 1),
+    itertools.pairwise: of_known(itertools.pairwise),
+    itertools.zip_longest: of_known(itertools.zip_longest),
+    itertools.islice: islice_of,
+    itertools.accumulate: accumulate_of,
+    itertools.repeat: repeat_of,
+    itertools.starmap: lambda i, node, f, x: mapped(i.r, over(i, x), lambda xs: i.call(node, f, list(xs), {})),
+    itertools.filterfalse: lambda i, node, f, x: filter_of(i, node, f, x, keep=False),
+    itertools.takewhile: lambda i, node, f, x: while_true(i, node, f, x, drop=False),
+    itertools.dropwhile: lambda i, node, f, x: while_true(i, node, f, x, drop=True),
+}
+NAMES = {iter: "iterator"}
+
+
+def zip_of(i: Expressions, node: ast.AST, its: Sequence[Any], strict: Any) -> Iterable:
+    found = [over(i, x) for x in its]
+    if strict:
+        counts = [length(i.r, it) for it in found]
+        for n in counts[1:]:
+            i.r.require_equal(counts[0], n, "ValueError", "zip() arguments have different lengths")
+    return zipped(i.r, found)

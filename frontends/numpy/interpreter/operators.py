@@ -1,0 +1,203 @@
+"""Operators where an operand is a container or an object: a list beside an array is an array, as in NumPy; objects have
+methods for operators, which are inlined.
+
+What not: what an operator of NumPy's makes of an object (arrays of objects).
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.creation import asarray
+from tracebuf.frontends.numpy.arrays.reshape import ViewOrCopy
+from tracebuf.frontends.numpy.interpreter import dicts, records
+from tracebuf.frontends.numpy.numbers.lattice import Env
+from tracebuf.frontends.numpy.numbers.scalars import compare
+from tracebuf.frontends.numpy.paths.identity import same_thing
+from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyInt, Scalar, is_traced
+
+if TYPE_CHECKING:
+    from tracebuf.frontends.numpy.interpreter.expressions import Expressions
+
+METHODS = {
+    "Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow",
+    "MatMult": "matmul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor", "LShift": "lshift", "RShift": "rshift",
+}  # fmt: skip
+COMPARISONS = {"Eq": ("eq", "eq"), "NotEq": ("ne", "ne"), "Lt": ("lt", "gt"), "LtE": ("le", "ge"), "Gt": ("gt", "lt"),
+               "GtE": ("ge", "le")}  # fmt: skip
+SIGNS = {"USub": "neg", "UAdd": "pos", "Invert": "invert"}
+BOXES = (list, tuple, dict, DictView, Record)
+
+
+def is_operand(x: Any) -> bool:
+    return isinstance(x, BOXES)
+
+
+def method(i: Expressions, node: ast.AST, x: Any, name: str) -> Any:
+    """A special method of an object, None if its class has none."""
+    if not isinstance(x, (Record, tuple)) or type(x) is tuple:
+        return None
+    found = records.in_class(records.kind_of_object(x).__mro__, f"__{name}__")
+    if not isinstance(found, Callable) or not hasattr(found, "__code__"):  # type: ignore[arg-type]
+        return None
+    return records.from_class(i, node, x, found, f"__{name}__")
+
+
+def operate(i: Expressions, node: ast.AST, name: str, a: Any, b: Any) -> Any:
+    """a OP b; NotImplemented where it is none of ours."""
+    if isinstance(a, Record) or isinstance(b, Record) or is_named_tuple(a) or is_named_tuple(b):
+        found = by_methods(i, node, METHODS[name], "r" + METHODS[name], a, b)
+        if found is not NotImplemented:
+            return found
+    number = next((x for x in (a, b) if isinstance(x, NpScalar)), None)
+    if number is not None and name == "Mult" and any(isinstance(x, (list, tuple)) for x in (a, b)):
+        if number.element.is_integer:
+            raise i.refuse(node, "a list or tuple times a number of NumPy's", "repeat it by an int")
+        raise TypeError(f"can't multiply sequence by non-int of type 'numpy.{number.element.dtype.name}'")
+    if any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)) and any(isinstance(x, (list, tuple)) for x in (a, b)):
+        return i.operate(name, *(asarray(i.r, x) if isinstance(x, (list, tuple)) else x for x in (a, b)))
+    if name == "Mult" and isinstance(a, PyInt) and isinstance(b, (list, tuple, str)):
+        a, b = b, a
+    if name == "Mult" and isinstance(b, PyInt) and isinstance(a, (list, tuple, str)):
+        b = i.r.static_int(b.expr, "the number of repetitions")
+    if is_traced(a) or is_traced(b) or isinstance(a, Record) or isinstance(b, Record):
+        return NotImplemented
+    if name == "Mult" and isinstance(a, (tuple, str)):
+        return a * b
+    plain = (list, dict) if name in ("Add", "Mult") else dict if name == "BitOr" else ()
+    if not (isinstance(a, plain) or isinstance(b, plain)) or any(map(is_number_of_numpy, (a, b))):
+        return NotImplemented
+    found = getattr(operator, {"Add": "add", "Mult": "mul", "BitOr": "or_"}[name])(a, b)
+    return i.own(found)
+
+
+def is_number_of_numpy(x: Any) -> bool:
+    return hasattr(type(x), "__array_interface__")
+
+
+def by_methods(i: Expressions, node: ast.AST, first: str, second: str, a: Any, b: Any) -> Any:
+    """What the methods of two objects make of an operator."""
+    if any(isinstance(x, (ArrayRef, NpScalar)) for x in (a,)):
+        reason = f"an operator of NumPy's on an object ({records.kind_of_object(b).__name__})"
+        raise UnsupportedError(reason, location=i.r.loc, instead="put the object on the left, or use its arrays")
+    for owner, other, name in ((a, b, first), (b, a, second)):
+        found = method(i, node, owner, name)
+        if found is not None:
+            result = i.call(node, found, [other], {})
+            if result is not NotImplemented:
+                return result
+    known = (Record, Scalar, int, float, str, list, dict, tuple, type(None))
+    if not all(isinstance(x, known) and not isinstance(x, NpScalar) for x in (a, b)):
+        raise UnsupportedError("an operator on an object", location=i.r.loc, instead="use its numbers and arrays")
+    return NotImplemented
+
+
+def augmented(i: Expressions, node: ast.AST, name: str, old: Any, right: Any) -> Any:
+    """old OP= right in place, for lists, dicts and objects; NotImplemented where it is none of ours."""
+    if isinstance(old, list) and not isinstance(right, (ArrayRef, NpScalar)):
+        if name == "Add":
+            dicts.extend(i, node, old, right)
+            return old
+        if name == "Mult":
+            items = operate(i, node, name, old, right)
+            i.change(node, old)
+            old[:] = items
+            return old
+    if isinstance(old, dict) and name == "BitOr":
+        dicts.update(i, node, old, right)
+        return old
+    if isinstance(old, Record) and (found := method(i, node, old, "i" + METHODS[name])) is not None:
+        return i.call(node, found, [right], {})
+    return NotImplemented
+
+
+def compared(i: Expressions, node: ast.AST, name: str, a: Any, b: Any) -> Any:
+    """a < b and its kin; NotImplemented where it is none of ours."""
+    boxes = [isinstance(x, (list, tuple)) for x in (a, b)]
+    if any(boxes) and any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)):
+        return compare(i.r, name, *(asarray(i.r, x) if box else x for box, x in zip(boxes, (a, b))))
+    if not any(isinstance(x, (Record, dict, DictView)) for x in (a, b)):
+        return NotImplemented
+    if name not in COMPARISONS:
+        return NotImplemented
+    if any(x is None or isinstance(x, str) for x in (a, b)) and name in ("Eq", "NotEq"):
+        return name == "NotEq"
+    first, second = COMPARISONS[name]
+    for owner, other, special in ((a, b, first), (b, a, second)):
+        found = method(i, node, owner, special)
+        if found is not None and isinstance(owner, Record) and not is_generated(owner, special):
+            return i.call(node, found, [other], {})
+    if all(isinstance(x, Record) and plain_equality(x) for x in (a, b)) and name in ("Eq", "NotEq"):
+        same = same_thing(i.r, a, b)
+        return same if name == "Eq" or isinstance(same, PyBool) else not same
+    raise i.refuse(node, "a comparison of objects or dicts", "compare their items")
+
+
+def is_generated(x: Record, special: str) -> bool:
+    code = getattr(records.in_class(x.kind.__mro__, f"__{special}__"), "__code__", None)
+    return code is not None and code.co_filename == "<string>"
+
+
+def plain_equality(x: Record) -> bool:
+    return "__eq__" not in {n for c in x.kind.__mro__[:-1] for n in vars(c)}
+
+
+def signed(i: Expressions, node: ast.AST, name: str, a: Any) -> Any:
+    """-a and its kin for an object."""
+    found = method(i, node, a, SIGNS[name])
+    return NotImplemented if found is None else i.call(node, found, [], {})
+
+
+def truth_of(i: Expressions, node: ast.AST, a: Any) -> Any:
+    """The truth of an object or of a view of a dict, as something whose truth is known."""
+    if isinstance(a, DictView):
+        return bool(a.items())
+    for name in ("bool", "len"):
+        found = method(i, node, a, name) if isinstance(a, Record) else None
+        if found is not None:
+            return i.call(node, found, [], {})
+    return True if isinstance(a, Record) else a
+
+
+def holds(i: Expressions, node: ast.expr, env: Env) -> bool | PyBool:
+    """The truth of an expression: of `and`, `or` and `not` in it only the truth matters, so that what they join may be
+    of any types."""
+    if isinstance(node, ast.BoolOp):
+        return holds_in_turn(i, node, node.values, env)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        known = holds(i, node.operand, env)
+        return (not known) if isinstance(known, bool) else i.negate(known)
+    return i.truth(node, i.expr(node, env))
+
+
+def holds_in_turn(i: Expressions, node: ast.BoolOp, values: Sequence[ast.expr], env: Env) -> bool | PyBool:
+    """The truth of `and` or `or`, of no more operands than Python would look at (rule F1)."""
+    first = holds(i, values[0], env)
+    if len(values) == 1:
+        return first
+    known, stops = i.decided(values[0], first), isinstance(node.op, ast.Or)
+    if isinstance(known, bool):
+        return known if known == stops else holds_in_turn(i, node, values[1:], env)
+    arms: list[Callable[[Env], Any]] = [lambda _: stops, lambda inner: holds_in_turn(i, node, values[1:], inner)]
+    return i.truth(node, i.choose(node, known, arms if stops else arms[::-1], env))
+
+
+def reshape_to_read(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A call whose result is an operand and nothing else: where only the run time knows whether a reshape is a view, a
+    copy is as good (of one axis: the order of more would show in the result's)."""
+    try:
+        return i.call(node, function, args, kwargs)
+    except ViewOrCopy:
+        if function is not np.reshape and getattr(function, "name", "") != "reshape" or "copy" in kwargs:
+            raise
+        made = i.call(node, function, args, {**kwargs, "copy": True})
+        if made.ndim > 1:
+            raise
+        return made

@@ -1,0 +1,188 @@
+"""`try` and `with`: what is protected from exceptions that tracing foresees, and contexts that compiled code need not
+enter.
+
+A body that raises while it is traced, surely and before anything in it that only the run time decides, goes on in the
+handler, as Python does. One in which a check may fail at run time, with an exception that a handler would take, is
+refused: compiled code ends at a failed check.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.numbers.lattice import JUMP, RETURN, Env
+from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.recorder import DeadEnd, Recorder
+from tracebuf.frontends.numpy.source.liveness import leaves_by
+from tracebuf.ir.core import Block, Op
+from tracebuf.location import Location
+from tracebuf.ops.control import checks
+
+if TYPE_CHECKING:
+    from tracebuf.frontends.numpy.interpreter.interpreter import Scope
+
+JUMPS = (ast.Return, ast.Break, ast.Continue)
+Kinds = tuple[type[BaseException], ...]
+Error = tuple[BaseException, Location] | None
+ENTERED: dict[Any, tuple[str, ...]] = {np.errstate: ("raise", "call", "print", "log"), np.printoptions: (),
+                                       warnings.catch_warnings: (), contextlib.nullcontext: ()}  # fmt: skip
+"""Contexts that change nothing that compiled code does, and the words among their arguments that would."""
+
+
+class Protected:
+    """Mixin: `try` and `with`."""
+
+    r: Recorder
+    expr: Callable[..., Any]
+    block: Callable[..., None]
+    assign: Callable[..., None]
+    refuse: Callable[..., UnsupportedError]
+    at: Callable[..., Any]
+    items: Callable[..., list[Any]]
+    handling: list[BaseException]
+    scopes: list[Scope]
+
+    # -- try
+    def stmt_Try(self, node: ast.Try, env: Env) -> None:
+        if node.finalbody and leaves_by(node.finalbody, *JUMPS):
+            raise self.refuse(node.finalbody[0], "a jump out of `finally`", "jump behind the `try`")
+        block = self.r.frame.block
+        before = stops(block)
+        try:
+            error = self.attempt(node, env)
+        except DeadEnd:
+            if node.finalbody:
+                raise self.unforeseen(node) from None
+            raise
+        inside = stops(block)
+        jump = {name: env.pop(name) for name in (JUMP, RETURN) if name in env}
+        try:
+            self.block(node.finalbody, env)
+        finally:
+            if len(inside) > len(before) and len(stops(block)) > len(inside):  # one may take the place of another
+                raise self.unforeseen(node) from None
+        env.update(jump)
+        self.raise_again(error)
+
+    def attempt(self, node: ast.Try, env: Env) -> Error:
+        """The body with its handlers, and `else`; the exception that is raised in the end."""
+        handlers = [(self.kinds_of(h, env), h) for h in node.handlers]
+        error = self.tried(node, tuple(k for kinds, _ in handlers for k in kinds), lambda: self.block(node.body, env))
+        if error is None:
+            if node.orelse and leaves_by(node.body, *JUMPS):
+                raise self.refuse(node.orelse[0], "`else` of a `try` that may be left before", "write it into the body")
+            return self.tried(node, (), lambda: self.block(node.orelse, env))
+        handler = next((h for kinds, h in handlers if isinstance(error[0], kinds)), None)
+        if handler is None:
+            return error
+        self.handling.append(error[0])
+        if handler.name:
+            env[handler.name] = error[0]
+        try:
+            return self.tried(node, (), lambda: self.block(handler.body, env))
+        finally:
+            self.handling.pop()
+            if handler.name:
+                env.pop(handler.name, None)
+
+    def raise_again(self, error: Error) -> None:
+        """Raises what no handler took, where it is reached."""
+        if error is not None:
+            self.r.loc = error[1]
+            self.r.fail(error[0])
+
+    def kinds_of(self, handler: ast.ExceptHandler, env: Env) -> Kinds:
+        """The classes that a handler takes."""
+        found = BaseException if handler.type is None else self.expr(handler.type, env)
+        kinds = found if isinstance(found, tuple) else (found,)
+        if not all(isinstance(k, type) and issubclass(k, BaseException) for k in kinds):
+            raise TypeError("catching classes that do not inherit from BaseException is not allowed")
+        return kinds
+
+    def tried(self, node: ast.AST, kinds: Kinds, run: Callable[[], None]) -> Error:
+        """The exception that a body surely raises, and where. Refuses what may raise one of these classes at run
+        time."""
+        r, scope, frame = self.r, self.scopes[-1], self.r.frame
+        before = stops(frame.block)
+        cells, targets = len(scope.cells), len(scope.targets)
+        r.surely.append(lambda: r.frame is frame and len(stops(frame.block)) == len(before))
+        found: Error = None
+        try:
+            run()
+        except (TracebufError, DeadEnd) as stopped:
+            if isinstance(stopped, DeadEnd) and may_catch(frame.block, before, kinds):
+                raise self.unforeseen(node) from None
+            raise
+        except Exception as error:
+            found = error.with_traceback(None), r.loc  # a traceback holds what was traced
+        finally:
+            r.surely.pop()
+        if found is None and may_catch(frame.block, before, kinds):
+            raise self.unforeseen(node)
+        if found is not None:
+            del scope.cells[cells:], scope.targets[targets:]
+        return found
+
+    def unforeseen(self, node: ast.AST) -> UnsupportedError:
+        return self.refuse(node, *refusals.statement(ast.Try([], [], [], [])))
+
+    # -- with
+    def stmt_With(self, node: ast.With, env: Env) -> None:
+        """Contexts that compiled code need not enter, and `contextlib.suppress`."""
+        suppressed: list[type[BaseException]] = []
+        for entered in node.items:
+            call = entered.context_expr
+            if not isinstance(call, ast.Call):
+                raise self.refuse(node, *refusals.statement(node))
+            function, args = self.expr(call.func, env), self.items(call.args, env)
+            self.enter(node, function, [*args, *(self.expr(k.value, env) for k in call.keywords)], suppressed)
+            if entered.optional_vars is not None:
+                if function is not contextlib.nullcontext or len(args) > 1:
+                    raise self.refuse(node, *refusals.statement(node))
+                self.assign(entered.optional_vars, args[0] if args else None, env)
+        if not suppressed:
+            return self.block(node.body, env)
+        error = self.tried(node, tuple(suppressed), lambda: self.block(node.body, env))
+        if error is not None and not isinstance(error[0], tuple(suppressed)):
+            self.raise_again(error)
+
+    def enter(self, node: ast.With, function: Any, args: Sequence[Any], suppressed: list[type[BaseException]]) -> None:
+        """Refuses a context that would have to be entered."""
+        if function is contextlib.suppress and all(isinstance(k, type) for k in args):
+            suppressed += args
+            return
+        words = ENTERED.get(function) if isinstance(function, (type, type(np.printoptions))) else None
+        if words is None:
+            raise self.refuse(node, *refusals.statement(node))
+        if bad := [x for x in args if isinstance(x, str) and x in words]:
+            reason = f'np.errstate with "{bad[0]}": compiled code does not look at floating-point errors'
+            raise self.refuse(node, reason, "test for it: if not np.isfinite(x).all()")
+
+
+def stops(block: Block) -> list[Op]:
+    """What may raise at run time in a region."""
+    return [x for op in block.ops for x in (op, *op.walk()) if checks.may_stop(x)]
+
+
+def may_catch(block: Block, before: Sequence[Op], kinds: Kinds) -> bool:
+    """Whether something recorded since may raise, at run time, what one of these classes takes."""
+    known = {id(op) for op in before}
+    return any(raises(op, kinds) for op in stops(block) if id(op) not in known)
+
+
+def raises(op: Op, kinds: Kinds) -> bool:
+    """Whether an op may raise what these classes take."""
+    if not isinstance(op, checks.Check):
+        return bool(kinds)
+    kind = checks.raised(op.attrs["exception"])
+    kind = kind if isinstance(kind, type) else type(kind)
+    return not issubclass(kind, TracebufError) and issubclass(kind, kinds)
+
+

@@ -1,0 +1,400 @@
+"""Objects of the user's classes in a trace: attributes, methods, properties, constructors, `super()`.
+
+An attribute of an object of the caller's is an argument that is fetched at each call; methods and properties are
+inlined. What not: classes that take attribute access into their own hands, and descriptors other than Python's own.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import inspect
+import types
+from abc import ABCMeta
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.call.arguments import RunOriginal
+from tracebuf.frontends.numpy.call.captures import ABSENT, Hidden, NewCapture
+from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_python
+from tracebuf.frontends.numpy.functions.host.declared import host_call
+from tracebuf.frontends.numpy.interpreter import dicts, extremes
+from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, is_of_class
+from tracebuf.frontends.numpy.record.values import is_traced
+from tracebuf.location import UNKNOWN
+
+if TYPE_CHECKING:
+    from tracebuf.frontends.numpy.interpreter.expressions import Expressions
+
+MISSING = object()
+PASS_IT = "read it outside and pass the value as an argument"
+
+
+@dataclass(frozen=True, eq=False)
+class BoundMethod:
+    """A method of an object, or a class method."""
+
+    function: Any
+    owner: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Super:
+    """super(): an object, as its bases behind `after` see it."""
+
+    after: type
+    owner: Any
+
+
+def in_class(mro: Sequence[type], name: str) -> Any:
+    """What a class and its bases hold under a name, as it stands there."""
+    return next((vars(c)[name] for c in mro if name in vars(c)), MISSING)
+
+
+def attribute(i: Expressions, node: ast.AST, base: Any, name: str) -> Any:
+    """`base.name` of an object, a named tuple or super()."""
+    if isinstance(base, Super):
+        mro = mro_behind(base)
+        found = in_class(mro, name)
+        if found is MISSING:
+            raise AttributeError(f"'super' object has no attribute '{name}'")
+        return from_class(i, node, base.owner, found, name)
+    kind = kind_of_object(base)
+    if name == "__class__":
+        return kind
+    found = in_class(kind.__mro__, name)
+    if isinstance(base, Record):
+        if isinstance(found, property):
+            return from_class(i, node, base, found, name)
+        value = field(i, base, name, found)
+        if value is not MISSING:
+            return value
+        if isinstance(found, functools.cached_property):
+            value = i.call_function(found.func, [base], {})
+            store(i, node, base, name, value)
+            return value
+    elif name in kind._fields:
+        return base[kind._fields.index(name)]
+    if found is MISSING or isinstance(found, types.MemberDescriptorType):
+        if in_class(kind.__mro__, "__getattr__") is not MISSING:
+            raise i.refuse(node, f"{kind.__name__} has a `__getattr__` of its own", PASS_IT)
+        raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
+    return from_class(i, node, base, found, name)
+
+
+def special(i: Expressions, node: ast.AST, base: Record, name: str, without: str) -> Any:
+    """A special method; TypeError where the class has none."""
+    found = in_class(base.kind.__mro__, name)
+    if found is MISSING:
+        raise TypeError(f"'{base.kind.__name__}' object {without}")
+    return from_class(i, node, base, found, name)
+
+
+def kind_of_object(base: Any) -> Any:
+    return base.kind if isinstance(base, Record) else type(base)
+
+
+def mro_behind(base: Super) -> Sequence[type]:
+    kind = base.owner if isinstance(base.owner, type) else kind_of_object(base.owner)
+    return kind.__mro__[kind.__mro__.index(base.after) + 1 :]
+
+
+def field(i: Expressions, base: Record, name: str, found: Any) -> Any:
+    """The value of an attribute of the object's own (of an object of the caller's, of its class too); MISSING if it has
+    none. It is fetched anew at each call."""
+    return base.fields[name] if name in base.fields else original(i, base, name, found)
+
+
+def original(i: Expressions, base: Record, name: str, found: Any) -> Any:
+    """The value that an attribute of an object of the caller's has when the call begins."""
+    if name in base.base:
+        return base.base[name]
+    if base.actual is None:
+        return MISSING
+    slot = isinstance(found, types.MemberDescriptorType)
+    data = slot or not (found is MISSING or hasattr(type(found), "__get__"))
+    if not data and not hasattr(base.actual, "__dict__"):
+        return MISSING
+    hidden = base.path.attribute(name) if data else base.path.own(name)
+    if hidden.place not in i.hidden:
+        value = getattr(base.actual, name, ABSENT) if data else vars(base.actual).get(name, ABSENT)
+        check_items(hidden.label, value, i.r.loc)
+        raise NewCapture(hidden, to_come(i, base, name))
+    value = i.hidden[hidden.place]
+    if value is ABSENT:
+        return MISSING
+    base.base[name] = value
+    return value
+
+
+def to_come(i: Expressions, base: Record, name: str) -> list[Hidden]:
+    """Further attributes of an object's own that the function being traced names: those that may be arguments, so that
+    tracing does not begin again for each."""
+    names = [n for n, x in i.scope.env.items() if x is base]
+    nodes = (n for n in ast.walk(i.scope.source.node) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))
+    found = dict.fromkeys(n.attr for n in nodes if isinstance(n.value, ast.Name) and n.value.id in names)
+    own = getattr(base.actual, "__dict__", {})
+    plain = [n for n in found if n != name and type(own.get(n)) in (np.ndarray, int, float, bool)]
+    return [h for n in plain if (h := base.path.own(n)).place not in i.hidden and is_argument(own[n])]
+
+
+def is_argument(x: Any) -> bool:
+    try:
+        check_items("", x, UNKNOWN)
+    except (UnsupportedError, RunOriginal):
+        return False
+    return True
+
+
+def read(i: Expressions, base: Record, name: str, default: Any) -> Any:
+    """An attribute that an object has of its own when the call begins, else the default."""
+    value = original(i, base, name, in_class(base.kind.__mro__, name))
+    return default if value is MISSING else value
+
+
+def from_class(i: Expressions, node: ast.AST, base: Any, found: Any, name: str) -> Any:
+    """What an attribute that the class holds gives for an object: a bound method, a property's value."""
+    if isinstance(found, property):
+        if not isinstance(found.fget, types.FunctionType):
+            raise i.refuse(node, f"the property `{name}` has no function of Python's", PASS_IT)
+        return i.call_function(found.fget, [base], {})
+    if isinstance(found, (staticmethod, classmethod)):
+        inner = guarded(i, base, name, found.__func__)
+        if isinstance(found, staticmethod):
+            return inner
+        return BoundMethod(inner, base if isinstance(base, type) else kind_of_object(base))
+    if isinstance(found, types.FunctionType) or getattr(type(found), "__tracebuf__", False):
+        return BoundMethod(guarded(i, base, name, found), base)
+    if isinstance(found, (types.BuiltinFunctionType, types.WrapperDescriptorType, types.MethodDescriptorType)):
+        return BoundMethod(found, base)
+    if hasattr(type(found), "__get__"):
+        raise i.refuse(node, f"`{name}` is a descriptor of type {type(found).__name__}", PASS_IT)
+    return guarded(i, base, name, found)
+
+
+def guarded(i: Expressions, base: Any, name: str, found: Any) -> Any:
+    """What a class holds, guarded: it may be changed between calls."""
+    kind = base if isinstance(base, type) else kind_of_object(base.owner if isinstance(base, Super) else base)
+    return i.capture(name, lambda: plain_function(in_class(kind.__mro__, name)), found, kind)
+
+
+def plain_function(found: Any) -> Any:
+    return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
+
+
+def store(i: Expressions, node: ast.AST, base: Any, name: str, value: Any) -> None:
+    """`base.name = value`."""
+    kind = kind_of_object(base)
+    if not isinstance(base, Record):
+        plain = f"'{kind.__name__}' object has no attribute '{name}'"
+        raise AttributeError("can't set attribute" if name in kind._fields else plain)
+    found = in_class(kind.__mro__, name)
+    if in_class(kind.__mro__[:-1], "__setattr__") is not MISSING and kind is not types.SimpleNamespace:
+        if is_frozen(kind):
+            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+        raise i.refuse(node, f"{kind.__name__} has a `__setattr__` of its own", "return the value, and set it outside")
+    if isinstance(found, property):
+        if found.fset is None:
+            raise AttributeError(f"property '{name}' of '{kind.__name__}' object has no setter")
+        i.call_function(found.fset, [base, value], {})
+        return
+    has_dict = any("__dict__" in vars(c) for c in kind.__mro__) or kind is types.SimpleNamespace
+    if not has_dict and not isinstance(found, types.MemberDescriptorType):
+        raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
+    if base.known.get(name, MISSING) is not value or (name not in base.fields and is_of_class(base, name)):
+        i.change(node, base)
+        base.fields[name] = value
+
+
+def is_frozen(kind: type) -> bool:
+    return bool(getattr(getattr(kind, "__dataclass_params__", None), "frozen", False))
+
+
+def is_class(x: Any) -> bool:
+    """A class of the user's whose objects can be made in a trace."""
+    if not isinstance(x, type) or x is object or issubclass(x, BaseException):
+        return False
+    return x.__module__.partition(".")[0] not in ("numpy", "scipy") and is_written_in_python_or_named(x)
+
+
+def is_written_in_python_or_named(kind: type) -> bool:
+    if issubclass(kind, tuple):
+        return isinstance(getattr(kind, "_fields", None), tuple)
+    return kind is types.SimpleNamespace or all(is_written_in_python(c) for c in kind.__mro__[:-1])
+
+
+def construct(i: Expressions, node: ast.AST, kind: type, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """`kind(...)`."""
+    if issubclass(kind, tuple):
+        new = kind.__new__
+        if any("__new__" in vars(c) and "_fields" not in vars(c) for c in kind.__mro__[:-2]):
+            raise i.refuse(node, f"{kind.__name__} has a `__new__` of its own", "build it outside")
+        return new(kind, *args, **kwargs)
+    made_otherwise = in_class(kind.__mro__[:-1], "__new__") is not MISSING and kind is not types.SimpleNamespace
+    if made_otherwise or type(kind) not in (type, ABCMeta):
+        raise i.refuse(node, f"{kind.__name__} has a constructor of its own (`__new__`)", "build it outside")
+    made = i.r.heap.own(Record(kind), i.r)
+    init = in_class(kind.__mro__, "__init__")
+    if kind is types.SimpleNamespace:
+        made.fields.update(kwargs)
+    elif is_generated(kind):
+        fill_dataclass(i, made, args, kwargs)
+    elif isinstance(init, types.FunctionType):
+        i.call_function(guarded(i, made, "__init__", init), [made, *args], kwargs)
+    elif args or kwargs:
+        raise TypeError(f"{kind.__name__}() takes no arguments")
+    return made
+
+
+def is_generated(kind: type) -> bool:
+    """Whether a class has the constructor that `dataclass` made for it."""
+    owner = next((c for c in kind.__mro__ if "__init__" in vars(c)), object)
+    parameters = vars(owner).get("__dataclass_params__")
+    code = getattr(vars(owner).get("__init__"), "__code__", None)
+    return parameters is not None and parameters.init and code is not None and code.co_filename == "<string>"
+
+
+def fill_dataclass(i: Expressions, made: Record, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    """What the constructor of a dataclass does."""
+    init = made.kind.__init__  # type: ignore[misc]
+    bound = inspect.signature(init).bind(None, *args, **kwargs).arguments
+    extra: list[Any] = []
+    for name, f in made.kind.__dataclass_fields__.items():  # type: ignore[attr-defined]
+        sort = f._field_type.name
+        if sort == "_FIELD_CLASSVAR":
+            continue
+        if name in bound:
+            value = bound[name]
+        elif f.default_factory is not dataclasses.MISSING:
+            value = i.call(None, f.default_factory, [], {})  # type: ignore[arg-type]
+        elif f.default is not dataclasses.MISSING:
+            value = i.capture(name, lambda f=f: f.default, f.default, f)
+        else:
+            continue
+        if sort == "_FIELD_INITVAR":
+            extra.append(value)
+        else:
+            made.fields[name] = value
+    after = in_class(made.kind.__mro__, "__post_init__")
+    if after is not MISSING:
+        i.call_function(guarded(i, made, "__post_init__", after), [made, *extra], {})
+
+
+# -- functions of Python's and of dataclasses that know objects
+def get_attribute(i: Expressions, node: ast.AST, base: Any, name: Any, *default: Any) -> Any:
+    """getattr(base, name[, default])."""
+    try:
+        return i.attribute(node, base, name)
+    except AttributeError:
+        if not default:
+            raise
+        return default[0]
+
+
+def has_attribute(i: Expressions, node: ast.AST, base: Any, name: Any) -> bool:
+    try:
+        i.attribute(node, base, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def replaced(i: Expressions, node: ast.AST, x: Any, /, **changes: Any) -> Any:
+    """dataclasses.replace: a new object, made by the constructor."""
+    given = {f.name: attribute(i, node, x, f.name) for f in dataclasses.fields(x.kind) if f.init}
+    return construct(i, node, x.kind, [], {**given, **changes})
+
+
+def super_of(i: Expressions, node: ast.AST, *args: Any) -> Super:
+    """super(), or super(Class, self)."""
+    if args:
+        return Super(*args)
+    scope = i.scope
+    first = [*scope.source.node.args.posonlyargs, *scope.source.node.args.args][0].arg
+    return Super(scope.lookup("__class__"), scope.env[first])
+
+
+def variables(i: Expressions, node: ast.AST, x: Any) -> Any:
+    raise i.refuse(node, "vars() of an object", "name the attributes")
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    getattr: get_attribute, hasattr: has_attribute, setattr: store, dataclasses.replace: replaced,
+    super: super_of, vars: variables,
+}  # fmt: skip
+
+
+ITERATING = (list, tuple, sorted, sum, min, max, any, all, np.array, np.asarray, np.stack)
+"""What looks at the items of a dict, or a view of one, in turn."""
+
+
+def call(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A call of what belongs to objects, or that asks for one; NotImplemented for anything else."""
+    if isinstance(function, BoundMethod):
+        return call_method(i, node, function, args, kwargs)
+    if function is host_call and args and isinstance(args[0], Record):
+        return i.call(node, function, [itself(i, node, args[0]), *args[1:]], kwargs)
+    if isinstance(function, Record):
+        return i.call(node, special(i, node, function, "__call__", "is not callable"), args, kwargs)
+    if isinstance(function, types.MethodType) or getattr(type(function), "__tracebuf_bound__", False):
+        owner = i.capture("__self__", lambda: function.__self__, function.__self__, function)
+        return i.call(node, function.__func__, [owner, *args], kwargs)
+    if args and isinstance(args[0], Record) and (asked := SPECIAL.get(function) if is_hashable(function) else None):
+        return i.call(node, special(i, node, args[0], asked, f"has no {asked}"), args[1:], kwargs)
+    if (function is min or function is max) and kwargs.get("key") is not None:
+        return extremes.by_key(i, node, function, args, kwargs)
+    if function is sorted and "key" in kwargs:
+        return sorted_by(i, node, *args, **kwargs)
+    if function is dict:
+        return dicts.make(i, node, *args, **kwargs)
+    if any(function is f for f in FUNCTIONS):
+        return FUNCTIONS[function](i, node, *args, **kwargs)
+    if any(function is f for f in ITERATING) and any(isinstance(a, (dict, DictView)) for a in args):
+        items = [i.iterate_static(node, a) if isinstance(a, (dict, DictView)) else a for a in args]
+        return i.call(node, function, items, kwargs)
+    return NotImplemented
+
+
+def sorted_by(i: Expressions, node: ast.AST, items: Any, /, *, key: Any, reverse: Any = False) -> Any:
+    """sorted(items, key=...), where the keys are known."""
+    found = i.iterate_static(node, items)
+    keys = found if key is None else [i.call(node, key, [x], {}) for x in found]
+    if any(map(is_traced, i.flat([*keys, reverse]))):
+        raise i.refuse(node, "sorted() by keys that are only known at run time", "np.sort or np.argsort of an array")
+    return i.own([found[k] for k in sorted(range(len(found)), key=keys.__getitem__, reverse=reverse)])
+
+
+def itself(i: Expressions, node: ast.AST, x: Record) -> Any:
+    """An object from outside as it is, guarded by its identity."""
+    if x.actual is None or x.path.root is not None:
+        raise i.refuse(node, "a host call of an object that is an argument", "use a function, or a global object")
+    i.captures.setdefault((x.path.label, id(x.actual)), (x.path.label, x.path.fetch, x.actual))
+    return x.actual
+
+
+def is_hashable(x: Any) -> bool:
+    return isinstance(x, (types.BuiltinFunctionType, type)) and x is not np.ndarray
+
+
+SPECIAL: dict[Any, str] = {len: "__len__", abs: "__abs__", float: "__float__", int: "__int__", bool: "__bool__"}
+"""Builtins that ask an object for a method."""
+
+
+def call_method(i: Expressions, node: ast.AST, method: BoundMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A call of a method, inlined."""
+    function, owner = method.function, method.owner
+    if function is object.__init__:
+        return None
+    if function in (object.__setattr__,) and isinstance(owner, Record):
+        return store(i, node, owner, *args)
+    return i.call(node, function, [owner, *args], kwargs)
+
+
+def is_ours(x: Any) -> bool:
+    """Whether attributes of a value are found here."""
+    return isinstance(x, (Record, Super)) or is_named_tuple(x)

@@ -1,0 +1,597 @@
+"""Statements of the abstract interpreter: assignments, branches, loops, jumps, checks.
+
+Tests known at trace time just run; traced ones become `scf.if`. A jump is a number that names carry like any other
+(`<jump>`): what stands behind an `if` that may jump is traced in the arm that goes on, or else under a test of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracebuf.errors import TracebufError, UnsupportedError, note_location
+from tracebuf.frontends.numpy.arrays.complex_views import set_part
+from tracebuf.frontends.numpy.arrays.creation import arange
+from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
+from tracebuf.frontends.numpy.arrays.reshape import Flat, set_shape
+from tracebuf.frontends.numpy.functions.indices import subscripts
+from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
+from tracebuf.frontends.numpy.interpreter import dicts, operators, records
+from tracebuf.frontends.numpy.interpreter.expressions import Expressions
+from tracebuf.frontends.numpy.interpreter.protected import Protected
+from tracebuf.frontends.numpy.interpreter.texts import text_of
+from tracebuf.frontends.numpy.numbers.lattice import (
+    BREAK,
+    CONTINUE,
+    DONE,
+    GO_ON,
+    JUMP,
+    LEAVE,
+    RETURN,
+    Choice,
+    Env,
+    path_dependent,
+)
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
+from tracebuf.frontends.numpy.numbers.scalars import BINARY, binary, power_form, truth
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise, is_operand
+from tracebuf.frontends.numpy.paths.choices import SIMPLE, to_split
+from tracebuf.frontends.numpy.paths.iteration import Items, Range, item, iterable_of, length
+from tracebuf.frontends.numpy.paths.joins import trace_if
+from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, Plan, goes_on, jump_of
+from tracebuf.frontends.numpy.paths.loops.trace import settle, trace_loop
+from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.callees import Text
+from tracebuf.frontends.numpy.record.heap import Record
+from tracebuf.frontends.numpy.record.recorder import DeadEnd
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
+from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
+from tracebuf.ir.dims import Dim
+from tracebuf.ir.types import I64
+from tracebuf.ops.scalars import arith
+
+if TYPE_CHECKING:
+    from tracebuf.frontends.numpy.interpreter.interpreter import Scope
+
+INPLACE = {name: ufunc for name, (_, ufunc) in BINARY.items()}
+JUMPS = (ast.Return, ast.Break, ast.Continue)
+OURS = frozenset([JUMP, RETURN])
+CERTAIN = (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError, OverflowError,
+           UnboundLocalError, NameError, np.exceptions.AxisError)  # fmt: skip
+"""What can be raised again with its text alone."""
+
+
+class Statements(Expressions, Protected):
+    """Mixin: runs statements in an environment."""
+
+    plans: dict[tuple[Any, ...], Plan]
+    scopes: list[Scope]
+
+    def block(self, body: Sequence[ast.stmt], env: Env) -> None:
+        """Runs statements until one jumps."""
+        for k, statement in enumerate(body):
+            method = getattr(self, f"stmt_{type(statement).__name__}", None)
+            if method is None:
+                raise self.refuse(statement, *refusals.statement(statement))
+            self.at(statement)
+            rest = body[k + 1 :]
+            try:
+                if isinstance(statement, ast.If):
+                    if self.stmt_If(statement, env, rest):
+                        return
+                elif (choice := to_split(statement, env)) is not None and isinstance(statement, SIMPLE):
+                    self.split(statement, choice, env)
+                else:
+                    method(statement, env)
+            except (TracebufError, DeadEnd):
+                raise
+            except Exception as error:
+                self.reached(error)
+                raise
+            on = goes_on(self.r, env, CONTINUE)
+            if isinstance(on, PyBool):
+                return self.rest(on, rest, env)
+            if not on:
+                return
+
+    def split(self, statement: ast.stmt, choice: Choice, env: Env) -> None:
+        """A statement for each sort of a value that it uses."""
+        names = (*stored([statement]), JUMP, RETURN)
+        arms = [self.branch([statement])] * 2
+        live = frozenset(env) | frozenset(names)
+        trace_if(self.r, PyBool(choice.condition), env, arms, names, live, frozenset([RETURN]))
+
+    def test(self, node: ast.expr, env: Env) -> bool | PyBool:
+        """The truth of an expression, for each sort of a value that it uses."""
+        choice = to_split(node, env)
+        if choice is None:
+            found: bool | PyBool = operators.holds(self, node, env)
+        else:
+            arms = [lambda inner: self.test(node, inner)] * 2
+            found = truth(self.r, self.choose(node, PyBool(choice.condition), arms, env))
+        return found
+
+    def rest(self, on: PyBool, body: Sequence[ast.stmt], env: Env) -> None:
+        """The statements behind one that may have jumped."""
+        if not body:
+            return
+        live = self.block_end(body[-1]) | self.jump_targets()
+        arms = [self.branch(body), self.branch([])]
+        trace_if(self.r, on, env, arms, (*stored(body), JUMP, RETURN), live, frozenset([RETURN]))
+
+    def block_end(self, statement: ast.stmt) -> frozenset[str]:
+        """The names that may be read behind the block that a statement stands in."""
+        return self.scope.source.live.ends[statement]
+
+    def jump_targets(self) -> frozenset[str]:
+        """The names that may be read where a jump leads."""
+        return (self.scope.targets[-1] if self.scope.targets else frozenset()) | OURS
+
+    def reached(self, error: Exception) -> None:
+        """An exception NumPy or Python raises for this code: where it is always reached and nothing before it may
+        raise, it gets the user's line, and is the caller's to raise; else it is recorded, raised when it is reached.
+
+        Not raised here: an exception that a frame of its own traceback names is a cycle, and keeps the arguments.
+        """
+        if getattr(error, "__notes__", None):
+            return
+        if self.r.certain:
+            note_location(error, self.r.loc)
+        elif type(error) in CERTAIN:
+            self.r.fail(type(error), str(error).replace("{", "{{").replace("}", "}}"))
+        elif isinstance(error, np._core._exceptions.UFuncTypeError):
+            self.r.fail(error, None)
+        else:
+            text = f"this raises {type(error).__name__} when it is reached: {error}"
+            raise UnsupportedError(
+                text, location=self.r.loc, instead="move it out of the loop or branch, or mend it"
+            ) from error
+
+    def stmt_Pass(self, node: ast.Pass, env: Env) -> None:
+        pass
+
+    def stmt_Expr(self, node: ast.Expr, env: Env) -> None:
+        if not isinstance(node.value, ast.Constant):
+            self.expr(node.value, env)
+
+    def stmt_Assign(self, node: ast.Assign, env: Env) -> None:
+        value = self.any_expr(node.value, env)
+        for target in node.targets:
+            self.assign(target, value, env)
+
+    def stmt_AnnAssign(self, node: ast.AnnAssign, env: Env) -> None:
+        if node.value is not None:
+            self.assign(node.target, self.expr(node.value, env), env)
+
+    def assign(self, target: ast.expr, value: Any, env: Env) -> None:
+        """Binds a name, unpacks, or stores into an array."""
+        if isinstance(target, ast.Name):
+            env[target.id] = value
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self.unpack(target, value, env)
+        elif isinstance(target, ast.Subscript):
+            base, index = self.expr(target.value, env), self.expr(target.slice, env)
+            self.at(target)
+            if not isinstance(base, ArrayRef):
+                return self.store_into(target, base, index, value)
+            value = self.range_items(target, base, value) if isinstance(value, Range) else self.storable(target, value)
+            subscripts.store(self.r, base, index, value)
+        elif isinstance(target, ast.Attribute) and target.attr == "shape":
+            base = self.expr(target.value, env)
+            self.at(target)
+            if not isinstance(base, ArrayRef):
+                return self.set_attribute(target, base, target.attr, value)
+            set_shape(self.r, base, value)
+        elif isinstance(target, ast.Attribute):
+            base = self.expr(target.value, env)
+            self.at(target)
+            self.set_attribute(target, base, target.attr, value)
+        else:
+            raise self.refuse(target, *refusals.ATTRIBUTE_SET)
+
+    def store_into(self, target: ast.Subscript, base: Any, index: Any, value: Any) -> None:
+        """base[index] = value, where base is no array."""
+        if isinstance(base, dict):
+            dicts.store(self, target, base, index, value)
+        elif isinstance(base, list) and isinstance(index, slice):
+            dicts.store_slice(self, target, base, index, value)
+        elif isinstance(base, list) and isinstance(index, (int, PyInt)):
+            place = dicts.place(self, target, index)
+            if base[place] is not value:
+                self.change(target, base)
+                base[place] = value
+        elif isinstance(base, Record):
+            found = records.special(self, target, base, "__setitem__", "does not support item assignment")
+            self.call(target, found, [index, value], {})
+        else:
+            raise self.no_store(target, base)
+
+    def set_attribute(self, node: ast.AST, base: Any, name: str, value: Any) -> None:
+        """base.name = value."""
+        if isinstance(base, ArrayRef) and name in ("real", "imag"):
+            return set_part(self.r, base, name, self.storable(node, value))
+        if not records.is_ours(base) or isinstance(base, records.Super):
+            raise self.refuse(node, *refusals.ATTRIBUTE_SET)
+        records.store(self, node, base, name, value)
+
+    def no_store(self, target: ast.Subscript, base: Any) -> Exception:
+        """Why nothing is stored into an item of `base`."""
+        if isinstance(base, (tuple, str, Scalar)):
+            kind = type(stand_in(base) if isinstance(base, Scalar) else base)
+            return TypeError(f"'{kind.__name__}' object does not support item assignment")
+        if isinstance(base, Flat):
+            return self.refuse(target, "storing through a.flat", "a[i, j] = x, or a[...] = x for all elements")
+        place = " at a place that is only known at run time" if isinstance(base, list) else ""
+        return self.refuse(target, f"storing into a {refusals.name_of(base)}{place}", "store into an array")
+
+    def range_items(self, node: ast.AST, base: ArrayRef, x: Range) -> ArrayRef:
+        """A range that is stored, as an array; narrow integers would have to hold each of its ints (rule N1)."""
+        if base.element.is_integer and base.element is not I64:
+            raise self.refuse(node, f"a range cannot be stored into {base.dtype} while tracing", "use np.arange")
+        return arange(self.r, *(as_int_value(d) for d in (x.start, x.stop, x.step)))
+
+    def storable(self, node: ast.AST, value: Any) -> Any:
+        """A value that may be stored into elements."""
+        if isinstance(value, Choice):
+            raise path_dependent(self.r, "<value>", "values of different types")
+        numbers = (Scalar, *NUMBERS)
+        if isinstance(value, (ArrayRef, *numbers)):
+            return value
+        if isinstance(value, (tuple, list)) and value and all(isinstance(x, numbers) for x in value):
+            return value
+        raise self.refuse(
+            node,
+            f"a {refusals.name_of(value)} of these items cannot be stored"
+            if isinstance(value, (tuple, list))
+            else f"a {refusals.name_of(value)} cannot be stored into an array",
+            "store numbers, arrays or a tuple of numbers",
+        )
+
+    def unpack(self, target: ast.Tuple | ast.List, value: Any, env: Env) -> None:
+        if isinstance(value, Choice):
+            self.at(target)
+            raise path_dependent(self.r, "<value>", "values of different types")
+        items = self.iterate_static(target, value)
+        starred = next((k for k, e in enumerate(target.elts) if isinstance(e, ast.Starred)), None)
+        if starred is not None and len(items) >= len(target.elts) - 1:
+            behind = len(items) - (len(target.elts) - 1 - starred)
+            items = [*items[:starred], self.own(items[starred:behind]), *items[behind:]]
+        if len(items) != len(target.elts):
+            few = len(items) < len(target.elts)
+            got = f"not enough values to unpack (expected {len(target.elts)}, got {len(items)})"
+            raise ValueError(got if few else f"too many values to unpack (expected {len(target.elts)})")
+        for element, one in zip(target.elts, items):
+            self.assign(element.value if isinstance(element, ast.Starred) else element, one, env)
+
+    def stmt_AugAssign(self, node: ast.AugAssign, env: Env) -> None:
+        name = type(node.op).__name__
+        target = node.target
+        if isinstance(target, ast.Name):
+            old = self.load_name(target.id, env, target)
+            right = self.expr(node.value, env)
+            self.at(node)
+            env[target.id] = self.augmented(name, old, right)
+        elif isinstance(target, ast.Subscript):
+            base, index = self.expr(target.value, env), self.expr(target.slice, env)
+            self.at(target)
+            old = self.subscript(target, base, index)
+            picked = isinstance(base, ArrayRef) and subscripts.is_advanced(index)
+            state = subscripts.state(self.r, base, index) if picked else []
+            right = self.expr(node.value, env)
+            self.at(node)
+            if picked:
+                self.augment_picked(name, base, index, old, right, state == subscripts.state(self.r, base, index))
+                return
+            new = self.augmented(name, old, right)
+            if not isinstance(base, ArrayRef):
+                self.store_into(target, base, index, new)
+            elif not isinstance(old, ArrayRef):
+                subscripts.store(self.r, base, index, new)
+        else:
+            base = self.expr(target.value, env)
+            self.at(target)
+            old = self.attribute(target, base, target.attr)
+            right = self.expr(node.value, env)
+            self.at(node)
+            new = self.augmented(name, old, right)
+            if target.attr == "shape" and isinstance(base, ArrayRef):
+                raise self.refuse(node, *refusals.ATTRIBUTE_SET)
+            self.set_attribute(target, base, target.attr, new)
+
+    def augment_picked(self, name: str, base: ArrayRef, index: Any, old: Any, right: Any, same: bool) -> None:
+        """`base[index] OP= right` where arrays are in the index: what was picked is changed and stored back; in place,
+        where a mask picks it, the right side is one number, and all is the `same` as when `old` was picked."""
+        plain = same and name != "MatMult" and not isinstance(right, ArrayRef) and is_operand(right)
+        masked = subscripts.masked(self.r, base, index) if plain else None
+        if masked is None:
+            subscripts.store(self.r, base, index, self.augmented(name, old, right))
+            return
+        target, mask = masked
+        self.r.check_writable(target)
+        ufunc, operands = power_form(self.r, target, right) if name == "Pow" else (INPLACE[name], [target, right])
+        elementwise(self.r, ufunc, operands, into=target, mask=mask)
+
+    def augmented(self, name: str, old: Any, right: Any) -> Any:
+        """`old OP= right`: in place for arrays."""
+        if isinstance(old, Choice):
+            raise path_dependent(self.r, "<value>", "values of different types")
+        if operators.is_operand(old) or (operators.is_operand(right) and not isinstance(old, ArrayRef)):
+            found = operators.augmented(self, ast.Pass(), name, old, right)
+            return self.operate(name, old, right) if found is NotImplemented else found
+        if not isinstance(old, ArrayRef):
+            return binary(self.r, name, self.beside(old, right), right)
+        right = as_operand(self.r, right)
+        if name == "MatMult":
+            return inplace_matmul(self.r, old, right)
+        if not (is_traced(right) or isinstance(right, NUMBERS)):
+            return binary(self.r, name, old, right)
+        self.r.check_writable(old)
+        ufunc, operands = INPLACE[name], [old, right]
+        if name == "Pow":
+            ufunc, operands = power_form(self.r, old, right)
+        elementwise(self.r, ufunc, operands, into=old)
+        return old
+
+    # -- branches
+    def stmt_If(self, node: ast.If, env: Env, rest: Sequence[ast.stmt] = ()) -> bool:
+        """An `if`; whether it has run the rest of its block too."""
+        condition = self.test(node.test, env)
+        known = condition if isinstance(condition, bool) else None
+        if isinstance(condition, PyBool):
+            self.at(node.test)
+            known = self.entry_condition(condition)
+        if known is not None:
+            self.block(node.body if known else node.orelse, env)
+            return False
+        assert isinstance(condition, PyBool)
+        live, names = self.scope.source.live, self.scope.source.live.assigned[node]
+        if not leaves_by([node], *JUMPS):
+            branches = [self.branch(node.body), self.branch(node.orelse)]
+            trace_if(self.r, condition, env, branches, names, live.after[node])
+            return False
+        arms, further = [list(node.body), list(node.orelse)], [may_end(node.body), may_end(node.orelse)]
+        alone = sum(further) == 1
+        after = live.after[node]
+        if alone:
+            arms[further.index(True)] += rest
+            names, after = (*names, *stored(rest)), live.ends[node]
+        after |= self.jump_targets()
+        branches = [self.branch(arm) for arm in arms]
+        trace_if(self.r, condition, env, branches, (*names, JUMP, RETURN), after, frozenset([RETURN]))
+        return alone
+
+    def branch(self, body: Sequence[ast.stmt]) -> Callable[[Env], None]:
+        def run(env: Env) -> None:
+            outside, self.scope.env = self.scope.env, env  # what inner functions see while this runs
+            try:
+                self.block(body, env)
+            finally:
+                self.scope.env = outside
+
+        return run
+
+    # -- jumps
+    def stmt_Return(self, node: ast.Return, env: Env) -> None:
+        value = None if node.value is None else self.any_expr(node.value, env)
+        self.at(node)
+        env[JUMP], env[RETURN] = LEAVE, value
+
+    def stmt_Break(self, node: ast.Break, env: Env) -> None:
+        env[JUMP] = BREAK
+
+    def stmt_Continue(self, node: ast.Continue, env: Env) -> None:
+        env[JUMP] = CONTINUE
+
+    # -- loops
+    def stmt_For(self, node: ast.For, env: Env) -> None:
+        x = self.expr(node.iter, env)
+        self.at(node)
+        it = iterable_of(self.r, x)
+        if it is None:
+            reason = f"iterating over a {refusals.name_of(x)} is not supported"
+            raise self.refuse(node.iter, reason, "use range(...), an array, a tuple or a list")
+        if isinstance(it, list):
+            self.unroll(node, it, env)
+            return
+        rng = it if isinstance(it, Range) else Range(0, length(self.r, it), 1)
+
+        def run(inner: Env, place: Dim | None) -> None:
+            assert place is not None
+            self.at(node)
+            value = item(it, place) if isinstance(it, Items) else (place if isinstance(place, int) else PyInt(place))
+            self.assign(node.target, value, inner)
+            self.branch(node.body)(inner)
+
+        self.loop(node, rng, run, leaves_by(node.body, ast.Break, ast.Return), env)
+
+    def stmt_While(self, node: ast.While, env: Env) -> None:
+        def test(inner: Env) -> bool | PyBool:
+            self.at(node)
+            outside, self.scope.env = self.scope.env, inner
+            try:
+                return self.decided(node.test, self.test(node.test, inner))
+            finally:
+                self.scope.env = outside
+
+        self.loop(node, None, lambda inner, place: self.branch(node.body)(inner), True, env, test)
+
+    def loop(
+        self,
+        node: ast.For | ast.While,
+        rng: Range | None,
+        run: Callable[[Env, Dim | None], None],
+        exits: bool,
+        env: Env,
+        test: Callable[[Env], bool | PyBool] | None = None,
+    ) -> None:
+        """A traced loop, and its `else`."""
+        live = self.scope.source.live
+        key = (node, self.r.loc, *(s.source.node for s in self.scopes))
+        bound = live.assigned[node], live.rebound[node], live.computed[node], live.floats[node]
+        spec = LoopSpec(key, rng, test, run, exits, *bound, live.head[node], live.after[node])
+        self.scope.targets.append(live.head[node] | live.after[node])
+        env.pop(JUMP, None)
+        try:
+            trace_loop(self.r, spec, env, self.plans)
+        finally:
+            self.scope.targets.pop()
+        settle(env)
+        self.at(node)
+        self.after_loop(node, env, exits)
+
+    def after_loop(self, node: ast.For | ast.While, env: Env, exits: bool) -> None:
+        """The `else` of a loop that was not left by `break`, and what a `return` in it means for the statements
+        behind."""
+        ended = jump_of(env) if exits else DONE
+        if not leaves_by(node.body, ast.Return):
+            env[JUMP] = GO_ON
+        elif isinstance(ended, int):
+            env[JUMP] = LEAVE if ended == LEAVE else GO_ON
+        else:
+            r = self.r
+            left = r.compare("eq", ended.expr, LEAVE)
+            value = r.add(arith.Select.of(left, r.index(LEAVE), r.index(GO_ON), r.loc)).result
+            env[JUMP] = PyInt(r.symbol(value, JUMP, GO_ON, LEAVE))
+        if not node.orelse:
+            return
+        if isinstance(ended, int):
+            if ended in (GO_ON, CONTINUE, DONE):
+                self.block(node.orelse, env)
+            return
+        if not leaves_by(node.body, ast.Break, ast.Return):
+            return self.block(node.orelse, env)
+        r = self.r
+        early, late = r.compare("slt", ended.expr, BREAK), r.compare("sgt", ended.expr, LEAVE)
+        whole = PyBool(r.add(arith.OrI.of(early, late, r.loc)).result)
+        live = self.scope.source.live.after[node] | self.jump_targets()
+        arms = [self.branch(node.orelse), self.branch([])]
+        trace_if(self.r, whole, env, arms, (*stored(node.orelse), JUMP, RETURN), live, frozenset([RETURN]))
+
+    def unroll(self, node: ast.For, items: Sequence[Any], env: Env) -> None:
+        """A loop over items known one by one."""
+        live = self.scope.source.live
+        targets = live.head[node] | live.after[node]
+        self.scope.targets.append(targets)
+        try:
+            self.unrolled(node, items, env, targets)
+        finally:
+            self.scope.targets.pop()
+        settle(env)
+        ended = jump_of(env)
+        if not isinstance(ended, int):
+            return self.after_loop(node, env, True)
+        env[JUMP] = LEAVE if ended == LEAVE else GO_ON
+        if ended in (GO_ON, CONTINUE):
+            self.block(node.orelse, env)
+
+    def unrolled(self, node: ast.For, items: Sequence[Any], env: Env, targets: frozenset[str]) -> None:
+        for k, one in enumerate(items):
+            env[JUMP] = GO_ON
+            self.assign(node.target, one, env)
+            self.branch(node.body)(env)
+            on = goes_on(self.r, env, BREAK)
+            if isinstance(on, PyBool):
+
+                def others(inner: Env, rest: Sequence[Any] = items[k + 1 :]) -> None:
+                    self.unrolled(node, rest, inner, targets)
+
+                names, live = (*self.scope.source.live.assigned[node], JUMP, RETURN), targets | OURS
+                return trace_if(self.r, on, env, [others, lambda e: None], names, live, frozenset([RETURN]))
+            if not on:
+                return
+
+    # -- checks
+    def stmt_Raise(self, node: ast.Raise, env: Env) -> None:
+        if node.exc is None and self.handling:
+            self.r.fail(self.handling[-1])
+        if node.exc is None or not self.plain_cause(node.cause, env):
+            raise self.refuse(node, "`raise` without an exception, or with `from`", 'raise ValueError("...")')
+        call = node.exc if isinstance(node.exc, ast.Call) else None
+        kind = self.expr(node.exc if call is None else call.func, env)
+        if not (isinstance(kind, type) and issubclass(kind, BaseException)) or (call is not None and call.keywords):
+            raise self.refuse(node, "`raise` of anything but an exception with a message", 'raise ValueError("...")')
+        if kind.__init__ not in (BaseException.__init__, Exception.__init__) and not kind.__module__ == "builtins":
+            raise self.refuse(node, f"{kind.__name__} has a constructor of its own", 'raise ValueError("...")')
+        parts = [] if call is None else [text_of(self.r, a) for a in self.items(call.args, env)]
+        self.at(node)
+        self.fail(kind, parts)
+
+    def plain_cause(self, cause: ast.expr | None, env: Env) -> bool:
+        """Whether what stands behind `from` is nothing that a message shows: None, or what is being handled."""
+        return cause is None or (x := self.expr(cause, env)) is None or any(x is e for e in self.handling)
+
+    def stmt_Global(self, node: ast.Global | ast.Nonlocal, env: Env) -> None:
+        """Names of outer scopes may be read."""
+        if any(name in self.scope.source.locals for name in node.names):
+            raise self.refuse(node, *refusals.statement(node))
+
+    stmt_Nonlocal = stmt_Global
+
+    def stmt_Assert(self, node: ast.Assert, env: Env) -> None:
+        known = self.decided(node.test, operators.holds(self, node.test, env))
+        self.at(node)
+        if known is True:
+            return
+        parts = [] if node.msg is None else [text_of(self.r, self.expr(node.msg, env))]
+        if not isinstance(known, PyBool):
+            return self.fail(AssertionError, parts)
+        message, values = joined(parts)
+        self.r.check(known.value, AssertionError, message, values)
+
+    def fail(self, kind: type[BaseException], parts: Sequence[Text]) -> None:
+        """What stands here raises where it is reached."""
+        message, values = joined(parts)
+        self.r.fail(kind, message, values)
+
+    def stmt_FunctionDef(self, node: ast.FunctionDef, env: Env) -> None:
+        if node.decorator_list:
+            raise self.refuse(node, "a decorator of an inner function", "leave it out")
+        env[node.name] = self.make_nested(node, node.name, env)
+
+    def stmt_Import(self, node: ast.Import, env: Env) -> None:
+        for alias in node.names:
+            module = self.loaded(node, alias.name)
+            top = alias.name.partition(".")[0]
+            env[alias.asname or top] = module if alias.asname else self.loaded(node, top)
+
+    def stmt_ImportFrom(self, node: ast.ImportFrom, env: Env) -> None:
+        if node.level or node.module is None:
+            raise self.refuse(node, "a relative import inside a traced function", "import at the top of the module")
+        module = self.loaded(node, node.module)
+        for alias in node.names:
+            if not hasattr(module, alias.name):
+                raise ImportError(f"cannot import name '{alias.name}' from '{node.module}'")
+            env[alias.asname or alias.name] = getattr(module, alias.name)
+
+    def loaded(self, node: ast.stmt, name: str) -> Any:
+        """A module that has been imported already."""
+        if name.partition(".")[0] not in sys.modules and find_spec(name.partition(".")[0]) is None:
+            raise ModuleNotFoundError(f"No module named '{name}'")
+        if name not in sys.modules:
+            raise self.refuse(node, f"an import of {name} inside a traced function", "import at the top of the module")
+        return sys.modules[name]
+
+    def stmt_Delete(self, node: ast.Delete, env: Env) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Subscript):
+                base, index = self.expr(target.value, env), self.expr(target.slice, env)
+                self.at(target)
+                dicts.delete(self, target, base, index)
+                continue
+            if not isinstance(target, ast.Name):
+                raise self.refuse(node, *refusals.statement(node))
+            self.load_name(target.id, env, target)
+            env.pop(target.id)
+
+
+def joined(parts: Sequence[Text]) -> tuple[str | None, list[Any]]:
+    """The message of an exception with these arguments, and the values in it."""
+    if not parts:
+        return None, []
+    template = ", ".join(p.template for p in parts)
+    return (template if len(parts) == 1 else f"({template})"), [v for p in parts for v in p.values]

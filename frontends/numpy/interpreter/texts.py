@@ -1,0 +1,169 @@
+"""Text in a trace: str, f-strings, `%`, format and the methods of str, on what is known; numbers that only the run time
+knows may stand in messages (`Text`), and nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Sequence
+from string import Formatter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.record.callees import Text
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import (
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    Scalar,
+    is_traced,
+)
+
+if TYPE_CHECKING:
+    import ast
+
+    from tracebuf.frontends.numpy.interpreter.expressions import Expressions
+
+PLAIN = (str, bytes, int, float, complex, bool, type(None), np.generic, np.dtype, slice, type(Ellipsis))
+SHOWN = frozenset((str, repr, ascii, format, bin, hex, oct, chr, ord))
+"""Builtins between text and numbers."""
+PERCENT = re.compile(r"%(?:%|(?P<flags>[-+ 0#]*)(?P<width>\d*)(?P<places>\.\d+)?(?P<kind>[sdifFeEgGr]))")
+
+
+def escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def text_of(r: Recorder, x: Any) -> Text:
+    """A value as a part of a message."""
+    if isinstance(x, Text):
+        return x
+    if isinstance(x, PyInt):
+        return Text("{}", [r.index(x.expr)])
+    if isinstance(x, (PyFloat, PyComplex, PyBool, NpScalar)):
+        return Text("{}", [x.value])
+    if isinstance(x, ArrayRef):
+        return Text("array(...)", [])
+    if isinstance(x, (tuple, list)):
+        parts = [text_of(r, i) for i in x]
+        ends = "[]" if isinstance(x, list) else ("(", ",)" if len(x) == 1 else ")")
+        inside = ", ".join(p.template for p in parts)
+        return Text(ends[0] + inside + ends[1], [v for p in parts for v in p.values])
+    return Text(escaped(str(x)), [])
+
+
+def joined_text(parts: Sequence[Text]) -> Text | str:
+    """Parts of a text in a row: a str, where they are known."""
+    made = Text("".join(p.template for p in parts), [v for p in parts for v in p.values])
+    return made if made.values else made.template.format()
+
+
+def spelled(r: Recorder, x: Any, spec: str) -> Text:
+    """A value by a format's letters."""
+    if is_traced(x) or isinstance(x, (tuple, list)):
+        found = text_of(r, x)
+        return Text("{:" + spec + "}", found.values) if spec and found.template == "{}" else found
+    return text_of(r, format(x, spec))
+
+
+def call(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Functions and methods of text; NotImplemented for others."""
+    of = getattr(function, "__self__", None) if isinstance(function, types.BuiltinFunctionType) else None
+    if function not in SHOWN if isinstance(function, (type, types.BuiltinFunctionType)) else True:
+        if not isinstance(of, str):
+            return NotImplemented
+    given = i.flat([*args, *kwargs.values()])
+    if all(isinstance(x, PLAIN) for x in given):
+        found = function(*args, **kwargs)
+        return i.own(found) if isinstance(found, list) else found
+    if function is str and len(args) == 1 and not isinstance(args[0], ArrayRef):
+        return joined_text([text_of(i.r, args[0])])
+    if isinstance(of, str) and function.__name__ == "format":
+        return formatted(i.r, of, args, kwargs)
+    return NotImplemented
+
+
+def formatted(r: Recorder, template: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Text | str:
+    """str.format."""
+    parts, place = [], 0
+    for before, name, spec, conversion in Formatter().parse(template):
+        parts.append(Text(escaped(before), []))
+        if name is None:
+            continue
+        if (spec and "{" in spec) or conversion or not (name == "" or name.isidentifier() or name.isdigit()):
+            raise refused(r, "this format of numbers that only the run time knows")
+        if name and not name.isdigit():
+            parts.append(spelled(r, kwargs[name], spec or ""))
+        else:
+            parts.append(spelled(r, args[int(name) if name else place], spec or ""))
+            place += 1
+    return joined_text(parts)
+
+
+def percent(r: Recorder, template: str, values: Any) -> Text | str:
+    """`template % values`."""
+    given = list(values) if isinstance(values, tuple) else [values]
+    if not any(isinstance(x, (Scalar, Text)) for x in given):
+        return template % values  # type: ignore[no-any-return]
+    if len(PERCENT.findall(template)) != template.count("%") - template.count("%%"):
+        raise refused(r, "this format of numbers that only the run time knows")
+    parts, end = [], 0
+    for m in PERCENT.finditer(template):
+        parts.append(Text(escaped(template[end : m.start()]), []))
+        end = m.end()
+        if m.group() == "%%":
+            parts.append(Text("%", []))
+            continue
+        if not given:
+            raise TypeError("not enough arguments for format string")
+        parts.append(percent_part(r, m, given.pop(0)))
+    if given:
+        raise TypeError("not all arguments converted during string formatting")
+    return joined_text([*parts, Text(escaped(template[end:]), [])])
+
+
+def percent_part(r: Recorder, m: re.Match[str], x: Any) -> Text:
+    """One `%` of a format."""
+    kind, flags, places = m["kind"], m["flags"], m["places"] or ""
+    if not isinstance(x, (Scalar, Text)):
+        return text_of(r, m.group() % (x,))
+    whole = isinstance(x, (PyInt, PyBool)) or (isinstance(x, NpScalar) and x.element.is_integer)
+    if kind in "di" and not whole or kind in "sr" and (flags or m["width"] or places) or "-" in flags or "#" in flags:
+        raise refused(r, "this format of numbers that only the run time knows")
+    spec = "" if kind in "sr" else flags + m["width"] + places + ("d" if kind == "i" else kind)
+    return spelled(r, x, "" if spec == "d" else spec)
+
+
+def refused(r: Recorder, reason: str) -> UnsupportedError:
+    return UnsupportedError(reason, location=r.loc, instead="an f-string, in a message")
+
+
+def check_known(r: Recorder, *values: Any) -> None:
+    """Refuses text with numbers that only the run time knows, where it would have to be looked at."""
+    if any(isinstance(x, Text) for x in values):
+        reason = "text with numbers that only the run time knows is looked at"
+        raise UnsupportedError(reason, location=r.loc, instead="compare the numbers; such text may be a message")
+
+
+def check_handed(r: Recorder, function: Any, args: Sequence[Any]) -> None:
+    """Refuses such text as an argument of a builtin, but for those that make text of it."""
+    makes_text = function is str or isinstance(getattr(function, "__self__", None), str)
+    makes_text = makes_text or (isinstance(function, type) and issubclass(function, BaseException))
+    if isinstance(function, (type, types.BuiltinFunctionType)) and not makes_text:
+        check_known(r, *args)
+
+
+def added(r: Recorder, a: Any, b: Any) -> Text | str:
+    """a + b, one of which is a Text."""
+    if not all(isinstance(x, (str, Text)) for x in (a, b)):
+        check_known(r, a, b)
+    return joined_text([text_of(r, a), text_of(r, b)])
+
+

@@ -1,0 +1,277 @@
+"""trace: a Python function and the arguments of one call become one tensor-level Func with guards and a result plan."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.call.arguments import ArrayKey, Binding, Entry, Key, Relations, ScalarKey, StaticKey
+from tracebuf.frontends.numpy.call.captures import Hidden
+from tracebuf.frontends.numpy.call.flatten import Tree
+from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
+from tracebuf.frontends.numpy.numbers.lattice import leaves
+from tracebuf.frontends.numpy.paths.identity import identity, objects
+from tracebuf.frontends.numpy.paths.loops.plan import arms_of
+from tracebuf.frontends.numpy.paths.outputs import Form, store_results
+from tracebuf.frontends.numpy.paths.outputs import arranged as as_given
+from tracebuf.frontends.numpy.paths.results import Plan, Results, Write
+from tracebuf.frontends.numpy.record.heap import Heap, Record, made_of
+from tracebuf.frontends.numpy.record.recorder import DeadEnd, Guard, Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef
+from tracebuf.frontends.numpy.source.source import heading
+from tracebuf.ir.core import Donation, Func, Op, Value
+from tracebuf.ir.dims import Expr, Sym, sym, symbols, to_python
+from tracebuf.ir.types import TensorType
+from tracebuf.ops.arrays import bufferization
+from tracebuf.ops.control import func
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What tracing assumed of a call beside its key: guards on sizes and ints, and what names from outside mean."""
+
+    guards: tuple[Guard, ...]
+    bindings: Mapping[Sym, Binding]
+    captures: tuple[tuple[str, Callable[[], Any], Any], ...]
+
+    def guard_function(self) -> Callable[[Sequence[Any]], bool]:
+        """The guards as one compiled predicate over the call's arguments."""
+        if not self.guards:
+            return lambda args: True
+
+        tests = {"nonneg": ">= 0", "zero": "== 0", "nonzero": "!= 0"}
+        exprs = (to_python(g.expr, lambda s: self.bindings[s].source()) for g in self.guards)
+        text = " and ".join(f"{e} {tests[g.kind]}" for e, g in zip(exprs, self.guards))
+        predicate: Callable[[Sequence[Any]], bool] = eval(f"lambda args: {text}", {})
+        return predicate
+
+    def captures_hold(self) -> bool:
+        """Whether names from outside still mean what they meant."""
+        try:
+            return all((now := fetch()) is value or same_capture(now, value) for _, fetch, value in self.captures)
+        except (LookupError, AttributeError, ValueError):
+            return False
+
+
+@dataclass(frozen=True)
+class Traced(Conditions):
+    """What tracing gives, where its conditions hold: the function at tensor level; which call argument each SSA
+    argument is; the parameters it stores to; how results are put together."""
+
+    func: Func
+    arguments: tuple[int, ...]
+    stored: tuple[int, ...]
+    plan: Plan
+    writes: tuple[Write, ...]
+
+
+def same_capture(now: Any, then: Any) -> bool:
+    if type(now) is not type(then):
+        return False
+    if isinstance(now, (float, complex, np.generic)):
+        return repr(now) == repr(then)  # the zeros are two, NaN is one
+    return type(now) in (bool, int, str) and bool(now == then)
+
+
+@dataclass(frozen=True)
+class Call:
+    """The arguments of one call: the bound parameters in order, the `extra` arguments of `*args`, those of
+    `**kwargs` (`named`), the buffers of `out=`, the captured arrays. `keys` are their parts of the specialisation's
+    key, `related` how they lie to each other, `donated` those that the program may overwrite as it likes. Where
+    arguments are containers, these are their leaves; `tops` are the names of the arguments, `starts` says where the
+    leaves of each begin, `tree` and `boxes` what holds them."""
+
+    names: tuple[str, ...]
+    values: tuple[Any, ...]
+    keys: tuple[Key, ...]
+    related: Relations
+    extra: int
+    named: tuple[str, ...]
+    out: Form
+    hidden: tuple[Hidden, ...]
+    donated: tuple[int, ...]
+    tops: tuple[str, ...]
+    starts: tuple[int, ...]
+    tree: Tree | None
+    boxes: tuple[Any, ...]
+
+    def leaves_before(self, count: int) -> int:
+        """How many leaves stand before the last `count` arguments."""
+        return len(self.keys) if count == 0 else self.starts[-count]
+
+    @property
+    def paths(self) -> list[Hidden]:
+        """How each argument is found."""
+        count = len(self.starts) - len(self.hidden)
+        first = [Hidden(name, ("argument", i), as_it_is, i) for i, name in enumerate(self.tops[:count])]
+        return [*first, *self.hidden]
+
+    @property
+    def group(self) -> tuple[Any, ...]:
+        """What all specialisations that may serve the call have in common."""
+        return self.keys, self.related.same, self.related.objects, self.named, self.out, self.donated, self.tree
+
+
+def arranged(
+    tree: Tree | None, leaves: Sequence[Any], boxes: Sequence[Any], paths: Sequence[Hidden], heap: Heap
+) -> list[Any]:
+    """What stands for a call's arguments in a trace: containers of what stands for their leaves. `paths` say how each
+    argument is found."""
+    if tree is None:
+        return list(leaves)
+    rest, originals, made = iter(leaves), iter(enumerate(boxes)), dict[int, Any]()
+
+    def build(node: Any, path: Hidden) -> Any:
+        if node is None:
+            return next(rest)
+        if isinstance(node, int):
+            return made[node]
+        (n, box), (kind, _, nodes) = next(originals), node
+        new: Any = [] if kind is list else {} if kind is dict else None
+        if isinstance(box, (list, dict)):
+            made[n] = new
+        elif not isinstance(box, tuple):
+            made[n] = new = Record(kind, box, path)
+        steps = list(box) if kind is dict else range(len(nodes))
+        items = [build(i, path.item(key)) for i, key in zip(nodes, steps)]
+        if kind is list:
+            new.extend(items)
+        elif kind is dict:
+            new.update(zip(box, items))
+        elif isinstance(box, tuple):
+            made[n] = new = made_of(kind, items)
+        heap.given(new, n)
+        return new
+
+    return [build(node, path) for node, path in zip(tree, paths)]
+
+
+def as_it_is(x: Any) -> Any:
+    return x
+
+
+def trace(function: types.FunctionType, call: Call) -> Traced:
+    """Traces one call; UnsupportedError where the language ends, NewCapture for an array from outside that is not in
+    the call."""
+    entry = Entry(function.__name__, heading(function))
+    given: list[Any] = []
+    related = call.related
+    for i, (name, x, key) in enumerate(zip(call.names, call.values, call.keys)):
+        if related.objects[i] != i:
+            given.append(given[related.objects[i]])
+        elif related.same[i] != i:
+            given.append(ArrayRef(given[related.same[i]].storage))  # the same memory by another array object
+        elif isinstance(key, ArrayKey):
+            given.append(entry.array(i, name, key, x))
+        else:
+            given.append(entry.scalar(i, name, key, x) if isinstance(key, ScalarKey) else x)
+    r = entry.begin()
+    r.given = [g for g in given if isinstance(g, ArrayRef)]
+    tops = arranged(call.tree, given, call.boxes, call.paths, r.heap)
+    r.heap.begin(r.frame)
+    signature = inspect.signature(function, follow_wrapped=False)
+    many = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = [p for p in signature.parameters.values() if p.kind not in many]
+    rest, last = len(parameters) + call.extra, len(tops) - len(call.hidden)
+    first = rest + len(call.named)
+    positional = [g for g, p in zip(tops, parameters) if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+    keyword = {p.name: g for g, p in zip(tops, parameters) if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    keyword.update(zip(call.named, tops[rest:first]))
+    interpreter = Interpreter(r, {h.place: g for h, g in zip(call.hidden, tops[last:])})
+    static = [v for v, key in zip(call.values, call.keys) if isinstance(key, StaticKey)]
+    interpreter.constants = {id(x): x for x in constants_in(static)}
+    try:
+        try:
+            result = interpreter.call_function(function, [*positional, *tops[len(parameters) : rest]], keyword)
+            r.loc = interpreter.returned_at
+            result = store_results(r, result, as_given(call.out, tops[first:last]))
+        except DeadEnd:  # no path reaches a return: each raises when it is run
+            result = None
+        if r.doubts:
+            raise r.doubts[0]
+        r.loc = interpreter.returned_at
+        return finish(entry, r, interpreter, given, result, call.donated)
+    except UnsupportedError as refusal:
+        refusal.under = assumed(entry, r, interpreter)
+        raise
+
+
+def constants_in(values: Iterable[Any]) -> Iterator[Any]:
+    """Values that are part of the key, and what is in them."""
+    for x in values:
+        yield x
+        if isinstance(x, (tuple, frozenset)):
+            yield from constants_in(x)
+
+
+def assumed(entry: Entry, r: Recorder, interpreter: Interpreter) -> Conditions:
+    """What was assumed until now."""
+    return Conditions(tuple(r.guards), dict(entry.bindings), tuple(interpreter.captures.values()))
+
+
+def finish(
+    entry: Entry, r: Recorder, interpreter: Interpreter, given: Sequence[Any], result: Any, donated: Sequence[int]
+) -> Traced:
+    """Materialises stored arguments, returns the results, and forgets discarded regions."""
+    results = Results(r, r.heap, given)
+    changes = results.changes()
+    returned_or_written = leaves((result, *(w.items for w in changes)))
+    arrays = {id(x): x for leaf in returned_or_written if isinstance(leaf, ArrayRef) for x in arms_of(leaf)}
+    results.held.update(i for x in arrays.values() for i in {id(o) for o in objects(identity(x))})
+    returned = {id(g.storage) for g, _ in results.given if results.held[id(g)]}
+    stored = []
+    for index, storage in entry.storages:
+        argument = next(a for a, i in zip(entry.func.args, entry.arguments) if i == index)
+        attrs, kept = entry.func.arg_attrs[argument.index], index not in donated or id(storage) in returned
+        if index in donated:
+            attrs["tracebuf.donated"] = Donation.of(returned=kept, stored=storage.stored)
+        if storage.stored:
+            stored.append(index)
+        attrs["bufferization.writable"] = storage.stored or not kept
+        final = r.value(storage)
+        if storage.stored and kept and final is not argument:
+            r.frame.values[storage] = r.add(bufferization.MaterializeInDestination.of(final, argument, r.loc)).result
+    plan = results.leaf(result)
+    writes = tuple(replace(w, items=tuple(map(results.kept_or_new, w.items))) for w in changes)
+    r.add(func.Return.of(results.values, r.loc))
+    spell_equal_sizes_alike(entry.func, r)
+    entry.func.forget_lost_uses()
+    entry.func.forget_lost_symbols()
+    held = assumed(entry, r, interpreter)
+    return Traced(
+        held.guards, held.bindings, held.captures, entry.func, tuple(entry.arguments), tuple(stored), plan, writes
+    )
+
+
+def spell_equal_sizes_alike(f: Func, r: Recorder) -> None:
+    """Guards that came late made sizes equal that ops before spell in two ways: types and values get one spelling."""
+    if not any(g.kind == "zero" for g in r.guards):
+        return
+    for s, value in list(f.symbols.items()):
+        same = r.facts.canon(sym(s))
+        if isinstance(same, Expr) and same != sym(s) and (t := sole_symbol(same)) is not None and t in f.symbols:
+            value.replace_all_uses(f.symbols[t])
+            f.symbols[s] = f.symbols[t]
+    for attrs in f.arg_attrs:
+        if "strides" in attrs:
+            attrs["strides"] = tuple(None if d is None else r.facts.canon(d) for d in attrs["strides"])
+    values = [*f.args, *(v for op in f.walk() for v in results_and_arguments(op))]
+    for v in values:
+        if isinstance(v.type, TensorType) and any(isinstance(d, Expr) for d in v.type.shape):
+            v.type = TensorType(tuple(r.facts.canon(d) for d in v.type.shape), v.type.element)
+
+
+def sole_symbol(e: Expr) -> Sym | None:
+    """The symbol that an expression is, if it is nothing else."""
+    found = symbols(e)
+    return next(iter(found)) if len(found) == 1 and e == sym(next(iter(found))) else None
+
+
+def results_and_arguments(op: Op) -> list[Value]:
+    return [*op.results, *(a for region in op.regions for b in region.blocks for a in b.args)]

@@ -1,0 +1,145 @@
+"""Complex elements of elementwise functions: conversions, and the scalar body of each ufunc that has a form of its own.
+
+What is not here runs NumPy's own inner loops. Orders are lexicographic, and false where a NaN decides (the macros
+CLT to CGE of NumPy's loops.c.src).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracebuf.ir.core import Value
+from tracebuf.ir.types import I1, ScalarType
+from tracebuf.ops.scalars import arith, complex
+
+if TYPE_CHECKING:
+    from tracebuf.frontends.numpy.numbers.ufuncs import Body
+
+Rule = Callable[["Body", list[Value]], Value]
+
+
+def cast_complex(b: Body, value: Value, to: ScalarType) -> Value:
+    """NumPy's conversion from or to a complex type: of a real number the imaginary part is 0, of a complex one the real
+    part is left; it is True if one of its parts is not 0."""
+    source = value.type
+    assert isinstance(source, ScalarType)
+    if not source.is_complex:
+        re = b.cast(value, to.component)
+        return b.add(complex.Create.of(re, b.constant(0.0, to.component), b.loc))
+    re = real(b, value)
+    if to is I1:
+        return b.add(arith.OrI.of(b.cast(re, I1), b.cast(imaginary(b, value), I1), b.loc))
+    if not to.is_complex:
+        return b.cast(re, to)
+    im = b.cast(imaginary(b, value), to.component)
+    return b.add(complex.Create.of(b.cast(re, to.component), im, b.loc))
+
+
+def real(b: Body, value: Value) -> Value:
+    return b.add(complex.Re.of(value, b.loc))
+
+
+def imaginary(b: Body, value: Value) -> Value:
+    return b.add(complex.Im.of(value, b.loc))
+
+
+def _two(op: type[arith.BinaryOp]) -> Rule:
+    return lambda b, a: b.add(op.of(a[0], a[1], b.loc))
+
+
+def _one(op: type[arith.UnaryOp]) -> Rule:
+    return lambda b, a: b.add(op.of(a[0], b.loc))
+
+
+def _equality(op: type[complex.Eq] | type[complex.Neq]) -> Rule:
+    return lambda b, a: b.add(op.of(a[0], a[1], b.loc))
+
+
+def _ordered(strict: str, predicate: str) -> Rule:
+    """The real parts decide unless an imaginary part is NaN; where they are equal the imaginary ones do."""
+
+    def rule(b: Body, a: list[Value]) -> Value:
+        (xr, xi), (yr, yi) = ((real(b, v), imaginary(b, v)) for v in a)
+        compare: Callable[[str, Value, Value], Value] = lambda p, v, w: b.add(arith.CmpF.of(p, v, w, b.loc))  # noqa: E731
+        decided = b.add(arith.AndI.of(compare(strict, xr, yr), compare("ord", xi, yi), b.loc))
+        tied = b.add(arith.AndI.of(compare("oeq", xr, yr), compare(predicate, xi, yi), b.loc))
+        return b.add(arith.OrI.of(decided, tied, b.loc))
+
+    return rule
+
+
+LESS, LESS_EQUAL = _ordered("olt", "olt"), _ordered("olt", "ole")
+GREATER, GREATER_EQUAL = _ordered("ogt", "ogt"), _ordered("ogt", "oge")
+
+
+def _extreme(wins: Rule, nan: int) -> Rule:
+    """The first operand where it wins; where operand `nan` is NaN too."""
+
+    def rule(b: Body, a: list[Value]) -> Value:
+        take = b.add(arith.OrI.of(wins(b, a), is_nan(b, a[nan : nan + 1]), b.loc))
+        return b.add(arith.Select.of(take, a[0], a[1], b.loc))
+
+    return rule
+
+
+def is_nan(b: Body, a: list[Value]) -> Value:
+    """Whether one of the parts is."""
+    re, im = real(b, a[0]), imaginary(b, a[0])
+    return b.add(arith.CmpF.of("uno", re, im, b.loc))
+
+
+def _infinite(predicate: str, together: type[arith.BinaryOp]) -> Rule:
+    """Whether the parts' magnitudes compare so with infinity."""
+
+    def rule(b: Body, a: list[Value]) -> Value:
+        tests = []
+        for part in (real(b, a[0]), imaginary(b, a[0])):
+            size = b.add(arith.AbsF.of(part, b.loc))
+            infinity = b.constant(float("inf"), size.type)  # type: ignore[arg-type]
+            tests.append(b.add(arith.CmpF.of(predicate, size, infinity, b.loc)))
+        return b.add(together.of(tests[0], tests[1], b.loc))
+
+    return rule
+
+
+def logical_not(b: Body, a: list[Value]) -> Value:
+    return b.add(arith.XorI.of(b.cast(a[0], I1), b.constant(True, I1), b.loc))
+
+
+def _logical(op: type[arith.BinaryOp]) -> Rule:
+    def rule(b: Body, a: list[Value]) -> Value:
+        return b.add(op.of(b.cast(a[0], I1), b.cast(a[1], I1), b.loc))
+
+    return rule
+
+
+COMPLEX_RULES: dict[np.ufunc, Rule] = {
+    np.add: _two(complex.Add),
+    np.subtract: _two(complex.Sub),
+    np.multiply: _two(complex.Mul),
+    np.true_divide: _two(complex.Div),
+    np.negative: _one(complex.Neg),
+    np.conjugate: _one(complex.Conj),
+    np.positive: lambda b, a: a[0],
+    np.square: lambda b, a: b.add(complex.Mul.of(a[0], a[0], b.loc)),
+    np.equal: _equality(complex.Eq),
+    np.not_equal: _equality(complex.Neq),
+    np.less: LESS,
+    np.less_equal: LESS_EQUAL,
+    np.greater: GREATER,
+    np.greater_equal: GREATER_EQUAL,
+    np.maximum: _extreme(GREATER_EQUAL, 0),
+    np.minimum: _extreme(LESS_EQUAL, 0),
+    np.fmax: _extreme(GREATER_EQUAL, 1),
+    np.fmin: _extreme(LESS_EQUAL, 1),
+    np.isnan: is_nan,
+    np.isinf: _infinite("oeq", arith.OrI),
+    np.isfinite: _infinite("olt", arith.AndI),
+    np.logical_not: logical_not,
+    np.logical_and: _logical(arith.AndI),
+    np.logical_or: _logical(arith.OrI),
+    np.logical_xor: _logical(arith.XorI),
+}

@@ -1,0 +1,244 @@
+"""What a name may hold where paths meet: kinds of numbers, structures of leaves, and what is the same.
+
+A tuple or list is joined and carried item by item: its *leaves* are numbers, arrays and anything else. `Maybe` is a
+name that is bound on some paths only; `Choice` is a value of one sort or another, depending on the path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.call.static import exact
+from tracebuf.frontends.numpy.numbers.python_ints import is_exactly
+from tracebuf.frontends.numpy.numbers.ufuncs import scalar_value
+from tracebuf.frontends.numpy.record.heap import Record, is_named_tuple, items_of, with_items
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import both, compare_floats, either, is_nan
+from tracebuf.frontends.numpy.record.values import (
+    ArrayRef,
+    GuardedRef,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    Scalar,
+    Unsure,
+)
+from tracebuf.ir.core import Value
+from tracebuf.ir.types import C128, F64, I1, INDEX, SUPPORTED_DTYPES, ScalarType, scalar_type
+
+Env = dict[str, Any]
+JUMP, RETURN = "<jump>", "<return>"
+"""Names of the tracer's own: how the statements traced so far ended, and what the function returns."""
+GO_ON, CONTINUE, BREAK, LEAVE, DONE = range(5)
+"""How a block of statements ended: at its end, by `continue`, `break` or `return`; DONE: by the loop's condition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What kind of number a name holds: int, float, complex, bool (Python's), or np with an element type."""
+
+    name: str
+    element: ScalarType
+    python: str = ""
+    """For np: the type of the Python number that eager may have instead."""
+
+
+INT, FLOAT, BOOL = Kind("int", INDEX), Kind("float", F64), Kind("bool", I1)
+COMPLEX = Kind("complex", C128)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Maybe:
+    """What a name holds that is bound on some paths only: on those where `bound` (a PyBool or a bool) is True."""
+
+    bound: Any
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """`then` where the condition held, `orelse` where it did not, of different sorts: may be returned, not used."""
+
+    condition: Value
+    then: Any
+    orelse: Any
+
+
+def kind_of(x: Any) -> Kind | None:
+    """The kind of a number, traced or not; None for anything else."""
+    if isinstance(x, NpScalar):
+        return Kind("np", x.element, x.python.kind if x.python else "")
+    if isinstance(x, np.generic):
+        return Kind("np", scalar_type(x.dtype)) if x.dtype in SUPPORTED_DTYPES else None
+    if isinstance(x, (PyBool, bool)):
+        return BOOL
+    if isinstance(x, PyInt) or type(x) is int:
+        return INT if isinstance(x, PyInt) or -(2**63) <= x < 2**63 else None
+    if isinstance(x, PyComplex) or type(x) is complex:
+        return COMPLEX
+    return FLOAT if isinstance(x, PyFloat) or type(x) is float else None
+
+
+def unify(a: Kind | None, b: Kind | None) -> Kind | None:
+    """One kind for both, or None. A Python number beside a NumPy one is marked (see NpScalar.python)."""
+    if a is None or b is None or a == b:
+        return a if a == b else None
+    if a.name == b.name == "np":
+        alike = a.element is b.element and not (a.python and b.python)
+        return Kind("np", a.element, a.python or b.python) if alike else None
+    python, numpy = (a, b) if b.name == "np" else (b, a)
+    if numpy.name != "np":
+        return None
+    if numpy.element.is_complex:
+        fits = python in (INT, FLOAT, COMPLEX)
+    else:
+        fits = python in (INT, FLOAT) if numpy.element.is_float else python is BOOL and numpy.element is I1
+    fits = fits or (python is INT and numpy.element.is_integer)
+    return Kind("np", numpy.element, python.name) if fits and numpy.python in ("", python.name) else None
+
+
+def to_value(r: Recorder, x: Any, kind: Kind) -> Value:
+    """A number as an SSA value of a kind."""
+    if kind is INT:
+        return r.index(x.expr if isinstance(x, PyInt) else int(x))
+    if kind.python and kind.element is not I1 and not is_exactly(r, x, kind.element):
+        reason = f"a Python number that {kind.element.dtype} may not hold exactly is bound to the name of one"
+        if kind.element.is_float and isinstance(x, (PyInt, PyFloat)):
+            r.check(holds_exactly(r, x, kind.element), UnsupportedError, reason)
+        else:
+            instead = f"start it as np.{kind.element.dtype.name}(...)"
+            r.doubt(UnsupportedError(reason, location=r.loc, instead=instead))
+    return scalar_value(r, x, kind.element)
+
+
+def holds_exactly(r: Recorder, x: PyInt | PyFloat, element: ScalarType) -> Value:
+    """Whether a float type has exactly this value, at run time."""
+    if isinstance(x, PyInt):
+        limit = 2 ** (np.finfo(element.dtype).nmant + 1)
+        return both(r, r.compare("sge", x.expr, -limit), r.compare("sle", x.expr, limit))
+    back = scalar_value(r, NpScalar(scalar_value(r, x, element), element), F64)
+    return either(r, compare_floats(r, "oeq", back, x.value), is_nan(r, x.value))
+
+
+def python_flag(r: Recorder, x: Any) -> Value:
+    """Whether eager has a Python number where a number of an unsure kind is."""
+    if isinstance(x, NpScalar) and x.python is not None:
+        return x.python.flag
+    return r.constant(not isinstance(x, (NpScalar, np.generic)), I1)
+
+
+def from_value(r: Recorder, value: Value, kind: Kind, name: str, flag: Value | None = None) -> Any:
+    """The traced number for an SSA value of a kind, and (for an unsure one) of its flag."""
+    if kind == INT:
+        return PyInt(r.symbol(value, name, *((GO_ON, DONE) if name == JUMP else ())))
+    if kind == FLOAT:
+        return PyFloat(value)
+    if kind == COMPLEX:
+        return PyComplex(value)
+    unsure = Unsure(flag, kind.python) if flag is not None else None
+    return PyBool(value) if kind == BOOL else NpScalar(value, kind.element, unsure)
+
+
+def zero(r: Recorder, kind: Kind) -> Value:
+    """A number that nobody reads."""
+    made = {"bool": False, "complex": 0j, "float": 0.0}
+    element = kind.element
+    name = "bool" if element is I1 else "complex" if element.is_complex else "float" if element.is_float else ""
+    return r.constant(made.get(name, 0), element)
+
+
+def same_value(a: Any, b: Any) -> bool:
+    """Whether two bindings are the same: the same object, reference, expression or plain value."""
+    if a is b:
+        return True
+    if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
+        return isinstance(a, GuardedRef) and a.same(b)
+    if isinstance(a, PyInt) and isinstance(b, PyInt):
+        return a.expr == b.expr
+    if isinstance(a, NpScalar) and isinstance(b, NpScalar):
+        return a.value is b.value and a.python == b.python
+    if isinstance(a, (PyFloat, PyComplex, PyBool)) and type(a) is type(b):
+        return a.value is b.value
+    if is_container(a) and is_container(b):
+        return bool(structure(a) == structure(b)) and all(same_value(x, y) for x, y in zip(items_of(a), items_of(b)))
+    plain = (bool, int, float, complex, str, type(None), np.dtype, np.generic, slice)
+    return type(a) is type(b) and isinstance(a, plain) and repr(a) == repr(b)
+
+
+def is_container(x: Any) -> bool:
+    """Whether a value is joined and carried item by item; the caller's objects are one thing each."""
+    kind = type(x)  # `in` would ask for ==, which a class of classes may define
+    if kind is tuple or kind is list or kind is dict:
+        return True
+    return x.actual is None if isinstance(x, Record) else is_named_tuple(x)
+
+
+def leaves(x: Any) -> Iterator[Any]:
+    """The numbers, arrays and other things a value consists of, in order."""
+    if is_container(x) or isinstance(x, Record):
+        for item in items_of(x):
+            yield from leaves(item)
+    elif isinstance(x, Maybe):
+        yield from leaves(x.value)
+    elif isinstance(x, Choice):
+        yield from leaves(x.then)
+        yield from leaves(x.orelse)
+    else:
+        yield x
+
+
+def parts_of(x: Any) -> Iterator[Any]:
+    """The leaves of a value that `structure` tells apart: a Choice is one of them."""
+    if is_container(x):
+        for item in items_of(x):
+            yield from parts_of(item)
+    else:
+        yield x
+
+
+def carried_parts(x: Any) -> list[Any]:
+    """What a loop carries of a name, one by one: whether it is bound, if that is in doubt, and the parts."""
+    return [x.bound, *parts_of(x.value)] if isinstance(x, Maybe) else list(parts_of(x))
+
+
+def shell(x: Any) -> Any:
+    """What a container is without its items: type, length, keys."""
+    if not is_container(x):
+        return None
+    if isinstance(x, Record):
+        return x.kind, *x.known
+    return type(x), tuple(map(exact, x)) if isinstance(x, dict) else len(x)
+
+
+def structure(x: Any) -> Any:
+    """How a value is built of its leaves; equal for values that can be carried leaf by leaf."""
+    return (shell(x), tuple(structure(i) for i in items_of(x))) if is_container(x) else None
+
+
+def rebuild(like: Any, parts: Iterator[Any]) -> Any:
+    """A value of the same structure from other leaves."""
+    return with_items(like, [rebuild(i, parts) for i in items_of(like)]) if is_container(like) else next(parts)
+
+
+def path_dependent(r: Recorder, name: str, what: str) -> UnsupportedError:
+    """A name that holds one thing or another, depending on the path taken."""
+    plain = name if name.isidentifier() else "x"
+    shown = f"`{name}`" if name.isidentifier() else "this value"
+    instead = {
+        "values of different types": f"give {shown} one type on all paths, for example 1.0 in place of None, "
+        "or use it inside of the branches",
+    }.get(what, f"begin with an array of its own, {plain} = {plain}.copy(), or store into one: {plain}[...] = ...")
+    what = what.replace("types", "types or numbers of axes")
+    return UnsupportedError(f"{shown} is bound to {what}, depending on the path", location=r.loc, instead=instead)
+
+
+def is_number(x: Any) -> bool:
+    """A number, traced or not."""
+    return isinstance(x, Scalar) or kind_of(x) is not None

@@ -1,0 +1,107 @@
+"""Powers (rule N3): Python's numbers, NumPy's scalars and arrays each have their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.numbers import python_ints
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr
+from tracebuf.frontends.numpy.numbers.ufuncs import (
+    Body,
+    Operand,
+    check_maybe_python,
+    elementwise,
+    loop_dtypes,
+    scalar_value,
+    weak_type,
+)
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import both, compare_floats, either, inverse, is_finite, is_infinite
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyFloat, PyInt
+from tracebuf.ir.core import Value
+from tracebuf.ir.types import F16, F32, F64, scalar_type
+from tracebuf.ops.scalars import arith
+from tracebuf.ops.scalars.libm import Libm
+
+
+def python_power(r: Recorder, a: Any, b: Any) -> PyFloat | PyInt | int:
+    """a ** b of Python's ints and floats: the result's type depends on the sign of an int's exponent (proved, or made
+    part of the key by a guard), and, for floats, on that of the base (proved)."""
+    ia, ib = int_expr(a), int_expr(b)
+    if ia is not None and ib is not None:
+        rising = r.ask_nonneg(ib)
+        if rising:
+            return as_int_value(python_ints.power(r, ia, ib))
+        if rising is None:
+            raise UnsupportedError(
+                "an int to a power whose sign is only known at run time is an int or a float", location=r.loc,
+                instead="float(a) ** n, or a ** n if n >= 0 else ...",
+            )  # fmt: skip
+    whole = ib is not None or (isinstance(b, float) and b.is_integer())
+    base = scalar_value(r, a, F64)
+    positive = ia is not None and bool(r.ask_nonneg(ia))
+    if not whole and not positive and not never_negative(base):
+        raise UnsupportedError(
+            "a negative number to a power that is no whole number is complex, and the base may be negative",
+            location=r.loc, instead="np.float64(x) ** y, which is always a float, or abs(x) ** y",
+        )  # fmt: skip
+    return float_power(r, base, scalar_value(r, b, F64))
+
+
+def never_negative(x: Value, depth: int = 4) -> bool:
+    """Whether a float is surely not below 0, by the op that it comes from (NaN may be)."""
+    op = x.defining_op
+    if isinstance(op, arith.Constant):
+        return bool(op.attrs["value"] >= 0)
+    if isinstance(op, arith.AbsF | arith.Sqrt) or (isinstance(op, Libm) and op.attrs["function"] in ("exp", "hypot")):
+        return True
+    if isinstance(op, arith.MulF) and op.operand(0) is op.operand(1):
+        return True
+    sums = isinstance(op, arith.AddF | arith.MulF | arith.DivF)
+    return sums and depth > 0 and all(never_negative(v, depth - 1) for v in op.operands)  # type: ignore[union-attr]
+
+
+def float_power(r: Recorder, base: Value, exponent: Value) -> PyFloat:
+    """A power of floats that is a float, by libm's pow as Python has it: ZeroDivisionError for 0 to a negative power,
+    OverflowError where finite numbers overflow."""
+    falling = both(r, compare_floats(r, "olt", exponent, 0.0), is_finite(r, exponent))
+    fine = either(r, compare_floats(r, "une", base, 0.0), inverse(r, falling))
+    r.check(fine, "ZeroDivisionError", "zero to a negative power")
+    result = r.add(Libm.of("pow", [base, exponent], F64, r.loc)).result
+    given = either(r, is_infinite(r, base), is_infinite(r, exponent))
+    fine = either(r, inverse(r, is_infinite(r, result)), given)
+    r.check(fine, "OverflowError", "(34, 'Numerical result out of range')")
+    return PyFloat(result)
+
+
+def scalar_power(r: Recorder, a: Operand, b: Operand) -> Any:
+    """A power with a NumPy scalar: floats by the C library, as NumPy's scalar arithmetic does it; ints as the ufunc."""
+    unsure = check_maybe_python((a, b), r.loc)
+    dtype = loop_dtypes(np.power, (weak_type(a), weak_type(b)))[-1]
+    if dtype.kind != "f" or unsure:
+        return elementwise(r, np.power, [a, b])
+    element = scalar_type(dtype)
+    body, loop = Body(r.frame.block, r.loc), F32 if element is F16 else element  # a half's power is float32's
+    base, exponent = (body.cast(scalar_value(r, x, element), loop) for x in (a, b))
+    return NpScalar(body.cast(body.add(Libm.of("pow", [base, exponent], loop, r.loc)), element), element)
+
+
+def power_form(r: Recorder, a: ArrayRef, b: Operand) -> tuple[np.ufunc, list[Operand]]:
+    """The ufunc that array ** x runs: scalar exponents with a fast path take it (rule N3; array_power in NumPy's
+    number.c)."""
+    plain = isinstance(b, (int, float)) and not isinstance(b, (bool, np.generic))
+    if a.element.is_complex:
+        quick = {(int, -1): np.reciprocal, (int, 2): np.square, (float, 0.5): np.sqrt}.get((type(b), b))  # type: ignore[arg-type]
+        return (quick, [a]) if plain and quick is not None else (np.power, [a, b])
+    if plain and a.element.is_float:
+        fast = {1.0: np.positive, -1.0: np.reciprocal, 0.5: np.sqrt, 2.0: np.square}.get(
+            float(b)  # type: ignore[arg-type]
+        )
+        if fast is not None:
+            return fast, [a]
+    if plain and not a.element.is_float and b == 2 and isinstance(b, int):
+        return np.square, [a]
+    return np.power, [a, b]

@@ -1,0 +1,333 @@
+"""Python's own arithmetic on traced numbers (rules N1-N3), and truth.
+
+Ints are expressions over sizes; floats are f64; where Python raises (a division by zero), a check stands. NumPy scalars
+compute as NumPy's ufuncs do.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.numbers.powers import power_form as power_form
+from tracebuf.frontends.numpy.numbers.powers import python_power, scalar_power
+from tracebuf.frontends.numpy.numbers.python_complex import (
+    compare_complex,
+    complex_arithmetic,
+    is_python_complex,
+    scalar_product,
+)
+from tracebuf.frontends.numpy.numbers.python_ints import (
+    BITS,
+    EXACT,
+    bitwise,
+    bool_as_int,
+    combine,
+    compare_with_float,
+    divide,
+    int_expr,
+    is_small,
+    minus,
+    shift,
+)
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value as as_int_value
+from tracebuf.frontends.numpy.numbers.ufuncs import Body, elementwise, scalar_value
+from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.recorder import INT_MAX, INT_MIN, Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import as_reached, both, choose, compare_floats, require_nonzero
+from tracebuf.frontends.numpy.record.values import (
+    NUMBERS,
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    Scalar,
+    is_traced,
+    stand_in,
+)
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, sub
+from tracebuf.ir.types import F64, I1
+from tracebuf.ops.scalars import arith
+from tracebuf.ops.scalars import complex as complex_op
+from tracebuf.ops.scalars.libm import Libm
+
+BINARY: dict[str, tuple[Callable[[Any, Any], Any], np.ufunc]] = {
+    "Add": (operator.add, np.add),
+    "Sub": (operator.sub, np.subtract),
+    "Mult": (operator.mul, np.multiply),
+    "Div": (operator.truediv, np.true_divide),
+    "FloorDiv": (operator.floordiv, np.floor_divide),
+    "Mod": (operator.mod, np.remainder),
+    "Pow": (operator.pow, np.power),
+    "BitAnd": (operator.and_, np.bitwise_and),
+    "BitOr": (operator.or_, np.bitwise_or),
+    "BitXor": (operator.xor, np.bitwise_xor),
+    "LShift": (operator.lshift, np.left_shift),
+    "RShift": (operator.rshift, np.right_shift),
+}
+COMPARE: dict[str, tuple[Callable[[Any, Any], Any], np.ufunc, str]] = {
+    "Eq": (operator.eq, np.equal, "eq"),
+    "NotEq": (operator.ne, np.not_equal, "ne"),
+    "Lt": (operator.lt, np.less, "lt"),
+    "LtE": (operator.le, np.less_equal, "le"),
+    "Gt": (operator.gt, np.greater, "gt"),
+    "GtE": (operator.ge, np.greater_equal, "ge"),
+}
+
+
+TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+
+
+def is_python_number(x: object) -> bool:
+    """A Python bool, int, float or complex, traced or not (weak in promotion, bool aside)."""
+    return isinstance(x, (PyInt, PyFloat, PyComplex, PyBool)) or (
+        isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic)
+    )
+
+
+@as_reached
+def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
+    """a OP b for any two traced or plain values."""
+    function, ufunc = BINARY[name]
+    if not is_traced(a) and not is_traced(b):
+        if any(isinstance(x, np.generic) for x in (a, b)) and any(isinstance(x, (tuple, list)) for x in (a, b)):
+            return unsupported_operand(r, function, a, b)  # NumPy takes a tuple for an array
+        return function(a, b)
+    for x in (a, b):
+        if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
+            return unsupported_operand(r, function, a, b)
+    if is_python_number(a) and is_python_number(b):
+        return python_arithmetic(r, name, a, b)
+    if name == "Pow" and not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
+        return scalar_power(r, a, b)
+    if name == "Pow" and isinstance(a, ArrayRef):
+        return elementwise(r, *power_form(r, a, b))
+    made = scalar_product(r, a, b) if name == "Mult" else None
+    return elementwise(r, ufunc, [a, b]) if made is None else made
+
+
+def unsupported_operand(r: Recorder, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """An operand that is no array or number: raises what it raises in Python, else refuses."""
+    if not any(isinstance(x, np.ndarray) for x in (a, b)):
+        with np.errstate(all="ignore"):
+            function(*(example(x) for x in (a, b)))
+    odd = a if not isinstance(a, (ArrayRef, Scalar, *NUMBERS)) else b
+    reason = f"a {refusals.name_of(odd)} as an operand"
+    raise UnsupportedError(reason, location=r.loc, instead="use numbers and arrays: np.array(x)")
+
+
+def example(x: Any) -> Any:
+    """Something like x to try an operation on."""
+    if isinstance(x, ArrayRef):
+        return np.ones((1,) * x.ndim, x.dtype)
+    if type(x) is tuple or type(x) is list:
+        return type(x)(map(example, x))
+    return stand_in(x) if isinstance(x, Scalar) else x
+
+
+def one(x: Any) -> Any:
+    """A number of the type of a Python number, not 0."""
+    return type(example(x))(1)
+
+
+def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
+    """Two Python numbers, at least one traced."""
+    if name in BITS and isinstance(a, (PyBool, bool)) and isinstance(b, (PyBool, bool)):
+        return PyBool(r.add(BITS[name].of(scalar_value(r, a, I1), scalar_value(r, b, I1), r.loc)).result)
+    a, b = (bool_as_int(r, x) for x in (a, b))
+    ia, ib = int_expr(a), int_expr(b)
+    if is_python_complex(a) or is_python_complex(b):
+        BINARY[name][0](one(a), one(b))  # raises what Python raises
+        return complex_arithmetic(r, name, a, b)
+    if name == "Pow":
+        return python_power(r, a, b)
+    if ia is not None and ib is not None:
+        return int_quotient(r, ia, ib) if name == "Div" else int_arithmetic(r, name, ia, ib)
+    if name in BITS or name in ("LShift", "RShift"):
+        BINARY[name][0](example(a), example(b))  # raises what Python raises
+    if name in ("FloorDiv", "Mod"):
+        fa, fb = float_value(r, a), float_value(r, b)
+        require_nonzero(r, fb, "float floor division by zero" if name == "FloorDiv" else "float modulo by zero")
+        found = elementwise(r, BINARY[name][1], [NpScalar(fa, F64), NpScalar(fb, F64)])
+        assert isinstance(found, NpScalar)  # NumPy's loops compute these as Python does
+        return PyFloat(found.value)
+    fa, fb = float_value(r, a), float_value(r, b)
+    if name == "Div":
+        require_nonzero(r, fb, "float division by zero")
+    op = {"Add": arith.AddF, "Sub": arith.SubF, "Mult": arith.MulF, "Div": arith.DivF}[name]
+    return PyFloat(r.add(op.of(fa, fb, r.loc)).result)
+
+
+def int_arithmetic(r: Recorder, name: str, a: Dim, b: Dim) -> PyInt | int:
+    """Two ints give an int."""
+    if name in ("LShift", "RShift"):
+        return as_int_value(shift(r, name, a, b))
+    how = combine if name in ("Add", "Sub", "Mult") else bitwise if name in BITS else divide
+    return as_int_value(how(r, name, a, b))
+
+
+def int_quotient(r: Recorder, a: Dim, b: Dim) -> PyFloat:
+    """a / b, rounded once: by Python itself where an int may not be a float exactly."""
+    x, y = r.i64(a), r.i64(b)
+    fa, fb = float_value(r, as_int_value(a)), float_value(r, as_int_value(b))
+    require_nonzero(r, fb, "division by zero")
+    plain: Callable[[], Value] = lambda: r.add(arith.DivF.of(fa, fb, r.loc)).result  # noqa: E731
+    if is_small(r, a) and is_small(r, b):
+        return PyFloat(plain())
+    exact: Callable[[], Value] = lambda: r.add(Libm.of("true_divide", [x, y], F64, r.loc)).result  # noqa: E731
+    small = [compare_floats(r, "ole", r.add(arith.AbsF.of(v, r.loc)).result, float(EXACT - 1)) for v in (fa, fb)]
+    return PyFloat(choose(r, both(r, *small), plain, exact))
+
+
+def float_value(r: Recorder, x: Any) -> Value:
+    """A Python number as f64."""
+    return scalar_value(r, x, F64)
+
+
+@as_reached
+def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
+    """a OP b, as one comparison."""
+    function, ufunc, predicate = COMPARE[name]
+    if not is_traced(a) and not is_traced(b):
+        return compare_items(r, name, a, b) if holds_traced(a) or holds_traced(b) else function(a, b)
+    ia, ib = int_expr(a), int_expr(b)
+    if ia is not None and ib is not None:
+        return int_compare(r, predicate, ia, ib)
+    arrays = isinstance(a, ArrayRef) or isinstance(b, ArrayRef)
+    for x in (a, b):
+        if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
+            if name in ("Eq", "NotEq") and isinstance(x, (str, type(None))) and not arrays:
+                return function(example(a), example(b))  # no number equals these
+            return unsupported_operand(r, function, a, b)
+    if is_python_number(a) and is_python_number(b):
+        if isinstance(a, (PyBool, bool)) and isinstance(b, (PyBool, bool)) and predicate in ("eq", "ne"):
+            return PyBool(r.add(arith.CmpI.of(predicate, scalar_value(r, a, I1), scalar_value(r, b, I1), r.loc)).result)
+        return python_compare(r, predicate, *(bool_as_int(r, x) for x in (a, b)))
+    return elementwise(r, ufunc, [a, b])
+
+
+def holds_traced(x: Any) -> bool:
+    """Whether a tuple or list has items, or items of items, that are only known at run time."""
+    return isinstance(x, (tuple, list)) and any(is_traced(i) or holds_traced(i) for i in x)
+
+
+def compare_items(r: Recorder, name: str, a: Any, b: Any) -> bool | PyBool:
+    """== and != of tuples or lists with traced items: item by item, as far as the first known to differ."""
+    if name not in ("Eq", "NotEq"):
+        raise UnsupportedError("an order of tuples or lists", location=r.loc, instead="compare their items")
+    conditions: list[Value] = []
+    kinds = [next((k for k in (tuple, list) if isinstance(x, k)), None) for x in (a, b)]
+    equal = None not in kinds and kinds[0] is kinds[1] and len(a) == len(b)
+    for x, y in zip(a, b) if equal else ():
+        one = same_item(r, x, y)
+        if isinstance(one, PyBool):
+            conditions.append(one.value)
+        elif not one:
+            equal = False
+            break
+    if not equal or not conditions:
+        return equal == (name == "Eq")
+    found = both(r, *conditions)
+    return PyBool(found if name == "Eq" else r.add(arith.XorI.of(found, r.constant(True, I1), r.loc)).result)
+
+
+def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
+    """x is y or x == y, the equality of items. Refused where a NaN could be an item of both."""
+    if x is y:
+        return True
+    known = [v for v in (x, y) if not is_traced(v)]
+    floats = any(
+        isinstance(v, (PyFloat, PyComplex)) or (isinstance(v, NpScalar) and v.element.component.is_float)
+        for v in (x, y)
+    )
+    if any(isinstance(v, ArrayRef) for v in (x, y)) or (floats and (not known or known[0] != known[0])):
+        raise UnsupportedError("an equality of tuples or lists of these", location=r.loc, instead="compare their items")
+    found: bool | PyBool = truth(r, compare(r, "Eq", x, y))
+    return found
+
+
+def python_compare(r: Recorder, predicate: str, a: Any, b: Any) -> bool | PyBool:
+    """Two of Python's numbers, exactly."""
+    if is_python_complex(a) or is_python_complex(b):
+        COMPARE[{"eq": "Eq", "ne": "NotEq"}.get(predicate, "Lt")][0](example(a), example(b))  # raises for an order
+        return compare_complex(r, predicate, a, b)
+    ia, ib = int_expr(a), int_expr(b)
+    if ia is not None and ib is not None:
+        return int_compare(r, predicate, ia, ib)
+    if ia is not None:
+        return compare_with_float(r, predicate, ia, float_value(r, b))
+    if ib is not None:
+        return compare_with_float(r, TURNED.get(predicate, predicate), ib, float_value(r, a))
+    return PyBool(
+        compare_floats(r, ("u" if predicate == "ne" else "o") + predicate, float_value(r, a), float_value(r, b))
+    )
+
+
+def int_compare(r: Recorder, predicate: str, a: Dim, b: Dim) -> bool | PyBool:
+    """Two Python ints: decided by proof or by a guard on entry values, else at run time."""
+    if predicate in ("eq", "ne"):
+        known = r.ask_equal(a, b)
+        if known is not None:
+            return known == (predicate == "eq")
+        return PyBool(r.compare(predicate, a, b))
+    for x, y, sign in ((a, b, 1), (b, a, -1)):  # what 64 bits hold beside a constant that they do not
+        if isinstance(y, int) and not INT_MIN <= y <= INT_MAX and not isinstance(x, int):
+            r.index(x)
+            return (predicate in ("lt", "le")) == (y * sign > 0)
+    nonneg = {"lt": sub(sub(b, a), 1), "le": sub(b, a), "gt": sub(sub(a, b), 1), "ge": sub(a, b)}[predicate]
+    known = r.ask_nonneg(nonneg) if r.entry_only(nonneg) else r.facts.decide_nonneg(nonneg)
+    return known if known is not None else PyBool(r.compare("s" + predicate, a, b), nonneg)
+
+
+@as_reached
+def unary(r: Recorder, name: str, a: Any) -> Any:
+    """-a, +a, ~a."""
+    plain: dict[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
+    if not is_traced(a):
+        return plain[name](a)
+    a = bool_as_int(r, a)
+    if (e := int_expr(a)) is not None:
+        return as_int_value(e if name == "UAdd" else minus(r, e) if name == "USub" else sub(-1, e))
+    if isinstance(a, (PyFloat, PyComplex)):
+        plain[name](example(a))  # raises what Python raises
+        if isinstance(a, PyComplex):
+            return PyComplex(r.add(complex_op.Neg.of(a.value, r.loc)).result) if name == "USub" else a
+        return PyFloat(r.add(arith.NegF.of(a.value, r.loc)).result) if name == "USub" else a
+    return elementwise(r, {"USub": np.negative, "UAdd": np.positive, "Invert": np.invert}[name], [a])
+
+
+@as_reached
+def truth(r: Recorder, x: Any) -> bool | PyBool:
+    """bool(x): known now, or a condition."""
+    if not is_traced(x):
+        if isinstance(x, np.ndarray):
+            raise UnsupportedError(
+                "the truth of an array from outside", location=r.loc, instead="pass it as an argument"
+            )
+        return bool(x)
+    if isinstance(x, PyBool):
+        return x
+    if (e := int_expr(x)) is not None:
+        known = int_compare(r, "ne", e, 0)
+        return known
+    if isinstance(x, PyFloat):
+        return PyBool(r.add(arith.CmpF.of("une", x.value, r.constant(0.0, F64), r.loc)).result)
+    if isinstance(x, PyComplex):
+        return PyBool(scalar_value(r, x, I1))
+    if isinstance(x, ArrayRef):
+        if x.ndim == 0 or all(d == 1 for d in x.shape):
+            x = NpScalar(r.load(x, (0,) * x.ndim), x.element)
+        else:
+            message = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+            for d in x.shape:
+                if r.ask_equal(d, 1) is not True:
+                    r.fail("ValueError", message)
+            x = NpScalar(r.load(x, (0,) * x.ndim), x.element)
+    return PyBool(Body(r.frame.block, r.loc).cast(x.value, I1))

@@ -1,0 +1,116 @@
+"""Ufuncs of two results: np.divmod, np.modf, np.frexp. One nest with two outs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.numbers.ufuncs import (
+    Body,
+    Casting,
+    Operand,
+    apply_rule,
+    build_all,
+    check_output,
+    loop_dtypes,
+    same_in_numpy,
+    supported,
+    weak_type,
+)
+from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import two_origins
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, storages_of
+from tracebuf.ir.core import Value
+from tracebuf.ir.types import F16, F32, F64, I16, I32, I64, ScalarType
+from tracebuf.ops.arrays import linalg
+from tracebuf.ops.scalars import arith, casts, integers
+
+Pair = Callable[[Body, list[Value], tuple[np.dtype, ...]], list[Value]]
+FORMATS: dict[ScalarType, tuple[ScalarType, int, int]] = {F16: (I16, 10, 15), F32: (I32, 23, 127), F64: (I64, 52, 1023)}
+"""Of a float: the integer of its width, the bits behind the point, what is added to its exponent."""
+
+
+def _divmod(b: Body, a: list[Value], dtypes: tuple[np.dtype, ...]) -> list[Value]:
+    return [apply_rule(f, b, a, dtypes[:3]) for f in (np.floor_divide, np.remainder)]
+
+
+def _modf(b: Body, a: list[Value], dtypes: tuple[np.dtype, ...]) -> list[Value]:
+    """(what is behind the point, what is before it), both with the sign of x; of infinity 0 is behind it."""
+    (x,), loc = a, b.loc
+    whole = b.add(arith.Trunc.of(x, loc))
+    infinite = apply_rule(np.isinf, b, a, (dtypes[0], np.dtype(np.bool_)))
+    rest = b.add(arith.SubF.of(x, whole, loc))
+    rest = b.add(arith.Select.of(infinite, b.constant(0.0, linalg.element_type(x.type)), rest, loc))
+    return [b.add(arith.CopySign.of(rest, x, loc)), whole]
+
+
+def _frexp(b: Body, a: list[Value], dtypes: tuple[np.dtype, ...]) -> list[Value]:
+    """x = m * 2**e with 1/2 <= |m| < 1, by its bits; (x, 0) where x is 0 or not finite. What is too small for an
+    implicit leading bit is scaled first."""
+    (x,), loc = a, b.loc
+    element = linalg.element_type(x.type)
+    integer, point, bias = FORMATS[element]
+    size = b.add(arith.AbsF.of(x, loc))
+    least = b.constant(2.0 ** (1 - bias), element)
+    small = b.add(arith.CmpF.of("olt", size, least, loc))
+    scaled = b.add(arith.MulF.of(x, b.constant(2.0 ** (point + 2), element), loc))
+    bits = b.add(casts.Bitcast.of(b.add(arith.Select.of(small, scaled, x, loc)), integer, loc))
+    shifted = b.add(integers.ShRSI.of(bits, b.constant(point, integer), loc))
+    raw = b.add(arith.AndI.of(shifted, b.constant(2 * bias + 1, integer), loc))
+    low, usually = (b.constant(bias - 1 + (point + 2) * k, integer) for k in (1, 0))
+    exponent = b.add(arith.SubI.of(raw, b.add(arith.Select.of(small, low, usually, loc)), loc))
+    fraction = b.add(arith.AndI.of(bits, b.constant(~((2 * bias + 1) << point), integer), loc))
+    half = b.add(arith.OrI.of(fraction, b.constant((bias - 1) << point, integer), loc))
+    some = b.add(arith.CmpF.of("ogt", size, b.constant(0.0, element), loc))
+    finite = b.add(arith.CmpF.of("olt", size, b.constant(float("inf"), element), loc))
+    usual = b.add(arith.AndI.of(some, finite, loc))
+    mantissa = b.add(arith.Select.of(usual, b.add(casts.Bitcast.of(half, element, loc)), x, loc))
+    return [mantissa, b.cast(b.add(arith.Select.of(usual, exponent, b.constant(0, integer), loc)), I32)]
+
+
+PAIRS: dict[np.ufunc, Pair] = {np.divmod: _divmod, np.modf: _modf, np.frexp: _frexp}
+
+
+def elementwise_pair(
+    r: Recorder,
+    ufunc: np.ufunc,
+    operands: Sequence[Operand],
+    into: Sequence[ArrayRef | None] = (None, None),
+    mask: Operand | None = None,
+    wanted: np.dtype | None = None,
+    casting: Casting = "same_kind",
+) -> tuple[ArrayRef | Scalar, ...]:
+    """A call of a ufunc of two results."""
+    unsure = any(isinstance(o, NpScalar) and o.maybe_python for o in operands)
+    if unsure and not same_in_numpy(operands):
+        raise two_origins(r.loc)
+    if all(into) and any(s in storages_of(into[1]) for s in storages_of(into[0])):  # type: ignore[arg-type]
+        raise UnsupportedError(f"both results of np.{ufunc.__name__} in one array", location=r.loc, instead="use two")
+    dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted, casting)
+    elements = [supported(d, f"np.{ufunc.__name__} of these operands", r.loc) for d in dtypes]
+    ins, outs = elements[: ufunc.nin], elements[ufunc.nin :]
+    for k, (target, dtype) in enumerate(zip(into, dtypes[ufunc.nin :])):
+        check_output(ufunc, target, dtype, casting, k)
+    for o, d in zip(operands, dtypes):
+        check_weak_int(r, o, d)
+
+    def compute(body: Body, args: list[Value]) -> list[Value]:
+        return PAIRS[ufunc](body, [body.cast(a, t) for a, t in zip(args, ins)], dtypes)
+
+    return tuple(build_all(r, compute, operands, ins, outs, into, mask))
+
+
+def outs_of(ufunc: np.ufunc, positional: Sequence[Any], out: Any) -> list[ArrayRef | None]:
+    """The arrays that results go into: behind the operands, or `out=`."""
+    if out is not None and not isinstance(out, tuple):
+        raise TypeError("'out' must be a tuple of arrays")
+    given = [*positional, *[None] * (ufunc.nout - len(positional))] if out is None else list(out)
+    if len(given) != ufunc.nout:
+        raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+    if not all(x is None or isinstance(x, ArrayRef) for x in given):
+        raise TypeError("return arrays must be of ArrayType")
+    return given

@@ -1,0 +1,92 @@
+"""Values of one sort or another, depending on the path (`Choice`), where they are used (rules C1, S8).
+
+A statement that does more with such a value than hand it on is traced once for each sort, as the two branches of an
+`if`; where a test tells the sort (`x is None`), names hold what they hold on that path.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from tracebuf.frontends.numpy.numbers.lattice import Choice, Env, Maybe, is_container, parts_of
+from tracebuf.frontends.numpy.record.heap import with_items
+from tracebuf.frontends.numpy.record.values import GuardedRef
+from tracebuf.ir.core import Value
+from tracebuf.ops.scalars import arith
+
+SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert)
+
+
+def narrow(env: Env, condition: Value, positive: bool) -> Env:
+    """What names hold where a condition has this truth."""
+    op = condition.defining_op
+    if isinstance(op, arith.XorI) and is_true(op.operands[1]):
+        env = narrow(env, op.operands[0], not positive)
+    return {name: narrowed(x, condition, positive) for name, x in env.items()}
+
+
+def is_true(value: Value) -> bool:
+    op = value.defining_op
+    return isinstance(op, arith.Constant) and op.attrs["value"] is True
+
+
+def narrowed(x: Any, condition: Value, positive: bool) -> Any:
+    """A value where a condition has this truth; the very object if nothing more is known of it."""
+    if isinstance(x, (Choice, GuardedRef)) and x.condition is condition:
+        arms = x.arms if isinstance(x, GuardedRef) else (x.then, x.orelse)
+        return narrowed(arms[0 if positive else 1], condition, positive)
+    if isinstance(x, Maybe):
+        value = narrowed(x.value, condition, positive)
+        return x if value is x.value else Maybe(x.bound, value)
+    if isinstance(x, Choice):
+        then, orelse = narrowed(x.then, condition, positive), narrowed(x.orelse, condition, positive)
+        return x if then is x.then and orelse is x.orelse else Choice(x.condition, then, orelse)
+    if isinstance(x, tuple) and is_container(x):
+        items = [narrowed(i, condition, positive) for i in x]
+        return x if all(a is b for a, b in zip(x, items)) else with_items(x, items)
+    return x
+
+
+def to_split(node: ast.stmt | ast.expr, env: Env) -> Choice | None:
+    """A value of one sort or another that a statement or expression needs to know the sort of."""
+    for name in used(node):
+        x = env.get(name)
+        found = next((p for p in parts_of(x.value if isinstance(x, Maybe) else x) if isinstance(p, Choice)), None)
+        if found is not None and narrowed(x, found.condition, True) is not x:
+            return found
+    return None
+
+
+def used(node: ast.AST) -> Iterator[str]:
+    """Names whose values are not just handed on."""
+    if isinstance(node, ast.Name):
+        return
+    if isinstance(node, (ast.Assign, ast.AnnAssign)):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        moved = all(isinstance(t, ast.Name) for t in targets)
+        for part in [*targets, *([node.value] if node.value is not None else [])]:
+            yield from used(part) if moved else names_in(part)
+    elif isinstance(node, (ast.Return, ast.Expr)):
+        yield from used(node.value) if node.value is not None else ()
+    elif isinstance(node, ast.IfExp):
+        for part in (node.test, node.body, node.orelse):
+            yield from used(part)
+    elif isinstance(node, (ast.Tuple, ast.List)):
+        for item in node.elts:
+            yield from used(item)
+    elif isinstance(node, ast.BoolOp):
+        for item in node.values:
+            yield from used(item) if isinstance(item, ast.Compare) else names_in(item)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield from used(node.operand) if isinstance(node.operand, ast.Compare) else names_in(node.operand)
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+        for item in (node.left, *node.comparators):
+            yield from used(item)
+    else:
+        yield from names_in(node)
+
+
+def names_in(node: ast.AST) -> Iterator[str]:
+    return (n.id for n in ast.walk(node) if isinstance(n, ast.Name))

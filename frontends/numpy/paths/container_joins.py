@@ -1,0 +1,68 @@
+"""Containers that branches change, where the branches meet: what they hold is joined like what a name holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.numbers.lattice import Env
+from tracebuf.frontends.numpy.record.heap import Record, contents, fill
+from tracebuf.frontends.numpy.record.recorder import Recorder
+
+
+class JoinedBoxes:
+    """The containers that some branch has changed. Until `close` they are empty, and names of their own hold what they
+    hold at the end of each branch."""
+
+    def __init__(
+        self, r: Recorder, envs: Sequence[Env | None], changed: Sequence[dict[int, tuple[Any, Any]]]
+    ) -> None:
+        self.r = r
+        self.places = {key: r.heap.known[key].changed for one in changed for key in one}
+        found = {key: x for one, env in zip(changed, envs) if env is not None for key, (x, _) in one.items()}
+        self.boxes: dict[str, tuple[Any, Any]] = {}
+        for key, x in found.items():
+            r.heap.joins += 1
+            name, before = f"<joined {r.heap.joins}>", contents(x)
+            self.boxes[name] = x, before
+            ends = [one[key][1] if key in one else before for one in changed]
+            if isinstance(x, Record):
+                ends = complete(r, x, ends)
+            for env, end in zip(envs, ends):
+                if env is not None:
+                    env[name] = end
+        for x, before in self.boxes.values():
+            fill(x, type(before)())
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.boxes)
+
+    def close(self, env: Env) -> None:
+        """The containers hold what was joined."""
+        new = {name: env.pop(name) for name in self.boxes}
+        for x, before in self.boxes.values():
+            fill(x, before)
+        for name, (x, before) in self.boxes.items():
+            if type(new[name]) is not type(before):
+                raise self.unlike(x)
+            self.r.heap.may_change(x, self.r)
+            fill(x, new[name])
+
+    def unlike(self, x: Any) -> UnsupportedError:
+        what = "the length of a list" if isinstance(x, list) else "which keys a dict has"
+        if isinstance(x, Record):
+            what = f"which attributes an object ({x.kind.__name__}) has"
+        return UnsupportedError(
+            f"{what} depends on the path taken", location=self.places[id(x)] or self.r.loc,
+            instead="change the same places on all paths, for example by the old value: d[k] = d[k]",
+        )  # fmt: skip
+
+
+def complete(r: Recorder, x: Record, ends: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The attributes of an object at the ends of branches: where one has set an attribute, the others have the old."""
+    names = list(dict.fromkeys(n for end in ends for n in end))
+    old = {n: r.heap.read(x, n) for n in names if any(n not in end for end in ends)}
+    full = [{n: end.get(n, old.get(n, r.heap)) for n in names} for end in ends]
+    return [{n: v for n, v in end.items() if v is not r.heap} for end in full]

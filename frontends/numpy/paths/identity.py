@@ -1,0 +1,100 @@
+"""Which array object a name holds (rules S3, C1): `x is y`, and which results are one object.
+
+Where paths meet, two references may become one that stands for either object; its `origin` says which it is then. An
+object is told by the reference that stands for it, and only compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.numbers.lattice import Choice, kind_of
+from tracebuf.frontends.numpy.numbers.scalars import compare
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyBool, Scalar
+from tracebuf.ir.core import Value
+from tracebuf.ir.types import I1
+from tracebuf.ops.scalars import arith
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Either:
+    """One object where the condition held, else another."""
+
+    condition: Value
+    then: Any
+    orelse: Any
+
+
+def identity(x: ArrayRef) -> Any:
+    """The object that a reference stands for: itself, another, or an `Either`."""
+    if isinstance(x, GuardedRef):
+        return Either(x.condition, identity(x.arms[0]), identity(x.arms[1]))
+    return x if x.origin is None else x.origin
+
+
+def anew(x: ArrayRef) -> ArrayRef:
+    """A reference as it may be known behind the loop that made it: not as one object or another, as a test inside
+    tells."""
+    return ArrayRef(x.storage, x.view, x.read_only) if isinstance(x.origin, Either) else x
+
+
+def objects(found: Any) -> Iterator[Any]:
+    """The objects that an identity may be."""
+    if isinstance(found, Either):
+        yield from objects(found.then)
+        yield from objects(found.orelse)
+    else:
+        yield found
+
+
+def conditions(found: Any) -> Iterator[Value]:
+    """What an identity depends on."""
+    if isinstance(found, Either):
+        yield found.condition
+        yield from conditions(found.then)
+        yield from conditions(found.orelse)
+
+
+def one_object(r: Recorder, a: Any, b: Any) -> bool | PyBool:
+    """Whether two identities are one."""
+    if not isinstance(a, Either) and isinstance(b, Either):
+        a, b = b, a
+    if not isinstance(a, Either):
+        return a is b
+    return either(r, a.condition, one_object(r, a.then, b), one_object(r, a.orelse, b))
+
+
+def either(r: Recorder, condition: Value, a: bool | PyBool, b: bool | PyBool) -> bool | PyBool:
+    """`a` where the condition holds, else `b`."""
+    if a is b:
+        return a
+    first, second = (x.value if isinstance(x, PyBool) else r.constant(x, I1) for x in (a, b))
+    return PyBool(r.add(arith.Select.of(condition, first, second, r.loc)).result)
+
+
+def same_thing(r: Recorder, a: Any, b: Any) -> bool | PyBool:
+    """`a is b`."""
+    if isinstance(b, Choice):
+        a, b = b, a
+    if isinstance(a, Choice):
+        return either(r, a.condition, same_thing(r, a.then, b), same_thing(r, a.orelse, b))
+    if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
+        return one_object(r, identity(a), identity(b))
+    return a is b or same_number(r, a, b)
+
+
+def same_number(r: Recorder, a: Any, b: Any) -> bool | PyBool:
+    """`a is b` of numbers: True and False are one object each, in Python and in NumPy; of others only CPython knows."""
+    if not (isinstance(a, Scalar) or isinstance(b, Scalar)):
+        return False
+    one, other = kind_of(a), kind_of(b)
+    if one is None or other is None or (one != other and not one.python and not other.python):
+        return False
+    if one != other or one.python or one.element is not I1:
+        raise UnsupportedError("`is` between numbers", location=r.loc, instead="compare with ==")
+    equal = compare(r, "Eq", a, b)
+    return PyBool(equal.value) if isinstance(equal, NpScalar) else equal

@@ -1,0 +1,256 @@
+"""What a `for` loop may run over: ranges and arrays of any length, and `enumerate`, `zip` and `reversed` of them.
+
+Something whose length is only known at run time is a `Range` or `Items`; tuples and lists are lists, and their loops
+are unrolled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_item, slice_range
+from tracebuf.frontends.numpy.arrays.reshape import Flat
+from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary
+from tracebuf.frontends.numpy.record.heap import DictView
+from tracebuf.frontends.numpy.record.recorder import Frame, Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, stand_in
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, neg, sub
+from tracebuf.ops.scalars import arith, division
+
+UNROLLED = 512
+"""The most items that a loop is unrolled for where its length is part of the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """range(start, stop, step). A step that is only known at run time comes with the number of iterations."""
+
+    start: Dim
+    stop: Dim
+    step: Dim
+    count: Dim | None = None
+
+    @property
+    def rising(self) -> bool:
+        """Whether scf.for can count it as it stands."""
+        return isinstance(self.step, int) and self.step > 0
+
+    def trips(self) -> Dim:
+        """The number of iterations, if it is positive."""
+        if self.count is not None:
+            return self.count
+        assert isinstance(self.step, int)
+        span = sub(self.stop, self.start) if self.step > 0 else sub(self.start, self.stop)
+        return span if abs(self.step) == 1 else floordiv(add(span, abs(self.step) - 1), abs(self.step))
+
+    def bounds(self) -> tuple[Dim, Dim, int]:
+        """What scf.for counts: start, stop and step, or the iterations where it would count down."""
+        if self.rising:
+            assert isinstance(self.step, int)
+            return self.start, self.stop, self.step
+        return 0, self.trips(), 1
+
+    def rest(self) -> Range:
+        """The range without its first int."""
+        return Range(
+            add(self.start, self.step), self.stop, self.step, None if self.count is None else add(self.count, -1)
+        )
+
+    def backwards(self) -> Range:
+        """The same ints, last first."""
+        last = add(self.start, mul(self.step, add(self.trips(), -1)))
+        return Range(last, sub(self.start, self.step), neg(self.step), self.count)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Items:
+    """`count` items, each made from its place."""
+
+    count: Dim
+    get: Callable[[Dim], Any]
+
+
+Iterable = list[Any] | Range | Items
+
+
+@dataclass(eq=False, slots=True)
+class Once:
+    """An iterator: `kind` is its type's name, `make` gives what it goes over, when it is gone through. That is possible
+    once, and not in a loop around which it was made. `left`: what `next` has left of it."""
+
+    kind: str
+    make: Callable[[], Iterable]
+    frame: Frame
+    gone: bool = False
+    left: list[Any] | None = None
+    source: Any = None
+    """Of a generator expression: its node, its scope, and what it goes over first."""
+
+    def take(self, r: Recorder) -> Iterable:
+        """All that it has not given out yet."""
+        self.claim(r)
+        return self.make() if self.left is None else self.left
+
+    def claim(self, r: Recorder) -> None:
+        """Notes that it is gone through."""
+        inside = list(r.frames())
+        around = inside[: inside.index(self.frame)] if self.frame in inside else inside
+        if self.gone or any(f.kind == "loop" for f in around):
+            reason = f"this {self.kind} may have given out its items before"
+            raise UnsupportedError(reason, location=r.loc, instead="make a list of it before: items = list(...)")
+        self.gone = True
+
+    def remaining(self, r: Recorder) -> list[Any]:
+        """What `next` takes from."""
+        if self.left is None:
+            self.left, self.gone = static_items(r, self.take(r), "this"), False
+        if r.frame is not self.frame:
+            raise UnsupportedError(
+                "next() in a loop or branch that is traced once", location=r.loc, instead="use a for loop, or an index"
+            )
+        return self.left
+
+
+def iterable_of(r: Recorder, x: Any) -> Iterable | None:
+    """What a loop over x runs over; None for what is not iterable while tracing. TypeError as Python's."""
+    if isinstance(x, Once):
+        return x.take(r)
+    if isinstance(x, (Range, Items)):
+        return x
+    if isinstance(x, (tuple, list, str, dict)):
+        return list(x)
+    if isinstance(x, DictView):
+        return x.items()
+    if isinstance(x, range):
+        return Range(x.start, x.stop, x.step)
+    if isinstance(x, ArrayRef):
+        if not x.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return Items(x.shape[0], lambda i: read_item(r, x, as_int_value(i)))
+    if isinstance(x, Flat):
+        return Items(x.size, x.load)
+    if isinstance(x, Scalar) or x is None or isinstance(x, (bool, int, float, complex)):
+        raise TypeError(f"'{type(stand_in(x) if isinstance(x, Scalar) else x).__name__}' object is not iterable")
+    return None
+
+
+def length(r: Recorder, it: Iterable) -> Dim:
+    """How many items there are."""
+    if isinstance(it, list):
+        return len(it)
+    if isinstance(it, Items):
+        return it.count
+    trips = it.trips()
+    return trips if r.ask_nonneg(trips) else r.facts.simplify(dim_max(trips, 0))
+
+
+def item(it: Iterable, i: Dim) -> Any:
+    """The item at a place (a list's is known)."""
+    if isinstance(it, Range):
+        return as_int_value(add(it.start, mul(it.step, i)))
+    if isinstance(it, Items):
+        return it.get(i)
+    assert isinstance(i, int)
+    return it[i]
+
+
+def static_items(r: Recorder, it: Iterable, what: str) -> list[Any]:
+    """All items, where their number is known or may be made part of the key."""
+    if isinstance(it, list):
+        return it
+    count = r.facts.canon(length(r, it))
+    n = count if isinstance(count, int) else None
+    if n is None and r.entry_only(count):
+        n = r.static_int(count, f"the length of {what}")
+    if n is None or n > UNROLLED:
+        raise UnsupportedError(
+            f"the length of {what} is only known at run time" if n is None else f"{what} has {n} items to unroll",
+            location=r.loc,
+            instead="store into an array in a for loop",
+        )
+    return [item(it, i) for i in range(n)]
+
+
+def enumerated(r: Recorder, it: Iterable, start: Any = 0) -> Iterable:
+    """enumerate(it, start)."""
+    if isinstance(it, list):
+        return [(binary(r, "Add", start, i), x) for i, x in enumerate(it)]
+    return Items(length(r, it), lambda i: (binary(r, "Add", start, as_int_value(i)), item(it, i)))
+
+
+def zipped(r: Recorder, its: Sequence[Iterable]) -> Iterable:
+    """zip(*its)."""
+    if not its:
+        return []
+    counts = [length(r, it) for it in its]
+    known = [n for n, it in zip(counts, its) if isinstance(it, list)]
+    if known:
+        n = min(c for c in known if isinstance(c, int))
+        for c in counts:
+            if r.ask_nonneg(sub(c, n)) is not True:
+                n = min(n, r.static_int(c, "the length of an item of zip"))
+        return [tuple(item(it, i) for it in its) for i in range(n)]
+    return Items(r.facts.simplify(dim_min(*counts)), lambda i: tuple(item(it, i) for it in its))
+
+
+def reversed_of(r: Recorder, it: Iterable) -> Iterable:
+    """reversed(it)."""
+    if isinstance(it, list):
+        return it[::-1]
+    if isinstance(it, Range):
+        return it.backwards()
+    return Items(it.count, lambda i: it.get(sub(sub(it.count, i), 1)))
+
+
+def make_range(r: Recorder, args: Sequence[Any]) -> Range:
+    """range(...) with traced or plain ints."""
+    if not 1 <= len(args) <= 3:
+        raise TypeError(f"range expected at least 1 argument, got {len(args)}")
+    bounds = [range_bound(r, a) for a in args]
+    start, stop = (0, bounds[0]) if len(args) == 1 else (bounds[0], bounds[1])
+    if len(args) == 3 and not r.entry_only(bounds[2]):
+        return stepped_range(r, start, stop, r.facts.canon(bounds[2]))
+    step = r.static_int(bounds[2], "the step of a range") if len(args) == 3 else 1
+    if step == 0:
+        r.fail("ValueError", "range() arg 3 must not be zero")
+    return Range(start, stop, step)
+
+
+def range_item(r: Recorder, x: Range, index: Any) -> Any:
+    """range(...)[index]: an int, or a range for a slice."""
+    n = length(r, x)
+    if isinstance(index, slice):
+        place, pace, size = slice_range(r, index, n)
+        first, step = add(x.start, mul(x.step, place)), mul(x.step, pace)
+        return Range(first, add(first, mul(step, size)), step, None if isinstance(step, int) else size)
+    return item(x, normalise(r, range_bound(r, index), n, 0))
+
+
+def stepped_range(r: Recorder, start: Dim, stop: Dim, step: Dim) -> Range:
+    """A range with a step computed at run time; the sign, too, where it is not known."""
+    up, down = (sub(stop, start), step), (sub(start, stop), neg(step))
+    if r.ask_nonneg(sub(step, 1)):
+        span, size = map(r.index, up)
+    elif r.ask_nonneg(sub(-1, step)):
+        span, size = map(r.index, down)
+    else:
+        r.check(r.compare("ne", step, 0), "ValueError", "range() arg 3 must not be zero")
+        rising = r.compare("sge", step, 1)
+        span, size = (r.add(arith.Select.of(rising, r.index(a), r.index(b), r.loc)).result for a, b in zip(up, down))
+        size = r.add(arith.MaxSI.of(size, r.index(1), r.loc)).result
+    last = r.add(arith.SubI.of(r.add(arith.AddI.of(span, size, r.loc)).result, r.index(1), r.loc)).result
+    count = r.add(division.FloorDivIndex.of(last, size, r.loc)).result
+    trips = r.add(arith.MaxSI.of(count, r.index(0), r.loc)).result
+    return Range(start, stop, step, r.symbol(trips, "trips", lo=0))
+
+
+def range_bound(r: Recorder, x: Any) -> Dim:
+    """An int argument of range, as an expression."""
+    e = int(x) if isinstance(x, bool) else as_int(r, x)
+    if e is None:
+        kind = type(stand_in(x)) if isinstance(x, Scalar) else type(x)
+        raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
+    return e

@@ -1,0 +1,571 @@
+"""Where two paths meet: an `if` in which both sides were traced (rules S8, F3).
+
+Storages stored to on a path are joined by value. Names are paired: the same binding on both sides stays; numbers of one
+kind become one number; two private arrays that nothing else refers to become one storage, carried by value; any other
+two arrays become a guarded reference, `cond ? r1 : r2`. Sizes and offsets that differ are carried as ints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tracebuf.frontends.numpy.numbers.lattice import (
+    BOOL,
+    BREAK,
+    GO_ON,
+    JUMP,
+    Choice,
+    Env,
+    Kind,
+    Maybe,
+    from_value,
+    is_container,
+    kind_of,
+    leaves,
+    path_dependent,
+    python_flag,
+    same_value,
+    shell,
+    structure,
+    to_value,
+    unify,
+    zero,
+)
+from tracebuf.frontends.numpy.paths.choices import narrow
+from tracebuf.frontends.numpy.paths.container_joins import JoinedBoxes
+from tracebuf.frontends.numpy.paths.identity import Either, conditions, identity
+from tracebuf.frontends.numpy.record.heap import items_of, with_items
+from tracebuf.frontends.numpy.record.recorder import DeadEnd, Frame, Recorder
+from tracebuf.frontends.numpy.record.values import (
+    ArrayRef,
+    GuardedRef,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    Scalar,
+    Storage,
+    View,
+    storages_of,
+    whole,
+)
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.dims import Dim, sub
+from tracebuf.ir.types import TensorType
+from tracebuf.ops.scalars import arith
+
+MISSING = object()
+Finish = Callable[[], Any]
+"""What a join gives for one value, once its scf.if is recorded."""
+
+
+def trace_if(
+    r: Recorder,
+    condition: PyBool,
+    env: Env,
+    run: Sequence[Callable[[Env], None]],
+    names: Iterable[str],
+    live: frozenset[str],
+    unchecked: frozenset[str] = frozenset(),
+) -> None:
+    """Traces both branches (`run[0]` if true) and joins them into `env`: `names` are those assigned, `live` those live
+    after; those of `unchecked` are read only where they are known to be bound."""
+    loc = r.loc
+    if JUMP in live:
+        env.setdefault(JUMP, GO_ON)
+    frames: list[Frame] = []
+    envs: list[Env | None] = []
+    changed: list[dict[int, tuple[Any, Any]]] = []
+    for positive, body in zip((True, False), run):
+        changed.append({})
+        frame, after = trace_branch(r, condition, positive, env, body, changed[-1])
+        frames.append(frame)
+        envs.append(after)
+    r.loc = loc
+    if envs[0] is None and envs[1] is None:
+        r.close_if(condition.value, frames, [[], []])
+        raise DeadEnd
+    names = list(dict.fromkeys(names))
+    for name in names:
+        if name not in live:
+            env.pop(name, None)
+    join, boxes = Join(r, condition, frames, envs), JoinedBoxes(r, envs, changed)
+    join.names(env, [*(n for n in names if n in live), *boxes.names], live, unchecked)
+    boxes.close(env)
+    if None in envs and condition.nonneg is not None:  # the other branch has raised
+        r.facts.assume_nonneg(condition.nonneg if envs[1] is None else sub(-1, condition.nonneg), entry=False)
+
+
+def trace_branch(
+    r: Recorder,
+    condition: PyBool,
+    positive: bool,
+    env: Env,
+    body: Callable[[Env], None],
+    changed: dict[int, tuple[Any, Any]],
+) -> tuple[Frame, Env | None]:
+    """One branch in its own region; its names afterwards, None where its end cannot be reached. `changed` takes the
+    containers that it changes, and what they hold at its end."""
+    outer = r.frame
+    frame = r.push("branch", Block())
+    r.facts.push_scope()
+    try:
+        if condition.nonneg is not None:
+            r.facts.assume_nonneg(condition.nonneg if positive else sub(-1, condition.nonneg), entry=False)
+        after = narrow(env, condition.value, positive)
+        body(after)
+        return frame, after
+    except DeadEnd:
+        return frame, None
+    finally:
+        changed.update((id(x), (x, held)) for x, held in r.heap.leave(frame))
+        r.facts.pop_scope()
+        r.frame = outer
+
+
+class Join:
+    """The join of two traced branches. `outputs` are the values the scf.if yields beside storages: how each side makes
+    it, and what is done with the result."""
+
+    def __init__(self, r: Recorder, condition: PyBool, frames: Sequence[Frame], envs: Sequence[Env | None]) -> None:
+        self.r, self.condition, self.frames, self.envs = r, condition, frames, envs
+        self.outputs: list[tuple[Callable[[int], Value], Callable[[Value], None]]] = []
+        self.sizes: dict[tuple[Any, ...], list[Any]] = {}
+        self.lifted: dict[Storage, Storage] = {}
+        self.joined: dict[tuple[Storage, Storage], Storage] = {}
+        self.pairs: set[tuple[Storage, Storage]] = set()
+        self.fixed: set[Storage] = set()
+        self.arrays_made: dict[tuple[int, int], tuple[Finish | None, Any]] = {}
+        self.uses: dict[int, set[tuple[int, int]]] = {}
+        self.boxes_made: dict[tuple[int, int], tuple[Finish, Any]] = {}
+        self.arrays_lifted: dict[tuple[int, int], tuple[Finish, ArrayRef]] = {}
+
+    # -- names
+    def names(self, env: Env, names: Sequence[str], live: frozenset[str], unchecked: frozenset[str]) -> None:
+        """Joins the names into `env`."""
+        chosen = {n: [MISSING if e is None else e.get(n, MISSING) for e in self.envs] for n in names}
+        self.collect(env, chosen, live)
+        finishes = {n: self.name(n, sides, n in unchecked) for n, sides in chosen.items()}
+        self.close()
+        for name, finish in finishes.items():
+            if finish is None:
+                env.pop(name, None)
+            else:
+                env[name] = finish()
+
+    def collect(self, env: Env, chosen: dict[str, list[Any]], live: frozenset[str]) -> None:
+        """The pairs of storages that live names hold, and the storages that anything else refers to."""
+        self.fixed = anchored(self.r, (v for n, v in env.items() if n not in chosen and n in live))
+        for a, b in chosen.values():
+            a, b = (x.value if isinstance(x, Maybe) else x for x in (a, b))
+            matched = [(x, y) for x, y in zip(leaves(a), leaves(b)) if plain(x) and plain(y) and pairable(x, y)]
+            if (
+                a is MISSING
+                or b is MISSING
+                or structure(a) != structure(b)
+                or 2 * len(matched) != len(references((a, b)))
+            ):
+                self.fixed |= {s for ref in references((a, b)) for s in storages_of(ref)}
+            else:
+                self.pairs |= {(x.storage, y.storage) for x, y in matched}
+
+    def name(self, name: str, sides: Sequence[Any], unchecked: bool) -> Finish | None:
+        """One live name; None where it is bound on no side."""
+        dead = [e is None for e in self.envs]
+        if all(s is MISSING for s in sides):
+            return None
+        bound: list[Any] = [s.bound if isinstance(s, Maybe) else s is not MISSING or d for s, d in zip(sides, dead)]
+        values = [s.value if isinstance(s, Maybe) else s for s in sides]
+        finish = self.value(name, values[0], values[1])
+        if unchecked or all(b is True for b in bound):
+            return finish
+        flag = self.number(name, BOOL, bound[0], bound[1])
+        return lambda: Maybe(flag(), finish())
+
+    # -- values
+    def value(self, name: str, a: Any, b: Any) -> Finish:
+        """`a` where the condition held, `b` where it did not; one may be MISSING."""
+        if a is MISSING or b is MISSING:
+            return self.lift(name, b if a is MISSING else a, 1 if a is MISSING else 0)
+        if (same_value(a, b) and not self.inside(a)) or (a is b and self.r.heap.outlives(a, self.r)):
+            return lambda: a
+        if is_container(a) and shell(a) == shell(b) and self.r.heap.number(a) == self.r.heap.number(b):
+            if (id(a), id(b)) not in self.boxes_made:
+                parts = [self.value(name, x, y) for x, y in zip(items_of(a), items_of(b))]
+                self.used_in((id(a), id(b)), id(a), id(b))
+                self.boxes_made[id(a), id(b)] = once(lambda: self.new_box(a, b, [p() for p in parts])), (a, b)
+            return self.boxes_made[id(a), id(b)][0]
+        kind = unify(kind_of(a), kind_of(b))
+        if kind is not None:
+            return self.number(name, kind, a, b)
+        if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
+            joined = self.one_array(name, a, b)
+            if joined is not None:
+                return joined
+        first, second = self.lift(name, a, 0), self.lift(name, b, 1)
+        return lambda: Choice(self.condition.value, first(), second())
+
+    def used_in(self, made: tuple[int, int], *sources: int) -> None:
+        """Notes which containers are made of which."""
+        for source in sources:
+            self.uses.setdefault(source, set()).add(made)
+
+    def new_box(self, a: Any, b: Any, items: Sequence[Any]) -> Any:
+        """A container that stands for one of each side; it may be changed if both were made there."""
+        made, heap = with_items(a, items), self.r.heap
+        if isinstance(a, tuple):
+            return made
+        for x in (a, b):
+            heap.merge(x, self.r)
+        private = not any(heap.outlives(x, self.r) or len(self.uses[id(x)]) > 1 for x in (a, b))
+        return heap.own(made, self.r) if private else made
+
+    def number(self, name: str, kind: Kind, a: Any, b: Any) -> Finish:
+        """A number from both sides; MISSING stands for one that nobody reads."""
+        found: list[Any] = []
+
+        def make(side: int) -> Value:
+            x = (a, b)[side]
+            return zero(self.r, kind) if x is MISSING else to_value(self.r, x, kind)
+
+        flags: list[Value | None] = [] if kind.python else [None]
+
+        def flag(side: int) -> Value:
+            x = (a, b)[side]
+            return self.r.constant(False, BOOL.element) if x is MISSING else python_flag(self.r, x)
+
+        def done(value: Value) -> None:
+            found.append(from_value(self.r, value, kind, name, flags[0]))
+            self.between(found[0], a, b)
+
+        if kind.python:
+            self.outputs.append((flag, flags.append))
+        self.outputs.append((make, done))
+        return lambda: found[0]
+
+    def between(self, joined: Any, a: Any, b: Any) -> None:
+        """An int from two paths lies between them, where it is known which is the greater."""
+        r = self.r
+        if not isinstance(joined, PyInt) or MISSING in (a, b):
+            return
+        x, y = (v.expr if isinstance(v, PyInt) else int(v) for v in (a, b))
+        if not (r.in_scope(x) and r.in_scope(y)):
+            return
+        order = r.facts.decide_nonneg(sub(x, y))
+        if order is not None:
+            low, high = (y, x) if order else (x, y)
+            r.facts.assume_nonneg(sub(joined.expr, low))
+            r.facts.assume_nonneg(sub(high, joined.expr))
+
+    def inside(self, x: Any) -> bool:
+        """Whether a value is made of what belongs to a branch that has ended."""
+        for leaf in leaves(x):
+            if isinstance(leaf, ArrayRef) and not self.in_view(leaf):
+                return True
+            if isinstance(leaf, Scalar) and not self.visible(leaf):
+                return True
+        return False
+
+    def in_view(self, ref: ArrayRef) -> bool:
+        """Whether a reference is to what exists outside of the branches, with parameters known there."""
+        if isinstance(ref, GuardedRef):
+            return self.r.is_visible(ref.condition) and all(self.in_view(arm) for arm in ref.arms)
+        if not all(self.r.is_visible(c) for c in conditions(ref.origin)):
+            return False
+        return self.local(ref.storage) is None and all(self.r.in_scope(d) for d in deep_parameters(ref.view))
+
+    def visible(self, x: Scalar) -> bool:
+        """Whether a number's value is defined outside of the branches."""
+        if isinstance(x, PyInt):
+            return self.r.in_scope(x.expr)
+        assert isinstance(x, (PyFloat, PyComplex, PyBool, NpScalar))
+        return self.r.is_visible(x.value)
+
+    def local(self, s: Storage) -> int | None:
+        """The side that made a storage."""
+        return next((i for i, f in enumerate(self.frames) if s in f.locals), None)
+
+    # -- arrays
+    def one_array(self, name: str, a: ArrayRef, b: ArrayRef) -> Finish | None:
+        """Two arrays as one reference, the same for all names that hold these two; it knows which object it is."""
+        key = id(a), id(b)
+        if key not in self.arrays_made:
+            joined = self.arrays(name, a, b)
+            if joined is not None and plain(a) and plain(b):
+                joined = self.with_origin(joined, self.origin(name, identity(a), 0), self.origin(name, identity(b), 1))
+            self.arrays_made[key] = None if joined is None else once(joined), (a, b)
+        return self.arrays_made[key][0]
+
+    def with_origin(self, made: Finish, first: Finish, second: Finish | None = None) -> Finish:
+        def finish() -> ArrayRef:
+            ref: ArrayRef = made()
+            if plain(ref):
+                a = first()
+                b = a if second is None else second()
+                ref.origin = a if a is b else Either(self.condition.value, a, b)
+            return ref
+
+        return finish
+
+    def origin(self, name: str, found: Any, side: int) -> Finish:
+        """An identity of one side, made visible behind the join."""
+        if not isinstance(found, Either):
+            return lambda: found
+        then, orelse = self.origin(name, found.then, side), self.origin(name, found.orelse, side)
+        if self.r.is_visible(found.condition):
+            return lambda: Either(found.condition, then(), orelse())
+        flag = self.lift(name, PyBool(found.condition), side)
+        return lambda: Either(flag().value, then(), orelse())
+
+    def arrays(self, name: str, a: ArrayRef, b: ArrayRef) -> Finish | None:
+        """Two arrays: views of one storage, of two that become one, or a guarded reference; None if they differ too
+        much."""
+        if a.element is not b.element or a.ndim != b.ndim:
+            return None
+        if plain(a) and plain(b) and pairable(a, b):
+            if a.storage is b.storage and self.local(a.storage) is None:
+                return self.view(a.storage, a, b)
+            if self.private(a.storage, b.storage):
+                return self.view(self.one_storage(a.storage, b.storage), a, b)
+        if any(a.stride_rank(k) != b.stride_rank(k) for k in range(a.ndim)):
+            return None
+        sizes = [self.size(x, y) for x, y in zip(a.shape, b.shape)]
+        arms = self.lift(name, a, 0), self.lift(name, b, 1)
+        leaving = self.leaving()
+        return lambda: GuardedRef(self.condition.value, (arms[0](), arms[1]()), [s() for s in sizes], leaving)
+
+    def leaving(self) -> int | None:
+        """The side that has left the loop, if one surely has and the other has not."""
+        left = [e is None or (isinstance(j := e.get(JUMP, GO_ON), int) and j >= BREAK) for e in self.envs]
+        return left.index(True) if sum(left) == 1 else None
+
+    def private(self, s: Storage, t: Storage) -> bool:
+        """Whether two storages may become one: nothing else refers to either, and each is paired with the other
+        only."""
+        if s.order != t.order or s is t or {s, t} & self.fixed or s.arg is not None or t.arg is not None:
+            return False
+        return all((x is s) == (y is t) for x, y in self.pairs)
+
+    def one_storage(self, s: Storage, t: Storage) -> Storage:
+        """The storage that two private ones become."""
+        made = self.joined.get((s, t))
+        if made is None:
+            made = self.joined[s, t] = Storage(s.element, s.shape, s.order, name=s.name or t.name)
+            self.carry(made, (s, t))
+        return made
+
+    def carry(self, into: Storage, sources: Sequence[Storage | None]) -> None:
+        """Yields the contents of a storage from each side (None: nothing that anybody reads) into a new one."""
+        one = next(s for s in sources if s is not None)
+        shapes = [one.shape if s is None else s.shape for s in sources]
+        sizes = [
+            self.size(x, y) if None not in sources else self.size_of(x, 0 if sources[1] is None else 1)
+            for x, y in zip(*shapes)
+        ]
+
+        def make(side: int) -> Value:
+            source = sources[side]
+            if source is not None:
+                return self.r.value(source)
+            return self.r.nothing(one.element, one.shape, one.order)
+
+        def done(value: Value) -> None:
+            into.shape = tuple(s() for s in sizes)
+            value.type = TensorType(tuple(self.r.facts.canon(d) for d in into.shape), into.element)
+            self.r.frame.values[into] = value
+            self.r.frame.locals.add(into)
+
+        self.outputs.append((make, done))
+
+    def view(self, storage: Storage, a: ArrayRef, b: ArrayRef) -> Finish:
+        """A view of one storage whose offsets and sizes may differ."""
+        if a.is_whole and b.is_whole:
+            return lambda: ArrayRef(storage, whole(storage.shape), a.read_only)
+        offsets = [self.size(x, y, None) for x, y in zip(a.view.offsets, b.view.offsets)]
+        sizes = [self.size(x, y) for x, y in zip(a.view.sizes, b.view.sizes)]
+        return lambda: ArrayRef(storage, with_parts(a.view, offsets, sizes), a.read_only)
+
+    def size(self, a: Dim, b: Dim, lo: int | None = 0) -> Callable[[], Dim]:
+        """A size or offset: what both sides agree on, else an int carried out (one for each pair, rule S11)."""
+        r = self.r
+        if r.in_scope(a) and r.facts.equal(a, b):
+            return lambda: a
+        if r.in_scope(b) and r.facts.equal(a, b):
+            return lambda: b
+        return self.output_size((a, b), lambda side: r.index((a, b)[side]), lo)
+
+    def size_of(self, a: Dim, side: int, lo: int | None = 0) -> Callable[[], Dim]:
+        """A size that only one side knows; 0 on the other."""
+        if isinstance(a, int) or (self.envs[1 - side] is None and self.r.in_scope(a)):
+            return lambda: a
+        return self.output_size((a, side), lambda at: self.r.index(a if at == side else 0), lo)
+
+    def output_size(self, key: tuple[Any, ...], make: Callable[[int], Value], lo: int | None) -> Callable[[], Dim]:
+        found = self.sizes.get(key)
+        if found is None:
+            found = self.sizes[key] = []
+            into = found
+            self.outputs.append((make, lambda value: into.append(self.r.symbol(value, "size", lo=lo))))
+        kept = found
+        return lambda: kept[0]
+
+    # -- what one side made
+    def lift(self, name: str, x: Any, side: int) -> Finish:
+        """A value of one side, made visible behind the join; it is read only where that side was taken."""
+        if is_container(x) and self.r.heap.number(x) is None and not self.r.heap.outlives(x, self.r):
+            if (id(x), side) not in self.boxes_made:
+                parts = [self.lift(name, i, side) for i in items_of(x)]
+                self.used_in((id(x), side), id(x))
+                self.boxes_made[id(x), side] = once(lambda: self.new_box(x, x, [p() for p in parts])), (x, x)
+            return self.boxes_made[id(x), side][0]
+        if isinstance(x, Choice):
+            first, second = self.lift(name, x.then, side), self.lift(name, x.orelse, side)
+            flag = self.lift(name, PyBool(x.condition), side)
+            return lambda: Choice(flag().value, first(), second())
+        if isinstance(x, GuardedRef):
+            arms = [self.lift(name, arm, side) for arm in x.arms]
+            sizes = [self.lift_dim(d, side) for d in x.sizes]
+            flag = self.lift(name, PyBool(x.condition), side)
+            return lambda: GuardedRef(flag().value, (arms[0](), arms[1]()), [s() for s in sizes], x.leaving)
+        if isinstance(x, ArrayRef):
+            key = id(x), side
+            if key not in self.arrays_lifted:
+                lifted = self.lift_array(name, x, side)
+                origin = self.origin(name, identity(x), side) if plain(x) and not self.in_view(x) else None
+                self.arrays_lifted[key] = once(lifted if origin is None else self.with_origin(lifted, origin)), x
+            return self.arrays_lifted[key][0]
+        if isinstance(x, Scalar) and not self.visible(x):
+            kind = kind_of(x)
+            assert kind is not None
+            return self.number(name, kind, *((x, MISSING) if side == 0 else (MISSING, x)))
+        return lambda: x
+
+    def lift_array(self, name: str, x: ArrayRef, side: int) -> Finish:
+        storage = x.storage
+        if self.local(storage) is not None:
+            made = self.lifted.get(storage)
+            if made is None:
+                made = self.lifted[storage] = Storage(storage.element, storage.shape, storage.order, name=storage.name)
+                made.writable = storage.writable
+                self.carry(made, (storage, None) if side == 0 else (None, storage))
+            if x.is_whole:
+                return lambda: ArrayRef(made, whole(made.shape), x.read_only)
+            storage = made
+        if self.in_view(x):
+            return lambda: x
+        if x.view.over is not None and not all(self.r.in_scope(d) for d in deep_parameters(x.view)):
+            raise path_dependent(self.r, name, "an array under another shape, with sizes known there only")
+        offsets = [self.lift_dim(d, side, None) for d in x.view.offsets]
+        sizes = [self.lift_dim(d, side) for d in x.view.sizes]
+        return lambda: ArrayRef(storage, with_parts(x.view, offsets, sizes), x.read_only)
+
+    def lift_dim(self, d: Dim, side: int, lo: int | None = 0) -> Callable[[], Dim]:
+        return (lambda: d) if self.r.in_scope(d) else self.size_of(d, side, lo)
+
+    def close(self) -> None:
+        """Records the scf.if and hands its results on."""
+        r, outer = self.r, self.r.frame
+        values: list[list[Value]] = []
+        for side, frame in enumerate(self.frames):
+            r.frame = frame
+            values.append([make(side) if self.envs[side] is not None else None for make, _ in self.outputs])  # type: ignore[misc]
+            r.frame = outer
+        for side in (0, 1):
+            if self.envs[side] is None:  # it cannot be reached: anything of the types will do
+                values[side] = [self.anything(side, v) for v in values[1 - side]]
+        for (_, done), value in zip(self.outputs, r.close_if(self.condition.value, self.frames, values)):
+            done(value)
+
+    def anything(self, side: int, like: Value) -> Value:
+        """A value of a type, in a branch that never ends."""
+        r, outer = self.r, self.r.frame
+        r.frame = self.frames[side]
+        try:
+            if isinstance(like.type, TensorType):
+                return r.nothing(like.type.element, like.type.shape, range(like.type.rank))
+            assert not like.is_tensor
+            element = like.type
+            return zero(r, Kind("", element))  # type: ignore[arg-type]
+        finally:
+            r.frame = outer
+
+
+def alike(a: View, b: View) -> bool:
+    """Whether two views differ in offsets and sizes at most."""
+    return a.strides == b.strides and a.dims == b.dims and a.over == b.over
+
+
+def pairable(a: ArrayRef, b: ArrayRef) -> bool:
+    """Whether two references may become one, if their storages do."""
+    return a.element is b.element and alike(a.view, b.view) and a.read_only == b.read_only
+
+
+def one_or_other(r: Recorder, condition: Value, a: ArrayRef, b: ArrayRef | Choice) -> ArrayRef | Choice:
+    """`a` where the condition holds, else `b`: arrays that exist on either path."""
+    if isinstance(b, Choice) or a.element is not b.element or a.ndim != b.ndim:
+        return Choice(condition, a, b)
+    if any(a.stride_rank(k) != b.stride_rank(k) for k in range(a.ndim)):
+        return Choice(condition, a, b)
+
+    def size(x: Dim, y: Dim) -> Dim:
+        if r.facts.equal(x, y):
+            return x
+        return r.symbol(r.add(arith.Select.of(condition, r.index(x), r.index(y), r.loc)).result, "size", lo=0)
+
+    return GuardedRef(condition, (a, b), [size(x, y) for x, y in zip(a.shape, b.shape)])
+
+
+def plain(x: Any) -> bool:
+    """A reference to one storage."""
+    return isinstance(x, ArrayRef) and not isinstance(x, GuardedRef)
+
+
+def parameters(view: View) -> tuple[Dim, ...]:
+    """The sizes and offsets that were fixed when a view was made."""
+    return (*view.offsets, *view.sizes)
+
+
+def deep_parameters(view: View) -> tuple[Dim, ...]:
+    """Those of the views it is made over too."""
+    over = view.over
+    return parameters(view) if over is None else (*parameters(view), *over.shape, *deep_parameters(over.view))
+
+
+def once(make: Finish) -> Finish:
+    """Gives the same object each time."""
+    found: list[Any] = []
+
+    def get() -> Any:
+        if not found:
+            found.append(make())
+        return found[0]
+
+    return get
+
+
+def with_parts(view: View, offsets: Sequence[Callable[[], Dim]], sizes: Sequence[Callable[[], Dim]]) -> View:
+    return replace(view, offsets=tuple(o() for o in offsets), sizes=tuple(s() for s in sizes))
+
+
+def references(x: Any) -> list[ArrayRef]:
+    """The arrays in a value."""
+    return [leaf for leaf in leaves(x) if isinstance(leaf, ArrayRef)]
+
+
+def anchored(r: Recorder, values: Iterable[Any]) -> set[Storage]:
+    """The storages that live names, outer functions' names and arguments refer to: they stay what they are."""
+    return {s for v in (*values, *r.outer_values()) for ref in references(v) for s in storages_of(ref)}
+
+
+def bound_value(r: Recorder, name: str, x: Any) -> Any:
+    """The value of a name where it is read: UnboundLocalError on the paths that did not bind it."""
+    if not isinstance(x, Maybe):
+        return x
+    text = f"cannot access local variable '{name}' where it is not associated with a value"
+    if x.bound is False:
+        r.fail(UnboundLocalError, text)
+    r.check(x.bound.value, UnboundLocalError, text)
+    return x.value

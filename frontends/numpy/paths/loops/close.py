@@ -1,0 +1,422 @@
+"""The close of a loop: the op is recorded with what it carries, and names take what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tracebuf.frontends.numpy.numbers.lattice import (
+    BOOL,
+    BREAK,
+    JUMP,
+    Choice,
+    Kind,
+    Maybe,
+    from_value,
+    is_container,
+    kind_of,
+    path_dependent,
+    python_flag,
+    rebuild,
+    same_value,
+    to_value,
+    zero,
+)
+from tracebuf.frontends.numpy.paths.identity import Either, anew, either, identity, one_object
+from tracebuf.frontends.numpy.paths.joins import (
+    deep_parameters,
+    once,
+    one_or_other,
+    parameters,
+    plain,
+    with_parts,
+)
+from tracebuf.frontends.numpy.paths.loops.compare import LoopJudge
+from tracebuf.frontends.numpy.paths.loops.plan import WHICH, Carried, Carry, Item, goes_on
+from tracebuf.frontends.numpy.record.heap import items_of, with_items
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage, whole
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.dims import Dim, Sym, add, dim_max, mod, mul, sub, substitute, sym
+from tracebuf.ir.types import I1, INDEX, TensorType
+from tracebuf.ops.control import scf
+from tracebuf.ops.scalars import arith
+
+
+class LoopClose(LoopJudge):
+    """An attempt that is recorded."""
+
+    def close(self) -> None:
+        """Records the loop; names and storages take what it gives."""
+        r = self.r
+        carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]] = {}
+        self.watch(carried)
+        finishes = [] if self.spec.exits else self.bound_inside(carried)
+        self.close_items(carried)
+        self.close_storages(carried)
+        for storage, phi in list(self.frame.phis.items()):
+            outside = r.value(storage)
+            if self.frame.values[storage] is phi:
+                self.drop(phi, outside)
+            else:
+                carried[phi] = (outside, self.frame.values[storage], self.set_storage(storage))
+        carried = {p: (i, self.dropped.get(last, last), done) for p, (i, last, done) in carried.items()}
+        results = self.record(carried)
+        for phi, result in results.items():
+            carried[phi][2](result)
+        self.close_names()
+        for finish in finishes:
+            finish()
+        self.boxes.close()
+
+    def set_storage(self, storage: Storage) -> Callable[[Value], None]:
+        return lambda value: self.r.set_value(storage, value)
+
+    def watch(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+        """Whether names still hold the objects that they held before the loop, where something else holds them too."""
+        r = self.r
+        for i in self.items:
+            key = id(i.entry), id(i.back)
+            if i.how is WHICH or i.back is i.head or key in self.stayed or not self.observed(i):
+                continue
+            phi = self.block.add_arg(I1)
+
+            def last(i: Item = i, phi: Value = phi) -> Value:
+                same = either(r, phi, one_object(r, identity(i.back), identity(i.head)), False)
+                return same.value if isinstance(same, PyBool) else r.constant(same, I1)
+
+            carried[phi] = (r.constant(True, I1), self.inner(last), self.found_stayed(key))
+
+    def found_stayed(self, key: tuple[int, int]) -> Callable[[Value], None]:
+        return lambda value: self.stayed.update({key: value})
+
+    def close_items(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+        r = self.r
+        for item in self.items:
+            if item.phi is None:
+                continue
+            if item.kind is None:
+                init, last = self.which_value(item.entry), self.inner(lambda i=item: self.which_value(i.back))  # type: ignore[misc]
+                carried[item.phi] = (init, last, self.found_which(item))
+                continue
+            init = to_value(r, item.entry, item.kind)
+            if same_value(item.back, item.head):
+                self.drop(item.phi, init)
+                if item.flag is not None:
+                    self.drop(item.flag, python_flag(r, item.entry))
+                item.found = item.entry
+                continue
+            flags: list[Value] = []
+            if item.flag is not None:
+                last_flag = self.inner(lambda i=item: python_flag(r, i.back))  # type: ignore[misc]
+                carried[item.flag] = (python_flag(r, item.entry), last_flag, flags.append)
+            last = self.inner(lambda i=item: to_value(r, i.back, i.kind))  # type: ignore[misc]
+            carried[item.phi] = (init, last, self.found_number(item, flags))
+
+    def found_number(self, item: Item, flags: list[Value]) -> Callable[[Value], None]:
+        kept = self.kind_afterwards(item)
+
+        def done(value: Value) -> None:
+            if kept is None:
+                item.found = item.entry
+                return
+            flag = flags[0] if kept.python else None
+            item.found = from_value(self.r, value, kept, str(item.path[0]), flag)
+            direction = self.plan.bounds.get(item.path, 0)
+            if isinstance(item.found, PyInt) and direction and item.path[0] != JUMP:
+                start = item.entry.expr if isinstance(item.entry, PyInt) else int(item.entry)
+                self.r.facts.assume_nonneg(mul(direction, sub(item.found.expr, start)))
+
+        return done
+
+    def kind_afterwards(self, item: Item) -> Kind | None:
+        """The kind of a carried number after the loop: NumPy's for sure if the loop is sure to run (proved or
+        guarded, S9) and its last value is; None if the loop is sure not to run, so that the number stays what it was.
+        """
+        kind, last = item.kind, kind_of(item.back)
+        assert kind is not None
+        if self.spec.rng is None or not kind.python or last is None or self.spec.exits:
+            return kind
+        if last.name != "np" or last.python:
+            return kind
+        runs = self.r.ask_nonneg(add(self.spec.rng.trips(), -1))
+        return None if runs is False else Kind("np", kind.element) if runs else kind
+
+    def which_value(self, ref: ArrayRef) -> Value:
+        """The number of the candidate that a reference is to."""
+        if isinstance(ref, GuardedRef):
+            a, b = (self.which_value(arm) for arm in ref.arms)
+            return self.r.add(arith.Select.of(ref.condition, a, b, self.r.loc)).result
+        return self.r.index(next(k for k, c in enumerate(self.candidates) if c.same(ref)))
+
+    def found_which(self, item: Item) -> Callable[[Value], None]:
+        def done(value: Value) -> None:
+            which = self.r.symbol(value, f"which {item.path[0]}", 0, len(self.candidates) - 1)
+            item.found = self.one_of(which)
+
+        return done
+
+    def close_storages(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+        """Storages carried by value, their sizes, and the parts of views."""
+        r = self.r
+        inits: dict[Value, Dim] = {}
+        for c in self.storages.values():
+            inits |= {v: d for v, d in zip(c.sizes, c.entry.shape) if v is not None}
+        for i in self.items:
+            inits |= {v: d for v, d in zip(i.parts, parameters(i.entry.view)) if v is not None} if i.parts else {}
+        for value, last in dict(self.size_yields()).items():
+            init = r.index(inits[value])
+            carried[value] = (init, self.inner(lambda d=last: r.index(d)), self.found_size(value))  # type: ignore[misc]
+        for c in self.storages.values():
+            last_value = self.inner(lambda c=c: r.value(self.yielded(c)))  # type: ignore[misc]
+            carried[c.phi] = (r.value(c.entry), last_value, lambda value, c=c: self.found_storage(c, value))  # type: ignore[misc]
+
+    def found_size(self, phi: Value) -> Callable[[Value], None]:
+        def done(value: Value) -> None:
+            self.given[phi] = value
+
+        return done
+
+    def size_after(self, phi: Value | None, before: Dim, lo: int | None = 0) -> Dim:
+        """A size after the loop; or an offset, which of an empty view may be less than 0."""
+        return before if phi is None else self.size_symbol(self.given[phi], lo)
+
+    def found_storage(self, c: Carried, value: Value) -> None:
+        shape = tuple(self.size_after(v, d) for v, d in zip(c.sizes, c.entry.shape))
+        value.type = TensorType(tuple(self.r.facts.canon(d) for d in shape), c.entry.element)
+        c.inner.shape = shape
+        self.outer.values[c.inner] = value
+        self.outer.locals.add(c.inner)
+
+    def record(self, carried: dict[Value, tuple[Value, Value, Any]]) -> dict[Value, Value]:
+        """Records the op; its result for each carried argument."""
+        r, rng = self.r, self.spec.rng
+        if self.counter is not None:
+            k = next(s for s, v in r.func.symbols.items() if v is self.counter)
+            last = self.inner(lambda: r.index(add(sym(k), 1)))
+            carried[self.counter] = (r.index(0), last, lambda value: None)
+        if not self.spec.exits:
+            assert rng is not None
+            order = self.block.args[1:]
+            self.block.append(scf.Yield.of([carried[p][1] for p in order], r.loc))
+            start, stop, step = rng.bounds()
+            bounds = [start, stop, step * max(len(self.turn) - 1, 1)]
+            inits = [carried[p][0] for p in order]
+            op: scf.For | scf.While = r.add(scf.For.of([r.index(b) for b in bounds], inits, self.block, r.loc))
+        else:
+            order = self.block.args
+            further = self.inner(self.another_follows)
+            lasts = [carried[p][1] for p in order]
+            self.block.append(scf.Condition.of([further, *lasts], r.loc))
+            passed = self.hand_on(order)
+            passed.append(scf.Yield.of(passed.args, r.loc))
+            types = [p.type for p in order]
+            op = r.add(scf.While.of([carried[p][0] for p in order], self.block, passed, r.loc, types))
+        return dict(zip(order, op.results))
+
+    def hand_on(self, order: Sequence[Value]) -> Block:
+        """The second region of an scf.while, which passes its arguments on."""
+        symbols, block = self.r.func.symbols, Block()
+        own: dict[Sym, Dim] = {}
+        for p in order:
+            arg = block.add_arg(p.type)
+            if isinstance(p.type, TensorType):
+                arg.type = TensorType(tuple(substitute(d, own) for d in p.type.shape), p.type.element)
+            else:
+                own |= {s: self.r.symbol(arg, s.name, s.lo, s.hi) for s, v in list(symbols.items()) if v is p}
+        return block
+
+    def another_follows(self) -> Value:
+        further = False if self.dead else goes_on(self.r, self.after, BREAK)
+        return further.value if isinstance(further, PyBool) else self.r.constant(further, BOOL.element)
+
+    def close_names(self) -> None:
+        """Binds the carried names to what they hold after the loop."""
+        made: dict[tuple[int, int], ArrayRef] = {}
+        for item in self.items:
+            if isinstance(item.entry, ArrayRef) and item.how is not WHICH:
+                one = id(item.head), id(item.back)  # names of one array object stay names of one
+                item.found = made[one] = made[one] if one in made else self.array_after(item)
+            elif item.phi is None:
+                item.found = item.entry
+        for name, like in self.likes.items():
+            founds = iter([i.found for i in self.items if i.path[0] == name])
+            flag = next(founds) if isinstance(like, Maybe) else True
+            value = rebuild(like.value if isinstance(like, Maybe) else like, founds)
+            self.env[name] = value if flag is True else Maybe(flag, value)
+            if value is not like:
+                self.r.heap.merge(like, self.r)
+        for name in self.spec.assigned:
+            if name not in self.spec.head:
+                self.env.pop(name, None)
+        if self.turn:
+            self.last_turn()
+
+    def array_after(self, item: Item) -> ArrayRef:
+        """What a name holds whose array is of one storage: the same object if all iterations left it alone."""
+        if item.back is item.head and not (isinstance(item.how, Carry) and item.how.by_value):
+            return item.entry  # type: ignore[no-any-return]
+        key = id(item.entry), id(item.back)
+        if key not in self.arrays:
+            self.arrays[key] = self.replaced(item)
+        return self.arrays[key]
+
+    def replaced(self, item: Item) -> ArrayRef:
+        how, head = item.how, item.head
+        made: ArrayRef
+        if how is None and not plain(item.entry):
+            return item.entry  # type: ignore[no-any-return]
+        if how is None:
+            made = ArrayRef(head.storage, head.view, head.read_only)
+        elif not item.parts:
+            made = ArrayRef(head.storage, whole(head.storage.shape), head.read_only)
+        else:
+            n = len(head.view.offsets)
+            before = parameters(item.entry.view)
+            parts = [self.size_after(v, d, None if k < n else 0) for k, (v, d) in enumerate(zip(item.parts, before))]
+            view = replace(head.view, offsets=tuple(parts[:n]), sizes=tuple(parts[n:]))
+            made = ArrayRef(head.storage, view, head.read_only)
+        moved = item.back if isinstance(identity(item.back), Either) else identity(item.back)
+        moved = identity(item.entry) if item.back is head else moved
+        flag = self.stayed.get((id(item.entry), id(item.back)))
+        made.origin = moved if flag is None else Either(flag, identity(item.entry), moved)
+        return made
+
+    def last_turn(self) -> None:
+        """What names that took turns hold after the loop: by the number of iterations, specialised on if it is known
+        at entry."""
+        r, rng = self.r, self.spec.rng
+        assert rng is not None
+        cycle = len(self.turn) - 1
+        trips = rng.trips()
+        runs = r.ask_nonneg(trips)
+        rest = mod(trips if runs else dim_max(trips, 0), cycle)
+        if r.entry_only(rest):
+            self.env |= self.turn[r.static_int(rest, "the number of iterations")]
+            return
+        for name in self.turn[0]:
+            made = self.turn[0][name]
+            for k in range(1, cycle):
+                made = one_or_other(r, r.compare("eq", rest, k), self.turn[k][name], made)
+            self.env[name] = made
+
+    # -- names first bound inside an scf.for
+    def bound_inside(
+        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]
+    ) -> list[Callable[[], None]]:
+        """Names first bound in the body and used after the loop hold their last values, if the loop runs."""
+        r, finishes = self.r, []
+        for name in self.spec.assigned:
+            if name in self.likes or name not in self.spec.after or name not in self.after or self.dead:
+                continue
+            assert self.spec.rng is not None
+            trips = self.spec.rng.trips()
+            runs = r.ask_nonneg(add(trips, -1))
+            if runs is False:
+                continue
+            x = self.after[name]
+            bound = x.bound if isinstance(x, Maybe) else True
+            value = self.last_value(carried, name, x.value if isinstance(x, Maybe) else x)
+            flag = self.last_value(carried, name, bound)
+            ran = True if runs else PyBool(r.compare("sge", trips, 1))
+            finishes.append(self.binder(name, value, flag, ran))
+        return finishes
+
+    def binder(self, name: str, value: Callable[[], Any], flag: Callable[[], Any], ran: Any) -> Callable[[], None]:
+        def bind() -> None:
+            bound = flag() if flag() is not True else ran
+            self.env[name] = value() if bound is True else Maybe(bound, value())
+
+        return bind
+
+    def last_value(
+        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], name: str, x: Any
+    ) -> Callable[[], Any]:
+        """A value of the last iteration, as it is after the loop."""
+        r = self.r
+        if is_container(x) and r.heap.number(x) is None:
+            parts = [self.last_value(carried, name, i) for i in items_of(x)]
+            return lambda: with_items(x, [p() for p in parts])
+        if isinstance(x, Choice):
+            flag, *arms = [self.last_value(carried, name, i) for i in (PyBool(x.condition), x.then, x.orelse)]
+            return lambda: Choice(flag().value, *(arm() for arm in arms))
+        found: list[Any] = []
+        kind = kind_of(x)
+        if isinstance(x, (PyInt, PyBool)) or (kind is not None and not isinstance(x, (bool, int, float, complex))):
+            assert kind is not None
+            flags: list[Value | None] = [] if kind.python else [None]
+            if kind.python:
+                last_flag = self.inner(lambda: python_flag(r, x))
+                carried[self.block.add_arg(BOOL.element)] = (r.constant(False, BOOL.element), last_flag, flags.append)
+            phi = self.block.add_arg(kind.element)
+            last = self.inner(lambda: to_value(r, x, kind))
+            carried[phi] = (zero(r, kind), last, lambda v: found.append(from_value(r, v, kind, name, flags[0])))
+            return lambda: found[0]
+        if not isinstance(x, ArrayRef):
+            return lambda: x
+        same = next((i for i in self.items if i.back is x), None)
+        if same is not None:
+            return lambda: same.found
+        if id(x) not in self.lasts:  # names of one array object stay names of one
+            self.lasts[id(x)] = once(self.last_array(carried, name, x))
+        return self.lasts[id(x)]
+
+    def last_dim(
+        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], d: Dim, none: bool = False
+    ) -> tuple[Dim, Callable[[], Dim]]:
+        """A size of the last iteration: at the head, and after the loop. `none`: it is 0 before the first."""
+        r = self.r
+        if r.in_scope(d) and (isinstance(d, int) or not none):
+            return d, lambda: d
+        found: list[Dim] = []
+        phi = self.block.add_arg(INDEX)
+        last = self.inner(lambda: r.index(d))
+        carried[phi] = (r.index(0), last, lambda v: found.append(r.symbol(v, "size", 0 if none else None)))
+        return r.symbol(phi, "size", 0 if none else None), lambda: found[0]
+
+    def last_array(
+        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], name: str, x: ArrayRef
+    ) -> Callable[[], ArrayRef]:
+        """An array that the last iteration made, or a view that it took."""
+        if isinstance(x, GuardedRef):
+            flag, *arms = [self.last_value(carried, name, i) for i in (PyBool(x.condition), *x.arms)]
+            shape = [self.last_dim(carried, d)[1] for d in x.sizes]
+            return lambda: GuardedRef(flag().value, (arms[0](), arms[1]()), [s() for s in shape])
+        mine = x.storage in self.frame.locals
+        if not mine and all(self.r.in_scope(d) for d in deep_parameters(x.view)):
+            return lambda: anew(x)
+        over = x.view.over
+        if over is not None and not all(self.r.in_scope(d) for d in (*over.shape, *deep_parameters(over.view))):
+            raise path_dependent(self.r, name, "an array under another shape, with sizes known there only")
+        storage = self.last_storage(carried, x.storage) if mine else x.storage
+        offsets = [self.last_dim(carried, d)[1] for d in x.view.offsets]
+        sizes = [self.last_dim(carried, d)[1] for d in x.view.sizes]
+        return lambda: ArrayRef(storage, with_parts(x.view, offsets, sizes), x.read_only)
+
+    def last_storage(
+        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], storage: Storage
+    ) -> Storage:
+        """What stands behind the loop for an array that the last iteration made."""
+        r = self.r
+        if storage in self.kept:
+            return self.kept[storage]
+        for c in self.storages.values():
+            if storage is self.yielded(c):
+                return c.inner
+        assert self.spec.rng is not None
+        runs = r.ask_nonneg(add(self.spec.rng.trips(), -1)) is True
+        shape = [self.last_dim(carried, d, none=True) for d in storage.shape]
+        made = self.kept[storage] = Storage(storage.element, storage.shape, storage.order, name=storage.name)
+        made.writable = storage.writable
+        phi = self.block.add_arg(TensorType(tuple(r.facts.canon(d) for d, _ in shape), storage.element))
+        init = r.nothing(storage.element, storage.shape, storage.order)
+
+        def done(value: Value) -> None:
+            sizes = zip(storage.shape, shape)
+            made.shape = tuple(d if runs and r.in_scope(d) else after() for d, (_, after) in sizes)
+            value.type = TensorType(tuple(r.facts.canon(d) for d in made.shape), made.element)
+            self.outer.values[made] = value
+            self.outer.locals.add(made)
+
+        carried[phi] = (init, self.inner(lambda: r.value(storage)), done)
+        return made

@@ -1,0 +1,312 @@
+"""The end of a loop's body: where it says otherwise than the head assumed, the plan is mended (rules S8, S9, S11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tracebuf.frontends.numpy.numbers.lattice import (
+    INT,
+    JUMP,
+    RETURN,
+    Choice,
+    Maybe,
+    carried_parts,
+    from_value,
+    is_number,
+    kind_of,
+    parts_of,
+    path_dependent,
+    rebuild,
+    same_value,
+    structure,
+    unify,
+    zero,
+)
+from tracebuf.frontends.numpy.paths.identity import anew
+from tracebuf.frontends.numpy.paths.joins import MISSING, deep_parameters, pairable, parameters, plain
+from tracebuf.frontends.numpy.paths.loops.containers import check_changes
+from tracebuf.frontends.numpy.paths.loops.head import LoopHead
+from tracebuf.frontends.numpy.paths.loops.plan import WHICH, Carried, Carry, Item, Path, arms_of, similar
+from tracebuf.frontends.numpy.record.heap import Fixed
+from tracebuf.frontends.numpy.record.recorder import Frame, Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, PyInt, Storage
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, mul, sub
+from tracebuf.ir.types import I1
+
+
+class LoopJudge(LoopHead):
+    """An attempt whose end is compared with its head."""
+
+    def take_back(self) -> None:
+        """Notes what each leaf has become."""
+        if not self.dead:
+            check_changes(self.r, self.frame)
+        for name, like in self.likes.items():
+            items = [i for i in self.items if i.path[0] == name]
+            got = self.after.get(name, MISSING)
+            maybe = isinstance(like, Maybe)
+            value = got.value if isinstance(got, Maybe) else got
+            wanted = like.value if maybe else like
+            if got is MISSING or structure(value) != structure(wanted) or (isinstance(got, Maybe) and not maybe):
+                self.plan.peel = self.plan.peel or name
+                continue
+            flags = [got.bound if isinstance(got, Maybe) else True] if maybe else []
+            for item, leaf in zip(items, [*flags, *parts_of(value)]):
+                item.back = leaf
+
+    def judge(self) -> None:
+        """Compares the end of the body with its head, and mends the plan."""
+        self.take_back()
+        plan = self.plan
+        self.note_late()
+        for item in self.items:
+            if item.kind is not None:
+                self.judge_number(item)
+            elif not isinstance(item.entry, ArrayRef) and not same_value(item.head, item.back):
+                self.judge_other(item)
+        arrays = [i for i in self.items if isinstance(i.entry, ArrayRef)]
+        for item in arrays:
+            if not isinstance(item.back, ArrayRef):
+                plan.peel = plan.peel or str(item.path[0])
+        if not plan.peel:
+            self.judge_arrays(arrays)
+
+    def judge_other(self, item: Item) -> None:
+        """What is neither number nor array, and another than it was."""
+        name = str(item.path[0])
+        ours = isinstance(item.head, Fixed) and self.r.heap.number(item.head.of) is None
+        if ours and name in self.boxes.boxes and name not in self.plan.loose:
+            self.plan.loose, self.plan.again = self.plan.loose | {name}, True
+        else:
+            self.plan.peel = self.plan.peel or name
+
+    def judge_number(self, item: Item) -> None:
+        plan, joined = self.plan, unify(item.kind, kind_of(item.back))
+        if joined is None:
+            plan.peel = plan.peel or str(item.path[0])
+        elif joined != item.kind:
+            plan.numbers[item.path], plan.again = joined, True
+        elif item.kind is INT and item.path[0] != JUMP and plan.bounds.get(item.path):
+            start = item.entry.expr if isinstance(item.entry, PyInt) else int(item.entry)
+            last = item.back.expr if isinstance(item.back, PyInt) else int(item.back)
+            if not self.r.facts.nonneg(mul(plan.bounds[item.path], sub(last, start))):
+                falls = plan.bounds[item.path] == 1 and self.r.facts.nonneg(sub(start, last))
+                plan.bounds[item.path], plan.again = (-1 if falls else 0), True
+
+    def judge_arrays(self, arrays: Sequence[Item]) -> None:
+        """Which arrays are others than they were, and what becomes of that."""
+        moved: list[Item] = []
+        for item in arrays:
+            if item.how is WHICH:
+                if not all(any(a.same(c) for c in self.candidates) for a in arms_of(item.back)):
+                    self.plan.peel = str(item.path[0])
+            elif isinstance(item.how, Carry) and item.how.by_value:
+                moved.append(item)
+            elif plain(item.head) and plain(item.back) and item.head.storage is item.back.storage:
+                self.judge_view(item)
+            elif not item.head.same(item.back):
+                moved.append(item)
+        if moved and not self.plan.peel:
+            self.judge_moved(arrays, moved)
+        if not self.plan.peel and not self.plan.again:
+            self.judge_sizes()
+
+    def judge_view(self, item: Item) -> None:
+        """One storage, perhaps another view of it."""
+        if not pairable(item.head, item.back):
+            self.plan.peel = str(item.path[0])
+            return
+        pairs = list(zip(parameters(item.head.view), parameters(item.back.view)))
+        known = item.how.parts if isinstance(item.how, Carry) else (False,) * len(pairs)
+        parts = tuple(k or not self.r.facts.equal(a, b) for k, (a, b) in zip(known, pairs))
+        if parts != known:
+            self.plan.arrays[item.path], self.plan.again = Carry(False, (), parts), True
+
+    def judge_moved(self, arrays: Sequence[Item], moved: Sequence[Item]) -> None:
+        """Arrays whose storage is another one (rules S8, S9)."""
+        fresh = self.frame.locals | {i.head.storage for i in moved if plain(i.head)}
+        fixed = self.anchored()
+        pairs = {(i.head.storage, i.back.storage) for i in arrays if plain(i.head) and plain(i.back)}
+
+        def becomes(i: Item) -> bool:
+            """Whether the name may carry its storage by value, once the storage at the head is private."""
+            return plain(i.head) and plain(i.back) and i.back.storage in fresh and similar(i.head, i.back)
+
+        def movable(i: Item) -> bool:
+            if not becomes(i):
+                return False
+            s, t = i.head.storage, i.back.storage
+            one_to_one = all((x is s) == (y is t) for x, y in pairs)
+            return one_to_one and s.arg is None and not {s, t} & fixed
+
+        if all(map(movable, moved)):
+            for item in moved:
+                self.carry_by_value(item, arrays)
+            return
+        choices: list[ArrayRef] = []
+        for i in moved:
+            choices += [a for a in arms_of(i.head) if not any(a.same(c) for c in choices)]
+        places: list[Path | None] = []
+        for a in (a for i in moved for a in arms_of(i.back)):
+            if not any(a.same(c) for c in choices):
+                choices.append(a)
+                places.append(self.place_of(a))
+        if None not in places and all(self.compatible(choices[0], c) for c in choices):
+            self.plan.arrays |= dict.fromkeys((i.path for i in moved), WHICH)
+            self.plan.others = (*self.plan.others, *(p for p in places if p))
+            self.plan.again = True
+            return
+        self.plan.peel = str(moved[0].path[0])
+        for item in moved:
+            if becomes(item) and item.path not in self.plan.arrays:
+                self.plan.arrays[item.path] = Carry(True, *self.changes(item))
+
+    def place_of(self, ref: ArrayRef) -> Path | None:
+        """The name that holds an array before the loop and inside."""
+        for name, x in self.env.items():
+            for k, leaf in enumerate(carried_parts(x)):
+                if isinstance(leaf, ArrayRef) and leaf.same(ref) and name not in self.likes:
+                    return name, k
+        return None
+
+    def compatible(self, a: ArrayRef, b: ArrayRef) -> bool:
+        """Whether one name may hold either."""
+        if a.element is not b.element or a.ndim != b.ndim:
+            return False
+        same = all(a.stride_rank(k) == b.stride_rank(k) for k in range(a.ndim))
+        return same and all(self.r.ask_equal(x, y) is True for x, y in zip(a.shape, b.shape))
+
+    def carry_by_value(self, item: Item, arrays: Sequence[Item]) -> None:
+        """Plans an item's storage to be carried, or sees that it is carried as it should be."""
+        sizes, parts = self.changes(item)
+        for other in arrays:
+            if plain(other.head) and other.head.storage is item.head.storage:
+                mine = parts if other is item else self.changes(other)[1]
+                wanted = Carry(True, sizes, mine)
+                if other.how != wanted:
+                    self.plan.arrays[other.path], self.plan.again = wanted, True
+
+    def changes(self, item: Item) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+        """Which sizes of the storage, and which parts of the view, are others than at the head."""
+        known = item.how if isinstance(item.how, Carry) else None
+        head, back = item.head, item.back
+
+        def differ(a: Sequence[Dim], b: Sequence[Dim], was: Sequence[bool]) -> tuple[bool, ...]:
+            was = was or (False,) * len(a)
+            return tuple(w or not self.r.facts.equal(x, y) for x, y, w in zip(a, b, was))
+
+        sizes = differ(head.storage.shape, back.storage.shape, known.sizes if known else ())
+        if head.is_whole and back.is_whole:
+            return sizes, (False,) * len(parameters(head.view))
+        return sizes, differ(parameters(head.view), parameters(back.view), known.parts if known else ())
+
+    def judge_sizes(self) -> None:
+        """Sizes that share an int must be yielded alike."""
+        yielded: dict[Value, set[Dim]] = {}
+        for value, d in self.size_yields():
+            yielded.setdefault(value, set()).add(self.r.facts.canon(d))
+        if any(len(v) > 1 for v in yielded.values()):
+            self.plan.split = self.plan.again = True
+
+    def yielded(self, c: Carried) -> Storage:
+        """The storage that takes the place of a carried one."""
+        return next((i.back.storage for i in self.items if plain(i.head) and i.head.storage is c.inner), c.inner)
+
+    def size_yields(self) -> list[tuple[Value, Dim]]:
+        """What the carried sizes and offsets become."""
+        found: list[tuple[Value, Dim]] = []
+        for c in self.storages.values():
+            found += [(v, d) for v, d in zip(c.sizes, self.yielded(c).shape) if v is not None]
+        for i in self.items:
+            if i.parts:
+                found += [(v, d) for v, d in zip(i.parts, parameters(i.back.view)) if v is not None]
+        return found
+
+    def note_late(self) -> None:
+        """Names first bound inside are carried from the start where the loop may be left early, or where an iteration
+        reads what the one before it bound."""
+        for name in (*self.spec.assigned, RETURN):
+            wanted = name in self.spec.head or name == RETURN
+            if not wanted or name in self.likes or name not in self.after:
+                continue
+            partly = isinstance(self.after[name], Maybe)  # an iteration may leave what an earlier one bound
+            if self.spec.exits or partly or name in self.r.unbound:
+                self.plan.late[name] = template(self.r, name, self.after[name], self.frame)
+                self.plan.arrays |= late_arrays(self.r, name, self.after[name], self.frame)
+                self.plan.again = True
+
+
+def template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Recorder], Any]:
+    """How to make what a name holds before the first iteration, that an iteration first binds: nothing that is read."""
+    value = x.value if isinstance(x, Maybe) else x
+    makers = [leaf_template(r, name, leaf, frame) for leaf in parts_of(value)]
+
+    def make(r: Recorder) -> Any:
+        made = rebuild(value, iter([m(r) for m in makers]))
+        return made if name == RETURN else Maybe(False, made)
+
+    return make
+
+
+def late_arrays(r: Recorder, name: str, x: Any, frame: Frame) -> dict[Path, Carry]:
+    """How arrays that an iteration first binds are carried: whatever is not constant changes."""
+    found: dict[Path, Carry] = {}
+    for k, leaf in enumerate(parts_of(x.value if isinstance(x, Maybe) else x), 0 if name == RETURN else 1):
+        if plain(leaf) and not outlives(r, leaf, frame):
+            mine = leaf.storage in frame.locals
+            sizes = tuple(not isinstance(d, int) for d in leaf.storage.shape) if mine else ()
+            whole_of = mine and leaf.is_whole
+            parts = tuple(not isinstance(d, int) and not whole_of for d in parameters(leaf.view))
+            found[name, k] = Carry(mine, sizes, parts)
+    return found
+
+
+def outlives(r: Recorder, x: ArrayRef, frame: Frame) -> bool:
+    """Whether a reference made in a loop means the same behind it."""
+    inside = r.frame
+    assert frame.parent is not None
+    r.frame = frame.parent
+    try:
+        return x.storage not in frame.locals and all(r.in_scope(d) for d in parameters(x.view))
+    finally:
+        r.frame = inside
+
+
+def has_value(r: Recorder, storage: Storage) -> bool:
+    """Whether a storage is known in the region being recorded."""
+    frame: Frame | None = r.frame
+    while frame is not None and storage not in frame.values:
+        frame = frame.parent
+    return frame is not None
+
+
+def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Recorder], Any]:
+    kind = kind_of(x)
+    if kind is not None and is_number(x):
+        if kind is INT:
+            return lambda r: 0
+        return lambda r: from_value(r, zero(r, kind), kind, name, r.constant(False, I1) if kind.python else None)
+    if isinstance(x, Choice):
+        raise path_dependent(r, name, "values of different types")
+    if not isinstance(x, ArrayRef):
+        return lambda r: x
+    if not plain(x):
+        raise path_dependent(r, name, "one of several arrays inside the loop only")
+    view, storage = x.view, x.storage
+
+    def nothing(r: Recorder) -> ArrayRef:
+        of, there = storage, has_value(r, storage)
+        if storage not in frame.locals and there and all(r.in_scope(d) for d in deep_parameters(view)):
+            return anew(x)  # what it is does not depend on the iteration; else another attempt at a loop around made it
+        if storage in frame.locals or not there:
+            value = r.nothing(storage.element, storage.shape, storage.order)
+            of = r.new_storage(storage.element, value.tensor_type.shape, storage.order, value)
+            if x.is_whole:
+                return ArrayRef(of)
+        sizes = tuple(d if isinstance(d, int) else 0 for d in view.sizes)
+        return ArrayRef(of, replace(view, offsets=(0,) * len(view.offsets), sizes=sizes))
+
+    return nothing

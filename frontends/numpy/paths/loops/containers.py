@@ -1,0 +1,158 @@
+"""Containers that a loop changes: what they hold is carried like what names hold (rule S10).
+
+Which containers a loop changes is found by tracing it; it is then traced again with them. While its body is traced they
+hold what is carried; around the body they are empty, and a name of their own holds it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+from typing import Any
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.numbers.lattice import Env, shell
+from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec
+from tracebuf.frontends.numpy.record.heap import (
+    Changed,
+    Fixed,
+    Record,
+    contents,
+    fill,
+    is_named_tuple,
+    items_of,
+    with_items,
+)
+from tracebuf.frontends.numpy.record.recorder import Frame, Recorder
+from tracebuf.frontends.numpy.record.values import PyBool
+
+
+class CarriedBoxes:
+    """The containers that one attempt at a loop carries. `spec` is the loop with names for them. Those of `loose` names
+    hold other containers in each iteration."""
+
+    def __init__(self, r: Recorder, spec: LoopSpec, env: Env, labels: Iterable[Any], loose: Collection[str]) -> None:
+        self.r, self.given, self.env, self.loose = r, spec, env, loose
+        self.boxes: dict[str, Any] = {}
+        for x in r.heap.labelled(labels, r):
+            label = r.heap.known[id(x)].label
+            place = next(k for k in itertools.count() if f"<{label}, {k}>" not in self.boxes)
+            self.boxes[f"<{label}, {place}>"] = x
+        self.before = {name: contents(x) for name, x in self.boxes.items()}
+        self.names = [n for n in spec.assigned if n in env]
+        self.bound = {n: env[n] for n in self.names}
+        self.active = bool(self.boxes) or any(self.wrapped(x) is not x for x in self.bound.values())
+        if not self.active:
+            self.spec = spec
+            return
+        for name, x in self.boxes.items():
+            env[name] = self.wrapped(self.before[name], inside=name not in loose)
+            fill(x, type(self.before[name])())
+        env.update((n, self.wrapped(x)) for n, x in self.bound.items())
+        names = tuple(self.boxes)
+        test = None if spec.test is None else lambda inner: self.within(inner, lambda: self.tested(inner))
+        self.spec = replace(
+            spec, run=lambda inner, place: self.within(inner, lambda: spec.run(inner, place)), test=test,
+            assigned=(*spec.assigned, *names), head=spec.head | {*names}, after=spec.after | {*names},
+        )  # fmt: skip
+
+    def tested(self, inner: Env) -> bool | PyBool:
+        assert self.given.test is not None
+        return self.given.test(inner)
+
+    def within(self, inner: Env, run: Callable[[], Any]) -> Any:
+        """Runs a part of the loop with the containers as it knows them."""
+        homes: dict[str, Frame] = {}
+        for name, x in self.boxes.items():
+            fill(x, self.unwrapped(inner.pop(name)))
+            known = self.r.heap.known[id(x)]
+            homes[name], known.home = known.home, self.r.frame
+        inner.update((n, self.unwrapped(inner[n])) for n in self.given.assigned if n in inner)
+        try:
+            found = run()
+            self.check_shapes()
+            return found
+        finally:
+            for name, x in self.boxes.items():
+                inner[name] = self.wrapped(contents(x), inside=name not in self.loose)
+                fill(x, type(self.before[name])())
+                self.r.heap.known[id(x)].home = homes[name]
+            inner.update((n, self.wrapped(inner[n])) for n in self.given.assigned if n in inner)
+
+    def check_shapes(self) -> None:
+        """Lists keep their length, dicts their keys."""
+        for name, x in self.boxes.items():
+            if shell(contents(x)) == shell(self.before[name]):
+                continue
+            what = "a list changes its length" if isinstance(x, list) else "a dict gets or loses keys"
+            what = f"an object ({x.kind.__name__}) gets an attribute" if isinstance(x, Record) else what
+            instead = "store into an array that is made before: out[i] = x"
+            raise UnsupportedError(
+                f"{what} in a loop that is traced once", location=self.r.heap.known[id(x)].changed or self.r.loc,
+                instead=instead if isinstance(x, list) else "give it all its keys before the loop",
+            )  # fmt: skip
+
+    def wrapped(self, x: Any, inside: bool = False) -> Any:
+        """A value with `Fixed` in the places of the containers that are carried; inside of a carried one, of all that
+        may be changed."""
+        heap = self.r.heap
+        if isinstance(x, (list, dict, Record)) and type(x) in (list, dict, Record) and not self.is_contents(x):
+            mine = any(x is box for box in self.boxes.values()) or heap.number(x) is not None
+            return heap.fix(x) if mine or (inside and heap.outlives(x, self.r)) else x
+        if isinstance(x, dict) or type(x) is tuple or is_named_tuple(x):
+            items = [self.wrapped(i, inside) for i in items_of(x)]
+            return x if all(a is b for a, b in zip(items, items_of(x))) else with_items(x, items)
+        return x
+
+    def is_contents(self, x: Any) -> bool:
+        """Whether a dict is what a container holds, not one itself."""
+        return isinstance(x, dict) and self.r.heap.find(x) is None
+
+    def unwrapped(self, x: Any) -> Any:
+        if isinstance(x, Fixed):
+            return x.of
+        if (isinstance(x, dict) and self.is_contents(x)) or type(x) is tuple or is_named_tuple(x):
+            items = [self.unwrapped(i) for i in items_of(x)]
+            return x if all(a is b for a, b in zip(items, items_of(x))) else with_items(x, items)
+        return x
+
+    def restore(self) -> None:
+        """As it was before the attempt."""
+        for name, x in self.boxes.items():
+            fill(x, self.before[name])
+            self.env.pop(name, None)
+        self.env.update(self.bound if self.active else {})
+
+    def close(self) -> None:
+        """The containers hold what the loop has left in them."""
+        new = {name: self.unwrapped(self.env.pop(name)) for name in self.boxes}
+        for name, x in self.boxes.items():
+            fill(x, self.before[name])
+        for name, x in self.boxes.items():
+            self.r.heap.may_change(x, self.r)
+            fill(x, new[name])
+        if self.active:
+            self.env.update((n, self.unwrapped(self.env[n])) for n in self.given.assigned if n in self.env)
+
+
+def check_changes(r: Recorder, frame: Frame) -> None:
+    """Raises `Changed` where a loop's body has changed containers that the loop does not carry."""
+    journal = r.heap.journals.get(frame, {})
+    if not journal:
+        return
+    for x, before in journal.values():
+        if isinstance(x, Record):
+            for name in x.fields.keys() - before.keys():
+                if (old := r.heap.read(x, name)) is not r.heap:
+                    before[name] = old
+    raise Changed(r.heap.known[key].label for key in journal)
+
+
+def stand_in(r: Recorder, x: Any, made: Any) -> None:
+    """Notes that at the head of a loop one container stands for another."""
+    known = r.heap.find(x)
+    if known is not None and x is not made:
+        r.heap.stand_ins[id(made)] = made, known.label
+    for a, b in zip(items_of(x), items_of(made)) if isinstance(x, (tuple, list, dict, Record)) else ():
+        stand_in(r, a, b)

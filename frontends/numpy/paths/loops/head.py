@@ -1,0 +1,241 @@
+"""The head of a loop: what names hold there, each number and whatever else changes a value of its own (rule S10)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tracebuf.frontends.numpy.numbers.lattice import (
+    GO_ON,
+    JUMP,
+    Env,
+    Maybe,
+    carried_parts,
+    from_value,
+    is_number,
+    kind_of,
+    rebuild,
+)
+from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, references
+from tracebuf.frontends.numpy.paths.loops.containers import CarriedBoxes, stand_in
+from tracebuf.frontends.numpy.paths.loops.plan import WHICH, Carried, Carry, Item, LoopSpec, Path, Plan, Which, arms_of
+from tracebuf.frontends.numpy.record.recorder import Frame, Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyInt, Storage, storages_of
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.dims import Dim, mul, sub
+from tracebuf.ir.types import I1, INDEX, TensorType
+
+
+class LoopHead:
+    """One attempt at a loop: its region, and what its names hold at the head."""
+
+    def __init__(self, r: Recorder, spec: LoopSpec, env: Env, plan: Plan, boxes: CarriedBoxes) -> None:
+        self.r, self.spec, self.env, self.plan, self.boxes = r, spec, env, plan, boxes
+        self.outer = r.frame
+        self.mark = r.mark
+        self.block = Block() if spec.exits else Block([INDEX])
+        self.frame: Frame = r.frame
+        self.items: list[Item] = []
+        self.storages: dict[Storage, Carried] = {}
+        self.shared: dict[Any, Value] = {}
+        self.given: dict[Value, Value] = {}
+        self.candidates: list[ArrayRef] = []
+        self.own: set[Storage] = set()
+        self.same: dict[tuple[int, Carry], Item] = {}
+        self.likes: dict[str, Any] = {}
+        self.held: Counter[int] | None = None
+        self.after: Env = {}
+        self.dead = False
+        self.turn: list[Env] = []
+        self.counter: Value | None = None
+        self.lasts: dict[int, Callable[[], ArrayRef]] = {}
+        self.kept: dict[Storage, Storage] = {}
+        self.dropped: dict[Value, Value] = {}
+        self.arrays: dict[tuple[int, int], ArrayRef] = {}
+        self.stayed: dict[tuple[int, int], Value] = {}
+
+    # -- tracing an iteration
+
+    # -- the head
+    def enter(self, given: Env) -> Env:
+        """What names hold at the head."""
+        spec = self.spec
+        dead = [n for n in spec.assigned if n not in spec.head and n not in self.plan.late]
+        given = {n: x for n, x in given.items() if n not in dead}
+        inside = dict(given)
+        self.candidates = self.arrays_to_choose_from(given)
+        names = [n for n in dict.fromkeys((*spec.assigned, *self.plan.late)) if n in given]
+        self.forget_misfits(names, given)
+        self.own = self.private(given, names)
+        for name in names:
+            inside[name] = self.name(name, given[name])
+        if spec.exits:
+            self.name(JUMP, GO_ON)
+            inside[JUMP] = GO_ON
+        self.r.watched |= {id(i.head) for i in self.items if self.observed(i)}
+        return inside
+
+    def forget_misfits(self, names: Sequence[str], given: Env) -> None:
+        """Drops what was learnt of arrays where names held others, of other ranks: before the first iteration, say."""
+        for name in names:
+            for k, leaf in enumerate(carried_parts(given[name])):
+                how = self.plan.arrays.get((name, k))
+                if plain(leaf) and isinstance(how, Carry) and not how.fits(leaf):
+                    del self.plan.arrays[name, k]
+
+    def observed(self, item: Item) -> bool:
+        """Whether something else than its name tells which object an array was before the loop; or the loop around."""
+        if self.held is None:
+            refs = references((*self.env.values(), *self.r.outer_values()))
+            self.held = Counter(id(x) for x in (*self.r.given, *refs))
+        return plain(item.entry) and (self.held[id(item.entry)] > 1 or id(item.entry) in self.r.watched)
+
+    def private(self, given: Env, names: Sequence[str]) -> set[Storage]:
+        """The storages planned to be carried by value that nothing but names so planned refers to (rule S8)."""
+        live = self.spec.head | self.spec.after
+        fixed = anchored(self.r, (x for n, x in given.items() if n not in names and n in live))
+        planned: set[Storage] = set()
+        for name in names:
+            x = given[name]
+            for k, leaf in enumerate(carried_parts(x)):
+                how = self.plan.arrays.get((name, k))
+                if plain(leaf) and isinstance(how, Carry) and how.by_value:
+                    planned.add(leaf.storage)
+                elif isinstance(leaf, ArrayRef):
+                    fixed |= set(storages_of(leaf))
+        return {s for s in planned - fixed if s.arg is None}
+
+    def name(self, name: str, x: Any) -> Any:
+        """One carried name at the head."""
+        self.likes[name] = x
+        value = x.value if isinstance(x, Maybe) else x
+        items = [self.item((name, k), leaf) for k, leaf in enumerate(carried_parts(x))]
+        self.items += items
+        heads = iter([i.head for i in items])
+        flag = [next(heads)] if isinstance(x, Maybe) else []
+        made = rebuild(value, heads)
+        stand_in(self.r, value, made)
+        return Maybe(flag[0], made) if flag else made
+
+    def item(self, path: Path, entry: Any) -> Item:
+        kind = self.plan.numbers.get(path) or kind_of(entry)
+        if is_number(entry) and kind is not None:
+            flag = self.block.add_arg(I1) if kind.python else None
+            phi = self.block.add_arg(kind.element)
+            head = from_value(self.r, phi, kind, str(path[0]), flag)
+            self.assume_direction(path, entry, head)
+            return Item(path, entry, head, kind, phi=phi, flag=flag)
+        how = self.plan.arrays.get(path)
+        if not isinstance(entry, ArrayRef) or how is None or isinstance(entry, GuardedRef) and how is not WHICH:
+            return Item(path, entry, entry)
+        if isinstance(how, Carry) and how.by_value and entry.storage not in self.own:
+            return Item(path, entry, entry)
+        if isinstance(how, Carry):
+            same = next((i for i in self.items if i.entry is entry and i.how == how), None)
+            if same is not None:  # names of one array object stay names of one
+                return replace(same, path=path)
+        if isinstance(how, Which):
+            phi = self.block.add_arg(INDEX)
+            which = self.r.symbol(phi, f"which {path[0]}", 0, len(self.candidates) - 1)
+            return Item(path, entry, self.one_of(which), how=how, phi=phi)
+        key = id(entry), how
+        if key not in self.same:  # names of one array object stay names of one
+            self.same[key] = self.array(path, entry, how)
+        return replace(self.same[key], path=path)
+
+    def assume_direction(self, path: Path, entry: Any, head: Any) -> None:
+        """An int is taken to rise (most do) until an iteration shows otherwise."""
+        direction = self.plan.bounds.setdefault(path, 1)
+        if isinstance(head, PyInt) and direction:
+            start = entry.expr if isinstance(entry, PyInt) else int(entry)
+            self.r.facts.assume_nonneg(mul(direction, sub(head.expr, start)))
+
+    def array(self, path: Path, entry: ArrayRef, how: Carry) -> Item:
+        """An array at the head: a view, whose changing parts are ints, of its storage or of a stand-in for it."""
+        view, storage = entry.view, entry.storage
+        if how.by_value:
+            storage = self.carried(entry.storage, how).inner
+            if entry.is_whole and not any(how.parts):
+                return Item(path, entry, ArrayRef(storage, read_only=entry.read_only), how=how)
+        values = [self.part(p) if vary else None for p, vary in zip(parameters(view), how.parts)]
+        made = [d if v is None else self.size_symbol(v) for d, v in zip(parameters(view), values)]
+        n = len(view.offsets)
+        head = ArrayRef(storage, replace(view, offsets=tuple(made[:n]), sizes=tuple(made[n:])), entry.read_only)
+        return Item(path, entry, head, how=how, parts=tuple(values))
+
+    def carried(self, entry: Storage, how: Carry) -> Carried:
+        """The stand-in for a storage that each iteration may replace."""
+        found = self.storages.get(entry)
+        if found is None:
+            values = [self.part(d) if vary else None for d, vary in zip(entry.shape, how.sizes)]
+            shape = [d if v is None else self.size_symbol(v, 0) for d, v in zip(entry.shape, values)]
+            inner = Storage(entry.element, shape, entry.order, name=entry.name)
+            phi = self.block.add_arg(TensorType(tuple(self.r.facts.canon(d) for d in shape), entry.element))
+            found = self.storages[entry] = Carried(entry, inner, phi, values)
+            self.frame.values[inner] = phi
+            self.frame.locals.add(inner)
+        return found
+
+    def part(self, start: Dim) -> Value:
+        """A size or offset carried as an int; those that begin equal are one, until they part (rule S11)."""
+        key = object() if self.plan.split else self.r.facts.canon(start)
+        if key not in self.shared:
+            self.shared[key] = self.block.add_arg(INDEX)
+        return self.shared[key]
+
+    def size_symbol(self, value: Value, lo: int | None = None) -> Dim:
+        """The symbol of a carried size."""
+        made = self.r.index_symbols.get(value)
+        if made is None:
+            made = self.r.index_symbols[value] = self.r.symbol(value, "size", lo=lo)
+        return made
+
+    def arrays_to_choose_from(self, given: Env) -> list[ArrayRef]:
+        """The arrays that names of `WHICH` hold before the loop."""
+        found: list[ArrayRef] = []
+        for path in (*(p for p, how in self.plan.arrays.items() if how is WHICH), *self.plan.others):
+            if path[0] in given:
+                x = given[path[0]]
+                ref = carried_parts(x)[path[1]]
+                for arm in arms_of(ref) if isinstance(ref, ArrayRef) else ():
+                    if not any(arm.same(f) for f in found):
+                        found.append(arm)
+        return found
+
+    def one_of(self, which: Dim) -> ArrayRef:
+        """The candidate of a number."""
+        refs = self.candidates
+        made = refs[-1]
+        for k in reversed(range(len(refs) - 1)):
+            made = GuardedRef(self.r.compare("eq", which, k), (refs[k], made), refs[k].shape)
+        return made
+
+    def discard(self) -> None:
+        """Forgets the attempt."""
+        self.r.forget(self.mark)
+
+    def inner(self, make: Callable[[], Value]) -> Value:
+        """A value recorded at the end of the body."""
+        self.r.frame = self.frame
+        try:
+            return make()
+        finally:
+            self.r.frame = self.outer
+
+    def drop(self, phi: Value, init: Value) -> None:
+        """Replaces a carried argument that does not change by its initial value."""
+        phi.replace_all_uses(init)
+        self.dropped[phi] = init
+        symbols = self.r.func.symbols
+        for s in [s for s, v in symbols.items() if v is phi]:
+            symbols[s] = init
+        self.block.drop_arg(self.block.args.index(phi))
+
+    def anchored(self) -> set[Storage]:
+        """Storages that names refer to which the loop does not carry."""
+        live = self.spec.head | self.spec.after
+        names = set(self.likes)
+        values = [v for n, v in self.after.items() if n not in names and n in live]
+        return anchored(self.r, values)

@@ -1,0 +1,396 @@
+"""Loops: what a loop carries is discovered by tracing its body once (rules S8-S11).
+
+A loop over a range that nothing leaves early is an `scf.for`; any other is an `scf.while` whose first region does one
+iteration and says whether another follows. At the head every number that the body assigns is a value of its own, and
+every array is taken to be what it was; where the end of the body says otherwise, the plan for the loop is mended and
+the body traced again: a number is widened, a view's offsets and sizes are carried, private storages are carried by
+value, names that exchange arrays say which they hold. What is different in the first iteration only is traced before
+the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from types import FunctionType
+from typing import Any
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.call.captures import NewCapture
+from tracebuf.frontends.numpy.numbers.lattice import (
+    BREAK,
+    DONE,
+    GO_ON,
+    INT,
+    JUMP,
+    RETURN,
+    Env,
+    is_container,
+    kind_of,
+    leaves,
+    path_dependent,
+    structure,
+)
+from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, trace_if
+from tracebuf.frontends.numpy.paths.loops.close import LoopClose
+from tracebuf.frontends.numpy.paths.loops.containers import CarriedBoxes
+from tracebuf.frontends.numpy.paths.loops.plan import (
+    MAX_PEELED,
+    WHICH,
+    Carry,
+    Item,
+    LoopSpec,
+    Path,
+    Plan,
+    Which,
+    goes_on,
+)
+from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.heap import Changed, items_of, with_items
+from tracebuf.frontends.numpy.record.recorder import DeadEnd, Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool
+from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym
+from tracebuf.ir.types import INDEX
+
+UNROLLED = 32
+"""The most iterations of a loop that is unrolled because it cannot be traced as one."""
+
+
+def trace_loop(
+    r: Recorder, spec: LoopSpec, env: Env, plans: dict[Path, Plan], peeled: int = 0, hint: Plan | None = None
+) -> None:
+    """Traces a loop and brings `env` up to date; its body once if nothing was guessed wrong. What was learnt of the
+    loop where names held the same kinds of things is kept in `plans`."""
+    loc = r.loc
+    if spec.rng is not None and r.facts.decide_nonneg(add(spec.rng.trips(), -1)) is False:
+        return
+    guess = Plan(arrays=rebound_arrays(spec, env) | (hint.arrays if hint else {}))
+    guess.peels = hint is None and replaces_shared(r, spec, env)
+    plan = plans.setdefault((*spec.key, peeled, sorts(env)), guess)
+    try:
+        loop = attempt(r, spec, env, plan, peeled)
+    except UnsupportedError as error:
+        n = None if spec.rng is None else r.facts.canon(spec.rng.trips())
+        if not isinstance(n, int) or n > UNROLLED or isinstance(error, NewCapture):
+            raise
+        plan.unrolled = True
+        r.loc = loc
+        return unroll(r, spec, env, n)
+    r.loc = loc
+    if loop is not None:
+        return loop.close()
+    peel(r, spec, env, plans, peeled, plan)
+
+
+def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: Plan, peeled: int) -> Loop | None:
+    """A loop as it may be recorded; None where the first iteration is to be traced by itself."""
+    loc = r.loc
+    if plan.unrolled:
+        raise UnsupportedError("this loop is unrolled", location=loc)
+    for _ in range(0 if plan.peels else 8):
+        boxes = CarriedBoxes(r, spec, env, plan.boxes, plan.loose)
+        loop = Loop(r, boxes.spec, env, plan, boxes)
+        try:
+            loop.trace()
+        except (UnsupportedError, Changed) as error:
+            loop.discard()
+            boxes.restore()
+            if not isinstance(error, Changed) or error.labels <= plan.boxes:
+                raise
+            plan.boxes |= error.labels
+            continue
+        r.loc = loc
+        if not plan.peel and not plan.again:
+            return loop
+        loop.discard()
+        boxes.restore()
+        if plan.peel:
+            break
+    plan.peels = True
+    if peeled == MAX_PEELED:
+        raise path_dependent(r, plan.peel or "this loop's arrays", "another array or object in each iteration")
+    return None
+
+
+def unroll(r: Recorder, spec: LoopSpec, env: Env, n: int, done: int = 0) -> None:
+    """The iterations of a short loop one by one: what each needs to know of its place, or of lists, it then does."""
+    rng = spec.rng
+    assert rng is not None
+    for k in range(done, n):
+        env[JUMP] = GO_ON
+        spec.run(env, add(rng.start, mul(rng.step, k)))
+        further = goes_on(r, env, BREAK)
+        if isinstance(further, PyBool):
+            names, live = (*spec.assigned, JUMP, RETURN), spec.head | spec.after | {JUMP, RETURN}
+            rest = lambda inner, k=k: unroll(r, spec, inner, n, k + 1)  # noqa: E731
+            return trace_if(r, further, env, [rest, lambda e: None], names, live, frozenset([RETURN]))
+        if not further:
+            return
+
+
+def settle(env: Env) -> None:
+    """Behind a loop no path has left it: what was known of those that had does not hold for a loop around it."""
+    for leaf in (leaf for x in env.values() for leaf in leaves(x)):
+        for ref in guarded(leaf):
+            ref.leaving = None
+
+
+def guarded(x: Any) -> Iterator[GuardedRef]:
+    """A guarded reference and those among its arms."""
+    if isinstance(x, GuardedRef):
+        yield x
+        for arm in x.arms:
+            yield from guarded(arm)
+
+
+def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, Carry | Which]:
+    """A first guess: private arrays whose names the body binds anew are carried by value."""
+    found: dict[Path, Carry | Which] = {}
+    for name in spec.assigned:
+        x = env.get(name)
+        if name in spec.rebound and isinstance(x, ArrayRef) and plain(x) and x.is_whole and x.storage.arg is None:
+            found[name, 0] = Carry(True, (False,) * x.ndim, (False,) * len(parameters(x.view)))
+    return found
+
+
+def replaces_shared(r: Recorder, spec: LoopSpec, env: Env) -> bool:
+    """Whether the first iteration surely replaces an array that something else refers to (an argument, say), or an int
+    by a float: it will have to be traced by itself."""
+    if any(kind_of(env.get(n)) is INT for n in spec.floats & spec.head):
+        return True
+    held = {n: env[n] for n in spec.assigned if n in spec.computed and n in spec.head and plain(env.get(n))}
+    live = spec.head | spec.after
+    shared = anchored(r, (x for n, x in env.items() if n not in held and n in live))
+    return any(x.storage.arg is not None or x.storage in shared for x in held.values())
+
+
+def sorts(env: Env) -> Path:
+    """What sorts of things names hold; functions are told apart by what they do, for loops call them."""
+
+    def sort(x: Any) -> Any:
+        if isinstance(x, NestedFunction):
+            return x.source.node
+        if isinstance(x, FunctionType):
+            return x.__code__
+        if isinstance(x, ArrayRef):
+            return x.element, x.ndim, plain(x) and x.storage.arg, type(x)
+        return kind_of(x) or type(x)
+
+    return tuple((n, tuple(map(sort, leaves(x))), structure(x)) for n, x in env.items())
+
+
+def peel(r: Recorder, spec: LoopSpec, env: Env, plans: dict[Path, Plan], peeled: int, plan: Plan) -> None:
+    """The first iteration by itself, then the loop from the second on (rule S9)."""
+    names = (*spec.assigned, JUMP, RETURN)
+    live = spec.head | spec.after | {JUMP, RETURN}
+    rest = spec if spec.rng is None else replace(spec, rng=spec.rng.rest())
+
+    def others(inner: Env) -> None:
+        inner |= {n: stays(x) for n, x in inner.items()}
+        inner[JUMP] = GO_ON
+        trace_loop(r, rest, inner, plans, peeled + 1, plan)
+
+    def once(inner: Env) -> None:
+        spec.run(inner, None if spec.rng is None else spec.rng.start)
+        further = goes_on(r, inner, BREAK)
+        if isinstance(further, PyBool):
+            trace_if(r, further, inner, [others, lambda e: None], names, live, frozenset([RETURN]))
+        elif further:
+            others(inner)
+
+    if spec.test is not None:
+        when(r, spec.test(env), env, once, names, live)
+        return
+    assert spec.rng is not None
+    trips = spec.rng.trips()
+    runs: bool | PyBool | None = r.ask_nonneg(add(trips, -1))
+    if runs is None:
+        runs = PyBool(r.compare("sge", trips, 1), add(trips, -1))
+    when(r, runs, env, once, names, live)
+
+
+def when(
+    r: Recorder,
+    condition: bool | PyBool,
+    env: Env,
+    body: Callable[[Env], None],
+    names: Iterable[str],
+    live: frozenset[str],
+) -> None:
+    """An iteration where a loop's condition holds."""
+
+    def done(inner: Env) -> None:
+        inner[JUMP] = DONE
+
+    if isinstance(condition, PyBool):
+        trace_if(r, condition, env, [body, done], names, live, frozenset([RETURN]))
+    else:
+        (body if condition else done)(env)
+
+
+def stays(x: Any) -> Any:
+    """A value where the loop goes on: not what it is on the paths that have left it. Other lists stay the same list."""
+    if isinstance(x, GuardedRef) and x.leaving is not None:
+        return stays(x.arms[1 - x.leaving])
+    items = [stays(i) for i in items_of(x)] if is_container(x) else []
+    return x if all(i is j for i, j in zip(items, items_of(x) if items else ())) else with_items(x, items)
+
+
+class Loop(LoopClose):
+    """One attempt at a loop, traced."""
+
+    # -- tracing an iteration
+    def trace(self) -> None:
+        """Records the body in a region of its own, and what it says about the plan."""
+        r = self.r
+        self.plan.again, self.plan.peel = False, ""
+        given = self.env | {n: make(r) for n, make in self.plan.late.items()}
+        self.frame = r.push("loop", self.block)
+        r.facts.push_scope()
+        try:
+            inside = self.enter(given)
+            self.after = dict(inside)
+            if self.spec.test is not None:
+                self.once_more(self.spec.test(inside), inside, lambda env: self.spec.run(env, None))
+            elif self.spec.exits:
+                self.count(inside)
+            else:
+                return self.iterate(inside)
+            self.after = inside
+            self.judge()
+        except DeadEnd:
+            self.dead = True
+            self.take_back()
+        finally:
+            r.heap.leave(self.frame)
+            r.facts.pop_scope()
+            r.frame = self.outer
+
+    def iterate(self, inside: Env) -> None:
+        """The body of an scf.for."""
+        r, rng = self.r, self.spec.rng
+        assert rng is not None
+        iv = Sym("i", "iv")
+        r.func.symbols[iv] = self.block.args[0]
+        start, stop, step = rng.bounds()
+        steps = floordiv(sub(sub(stop, start), 1), step)
+        r.facts.push_loop(iv, start, add(start, mul(step, steps)))
+        try:
+            once = r.facts.canon(steps) == 0  # a single iteration: its index is known
+            place = rng.start if once else sym(iv) if rng.rising else add(rng.start, mul(rng.step, sym(iv)))
+            self.spec.run(inside, place)
+            inside.pop(JUMP, None)
+            self.take_turns(inside, sym(iv))
+            self.after = inside
+            self.judge()
+        finally:
+            r.facts.pop_loop()
+
+    def count(self, inside: Env) -> None:
+        """An iteration over a range that may be left early: a counter is carried, and tested first."""
+        r, rng = self.r, self.spec.rng
+        assert rng is not None
+        trips = rng.trips()
+        self.counter = self.block.add_arg(INDEX)
+        k = Sym("k", "iv")
+        r.func.symbols[k] = self.counter
+        r.facts.assume_nonneg(sym(k))
+        left = sub(sub(trips, sym(k)), 1)
+
+        def body(env: Env) -> None:
+            r.facts.push_loop(k, 0, add(trips, -1))
+            try:
+                self.spec.run(env, add(rng.start, mul(rng.step, sym(k))))
+            finally:
+                r.facts.pop_loop()
+
+        self.once_more(PyBool(r.compare("slt", sym(k), trips), left), inside, body)
+
+    def once_more(self, condition: bool | PyBool, inside: Env, body: Callable[[Env], None]) -> None:
+        """An iteration of a loop that tests whether there is one."""
+        live = self.spec.head | self.spec.after | {JUMP, RETURN}
+        when(self.r, condition, inside, body, (*self.spec.assigned, JUMP, RETURN), live)
+
+    # -- names that exchange their arrays with a period (rule S9)
+    def take_turns(self, inside: Env, iv: Dim) -> None:
+        """If the body exchanges arrays in a cycle, the loop does as many iterations at a time, and each array keeps its
+        buffer."""
+        self.after = inside
+        self.take_back()
+        cycle = self.cycle()
+        if cycle < 2 or self.plan.again or self.plan.peel:
+            return
+        turning = {i.path[0] for i in self.turning()}
+        heads = {n: self.likes[n] for n in turning}
+        self.turn = [heads, {n: inside[n] for n in turning}]
+        names = self.spec.assigned
+        live = (self.spec.head | self.spec.after) - turning
+        rng = self.spec.rng
+        assert rng is not None
+        _, stop, step = rng.bounds()
+
+        def another(env: Env, done: int) -> None:
+            at = add(iv, done * step)
+            left = sub(sub(stop, at), 1)
+            run = lambda e: turn(e, done, at)  # noqa: E731
+            trace_if(self.r, PyBool(self.r.compare("slt", at, stop), left), env, [run, lambda e: None], names, live)
+
+        def turn(env: Env, done: int, at: Dim) -> None:
+            self.spec.run(env, at if rng.rising else add(rng.start, mul(rng.step, at)))
+            env.pop(JUMP, None)
+            self.turn.append({n: env[n] for n in turning})
+            if done + 1 < cycle:
+                another(env, done + 1)
+
+        another(inside, 1)
+        inside |= heads
+        if not same_turns(self.turn, cycle):
+            self.turn = []
+            items = [i for i in self.items if i.path[0] in turning and isinstance(i.entry, ArrayRef)]
+            if all(self.compatible(items[0].head, i.head) for i in items):
+                self.plan.arrays |= {i.path: WHICH for i in items}
+                self.plan.again = True
+            else:
+                self.plan.peel = str(items[0].path[0])
+
+    def turning(self) -> list[Item]:
+        """The arrays that another takes the place of."""
+        arrays = [i for i in self.items if isinstance(i.entry, ArrayRef)]
+        moved = [i for i in arrays if isinstance(i.back, ArrayRef) and i.how is None and i.back is not i.head]
+        return [i for i in moved if not i.head.same(i.back) or any(i.back is j.head for j in moved)]
+
+    def cycle(self) -> int:
+        """The period with which arrays that the loop does not own change places; 0 if they do not."""
+        items = self.turning()
+        if not items or not all(plain(i.head) and plain(i.back) and self.likes[i.path[0]] is i.entry for i in items):
+            return 0
+        if all(i.head.storage.arg is None for i in items) and not {i.head.storage for i in items} & self.anchored():
+            return 0  # private ones are carried, and their buffers change places
+        order = [taken(i, items) for i in items]
+        if sorted(order) != list(range(len(items))):
+            return 0
+        now, period = list(order), 1
+        while now != list(range(len(items))) and period <= 3:
+            now, period = [order[k] for k in now], period + 1
+        return period if period <= 3 else 0
+
+    # -- closing
+
+
+def taken(item: Item, items: Sequence[Item]) -> int:
+    """Whose place at the head its array had: that of the very object if there is one; -1: nobody's."""
+    exact = [k for k, j in enumerate(items) if item.back is j.head]
+    return next(iter([*exact, *(k for k, j in enumerate(items) if item.back.same(j.head))]), -1)
+
+
+def same_turns(turns: Sequence[Env], cycle: int) -> bool:
+    """Whether each turn moved the arrays as the first did, and the last brought them home."""
+    names = list(turns[0])
+    if len(turns) != cycle + 1:
+        return False
+    move = {n: next((m for m in names if turns[1][n].same(turns[0][m])), None) for n in names}
+    return all(
+        plain(after[n]) and after[n].same(before[move[n]])  # type: ignore[index]
+        for before, after in zip(turns, turns[1:])
+        for n in names
+    )

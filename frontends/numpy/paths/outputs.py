@@ -1,0 +1,158 @@
+"""`f(..., out=buffer)`: the result is computed into the caller's buffer, and the buffer is returned, as ufuncs do it.
+
+A tuple of buffers serves a tuple of results; None leaves a place free. Shapes must agree (no broadcasting), dtypes may
+be converted with casting "same_kind". All results are taken before the first buffer is written, so a buffer may be an
+argument too. Source: numpy.org/doc/stable/reference/ufuncs.html, `out`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
+from tracebuf.frontends.numpy.numbers.ufuncs import Operand, convert_to, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
+from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, NpScalar, Scalar
+
+Form = bool | tuple[bool, ...] | None
+"""How `out` was given: None (not at all), True (one buffer), or which places of a tuple hold a buffer."""
+
+
+def destinations(out: Any) -> tuple[Form, tuple[np.ndarray, ...]]:
+    """The form of `out` and its buffers; TypeError for what is no array, ValueError for a read-only one."""
+    if out is None:
+        return None, ()
+    items = out if isinstance(out, tuple) else (out,)
+    for x in items:
+        if x is not None and not isinstance(x, np.ndarray):
+            raise TypeError("return arrays must be of ArrayType")
+        if x is not None and not x.flags.writeable:
+            raise ValueError("output array is read-only")
+    form = tuple(x is not None for x in items) if isinstance(out, tuple) else True
+    return form, tuple(x for x in items if x is not None)
+
+
+def arranged(form: Form, buffers: Sequence[Any]) -> Any:
+    """`out` as it was given, from its form and what stands for its buffers."""
+    if form is None or isinstance(form, bool):
+        return buffers[0] if form else None
+    rest = iter(buffers)
+    return tuple(next(rest) if given else None for given in form)
+
+
+def labels(form: Form) -> list[str]:
+    """Names of the buffers."""
+    if form is None or isinstance(form, bool):
+        return ["out"] if form else []
+    return [f"out[{i}]" for i, given in enumerate(form) if given]
+
+
+def pairs(result: Any, out: Any) -> list[tuple[Any, Any]]:
+    """(result, its buffer or None) one by one; raises what ufuncs raise where they do not match."""
+    if isinstance(result, (tuple, list)):
+        if out is None:
+            return [(x, None) for x in result]
+        if not isinstance(out, tuple):
+            raise TypeError("'out' must be a tuple of arrays")
+        if len(out) != len(result):
+            raise ValueError("The 'out' tuple must have exactly one entry per result")
+        return list(zip(result, out))
+    if isinstance(out, tuple):
+        if len(out) != 1:
+            raise ValueError("The 'out' tuple must have exactly one entry per result")
+        out = out[0]
+    return [(result, out)]
+
+
+def placed(result: Any, out: Any) -> Any:
+    """The result with the buffers in their places."""
+    items = [x if buffer is None else buffer for x, buffer in pairs(result, out)]
+    if isinstance(result, tuple):
+        return tuple(items) if type(result) is tuple else result  # a named tuple is refused behind
+    return items if isinstance(result, list) else items[0]
+
+
+def store_results(r: Recorder, result: Any, out: Any) -> Any:
+    """Stores traced results into traced buffers; what is returned then."""
+    if out is None:
+        return result
+    stores = [(o, content(r, x, o)) for x, o in pairs(result, out) if o is not None and not same_elements(x, o)]
+    for buffer, value in stores:
+        if buffer.ndim:
+            r.store(buffer, value)
+        else:
+            r.store_element(buffer, (), value)
+    return placed(result, out)
+
+
+def same_elements(x: Any, buffer: ArrayRef) -> bool:
+    return isinstance(x, ArrayRef) and x.same(buffer)
+
+
+def content(r: Recorder, x: Operand, buffer: ArrayRef) -> Any:
+    """A result as the buffer will hold it, checked: a tensor, a scalar where the buffer is 0-d."""
+    r.check_writable(buffer)
+    if isinstance(x, Choice):
+        raise path_dependent(r, "<value>", "values of different types")
+    check_kind(x, isinstance(x, (ArrayRef, Scalar, *NUMBERS)))
+    check_one_type(r, x)
+    check_cast(weak_type(x), buffer.dtype)
+    check_weak_int(r, x, buffer.dtype)
+    shape = x.shape if isinstance(x, ArrayRef) else ()
+    (wanted, values), (given, more) = shape_text([buffer.shape]), shape_text([shape])
+    message = f"the result of shape {given} does not fit into an output array of shape {wanted}"
+    if len(shape) != buffer.ndim:
+        r.fail("ValueError", message, more + values)
+    for a, b in zip(shape, buffer.shape):
+        r.require_equal(a, b, "ValueError", message, more + values)
+    if buffer.ndim:
+        return convert_to(r, x, buffer.element, buffer.shape)
+    return scalar_value(r, NpScalar(r.load(x, ()), x.element) if isinstance(x, ArrayRef) else x, buffer.element)
+
+
+def check_one_type(r: Recorder, x: Operand) -> None:
+    """Refuses a number of which only the run time knows whether it is Python's."""
+    if isinstance(x, NpScalar) and x.maybe_python:
+        raise UnsupportedError(
+            "this result is a Python number or NumPy's, depending on the path", location=r.loc,
+            instead=f"start it as np.{x.element.dtype.name}(...)",
+        )  # fmt: skip
+
+
+def check_kind(x: Any, fine: bool) -> None:
+    if not fine:
+        raise TypeError(f"a result of type {type(x).__name__} cannot be computed into an output array")
+
+
+def check_cast(source: Any, target: np.dtype) -> None:
+    """TypeError unless the cast is of the same kind."""
+    dtype = np.dtype(source)
+    if not np.can_cast(dtype, target, "same_kind"):
+        raise TypeError(f"Cannot cast a result of {dtype!r} to {target!r} according to the rule 'same_kind'")
+
+
+def copy_results(result: Any, form: Form, buffers: Sequence[np.ndarray]) -> Any:
+    """The same on NumPy's arrays and numbers, after a call of the original function."""
+    if form is None:
+        return result
+    out = arranged(form, buffers)
+    stores = []
+    for x, buffer in pairs(result, out):
+        if buffer is None or x is buffer:
+            continue
+        check_kind(x, isinstance(x, (np.ndarray, *NUMBERS)))
+        check_cast(getattr(x, "dtype", type(x)), buffer.dtype)
+        if np.shape(x) != buffer.shape:
+            text = f"the result of shape {np.shape(x)} does not fit into an output array of shape {buffer.shape}"
+            raise ValueError(text)
+        shared = isinstance(x, np.ndarray) and any(np.may_share_memory(x, b) for b in buffers)
+        stores.append((buffer, np.array(x) if shared else x))
+    for buffer, x in stores:
+        np.copyto(buffer, x, casting="same_kind")
+    return placed(result, out)

@@ -1,0 +1,331 @@
+"""What a call gives back: from what was traced to a plan, and from the plan to objects (rules C1, B3).
+
+Results have eager's types, and are one object where eager's are. What the function has changed in lists, dicts and
+objects of the caller's is written into them after the call; nothing is if it raises.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, same_value
+from tracebuf.frontends.numpy.paths.identity import Either, identity, objects
+from tracebuf.frontends.numpy.paths.joins import deep_parameters
+from tracebuf.frontends.numpy.paths.outputs import check_one_type
+from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.heap import Heap, Record, blank, contents, is_named_tuple, is_of_class, made_of
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import (
+    EITHER,
+    NUMBERS,
+    ArrayRef,
+    GuardedRef,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    Scalar,
+)
+from tracebuf.ir.core import Value
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One result. kind: "argument" (the very object passed as `index`), "box" (the caller's container of that number),
+    "array" or a scalar kind (result `index` of the
+    compiled function), "const" (`value`). Leaves with one `identity` are one object; `read_only` arrays are views that
+    must not be stored to."""
+
+    kind: str
+    index: int = -1
+    value: Any = None
+    identity: int = -1
+    read_only: bool = False
+
+
+@dataclass(frozen=True)
+class Pick:
+    """One plan or another: `then` where result `index` (an i1) is True (rule S8)."""
+
+    index: int
+    then: Any
+    orelse: Any
+
+
+@dataclass(eq=False)
+class Made:
+    """A new tuple, list, dict or object: its class, the keys of a dict or the names of attributes, the items. One
+    object wherever this very plan stands."""
+
+    kind: type
+    keys: tuple[Any, ...] | None
+    items: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Write:
+    """What the caller's container of a number holds after the call: all of it (`whole`), or these of its items (plans;
+    traced values before)."""
+
+    number: int
+    keys: tuple[Any, ...] | None
+    items: tuple[Any, ...]
+    whole: bool
+
+
+Plan = Leaf | Pick | Made
+
+
+Taken = tuple[tuple[Value, int], ...]
+"""The path to an arm: conditions, and which arm of each."""
+
+
+class Results:
+    """Turns what the function returned, and has changed, into returned values and plans."""
+
+    def __init__(self, r: Recorder, heap: Heap, given: Sequence[Any]) -> None:
+        self.r, self.heap = r, heap
+        self.given = [(g, i) for i, g in enumerate(given) if isinstance(g, ArrayRef)]
+        self.numbers = {id(g): i for i, g in enumerate(given) if isinstance(g, Scalar)}
+        self.values: list[Value] = []
+        self.seen: dict[tuple[int, Taken], Leaf] = {}
+        self.made: dict[tuple[int, Taken], tuple[Made, Any]] = {}
+        self.kept: list[Any] = []
+        self.held: Counter[int] = Counter()
+
+    def add(self, value: Value) -> int:
+        self.values.append(value)
+        return len(self.values) - 1
+
+    def leaf(self, x: Any, taken: Taken = ()) -> Plan:
+        """The plan of one value; on a path, each array is read only where it is taken (rule S8)."""
+        number = self.heap.number(x)
+        if number is not None:
+            return Leaf("box", number)
+        if isinstance(x, (tuple, list, dict, Record)):
+            return self.container(x, taken)
+        if isinstance(x, (GuardedRef, Choice)):
+            arms = x.arms if isinstance(x, GuardedRef) else (x.then, x.orelse)
+            first, second = (self.leaf(arm, (*taken, (x.condition, k))) for k, arm in enumerate(arms))
+            return Pick(self.add(x.condition), first, second)
+        if isinstance(x, ArrayRef):
+            return self.array(x, identity(x), taken)
+        if isinstance(x, Scalar):
+            return self.scalar(x)
+        if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type)):
+            return Leaf("const", value=x)
+        what = "what is bound on some paths only" if isinstance(x, Maybe) else f"a {refusals.name_of(x)}"
+        raise UnsupportedError(
+            f"{what} cannot be returned",
+            location=self.r.loc,
+            instead="return arrays, numbers, and tuples, lists, dicts and objects of them",
+        )
+
+    def container(self, x: Any, taken: Taken) -> Plan:
+        """A new container; one object wherever the same one stands."""
+        key = id(x), taken
+        if key not in self.made:
+            kind, keys, items = parts_in(x)
+            if isinstance(x, tuple) and kind is not tuple and not is_named_tuple(x):
+                raise UnsupportedError(f"a {kind.__name__} is returned", location=self.r.loc, instead="return tuple(x)")
+            made = Made(kind, keys)
+            self.made[key] = made, x
+            made.items = tuple(self.leaf(i, taken) for i in items)
+        return self.made[key][0]
+
+    def changes(self) -> list[Write]:
+        """What the function has changed in the caller's containers, with traced items."""
+        found = []
+        for x, before in self.heap.originals:
+            now = contents(x)
+            number = self.heap.number(x)
+            assert number is not None
+            before = x.base if isinstance(x, Record) else before
+            if isinstance(now, tuple):
+                if len(now) != len(before) or any(not unchanged(a, b) for a, b in zip(now, before)):
+                    found.append(Write(number, None, now, True))
+                continue
+            whole = isinstance(x, dict) and list(before) != list(now)[: len(before)]
+            new = [k for k in now if k not in before or is_of_class(x, k)]
+            changed = [k for k, v in now.items() if whole or k in new or not unchanged(v, before[k])]
+            if changed or whole:
+                found.append(Write(number, tuple(changed), tuple(now[k] for k in changed), whole))
+        return found
+
+    def kept_or_new(self, x: Any) -> Plan:
+        """An item of a container that is written: the caller's own number where it is one."""
+        return Leaf("argument", self.numbers[id(x)]) if id(x) in self.numbers else self.leaf(x)
+
+    def array(self, x: ArrayRef, found: Any, taken: Taken = ()) -> Plan:
+        """A result that is the object `found`, with the elements of `x`."""
+        if isinstance(found, Either):
+            if not any(self.known(o) for o in objects(found)):
+                return self.array(x, x, taken)
+            first, second = (self.array(x, o, taken) for o in (found.then, found.orelse))
+            return Pick(self.add(found.condition), first, second)
+        for g, i in self.given:
+            if found is g:
+                return Leaf("argument", i)
+        key = id(x), taken
+        if key not in self.seen:
+            self.kept.append((x, found))
+            value = self.read_where(x, taken)
+            self.seen[key] = Leaf("array", self.add(value), x.storage.arg, id(x), x.read_only)
+        return replace(self.seen[key], identity=id(found))
+
+    def known(self, found: Any) -> bool:
+        """Whether an object is an argument, or another result too."""
+        return any(found is g for g, _ in self.given) or self.held[id(found)] > 1
+
+    def read_where(self, x: ArrayRef, taken: Taken) -> Value:
+        """The elements of an array on a path; on any other nothing that is looked at."""
+        r = self.r
+        sizes_known = all(r.entry_only(d) for d in deep_parameters(x.view))
+        if not taken or (x.storage.arg is not None and sizes_known):  # a view of what is there on any path
+            return r.read(x)
+        (condition, wanted), more = taken[0], taken[1:]
+
+        def side(k: int) -> list[Value]:
+            value = self.read_where(x, more) if k == wanted else r.nothing(x.element, x.shape, range(x.ndim), False)
+            return [*map(r.index, value.tensor_type.shape), value]
+
+        *sizes, value = r.either(condition, side)
+        value.type = r.tensor_type([r.symbol(size, "size", lo=0) for size in sizes], x.element)
+        return value
+
+    def scalar(self, x: Scalar) -> Plan:
+        if isinstance(x, PyInt):
+            if isinstance(e := self.r.facts.canon(x.expr), int):
+                return Leaf("const", value=e)
+            return Leaf("int", self.add(self.r.i64(e)))
+        if isinstance(x, PyFloat):
+            return Leaf("float", self.add(x.value))
+        if isinstance(x, PyComplex):
+            return Leaf("complex", self.add(x.value))
+        if isinstance(x, PyBool):
+            return Leaf("bool", self.add(x.value))
+        assert isinstance(x, NpScalar)
+        if x.python is not None and x.python.kind == EITHER:
+            check_one_type(self.r, x)
+        found = Leaf("numpy", self.add(x.value))
+        return found if x.python is None else Pick(self.add(x.python.flag), replace(found, kind=x.python.kind), found)
+
+
+def unchanged(now: Any, then: Any) -> bool:
+    """Whether an item of a container is what it was: the same object, or the same number."""
+    return now is then or (not isinstance(now, (tuple, list, dict, Record)) and same_value(now, then))
+
+
+def parts_in(x: Any) -> tuple[type, tuple[Any, ...] | None, tuple[Any, ...]]:
+    """A container's class, keys and items."""
+    if isinstance(x, Record):
+        return x.kind, tuple(x.known), tuple(x.known.values())
+    if isinstance(x, dict):
+        return dict, tuple(x), tuple(x.values())
+    return type(x), None, tuple(x)
+
+
+def build_results(
+    plan: Plan, raw: Sequence[Any], values: Sequence[Any], boxes: Sequence[Any] = (), writes: Sequence[Write] = ()
+) -> Any:
+    """What the function returns, from the compiled function's results (rule C1: types, identity, shared memory), with
+    the caller's containers brought up to date."""
+    if isinstance(plan, Leaf) and plan.kind == "const" and not writes:
+        return plan.value
+    building = _Building(raw, values, boxes)
+    result = building.build(plan)
+    if writes:
+        new = [[building.build(i) for i in w.items] for w in writes]
+        for write, items in zip(writes, new):
+            write_into(boxes[write.number], write, items)
+    return result
+
+
+def write_into(x: Any, write: Write, items: Sequence[Any]) -> None:
+    """Brings a container of the caller's up to date."""
+    if isinstance(x, list):
+        x[:] = items
+        return
+    assert write.keys is not None
+    if isinstance(x, dict):
+        if write.whole:
+            x.clear()
+        x.update(zip(write.keys, items))
+        return
+    for name, item in zip(write.keys, items):
+        object.__setattr__(x, name, item)
+
+
+_PYTHON: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "complex": complex, "bool": bool}
+
+
+class _Building:
+    """The objects of one call's results.
+
+    Not functions within a function: one that names itself is a cycle, which would keep the memory of arguments and
+    results from being freed, and used again, until the collector comes.
+    """
+
+    __slots__ = ("arrays", "boxes", "containers", "raw", "used", "values")
+
+    def __init__(self, raw: Sequence[Any], values: Sequence[Any], boxes: Sequence[Any]) -> None:
+        self.raw, self.values, self.boxes = list(raw), values, boxes
+        self.used: dict[int, int] = {id(v): -1 for v in values}
+        self.arrays: dict[int, Any] = {}
+        self.containers: dict[int, Any] = {}
+
+    def build(self, p: Any) -> Any:
+        if isinstance(p, Leaf):
+            return self._leaf(p)
+        if isinstance(p, Pick):
+            return self.build(p.then if self.raw[p.index] else p.orelse)
+        if id(p) not in self.containers:
+            self.containers[id(p)] = self._container(p)
+        return self.containers[id(p)]
+
+    def _container(self, p: Made) -> Any:
+        items = [self.build(i) for i in p.items]
+        if p.keys is None:
+            return items if p.kind is list else made_of(p.kind, items)
+        if p.kind is dict:
+            return dict(zip(p.keys, items))
+        made: Any = blank(p.kind)
+        for name, item in zip(p.keys, items):
+            object.__setattr__(made, name, item)
+        return made
+
+    def _leaf(self, x: Leaf) -> Any:
+        if x.kind == "const":
+            return x.value
+        if x.kind == "argument":
+            return self.values[x.index]
+        if x.kind == "box":
+            return self.boxes[x.index]
+        value = self.raw[x.index]
+        if x.kind == "array":
+            if x.identity not in self.arrays:
+                self.arrays[x.identity] = self._array(x, value)
+            return self.arrays[x.identity]
+        return _PYTHON[x.kind](value.real if x.kind != "complex" else value) if x.kind in _PYTHON else value
+
+    def _array(self, x: Leaf, value: Any) -> Any:
+        """The array, or a view of it where eager has another object on the same memory."""
+        if self.used.setdefault(id(value), x.identity) != x.identity:
+            value = self._becomes(x, value.view())
+        if x.read_only and value.flags.writeable:
+            value = self._becomes(x, value.view())
+            value.flags.writeable = False
+        return value
+
+    def _becomes(self, x: Leaf, value: Any) -> Any:
+        """`value` in the place of a result."""
+        self.raw[x.index] = value
+        self.used[id(value)] = x.identity
+        return value

@@ -1,0 +1,63 @@
+"""What names hold in a trace beside arrays and numbers: functions, bound methods, messages."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tracebuf.frontends.numpy.numbers.lattice import Env
+from tracebuf.frontends.numpy.record.values import ArrayRef
+from tracebuf.frontends.numpy.source.source import Source
+
+
+@dataclass(frozen=True)
+class Method:
+    """A bound method of a traced array, or of a number, whose results without axes are numbers."""
+
+    ref: ArrayRef
+    name: str
+    of_number: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class NestedFunction:
+    """A function or lambda defined inside a traced function; free names are looked up where it was defined."""
+
+    source: Source
+    name: str
+    lookup: Callable[[str], Any]
+    defaults: dict[str, Any]
+
+    def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Env:
+        """Parameters bound to arguments; TypeError as Python's."""
+        a = self.source.node.args
+        kind = inspect.Parameter
+        groups = (a.posonlyargs, kind.POSITIONAL_ONLY), (a.args, kind.POSITIONAL_OR_KEYWORD)
+        parameters = [kind(p.arg, k, default=self.defaults.get(p.arg, kind.empty)) for ps, k in groups for p in ps]
+        parameters += [kind(a.vararg.arg, kind.VAR_POSITIONAL)] if a.vararg else []
+        parameters += [
+            kind(p.arg, kind.KEYWORD_ONLY, default=self.defaults.get(p.arg, kind.empty)) for p in a.kwonlyargs
+        ]
+        parameters += [kind(a.kwarg.arg, kind.VAR_KEYWORD)] if a.kwarg else []
+        bound = inspect.Signature(parameters).bind(*args, **kwargs)
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
+
+@dataclass(frozen=True, eq=False)
+class Partial:
+    """functools.partial of a function and traced arguments."""
+
+    func: Any
+    args: tuple[Any, ...]
+    keywords: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """A message with numbers in it that only the run time knows: a {} for each of `values`."""
+
+    template: str
+    values: list[Any]

@@ -1,0 +1,217 @@
+"""Lists, dicts and objects while a function is traced: which object is which, and what happens to them on which path.
+
+A container is a Python list or dict, an object a `Record`. What is traced changes it in place; in a branch or a loop
+the contents before are kept in a journal of the region, so that the other branch sees them, and so that the contents
+can be joined and carried like what names hold (rules S8, S10, F2). What not: containers of unknown length or keys.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tracebuf.errors import TracebufError
+
+if TYPE_CHECKING:
+    from tracebuf.frontends.numpy.record.recorder import Frame, Recorder
+    from tracebuf.location import Location
+
+
+class Record:
+    """An object of the user's: its class and the attributes that were set. Of an object of the caller's (`actual`) also
+    the path by which it is found at each call, and in `base` the attributes that were read from it. Identity is the
+    Python object's."""
+
+    __slots__ = ("actual", "base", "fields", "kind", "path")
+
+    def __init__(self, kind: type, actual: Any = None, path: Any = None) -> None:
+        self.kind, self.actual, self.path = kind, actual, path
+        self.fields: dict[str, Any] = {}
+        self.base: dict[str, Any] = {}
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """The attributes as far as they are known."""
+        return {**self.base, **self.fields}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DictView:
+    """items(), keys() or values() of a dict."""
+
+    of: dict[Any, Any]
+    sort: str
+
+    def items(self) -> list[Any]:
+        """What it gives now."""
+        return list(getattr(self.of, self.sort)())
+
+
+class Changed(TracebufError):
+    """Not an error: a loop changes containers that it does not carry yet (those with these labels), and is to be traced
+    again."""
+
+    def __init__(self, labels: Iterable[Any]) -> None:
+        super().__init__("containers are changed in a loop")
+        self.labels = frozenset(labels)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Fixed:
+    """A container that stays the same object where others are joined and carried item by item."""
+
+    of: Any
+
+
+@dataclass(slots=True)
+class Known:
+    """A container that may be changed: the region it belongs to, what tells it from others when a loop is traced
+    again, where it was changed last."""
+
+    of: Any
+    home: Frame
+    label: Any
+    changed: Location | None = None
+
+
+def is_named_tuple(x: Any) -> bool:
+    return isinstance(x, tuple) and type(x) is not tuple and isinstance(getattr(type(x), "_fields", None), tuple)
+
+
+def blank(kind: type) -> Any:
+    """An object without attributes."""
+    return types.SimpleNamespace() if kind is types.SimpleNamespace else object.__new__(kind)
+
+
+def made_of(kind: type, items: Sequence[Any]) -> Any:
+    """A tuple, named tuple or list of these items."""
+    made: Any = tuple.__new__(kind, items) if issubclass(kind, tuple) else list(items)
+    return made
+
+
+def items_of(x: Any) -> list[Any]:
+    """The items of a container, in order."""
+    return list(x.known.values() if isinstance(x, Record) else x.values() if isinstance(x, dict) else x)
+
+
+def with_items(like: Any, items: Iterable[Any]) -> Any:
+    """A container of the same kind and keys with other items."""
+    if isinstance(like, Record):
+        made = Record(like.kind)
+        made.fields.update(zip(like.fields, items))
+        return made
+    return dict(zip(like, items)) if isinstance(like, dict) else made_of(type(like), list(items))
+
+
+def contents(x: Any) -> Any:
+    """What a container holds now: a tuple for a list, else a dict."""
+    return tuple(x) if isinstance(x, list) else dict(x.fields if isinstance(x, Record) else x)
+
+
+def is_of_class(x: Any, name: Any) -> bool:
+    """Whether an attribute that was set had been its class's till then: now the object has its own."""
+    own = getattr(x.actual, "__dict__", None) if isinstance(x, Record) else None
+    return own is not None and name not in own
+
+
+def fill(x: Any, held: Any) -> None:
+    """Makes a container hold this, and nothing else."""
+    if isinstance(x, list):
+        x[:] = held
+        return
+    inside = x.fields if isinstance(x, Record) else x
+    inside.clear()
+    inside.update(held)
+
+
+class Heap:
+    """The containers of one trace."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, Known] = {}
+        self.numbers: dict[int, tuple[Any, int]] = {}
+        self.originals: list[tuple[Any, Any]] = []
+        self.journals: dict[Frame, dict[int, tuple[Any, Any]]] = {}
+        self.fixed: dict[int, Fixed] = {}
+        self.stand_ins: dict[int, tuple[Any, Any]] = {}
+        self.merged: dict[int, Any] = {}
+        """Containers that another may stand for from now on: they may not be changed any more."""
+        self.joins = 0
+        self.read: Callable[[Record, str], Any] = lambda x, name: x.known.get(name, self)
+        """An attribute of the caller's object as it is at the start; the heap itself where there is none."""
+
+    # -- which is which
+    def given(self, x: Any, number: int) -> None:
+        """Notes a container of the caller's."""
+        self.numbers[id(x)] = x, number
+
+    def begin(self, frame: Frame) -> None:
+        """What the caller's containers hold before anything is traced."""
+        for x, number in self.numbers.values():
+            if not isinstance(x, tuple):
+                self.known[id(x)] = Known(x, frame, ("argument", number))
+                self.originals.append((x, contents(x)))
+
+    def number(self, x: Any) -> int | None:
+        """Which of the caller's containers it is."""
+        found = self.numbers.get(id(x))
+        return found[1] if found is not None and found[0] is x else None
+
+    def own(self, x: Any, r: Recorder) -> Any:
+        """Notes a container that was made here."""
+        self.known[id(x)] = Known(x, r.frame, r.loc)
+        return x
+
+    def find(self, x: Any) -> Known | None:
+        found = self.known.get(id(x))
+        return found if found is not None and found.of is x else None
+
+    def outlives(self, x: Any, r: Recorder) -> bool:
+        """Whether a container belongs to the region being recorded, or one around it."""
+        known = self.find(x)
+        return known is not None and any(known.home is f for f in r.frames())
+
+    def merge(self, x: Any, r: Recorder) -> None:
+        """Notes that a container that was made by now is copied where paths meet: it and what it holds."""
+        if self.outlives(x, r):
+            self.merged[id(x)] = x
+        for item in items_of(x) if isinstance(x, (tuple, list, dict, Record)) else ():
+            self.merge(item, r)
+
+    def fix(self, x: Any) -> Fixed:
+        """The one leaf that stands for a container."""
+        found = self.fixed.get(id(x))
+        if found is None or found.of is not x:
+            found = self.fixed[id(x)] = Fixed(x)
+        return found
+
+    # -- changes
+    def may_change(self, x: Any, r: Recorder) -> bool:
+        """Whether a container may be changed here; notes that it is."""
+        known = self.find(x)
+        stands_for = self.stand_ins.get(id(x))
+        if stands_for is not None and stands_for[0] is x:
+            raise Changed([stands_for[1]])
+        if known is None or self.merged.get(id(x)) is x or not self.outlives(x, r):
+            return False
+        known.changed = r.loc
+        if known.home is not r.frame:
+            self.journals.setdefault(r.frame, {}).setdefault(id(x), (x, contents(x)))
+        return True
+
+    def leave(self, frame: Frame) -> list[tuple[Any, Any]]:
+        """The containers that a region has changed, and what they hold at its end; they get back what they held."""
+        found = []
+        for x, before in self.journals.pop(frame, {}).values():
+            found.append((x, contents(x)))
+            fill(x, before)
+        return found
+
+    def labelled(self, labels: Iterable[Any], r: Recorder) -> Iterator[Any]:
+        """The containers with these labels that regions around the present one have."""
+        wanted, around = frozenset(labels), list(r.frames())
+        for known in list(self.known.values()):
+            if known.label in wanted and any(known.home is f for f in around):
+                yield known.of

@@ -1,0 +1,89 @@
+"""What to write instead of what cannot be traced: the second half of every refusal, in one place, by what was met.
+
+Callees are known by the name the user reads (`numpy.sort`, `print`); what is not listed gets a general answer.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from tracebuf.frontends.numpy.record.heap import Record
+
+_PLAIN = "use a plain function, and return a tuple or an array"
+STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
+    ast.Try: ("`try` around what may raise at run time", "test for it with an if, or put the try around the call"),
+    ast.With: ("`with`", "enter the context around the call"),
+    ast.Delete: ("`del` of anything but a name or an item of a list or dict", "leave it out"),
+    ast.Global: ("`global` of a name that is bound", "return the value, and bind it outside"),
+    ast.Nonlocal: ("`nonlocal` of a name that is bound", "return the value"),
+    ast.ClassDef: ("a class definition", "define it outside the function, and pass numbers and arrays in"),
+    ast.Match: ("`match`", "use if and elif"),
+    ast.AsyncFunctionDef: ("an async function", _PLAIN),
+}
+EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
+    ast.SetComp: ("a set comprehension", "use a list comprehension"),
+    ast.Set: ("a set", "use a tuple"),
+    ast.Yield: ("`yield`", _PLAIN),
+    ast.YieldFrom: ("`yield from`", _PLAIN),
+}
+OUTSIDE = "compute it outside and pass the result in, or call it by tracebuf.host_call"
+_ITERABLE = "iterate over range(...), an array, a tuple or a list"
+_RANDOM = "tracebuf.host_call(draw, n, result_shape=n), where draw(n) draws them, or pass the numbers in"
+_TIME = "tracebuf.host_call(time.perf_counter, result_shape=()), or read the clock outside"
+_FILES = "tracebuf.host_call(f, a), where f reads or writes the file"
+CALLS = {
+    "print": "tracebuf.host_call(print, ...): a traced body is run once, not at each call",
+    **dict.fromkeys(("open", "input", "numpy.load", "numpy.save", "numpy.savetxt", "numpy.loadtxt"), _FILES),
+    "enumerate": _ITERABLE,
+    "zip": _ITERABLE,
+    "reversed": _ITERABLE,
+    "map": _ITERABLE,
+    "filter": _ITERABLE,
+    "iter": _ITERABLE,
+    "sorted": "np.sort(np.array(items))",
+}
+MODULES = {"random": _RANDOM, "numpy.random": _RANDOM, "time": _TIME}
+ATTRIBUTES = {"tolist": "return the array, and convert it outside"}
+CONTAINS = "np.any(a == x) for an array, x == y or x == z for numbers"
+ATTRIBUTE_SET = ("an attribute is set in a traced function", "return the value, and set it outside")
+OF_ARRAYS = "use operators, slices, np.* functions, or a loop over the elements"
+
+
+_NAMES = {
+    "Range": "range", "Items": "result of enumerate, zip or reversed", "Once": "iterator", "NestedFunction": "function",
+    "Flat": "flat iterator", "Partial": "partial", "Text": "str", "Method": "method", "BoxMethod": "method",
+    "BoundMethod": "method", "DictView": "view of a dict",
+}  # fmt: skip
+
+
+def name_of(x: object) -> str:
+    """The name of a value's type, as the user knows it."""
+    kind = x.kind if isinstance(x, Record) else type(x)
+    return _NAMES.get(kind.__name__, kind.__name__)
+
+
+def statement(node: ast.stmt) -> tuple[str, str]:
+    """Reason and rewrite for a kind of statement."""
+    what, instead = STATEMENTS.get(type(node), (f"`{type(node).__name__.lower()}`", "keep to plain statements"))
+    return f"{what} is not supported in a traced function", instead
+
+
+def expression(node: ast.expr) -> tuple[str, str]:
+    """Reason and rewrite for a kind of expression."""
+    what, instead = EXPRESSIONS.get(type(node), (type(node).__name__, "use names, operators, calls and indexing"))
+    return f"{what} is not supported in a traced function", instead
+
+
+def call(where: str) -> str:
+    """What to write in the place of a call."""
+    return CALLS.get(where) or MODULES.get(where.rpartition(".")[0]) or OUTSIDE
+
+
+def of_object(kind: type) -> str:
+    """What to write for an attribute of an object from outside."""
+    return _RANDOM if kind.__module__.startswith("numpy.random") else "pass the value as an argument"
+
+
+def attribute(name: str) -> str:
+    """What to write for an attribute or method of an array."""
+    return ATTRIBUTES.get(name, OF_ARRAYS)

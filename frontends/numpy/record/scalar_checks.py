@@ -1,0 +1,117 @@
+"""Conditions on scalars while recording: small pieces of which the front end's checks are made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import reduce, wraps
+from typing import Any
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import NpScalar, PyBool
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.types import F64, I1
+from tracebuf.location import Location
+from tracebuf.ops.control import scf
+from tracebuf.ops.scalars import arith
+
+FLAGS = frozenset((
+    "keepdims", "endpoint", "retstep", "sparse", "copy", "rowvar", "bias", "equal_nan", "returned", "right", "invert",
+    "full_matrices", "compute_uv", "hermitian", "return_index", "return_inverse", "return_counts", "density", "upper",
+    "assume_unique", "subok", "unbiased", "include_initial", "optimize",
+))  # fmt: skip
+"""Named arguments of NumPy's functions that are True or False, and decide what is done."""
+
+
+def static_flags(r: Recorder, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Named arguments with their flags known: a guard decides what an argument of the caller's is."""
+    decided = {
+        k: known
+        for k, x in kwargs.items()
+        if k in FLAGS and isinstance(x, PyBool) and x.nonneg is not None
+        if (known := r.ask_nonneg(x.nonneg)) is not None
+    }
+    return {**kwargs, **decided} if decided else kwargs
+
+
+def two_origins(loc: Location) -> UnsupportedError:
+    """A number of which only the run time knows whether it is Python's."""
+    reason = "this number is Python's or NumPy's, depending on the path; here it makes a difference"
+    return UnsupportedError(reason, location=loc, instead="give it one type on all paths, for example np.float64(0)")
+
+
+def as_reached(handler: Callable[..., Any]) -> Callable[..., Any]:
+    """What Python or NumPy raises for the operands of `handler(r, ...)` is raised where and when this is reached (rule
+    F3): an untaken branch raises nothing, an earlier error wins."""
+
+    @wraps(handler)
+    def run(r: Recorder, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return handler(r, *args, **kwargs)
+        except (TypeError, ValueError, ArithmeticError, IndexError) as error:
+            if getattr(error, "__notes__", None):
+                raise
+            operands = [x for a in args for x in (a if isinstance(a, (tuple, list)) else (a,))]
+            if any(isinstance(x, NpScalar) and x.maybe_python for x in operands):
+                raise two_origins(r.loc) from error
+            r.fail(error)
+
+    return run
+
+
+def compare_floats(r: Recorder, predicate: str, a: Value, b: Value | float) -> Value:
+    """a OP b on f64; predicate: oeq, une, olt, ole, ogt, oge, uno."""
+    other = b if isinstance(b, Value) else r.constant(b, F64)
+    return r.add(arith.CmpF.of(predicate, a, other, r.loc)).result
+
+
+def is_nan(r: Recorder, x: Value) -> Value:
+    return compare_floats(r, "uno", x, x)
+
+
+def is_number(r: Recorder, x: Value) -> Value:
+    """Not NaN."""
+    return compare_floats(r, "oeq", x, x)
+
+
+def is_infinite(r: Recorder, x: Value) -> Value:
+    return compare_floats(r, "oeq", r.add(arith.AbsF.of(x, r.loc)).result, math.inf)
+
+
+def is_finite(r: Recorder, x: Value) -> Value:
+    return compare_floats(r, "olt", r.add(arith.AbsF.of(x, r.loc)).result, math.inf)
+
+
+def inverse(r: Recorder, condition: Value) -> Value:
+    return r.add(arith.XorI.of(condition, r.constant(True, I1), r.loc)).result
+
+
+def either(r: Recorder, *conditions: Value) -> Value:
+    return reduce(lambda a, b: r.add(arith.OrI.of(a, b, r.loc)).result, conditions)
+
+
+def both(r: Recorder, *conditions: Value) -> Value:
+    return reduce(lambda a, b: r.add(arith.AndI.of(a, b, r.loc)).result, conditions)
+
+
+def require_nonzero(r: Recorder, value: Value, message: str) -> None:
+    """ZeroDivisionError where a Python divisor is 0."""
+    op = value.defining_op
+    if isinstance(op, arith.Constant):
+        if op.attrs["value"] == 0:
+            r.fail("ZeroDivisionError", message)
+        return
+    r.check(compare_floats(r, "une", value, 0.0), "ZeroDivisionError", message)
+
+
+def choose(r: Recorder, condition: Value, *arms: Callable[[], Value]) -> Value:
+    """The scalar of the first arm if the condition holds, else that of the second; only one is computed."""
+    outer, blocks = r.frame, []
+    for arm in arms:
+        frame = r.push("branch", Block())
+        result = arm()
+        frame.block.append(scf.Yield.of([result], r.loc))
+        blocks.append(frame.block)
+        r.frame = outer
+    return r.add(scf.If.of(condition, [result.type], blocks[0], blocks[1], r.loc)).result

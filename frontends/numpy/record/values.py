@@ -1,0 +1,493 @@
+"""What names hold while a function is traced: storages and references to them, and traced scalars.
+
+An array is a `Storage` (identity and, in the recorder, a current SSA value); a name holds an `ArrayRef`, one object per
+Python array object: a storage and an affine `View` of it whose parameters are fixed (rules S1, S2). Scalars know
+whether
+they are Python's (weak) or NumPy's (strong), see NEP 50.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim, add, floordiv, mul, product, sub
+from tracebuf.ir.types import ScalarType, row_major, strides_in_order
+from tracebuf.ops.memory.memref import recast_shape
+
+
+class Storage:
+    """One array's memory: element type, shape, axes outermost first; `arg` is the argument's index if it is the
+    caller's.
+
+    `writable` is False for a read-only argument (rule B2); `repeated` are an argument's axes of stride 0; `stored`
+    becomes True with the first store.
+    """
+
+    __slots__ = ("_strides", "arg", "element", "name", "order", "repeated", "shape", "stored", "writable")
+
+    def __init__(
+        self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], arg: int | None = None, name: str = ""
+    ) -> None:
+        self.element, self.shape, self.order, self.arg, self.name = element, tuple(shape), tuple(order), arg, name
+        self.writable, self.stored = True, False
+        self.repeated: tuple[int, ...] = ()
+        self._strides: tuple[Dim, ...] | None = None
+
+    @property
+    def strides(self) -> tuple[Dim, ...]:
+        """In elements: those of a dense array, if nothing else was said."""
+        return strides_in_order(self.shape, self.order) if self._strides is None else self._strides
+
+    @strides.setter
+    def strides(self, strides: tuple[Dim, ...]) -> None:
+        self._strides = strides
+
+
+Groups = tuple[tuple[int, ...], ...]
+"""Axes, in groups that follow one another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Regrouping:
+    """The elements of a view in C order under another shape (rule S5): an array that an affine view can be of.
+
+    `old` and `new` are groups of the view's axes and of the shape's, group k of one becoming group k of the other; a
+    group's axes run on in memory. Equal groups of single axes change nothing.
+    """
+
+    view: View
+    shape: tuple[Dim, ...]
+    old: Groups
+    new: Groups
+
+    @property
+    def merged(self) -> list[Dim]:
+        """The elements in each group."""
+        return [product(self.view.sizes[axis] for axis in group) for group in self.old]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagonal:
+    """The diagonal of two axes, of equal size, of a view; it is the last axis. Read only."""
+
+    view: View
+    axes: tuple[int, int]
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        sizes = self.view.sizes
+        return (*(n for k, n in enumerate(sizes) if k not in self.axes), sizes[self.axes[0]])
+
+
+@dataclass(frozen=True, slots=True)
+class Recast:
+    """The memory of a view as elements of another type (`tracebuf.recast`): of complex numbers pairs of floats."""
+
+    view: View
+    element: ScalarType
+    shape: tuple[Dim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The runs of `size` elements along an axis of a view, along a new last axis. Read only."""
+
+    view: View
+    axis: int
+    size: Dim
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        sizes = list(self.view.sizes)
+        sizes[self.axis] = add(sub(sizes[self.axis], self.size), 1)
+        return (*sizes, self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Offset and stride per base dimension; per view dimension its base dimension (None: a new axis) and size.
+
+    The base is the storage, or what `over` makes of another view.
+    """
+
+    offsets: tuple[Dim, ...]
+    strides: tuple[Dim, ...]
+    dims: tuple[int | None, ...]
+    sizes: tuple[Dim, ...]
+    over: Over | None = None
+
+    def is_whole(self, shape: tuple[Dim, ...]) -> bool:
+        """Whether it is all of its base, of that shape."""
+        n = len(shape)
+        return (
+            self.dims == tuple(range(n))
+            and self.sizes == shape
+            and self.offsets == (0,) * n
+            and self.strides == (1,) * n
+        )
+
+    def transpose(self, axes: Sequence[int]) -> View:
+        """The axes in another order; those of size 1 keep theirs among themselves, which changes no element's place."""
+        ones = [k for k, a in enumerate(axes) if self.sizes[a] == 1 and self.dims[a] is not None]
+        order = list(axes)
+        for k, a in zip(ones, sorted(axes[k] for k in ones)):
+            order[k] = a
+        return replace(self, dims=tuple(self.dims[a] for a in order), sizes=tuple(self.sizes[a] for a in axes))
+
+    def narrow(self, axis: int, start: Dim, step: Dim, size: Dim) -> View:
+        """The view dimension `axis` restricted to start, start + step ... (size of them; step 0 repeats one)."""
+        d = self.dims[axis]
+        if d is None:
+            return self if size == 1 else self.rebased().narrow(axis, start, step, size)
+        sizes = (*self.sizes[:axis], size, *self.sizes[axis + 1 :])
+        offsets = (*self.offsets[:d], add(self.offsets[d], mul(self.strides[d], start)), *self.offsets[d + 1 :])
+        strides = (*self.strides[:d], mul(self.strides[d], step), *self.strides[d + 1 :])
+        return replace(self, offsets=offsets, strides=strides, sizes=sizes)
+
+    def drop(self, axis: int) -> View:
+        """The view without dimension `axis` (its size is 1)."""
+        d = self.dims[axis]
+        strides = self.strides if d is None else (*self.strides[:d], 1, *self.strides[d + 1 :])
+        dims, sizes = ((*x[:axis], *x[axis + 1 :]) for x in (self.dims, self.sizes))
+        return replace(self, strides=strides, dims=dims, sizes=sizes)
+
+    def new_axis(self, axis: int) -> View:
+        return replace(
+            self, dims=(*self.dims[:axis], None, *self.dims[axis:]), sizes=(*self.sizes[:axis], 1, *self.sizes[axis:])
+        )
+
+    def rebased(self) -> View:
+        """The same view, as a whole of which parts are taken: its new axes are as good as any other."""
+        single = tuple((axis,) for axis in range(len(self.sizes)))
+        return self.regrouped(self.sizes, single, single)
+
+    def regrouped(self, shape: tuple[Dim, ...], old: Groups, new: Groups) -> View:
+        """The elements under another shape."""
+        return whole(shape, Regrouping(self, shape, old, new))
+
+    def diagonal(self, axes: tuple[int, int]) -> View:
+        """The diagonal of two axes of equal size, as the last axis."""
+        over = Diagonal(self, axes)
+        return whole(over.shape, over)
+
+    def windows(self, axis: int, size: Dim) -> View:
+        """The runs of so many elements along an axis, as a new last axis."""
+        over = Windows(self, axis, size)
+        return whole(over.shape, over)
+
+    def recast(self, source: ScalarType, element: ScalarType) -> View:
+        """The same memory as elements of another type."""
+        shape = recast_shape(self.sizes, source, element)
+        return whole(shape, Recast(self, element, shape))
+
+    def element(self, storage: Storage) -> ScalarType:
+        """The type of its elements."""
+        if self.over is None:
+            return storage.element
+        return self.over.element if isinstance(self.over, Recast) else self.over.view.element(storage)
+
+    def place(self, axis: int, storage: Storage) -> tuple[int, ...] | None:
+        """How far out the axis lies in memory, comparable within a view (least is outermost); None where its stride
+        does not matter or is 0 (size 1, new axis, repeated)."""
+        d = self.dims[axis]
+        if d is None or self.sizes[axis] == 1 or self.strides[d] == 0:
+            return None
+        over = self.over
+        if over is None:
+            return None if d in storage.repeated else (storage.order.index(d),)
+        if isinstance(over, Diagonal):
+            kept = [k for k in range(len(over.view.sizes)) if k not in over.axes]
+            found = [over.view.place(a, storage) for a in (over.axes if d == len(kept) else kept[d : d + 1])]
+            return min((p for p in found if p is not None), default=None)
+        if isinstance(over, Recast):  # the axis of pairs is the innermost
+            return over.view.place(d, storage) if d < len(over.view.sizes) else (len(storage.shape),)
+        if isinstance(over, Windows):
+            return over.view.place(d if d < len(over.view.sizes) else over.axis, storage)
+        k = next(k for k, group in enumerate(over.new) if d in group)
+        outer = over.view.place(over.old[k][0], storage)
+        return None if outer is None else (*outer, over.new[k].index(d))
+
+    def memory_strides(self, storage: Storage) -> tuple[Dim, ...]:
+        """The strides in memory, in elements; that of a new axis is 0."""
+        base = storage.strides if self.over is None else regrouped_strides(self.over, storage)
+        return tuple(0 if d is None else mul(base[d], self.strides[d]) for d in self.dims)
+
+
+Over = Regrouping | Diagonal | Recast | Windows
+"""What a view may be of but a storage."""
+
+
+def regrouped_strides(over: Over, storage: Storage) -> tuple[Dim, ...]:
+    """The strides in memory of what an affine view is of."""
+    inner = over.view.memory_strides(storage)
+    if isinstance(over, Diagonal):
+        a, b = over.axes
+        return (*(s for k, s in enumerate(inner) if k not in over.axes), add(inner[a], inner[b]))
+    if isinstance(over, Windows):
+        return (*inner, inner[over.axis])
+    if isinstance(over, Recast):
+        if len(over.shape) > len(inner):
+            return (*(mul(s, 2) for s in inner), 1)
+        return inner if len(over.shape) == len(inner) else tuple(floordiv(s, 2) for s in inner[:-1])
+    strides: list[Dim] = []
+    for old, new in zip(over.old, over.new, strict=True):
+        strides += [mul(inner[old[-1]], n) for n in row_major([over.shape[a] for a in new])]
+    return tuple(strides)
+
+
+def whole(shape: tuple[Dim, ...], over: Over | None = None) -> View:
+    """The view that is all of a storage, or of what `over` makes of another view."""
+    n = len(shape)
+    return View((0,) * n, (1,) * n, tuple(range(n)), shape, over)
+
+
+def in_turn(steps: Sequence[Callable[[View], View]]) -> Callable[[View], View]:
+    """One step that does several, one after the other."""
+    return lambda view: reduce(lambda made, step: step(made), steps, view)
+
+
+class ArrayRef:
+    """A reference: what a name bound to an array holds. Identity is the Python object's identity; `origin`, where it is
+    given, says which object it is instead (see `identity`)."""
+
+    __slots__ = ("origin", "read_only", "storage", "view")
+
+    def __init__(self, storage: Storage, view: View | None = None, read_only: bool = False) -> None:
+        self.storage, self.view = storage, view if view is not None else whole(storage.shape)
+        self.read_only = read_only
+        self.origin: object = None
+
+    def derive(self, step: Callable[[View], View], read_only: bool = False) -> ArrayRef:
+        """Another array object: a view of this one. `step` looks at nothing but the view it is given."""
+        return ArrayRef(self.storage, step(self.view), self.read_only or read_only)
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        return self.view.sizes
+
+    @property
+    def ndim(self) -> int:
+        return len(self.view.dims)
+
+    @property
+    def element(self) -> ScalarType:
+        return self.view.element(self.storage)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.element.dtype
+
+    @property
+    def is_whole(self) -> bool:
+        return self.view.over is None and self.view.is_whole(self.storage.shape)
+
+    @property
+    def strides(self) -> tuple[Dim, ...]:
+        """In elements."""
+        return self.view.memory_strides(self.storage)
+
+    def same(self, other: ArrayRef) -> bool:
+        if self is other or isinstance(other, GuardedRef):
+            return self is other
+        alike = self.storage is other.storage and self.view == other.view
+        return alike and self.read_only == other.read_only
+
+    def stride_rank(self, axis: int) -> tuple[int, ...] | None:
+        """How far out the axis lies in memory (see View.place)."""
+        return self.view.place(axis, self.storage)
+
+    def is_repeated(self, axis: int) -> bool:
+        """Whether the axis is longer than 1 and of stride 0."""
+        return self.view.sizes[axis] != 1 and self.strides[axis] == 0
+
+
+class GuardedRef(ArrayRef):
+    """`condition ? arms[0] : arms[1]`: a name that holds one array or another, depending on the path (rule S8).
+
+    The arms have one element type and one order of axes; `sizes` is their shape. Reads and stores through it are an
+    `scf.if` with the access in each branch. `leaving`: the arm of a path that has left the loop, if one has.
+    """
+
+    __slots__ = ("arms", "condition", "leaving", "sizes")
+
+    def __init__(
+        self, condition: Value, arms: tuple[ArrayRef, ArrayRef], sizes: Sequence[Dim], leaving: int | None = None
+    ) -> None:
+        self.condition, self.arms, self.sizes, self.leaving = condition, arms, tuple(sizes), leaving
+        self.read_only = arms[0].read_only or arms[1].read_only
+        self.origin = None
+
+    def derive(self, step: Callable[[View], View], read_only: bool = False) -> ArrayRef:
+        first, second = (arm.derive(step, read_only) for arm in self.arms)
+        return GuardedRef(self.condition, (first, second), step(whole(self.sizes)).sizes, self.leaving)
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        return self.sizes
+
+    @property
+    def ndim(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def element(self) -> ScalarType:
+        return self.arms[0].element
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.element.dtype
+
+    @property
+    def is_whole(self) -> bool:
+        return False
+
+    @property
+    def strides(self) -> tuple[Dim, ...]:
+        first, second = (arm.strides for arm in self.arms)
+        if first != second:
+            raise UnsupportedError(
+                "this array's strides depend on the path taken", instead="make a copy on both paths: b = a.copy()"
+            )
+        return first
+
+    def is_repeated(self, axis: int) -> bool:
+        return any(arm.is_repeated(axis) for arm in self.arms)
+
+    def same(self, other: ArrayRef) -> bool:
+        if self is other:
+            return True
+        alike = isinstance(other, GuardedRef) and self.condition is other.condition
+        return alike and all(a.same(b) for a, b in zip(self.arms, other.arms))  # type: ignore[attr-defined]
+
+    def stride_rank(self, axis: int) -> tuple[int, ...] | None:
+        return self.arms[0].stride_rank(axis)
+
+
+def storages_of(ref: ArrayRef) -> list[Storage]:
+    """The storages a reference may be to."""
+    if isinstance(ref, GuardedRef):
+        return [s for arm in ref.arms for s in storages_of(arm)]
+    return [ref.storage]
+
+
+class Scalar:
+    """A traced scalar."""
+
+    __slots__ = ()
+
+
+class PyInt(Scalar):
+    """A Python int known as an expression over sizes, integer arguments and loop variables."""
+
+    __slots__ = ("expr",)
+
+    def __init__(self, expr: Dim) -> None:
+        self.expr = expr
+
+
+class PyFloat(Scalar):
+    """A Python float: an f64 value, weak."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+class PyComplex(Scalar):
+    """A Python complex number: a complex128 value, weak."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+class PyBool(Scalar):
+    """A Python bool: an i1 value. `nonneg`, where known, is an expression that is >= 0 exactly if it is True."""
+
+    __slots__ = ("nonneg", "value")
+
+    def __init__(self, value: Value, nonneg: Dim | None = None) -> None:
+        self.value, self.nonneg = value, nonneg
+
+
+EITHER = "int or float"
+
+
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """Where `flag` (an i1) is True, eager has a Python number here, of type `kind` (int, float, complex, bool or
+    EITHER)."""
+
+    flag: Value
+    kind: str
+
+
+class NpScalar(Scalar):
+    """A NumPy scalar (np.float64 ...): strong. `python`: on some paths eager has a Python number here (a loop does not
+    run, or max picks it), so it may only be used where both agree."""
+
+    __slots__ = ("element", "python", "value")
+
+    def __init__(self, value: Value, element: ScalarType, python: Unsure | None = None) -> None:
+        self.value, self.element, self.python = value, element, python
+
+    @property
+    def maybe_python(self) -> bool:
+        return self.python is not None
+
+
+Traced = ArrayRef | Scalar
+
+
+def is_traced(value: object) -> bool:
+    return isinstance(value, (ArrayRef, Scalar))
+
+
+NUMBERS = (bool, int, float, complex, np.generic)
+"""Numbers of the program's own, known while tracing."""
+
+
+def stand_in(x: Scalar) -> bool | int | float | complex | np.generic:
+    """A number of the type that a traced scalar has in Python."""
+    if isinstance(x, NpScalar):
+        zero: np.generic = x.element.dtype.type(0)
+        return zero
+    if isinstance(x, PyComplex):
+        return 0j
+    return 0 if isinstance(x, PyInt) else 0.0 if isinstance(x, PyFloat) else False
+
+
+def axis_order(operands: Sequence[tuple[ArrayRef, Sequence[int | None]]], ndim: int) -> tuple[int, ...]:
+    """The axes of a fresh result, outermost first (rule S6: K-order, as nditer's npyiter_find_best_axis_ordering
+    sorts them).
+
+    Each operand comes with the operand axis at each result axis (None: broadcast there).
+    """
+    ranks = [[None if a is None else ref.stride_rank(a) for a in axes] for ref, axes in operands]
+    perm: list[int] = []  # innermost first
+    for axis in reversed(range(ndim)):
+        place = len(perm)
+        for i in reversed(range(len(perm))):
+            ambiguous, swap = True, False
+            for rank in ranks:
+                r0, r1 = rank[axis], rank[perm[i]]
+                if r0 is not None and r1 is not None:
+                    if r1 >= r0:  # the other lies further in: the C order stands
+                        swap = False
+                    elif ambiguous:
+                        swap = True
+                    ambiguous = False
+            if not ambiguous:
+                if not swap:
+                    break
+                place = i
+        perm.insert(place, axis)
+    return tuple(reversed(perm))

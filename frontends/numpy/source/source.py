@@ -1,0 +1,90 @@
+"""A function's syntax tree, found in its file by name and line: the whole file is parsed once."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import types
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tracebuf.frontends.numpy.source import liveness
+from tracebuf.frontends.numpy.source.matching import without_match
+from tracebuf.location import Location
+
+Definition = ast.FunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True)
+class Source:
+    """A function's syntax tree (lines and columns are the file's), its file, what is live where, and its local
+    names."""
+
+    node: Definition
+    file: str
+    live: liveness.Liveness
+    locals: frozenset[str]
+
+
+@lru_cache(maxsize=512)
+def read_source(code: types.CodeType, file: str, line: int) -> Source | None:
+    """A function's source, once per code object and place (equal code objects may stand in different files); None where
+    it is not there (any more), or two functions may be meant."""
+    linecache.checkcache(file)
+    text = "".join(linecache.getlines(file))
+    if not text or file in ("<string>", "<stdin>"):  # a name that many texts share
+        return None
+    found = [n for n in definitions(text).get(line, ()) if matches(n, code)]
+    return make_source(found[0], file) if len(found) == 1 else None
+
+
+def heading(function: types.FunctionType) -> Location:
+    """Where a function begins: its line with `def`, below its decorators."""
+    code, name = function.__code__, function.__name__
+    source = read_source(code, code.co_filename, code.co_firstlineno)
+    if source is None:
+        return Location(code.co_filename, code.co_firstlineno, function=name)
+    node = source.node
+    end = node.end_col_offset if node.end_lineno == node.lineno else None
+    return Location(code.co_filename, node.lineno, node.col_offset, end or 10**6, name)
+
+
+@lru_cache(maxsize=64)
+def definitions(text: str) -> dict[int, list[Definition]]:
+    """The functions and lambdas of a file by first line (decorators count, as they do in code objects)."""
+    try:
+        tree = without_match(ast.parse(text))
+    except SyntaxError:
+        return {}
+    found: dict[int, list[Definition]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            found.setdefault(first, []).append(node)
+        elif isinstance(node, ast.Lambda):
+            found.setdefault(node.lineno, []).append(node)
+    return found
+
+
+def matches(node: Definition, code: types.CodeType) -> bool:
+    """Whether a definition can be what the code object was made from: its name, its parameters, every name it uses."""
+    if getattr(node, "name", "<lambda>") != code.co_name:
+        return False
+    count = code.co_argcount + code.co_kwonlyargcount
+    parameters = [a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]]
+    used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {
+        n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)
+    }
+    plain = {n for n in code.co_names if n.isidentifier() and not n.startswith(("@", "_"))}
+    if any(isinstance(n, ast.Assert) for n in ast.walk(node)):
+        plain.discard("AssertionError")  # pytest spells assertions out
+    imported = any(isinstance(n, (ast.Import, ast.ImportFrom)) for n in ast.walk(node))
+    return parameters == list(code.co_varnames[:count]) and (imported or plain <= used)
+
+
+def make_source(node: Definition, file: str) -> Source:
+    """The source of a definition met while tracing."""
+    rest = [a for a in (node.args.vararg, node.args.kwarg) if a is not None]
+    names = {a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, *rest]}
+    body = node.body if isinstance(node, ast.FunctionDef) else []
+    return Source(node, file, liveness.analyse(node), frozenset(names) | frozenset(liveness.stored(body)))

@@ -1,0 +1,158 @@
+"""`strategy="optimal"`: the decisions of least cost under the cost model, by branch and bound, with a certificate.
+
+Decisions are legal if no *core* is in place as a whole: operands that cannot all be. One-Shot itself, told what to put
+in place, meets a conflict, and the operands that lead to it are a core. Each branch puts one operand of a core out of
+place and commits those before it to be in place. What goes out of place costs at least what it costs by itself, and of
+cores without a common operand each costs its cheapest one; where that is not below the best found, the branch ends.
+More in place is cheaper, but not where a loop could hand on a new buffer and must copy the old: there both are tried.
+Values that can share no buffer are solved apart. MLIR has no counterpart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tracebuf.analysis.cost.certificate import CLOSE, Certificate, Node, Search, conflicts_alone
+from tracebuf.analysis.cost.cost import CostModel
+from tracebuf.analysis.cost.problem import Assigned, Problem, Uses, components
+from tracebuf.analysis.cost.several_orders import ORDERS
+from tracebuf.analysis.one_shot.base import Conflict
+from tracebuf.analysis.one_shot.one_shot import OneShot, ordered, undecided
+from tracebuf.ir.core import Func
+from tracebuf.ops.control import scf
+from tracebuf.options import IMPROVEMENTS, Improvement
+
+NODES = 4_000
+"""The most branches that are looked at, for the whole function; then the best so far is taken, not proved."""
+
+
+class Optimal(OneShot):
+    """Decisions with their certificate."""
+
+    __slots__ = ("certificate",)
+    certificate: Certificate
+
+
+def optimal(
+    func: Func, improvements: frozenset[Improvement] = IMPROVEMENTS, *, nodes: int = NODES, start: OneShot | None = None
+) -> Optimal:
+    """The cheapest decisions, if they are found within so many nodes; else the best found (`certificate.proved`).
+
+    Where loops may rotate buffers, their results are taken to share them from the start (rule S9), which may cost more
+    than it saves; so the search is done without that as well.
+    """
+    start = undecided(func, improvements=improvements) if start is None else start
+    found = _optimum(start, nodes)
+    if not start.rotates or not rotations(start):
+        return found
+    found, other = sorted((found, _optimum(start.without("rotation"), nodes)), key=lambda o: o.certificate.cost)
+    one, two = found.certificate, other.certificate
+    least = min(one.lower_bound, two.lower_bound)
+    proved = least >= one.cost * (1 - CLOSE)
+    found.certificate = replace(one, lower_bound=least, nodes=one.nodes + two.nodes, proved=proved, beside=two)
+    return found
+
+
+def rotations(start: OneShot) -> bool:
+    """Whether a loop's result may be in the buffer of another initial value than its own."""
+    loops = (op for op in start.flow.func.walk() if isinstance(op, scf.Loop))
+    return any(len(near) > 1 for loop in loops for near in start.storages.reached(loop))
+
+
+def _optimum(start: OneShot, nodes: int) -> Optimal:
+    """The same by the rules of `start` alone."""
+    model = CostModel(start.flow)
+    singles = _singles(start)
+    best = min((_out(start.again().run(order)) for order in ORDERS), key=lambda out: model.cost(Assigned(start, out)))
+    groups = components(start)
+    whole = Problem(start, model, [u for group in groups for u in group], frozenset())
+    open_uses = {u for _, savers in whole.costs(singles)[2] for u in savers}
+    searches: list[Search] = []
+    for group in groups:
+        mine = frozenset(group)
+        problem = Problem(start, model, group, best - mine)
+        if mine.isdisjoint(open_uses) and problem.conflict(singles & mine) is None:
+            best -= mine - singles
+            continue
+        found, out = _search(problem, singles & mine, best & mine, nodes - sum(s.nodes for s in searches))
+        searches.append(found)
+        best = best - mine | out
+    return _decided(start, model, best, tuple(searches))
+
+
+def _singles(start: OneShot) -> Uses:
+    """The operands that conflict alone, whatever is decided."""
+    alone = start.again().force_all(branches=False)
+    uses = (u for op in ordered(start.flow.func, ORDERS[0]) for u in op.tensor_uses())
+    return frozenset(u for u in uses if not alone.is_in_place(u) and conflicts_alone(alone, u))
+
+
+def _out(analysis: OneShot) -> Uses:
+    uses = (u for op in analysis.flow.func.walk() for u in op.tensor_uses())
+    return frozenset(u for u in uses if not analysis.is_in_place(u))
+
+
+def _search(problem: Problem, singles: Uses, best: Uses, limit: int) -> tuple[Search, Uses]:
+    """The search in one component, and what is best out of place."""
+    root = Node(singles, frozenset())
+    _find_cores(problem, root)
+    cost, stack, nodes = problem.costs(best)[0], [root], 0
+    while stack and nodes < limit:
+        node = stack.pop()
+        nodes += 1
+        node.packed = problem.packing(node.out, node.kept)
+        least, left = problem.least(node.out, node.kept, node.packed)
+        if least >= cost * (1 - CLOSE):
+            continue
+        core = _core(problem, node)
+        if core is None:
+            total, _, parts = problem.costs(node.out)
+            if total < cost:
+                cost, best = total, node.out
+            if least >= cost * (1 - CLOSE):
+                continue
+        near = {u for _, savers in parts for u in savers} if core is None else core
+        branch = tuple(sorted((u for u in problem.uses if u in near - node.kept), key=problem.alone))
+        children = node.split(branch, core)
+        for use, child in zip(branch, children, strict=False):
+            if least + left.get(use, 0.0) >= cost * (1 - CLOSE):
+                child.packed = tuple(c for c in node.packed if use not in c)
+                child.closed = True
+        stack += (child for child in reversed(children) if not child.closed)
+    open_nodes = (problem.least(n.out, n.kept, problem.packing(n.out, n.kept))[0] for n in stack)
+    return Search(problem, root, cost, min((cost, *open_nodes)), nodes), best
+
+
+def _find_cores(problem: Problem, root: Node) -> None:
+    """Cores without a common operand, as many as there are one after another."""
+    out = root.out
+    while (found := problem.conflict(out)) is not None:
+        problem.cores.append(found[0])
+        out |= found[0]
+
+
+def _core(problem: Problem, node: Node) -> Uses | None:
+    """A core that is in place as a whole, the fewer operands to choose from the better; None if all is legal."""
+    known = problem.violated(node.out)
+    if known:
+        return min(known, key=lambda core: len(core - node.kept))
+    if (found := problem.conflict(node.out)) is None:
+        return None
+    problem.cores.append(found[0])
+    return found[0]
+
+
+def _decided(start: OneShot, model: CostModel, out: Uses, searches: tuple[Search, ...]) -> Optimal:
+    found = Optimal(start.flow, start.rules, check_parallel=start.checks_parallel)
+    found.force_all(branches=False)
+    uses = [u for op in ordered(start.flow.func, ORDERS[0]) for u in op.tensor_uses()]
+    for use in uses:
+        if use not in out and not found.is_in_place(use):
+            found.force(use)
+    conflicts = {u: found.conflict(u) or found.would_conflict(u) or Conflict("dearer", u) for u in uses if u in out}
+    for use, conflict in conflicts.items():
+        found.leave(use, conflict)
+    cost, gap = model.cost(found).bytes, sum(s.cost - s.least for s in searches)
+    nodes = sum(s.nodes for s in searches)
+    found.certificate = Certificate(cost, cost - gap, nodes, gap <= cost * CLOSE, conflicts, found, searches)
+    return found

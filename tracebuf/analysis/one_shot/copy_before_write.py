@@ -1,0 +1,30 @@
+"""No analysis: every operand that is stored to gets a copy of its own. MLIR counterpart: `copy-before-write`
+(AlwaysCopyAnalysisState).
+
+An oracle for One-Shot, and the upper bound of copies: an operand is out of place iff the op writes it, but for those
+that must be in place (the destination of materialize_in_destination).
+"""
+
+from __future__ import annotations
+
+from tracebuf.analysis.one_shot.base import Conflict
+from tracebuf.analysis.one_shot.dataflow import Dataflow
+from tracebuf.analysis.one_shot.derived import Analysis
+from tracebuf.ir.core import Func, Use
+
+
+class CopyBeforeWrite(Analysis):
+    """Answers from the facts of the single op."""
+
+    __slots__ = ()
+
+    def is_in_place(self, use: Use) -> bool:
+        return use.op.must_bufferize_in_place(use) or not self.flow.writes(use)
+
+    def conflict(self, use: Use) -> Conflict | None:
+        return None if self.is_in_place(use) else Conflict("copy before write", use)
+
+
+def copy_before_write(func: Func) -> CopyBeforeWrite:
+    """Every operand that the op writes is out of place."""
+    return CopyBeforeWrite(Dataflow(func))

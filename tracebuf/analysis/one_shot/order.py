@@ -1,0 +1,153 @@
+"""Where ops stand: pre-order numbers, what happens before what, repetitive, parallel and mutually exclusive regions.
+
+MLIR counterpart: DominanceInfo with `happensBefore`, `getEnclosingRepetitiveRegion`, `insideMutuallyExclusiveRegions`,
+Block::isReachable. A region mostly has one block; those with several (cf.br) have dominators and paths as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from tracebuf.ir.core import Block, Func, Op, Region, Value
+from tracebuf.ops.control import scf
+from tracebuf.ops.control.forall import InParallel
+
+
+def post_order(func: Func) -> Iterator[Op]:
+    """Every op, after those inside it."""
+
+    def visit(region: Region) -> Iterator[Op]:
+        for block in region.blocks:
+            for op in block.ops:
+                for inner in op.regions:
+                    yield from visit(inner)
+                yield op
+
+    return visit(func.body)
+
+
+def inner_first(func: Func) -> Iterator[Op]:
+    """Every op from the last to the first, after those inside it."""
+
+    def visit(region: Region) -> Iterator[Op]:
+        for block in reversed(region.blocks):
+            for op in reversed(block.ops):
+                for inner in reversed(op.regions):
+                    yield from visit(inner)
+                yield op
+
+    return visit(func.body)
+
+
+class Order:
+    """Numbers of a function's ops, taken once; the function must not change while they are used."""
+
+    __slots__ = ("_dominators", "_loops", "_unordered", "branches", "end", "parallel", "place", "repetitive")
+
+    def __init__(self, func: Func, *, as_mlir: bool = False, allowed: Callable[[Op], bool] = lambda op: True) -> None:
+        """`as_mlir`: in scf.forall.in_parallel, a graph region, every op happens before every op, itself included; and
+        loops that are not `allowed` (MLIR: dialect-filter) are not known to repeat anything."""
+        self._unordered, self._loops = as_mlir, allowed if as_mlir else lambda op: True
+        self.place: dict[Op, int] = {}
+        self.end: dict[Op, int] = {}
+        self.repetitive: dict[Block, Region | None] = {}
+        self.parallel: dict[Block, Region | None] = {}
+        self.branches: dict[Block, list[Op]] = {}
+        """The terminators that may go to a block."""
+        self._dominators: dict[Block, set[Block]] = {}
+        self._number(func.body, None, None)
+
+    def _number(self, region: Region, repetitive: Region | None, parallel: Region | None) -> None:
+        for block in region.blocks:
+            self.repetitive[block], self.parallel[block] = repetitive, parallel
+            for op in block.ops:
+                self.place[op] = len(self.place)
+                for inner in op.regions:
+                    repeats, at_once = op.is_repetitive and self._loops(op), op.is_parallel and self._loops(op)
+                    self._number(inner, inner if repeats else repetitive, inner if at_once else parallel)
+                self.end[op] = len(self.place) - 1
+                for target in op.successors:
+                    self.branches.setdefault(target, []).append(op)
+
+    def contains(self, outer: Op, op: Op) -> bool:
+        """Whether `op` is `outer` or inside it."""
+        return self.place[outer] <= self.place[op] <= self.end[outer]
+
+    def happens_before(self, a: Op, b: Op) -> bool:
+        """Whether `a`, or an op around it, stands before `b` or an op around that, neither inside the other."""
+        current: Op | None = a
+        while current is not None:
+            if self._unordered and isinstance(current.parent_op, InParallel) and current.parent_op is b.parent_op:
+                return True
+            if current is b or self.contains(current, b):
+                return False
+            assert current.block is not None
+            anchor = within(b, current.block.region)
+            if anchor is not None:
+                assert anchor.block is not None
+                if anchor.block is current.block:
+                    return self.place[current] < self.place[anchor]
+                if self.dominates(current.block, anchor.block):
+                    return True
+            current = current.parent_op
+        return False
+
+    def dominates(self, a: Block, b: Block) -> bool:
+        """Whether every way from the region's first block to `b` passes `a`."""
+        if b not in self._dominators:
+            self._find_dominators(b.region)
+        return a in self._dominators[b]
+
+    def _find_dominators(self, region: Region) -> None:
+        everything = set(region.blocks)
+        found = {b: everything if k else {b} for k, b in enumerate(region.blocks)}
+        before: dict[Block, set[Block]] = {}
+        while found != before:
+            before = dict(found)
+            for block in region.blocks[1:]:
+                near = [found[op.block] for op in self.branches.get(block, ()) if op.block is not None]
+                found[block] = {block} | (set.intersection(*near) if near else set())
+        self._dominators.update(found)
+
+    def reaches(self, start: Block, goal: Block, without: Block) -> bool:
+        """Whether a way of at least one step leads from `start` to `goal`, not through `without`."""
+        work, seen = [start], {without}
+        if goal is without:
+            return False
+        while work:
+            for target in work.pop().ops[-1].successors:
+                if target is goal:
+                    return True
+                if target not in seen:
+                    seen.add(target)
+                    work.append(target)
+        return False
+
+    def repetitive_region(self, at: Op | Value) -> Region | None:
+        """The innermost region around `at` that may run many times."""
+        block = at.block
+        assert block is not None
+        return self.repetitive[block]
+
+    def parallel_region(self, at: Op | Value) -> Region | None:
+        """The innermost region around `at` that may run several times at once."""
+        block = at.block
+        assert block is not None
+        return self.parallel[block]
+
+    def mutually_exclusive(self, a: Op, b: Op) -> bool:
+        """Whether one run of the function around both can only meet one of them: two branches of an scf.if."""
+        region: Region | None = a.block.region if a.block is not None else None
+        while region is not None and region.op is not None:
+            if self.contains(region.op, b):
+                return region.op is not b and isinstance(region.op, scf.If) and within(b, region) is None
+            region = region.op.block.region if region.op.block is not None else None
+        return False
+
+
+def within(op: Op, region: Region) -> Op | None:
+    """The ancestor of `op` (or itself) that stands in a block of `region`, or None."""
+    current: Op | None = op
+    while current is not None and (current.block is None or current.block.region is not region):
+        current = current.parent_op
+    return current

@@ -1,0 +1,176 @@
+"""Which storages a value may live in, whatever is decided; and which carried buffers a loop may hand on.
+
+A storage is an argument, a new array, what a loop carries (in each iteration anew), or what a loop leaves. Values
+without a common storage never share an element; alias sets, which join whatever may be joined somewhere, are coarser.
+A buffer that a loop carries is its own as long as every iteration passes on buffers that are new, or that it carries,
+each once: then `p, q = q, p + q` needs no copies (rule S9). Beyond MLIR 22, which copies what it does not carry in
+place (behaviours 36, 37).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from tracebuf.analysis.one_shot.dataflow import Dataflow
+from tracebuf.ir.core import Block, Op, Relation, Use, Value, happens_in
+from tracebuf.ops.control import scf
+
+
+class Storages:
+    """Storages of the values of one function, each computed once."""
+
+    __slots__ = ("_flow", "_reached", "_roots")
+
+    def __init__(self, flow: Dataflow) -> None:
+        self._flow = flow
+        self._roots: dict[Value, frozenset[Value]] = {}
+        self._reached: dict[scf.Loop, list[set[int]]] = {}
+
+    def apart(self, a: Value, b: Value) -> bool:
+        """Whether no storage is common to both."""
+        return self.of(a).isdisjoint(self.of(b))
+
+    def of(self, value: Value) -> frozenset[Value]:
+        """The values that stand for the storages."""
+        if value not in self._roots and self._flow.order.branches:
+            self._roots[value] = self._reachable(value)
+        work = [] if value in self._roots else [value]
+        while work:
+            current = work[-1]
+            sources = self._sources(current)
+            missing = [v for v in sources if v not in self._roots]
+            if current not in self._roots and missing:
+                work += missing
+                continue
+            work.pop()
+            own = [current] if not sources or isinstance(current.owner, scf.Loop) else []
+            self._roots.setdefault(current, frozenset(own).union(*(self._roots[v] for v in sources)))
+        return self._roots[value]
+
+    def _reachable(self, value: Value) -> frozenset[Value]:
+        """The same where blocks branch, maybe in a circle."""
+        work, seen = [value], {value}
+        while work:
+            near = [v for v in self._sources(work.pop()) if v not in seen]
+            work += near
+            seen.update(near)
+        return frozenset(v for v in seen if not self._sources(v) or isinstance(v.owner, scf.Loop))
+
+    def _sources(self, value: Value) -> list[Value]:
+        if isinstance(value.owner, scf.Loop):
+            return [value.owner.inits[k].value for k in self.reached(value.owner)[value.index]]
+        return [use.value for use, _, _ in self._flow.aliasing_uses(value)]
+
+    def reached(self, loop: scf.Loop) -> list[set[int]]:
+        """For each result the initial values whose buffer it may have: its own, and those that get there."""
+        if loop not in self._reached:
+            steps = [self._steps(loop, k) if loop.straight else set[int]() for k in range(len(loop.results))]
+            own = [k < len(loop.inits) and bool(loop.aliasing_values(loop.inits[k])) for k in range(len(steps))]
+            found = [{k} if own[k] else set() for k in range(len(steps))]
+            sizes: list[int] = []
+            while sizes != (sizes := [len(s) for s in found]):
+                for k, near in enumerate(steps):
+                    found[k] |= {j for i in near for j in found[i]}
+            self._reached[loop] = found
+        return self._reached[loop]
+
+    def _steps(self, loop: scf.Loop, index: int) -> set[int]:
+        """The carried values whose whole buffer one iteration may pass on at this place."""
+        use = loop.passed[index]
+        seen, work, found = {use.value}, [use.value], set[int]()
+        while work:
+            value = work.pop()
+            if value in loop.args:
+                found.add(loop.args.index(value))
+            near = self._sources(value) if isinstance(value.owner, scf.Loop) else whole_sources(self._flow, value)
+            work += [v for v in near if v not in seen]
+            seen.update(near)
+        return found
+
+
+def whole_sources(flow: Dataflow, value: Value) -> list[Value]:
+    """The operands whose whole buffer the value may have."""
+    return [use.value for use, relation, _ in flow.aliasing_uses(value) if relation is Relation.EQUIVALENT]
+
+
+class Handing:
+    """What each loop may pass on without a copy, once it is decided what is in place.
+
+    `rotates`: whether results are known to share the buffers of other initial values than their own.
+    """
+
+    def __init__(
+        self, flow: Dataflow, in_place: Callable[[Use], bool], same: scf.Same, storages: Storages, *, rotates: bool
+    ) -> None:
+        self._flow, self._in_place, self._same = flow, in_place, same
+        self._storages, self._rotates = storages, rotates
+        self._met: dict[tuple[Value, Value], bool] = {}
+
+    def kept(self, ops: Iterable[Op]) -> set[Use]:
+        """The operands of the terminators of the loops among `ops` that stay in their buffers."""
+        found: set[Use] = set()
+        for op in ops:
+            if isinstance(op, scf.Loop):
+                fixed = scf.fixed_places(op, self._same)
+                moving = [(k, a) for k, a in enumerate(op.args) if k not in fixed and op.straight]
+                allowed = {a: None if self._rotates else k for k, a in moving}
+                found |= self._of_region(op.passed, fixed, allowed)
+                if isinstance(op, scf.While):
+                    found |= self._of_region(
+                        op.yielded, fixed, {a: None for k, a in enumerate(op.after.args) if k not in fixed}
+                    )
+        return found
+
+    def _of_region(self, passed: Sequence[Use], fixed: set[int], allowed: dict[Value, int | None]) -> set[Use]:
+        """Those of one region: `allowed` are the arguments that may be handed on, with the place where they may be."""
+        taken = [use.value for k, use in enumerate(passed) if k in fixed]
+        found: set[Use] = set()
+        for k, use in enumerate(passed):
+            if use.value.is_tensor and k not in fixed and self._is_own(use.value, k, use.op, allowed):
+                if not any(self._meet(use.value, other) for other in taken):
+                    taken.append(use.value)
+                    found.add(use)
+        return found
+
+    def _leaf(self, value: Value) -> tuple[Value, list[Use]]:
+        """Back through ops whose result is their operand's buffer; where that ends, the operands in place there."""
+        while True:
+            sources = self._flow.aliasing_uses(value)
+            near = [use for use, _, _ in sources if self._in_place(use)]
+            if isinstance(value.owner, scf.Loop):
+                inits = (value.owner.inits[k] for k in self._storages.reached(value.owner)[value.index])
+                return value, [use for use in inits if self._in_place(use)]
+            straight = len(sources) == 1 and sources[0][1] is Relation.EQUIVALENT
+            if not straight or not near or isinstance(value.owner, Block):
+                return value, near
+            value = near[0].value
+
+    def _is_own(self, value: Value, place: int, end: Op, allowed: dict[Value, int | None]) -> bool:
+        """Whether the buffer was made in this iteration, or is an argument that may be handed on to `place`."""
+        leaf, near = self._leaf(value)
+        op = leaf.defining_op
+        if op is None:
+            return leaf in allowed and allowed[leaf] in (None, place)
+        assert end.block is not None
+        if happens_in(op, end.block) is None:
+            return False
+        if near and not isinstance(op, scf.Loop):
+            if any(relation is not Relation.EQUIVALENT for _, relation, _ in self._flow.aliasing_uses(leaf)):
+                return False
+        elif not near and not self._flow.aliasing_uses(leaf):
+            return isinstance(op, scf.Loop) or op.bufferizes_to_allocation(leaf)
+        return all(self._is_own(use.value, place, end, allowed) for use in near)
+
+    def _meet(self, a: Value, b: Value) -> bool:
+        """Whether on some way through the branches both may be one buffer."""
+        (a, near), (b, others) = self._leaf(a), self._leaf(b)
+        if a is b or (a, b) in self._met:
+            return a is b or self._met[a, b]
+        if a.owner is b.owner and isinstance(a.owner, scf.If):
+            found = any(self._meet(x.value, y.value) for x in near for y in others if x.op is y.op)
+        elif a.owner is b.owner and isinstance(a.owner, scf.Loop):
+            found = any(self._meet(x.value, y.value) for x in near for y in others if x is not y)
+        else:
+            found = any(self._meet(x.value, b) for x in near) or any(self._meet(a, y.value) for y in others)
+        self._met[a, b] = found
+        return found

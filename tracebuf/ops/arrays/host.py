@@ -1,0 +1,111 @@
+"""`tracebuf.host_call`: a Python function on the program's buffers, for what has no loop form worth having.
+
+Destination-passing: new arrays that the call computes, then arrays that it writes in place, are the outs. It is never
+removed, merged or moved past what may be seen, for it may raise, and a function of the user's may do anything. The
+function gets NumPy arrays on the buffers themselves, read-only where they are inputs. MLIR counterpart: func.call of an
+external function, with the facts of linalg's named ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.ir.attributes import encoded
+from tracebuf.ir.core import Op, Use, Value
+from tracebuf.ir.form import Form
+from tracebuf.ir.protocols import Interpreter
+from tracebuf.location import Location
+from tracebuf.ops.arrays.linalg import DestinationOp
+
+Run = Callable[[Sequence[Any], Sequence[np.ndarray]], None]
+"""Computes the outs from the inputs (arrays, NumPy scalars, ints), where they are."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HostFunction:
+    """What is called. `may_keep`: it is the user's, and may keep what it is given after it has returned."""
+
+    name: str
+    run: Run
+    may_keep: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class HostCall(DestinationOp):
+    """Attrs: `n_ins`, `callee` (a HostFunction; its name where the op was read from text), `unread` (which outs the
+    function does not read, by their number among the outs)."""
+
+    __slots__ = ()
+    name = "tracebuf.host_call"
+    pure = False
+
+    @property
+    def may_raise(self) -> bool:
+        return True
+
+    @classmethod
+    def of(
+        cls, callee: HostFunction, ins: Sequence[Value], outs: Sequence[Value], unread: Sequence[int], loc: Location
+    ) -> HostCall:
+        attrs = {"n_ins": len(ins), "callee": callee, "unread": tuple(unread)}
+        return cls([*ins, *outs], [o.type for o in outs if o.is_tensor], loc, attrs)
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        attrs = {"callee": form.take("callee", kind=str), "unread": tuple(form.take("unread", (), list))}
+        op = super().from_form(form)
+        op.attrs |= attrs
+        return op
+
+    def to_form(self) -> Form:
+        form = super().to_form()
+        form.attrs |= {"callee": encoded(str(self.callee)), "unread": encoded(self.attrs["unread"])}
+        return form
+
+    @property
+    def callee(self) -> HostFunction | str:
+        callee: HostFunction | str = self.attrs["callee"]
+        return callee
+
+    @property
+    def may_keep(self) -> bool:
+        """Whether the function may keep what it is given."""
+        return not isinstance(self.callee, str) and self.callee.may_keep
+
+    def reads_out(self, use: Use) -> bool:
+        return use.index - self.n_ins not in self.attrs["unread"]
+
+    def reads(self, use: Use) -> bool:
+        return use.index < self.n_ins or self.reads_out(use)
+
+    def run(self, args: Sequence[Any]) -> None:
+        """The call, on the operands' own memory."""
+        if isinstance(self.callee, str):
+            raise UnsupportedError(f"the function {self.callee} of a host call is not known", location=self.loc)
+        self.callee.run(args[: self.n_ins], args[self.n_ins :])
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        outs = [np.copy(out) for out in args[self.n_ins :]]
+        self.run([*map(read_only, args[: self.n_ins]), *outs])
+        return outs
+
+
+def read_only(arg: Any) -> Any:
+    """An array that may not be stored to; numbers as they are."""
+    if not isinstance(arg, np.ndarray):
+        return arg
+    shown = arg.view()
+    shown.flags.writeable = False
+    return shown
+
+
+def kept_error(name: str) -> TracebufError:
+    text = "keeps an array that it was given, whose memory is used again after the call"
+    return TracebufError(f"host_call: {name} {text}\nInstead: keep a copy: x.copy()")

@@ -1,0 +1,57 @@
+"""`tracebuf.recast`: the same memory as elements of another type. a.real, a.imag, a.view(dtype).
+
+Complex numbers are pairs of floats, with an axis of two more at the end, of which a slice is the real or the imaginary
+part; pairs are complex numbers again; and types of one size are each other's bits. Each way is undone by another, so a
+store through the view is a store into what it is recast to, recast back. MLIR counterpart: `tensor.bitcast`, where
+sizes are equal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import InternalError
+from tracebuf.ir.core import Op, Value
+from tracebuf.ir.dims import Dim
+from tracebuf.ir.form import Form
+from tracebuf.ir.ndarray import recast
+from tracebuf.ir.protocols import Interpreter
+from tracebuf.ir.types import ScalarType, TensorType
+from tracebuf.location import Location
+from tracebuf.ops.arrays.tensor import Regrouping
+from tracebuf.ops.memory import memref
+
+
+class Recast(Regrouping):
+    """The result type says as what."""
+
+    __slots__ = ()
+    name = "tracebuf.recast"
+    levels = frozenset({"tensor"})
+
+    @classmethod
+    def of(cls, source: Value, element: ScalarType, loc: Location) -> Recast:
+        known = source.tensor_type
+        shape: tuple[Dim, ...] = memref.recast_shape(known.shape, known.element, element)
+        return cls([source], [TensorType(shape, element)], loc, {})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect(operands=1, results=1)
+        return cls.rebuilt(form.operands, form.result_types, form.loc, dict(form.attrs))
+
+    def to_form(self) -> Form:
+        return self.form_with({})
+
+    def verify(self) -> None:
+        before, after = self.source.tensor_type, self.result.tensor_type
+        if memref.recast_shape(before.shape, before.element, after.element) != after.shape:
+            raise InternalError(f"{self.name}: {before} as {after}")
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        array, element = args[0], self.result.tensor_type.element
+        if element.is_complex and not self.source.tensor_type.element.is_complex and array.ndim:
+            array = array if array.strides[-1] == array.itemsize or not array.size else np.ascontiguousarray(array)
+        return [recast(array, element.dtype)]

@@ -1,0 +1,594 @@
+"""Tensor ops: values with elements. MLIR counterpart: the tensor dialect; `tracebuf.extract_view` / `insert_view` add
+what MLIR cannot say and NumPy has: views that are transposed, reversed, broadcast or have new axes, and write
+through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import InternalError
+from tracebuf.ir.core import Alias, Facts, Mixed, Op, Relation, Use, Value, join_mixed, split_mixed
+from tracebuf.ir.form import Form
+from tracebuf.ir.protocols import Interpreter, Rewriter
+from tracebuf.ir.slices import Slice, apply_slice, pack_slice, slice_attrs, slice_of_form, unpack_slice, view_sizes
+from tracebuf.ir.types import INDEX, MemRefType, TensorType, Type, UnrankedMemRefType, UnrankedTensorType, row_major
+from tracebuf.location import Location
+from tracebuf.ops.memory import memref
+from tracebuf.ops.memory.indexing import constant_index
+
+
+class Empty(Op):
+    """`tensor.empty`: a new array of undefined contents (np.empty). Attr `order`: its axes, outermost first
+    (K-order)."""
+
+    __slots__ = ()
+    name = "tensor.empty"
+    pure = True
+
+    @classmethod
+    def of(cls, type: TensorType, sizes: Sequence[Mixed], loc: Location, order: tuple[int, ...] | None = None) -> Empty:
+        static, dynamic = split_mixed(sizes)
+        return cls(dynamic, [type], loc, {"static_sizes": static, "order": order or tuple(range(type.rank))})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        attrs = memref.noted(form, form.operands)
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs)
+
+    def to_form(self) -> Form:
+        return self.form_with(memref.notes(self))
+
+    @property
+    def sizes(self) -> list[Mixed]:
+        return join_mixed(self.attrs["static_sizes"], self.operands)
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        shape = [int(s) if isinstance(s, int) else args[self.operands.index(s)] for s in self.sizes]
+        order, type_ = self.attrs["order"], self.result.tensor_type
+        array = np.empty([shape[d] for d in order], type_.element.dtype).transpose(np.argsort(order))
+        array[...] = poison(type_.element.dtype)
+        return [array]
+
+    def bufferizes_to_allocation(self, value: Value) -> bool:
+        return True
+
+    def defines_contents(self, value: Value) -> bool:
+        return False
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.replace(self.result, rewriter.allocate(self.result, self, self.attrs.get("reason", "a new array")))
+
+
+def poison(dtype: np.dtype) -> Any:
+    """What undefined elements hold in the tensor interpreter: values that a wrong program shows."""
+    if dtype.kind in "fcb":
+        return True if dtype.kind == "b" else np.nan
+    return np.iinfo(dtype).max // 7 * 5
+
+
+class SliceOp(Op):
+    """What extract and insert share: a `Slice`, stored as static attributes and dynamic operands behind `leading`
+    operands."""
+
+    __slots__ = ()
+    leading = 1
+
+    def to_form(self) -> Form:
+        return self.form_with(slice_attrs(self, self.leading))
+
+    @property
+    def slice(self) -> Slice:
+        return unpack_slice(self.attrs, self.operands[self.leading :])
+
+    def slice_values(
+        self, args: list[Any]
+    ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int | None, ...]]:
+        """The slice with its dynamic parts filled from operand values."""
+        rest = iter(args[self.leading :])
+        parts = (
+            tuple(next(rest) if s is None else s for s in self.attrs[k])
+            for k in ("static_offsets", "static_sizes", "static_strides")
+        )
+        offsets, sizes, strides = parts
+        return offsets, sizes, strides, self.attrs["dims"]
+
+    def same_subset(self, other: SliceOp) -> bool:
+        """Equal offsets, sizes, strides and dimensions (the same SSA values)."""
+        return self.slice == other.slice
+
+
+class ExtractSlice(SliceOp):
+    """`tensor.extract_slice`: a[1:-1, ::2], a[i]. Neither reads nor writes; the result is part of its source's
+    buffer."""
+
+    __slots__ = ()
+    name = "tensor.extract_slice"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, s: Slice, type: TensorType, loc: Location) -> ExtractSlice:
+        """A `tensor.extract_slice`, or `tracebuf.extract_view` where MLIR's op cannot say it."""
+        attrs, dynamic = pack_slice(s)
+        return (ExtractSlice if s.is_mlir else ExtractView)([source, *dynamic], [type], loc, attrs)
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect(results=1)
+        attrs = slice_of_form(form, 1, form.shaped_result())
+        form.resize(0, view_sizes(form, attrs, 1))
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs)
+
+    @property
+    def source(self) -> Value:
+        return self.operand(0)
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        view = apply_slice(args[0], *self.slice_values(args)).view()
+        view.flags.writeable = False
+        return [view]
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result, Relation.UNKNOWN)] if use.index == 0 else []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.replace(self.result, rewriter.subview(rewriter.buffer(self.uses[0]), self))
+
+
+class ExtractView(ExtractSlice):
+    """`tracebuf.extract_view`: a.T, a[::-1], a[:, None], and a broadcast of a size that only the run time knows."""
+
+    __slots__ = ()
+    name = "tracebuf.extract_view"
+
+
+class InsertSlice(SliceOp):
+    """`tensor.insert_slice`: a[1:-1] = b. Reads its source, writes its destination, and reads it unless all of it is
+    overwritten."""
+
+    __slots__ = ()
+    name = "tensor.insert_slice"
+    pure = True
+    leading = 2
+
+    @classmethod
+    def of(cls, source: Value, dest: Value, s: Slice, loc: Location) -> InsertSlice:
+        attrs, dynamic = pack_slice(s)
+        return (InsertSlice if s.is_mlir else InsertView)([source, dest, *dynamic], [dest.type], loc, attrs)
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        attrs = slice_of_form(form, 2, form.operands[0].tensor_type)
+        if form.result_types:
+            form.tie(0, form.operands[1])
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs)
+
+    @property
+    def source(self) -> Value:
+        return self.operand(0)
+
+    @property
+    def dest(self) -> Value:
+        return self.operand(1)
+
+    def verify(self) -> None:
+        if self.source.tensor_type.rank != len(self.attrs["dims"]):
+            raise InternalError(f"{self.name}: rank of source and slice differ")
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        result = args[1].copy(order="K")
+        apply_slice(result, *self.slice_values(args))[...] = args[0]
+        return [result]
+
+    def inserts(self) -> tuple[Use, Use]:
+        return self.uses[0], self.uses[1]
+
+    def overwrites_all(self) -> bool:
+        """Whether the result is the source, element for element in place."""
+        return self.slice.covers(self.dest.tensor_type, self.source.tensor_type)
+
+    def replaces_all(self) -> bool:
+        """Whether nothing is left of the destination, as constants tell."""
+        s, shape = self.slice, self.dest.tensor_type.shape
+        return (
+            all(constant_index(o) == 0 for o in s.offsets)
+            and all(constant_index(n) == d for n, d in zip(s.sizes, shape))
+            and all(constant_index(n) == 1 for n in s.strides)
+        )
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        if use.index != 1:
+            return use.index == 0
+        return not self.replaces_all() and (facts.as_mlir or not self.overwrites_all())
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return use.index == 1
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result)] if use.index == 1 else []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.replace(self.result, self.store(rewriter))
+
+    def store(self, rewriter: Rewriter) -> Value:
+        """Copies the source into its part of the destination, whose buffer is returned."""
+        dest = rewriter.buffer(self.uses[1])
+        source = rewriter.buffer(self.uses[0])
+        rewriter.copy(source, rewriter.subview(dest, self), self, "store")
+        return dest
+
+
+class ParallelInsertSlice(InsertSlice):
+    """`tensor.parallel_insert_slice`: what an iteration of scf.forall puts into a shared result; no result.
+
+    MLIR takes it that it does not read what it leaves of its destination, which is wrong where an iteration stores
+    there in between: asked for facts as MLIR states them, it says the same.
+    """
+
+    __slots__ = ()
+    name = "tensor.parallel_insert_slice"
+    pure = False
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect(results=0)
+        attrs = slice_of_form(form, 2, form.operands[0].tensor_type)
+        return cls.rebuilt(form.operands, [], form.loc, attrs | form.attrs)
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return use.index == 0 or (not facts.as_mlir and super().bufferizes_to_memory_read(use, facts))
+
+    def must_bufferize_in_place(self, use: Use) -> bool:
+        """What went into a copy would be lost."""
+        return use.index == 1
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        self.store(rewriter)
+
+
+class InsertView(InsertSlice):
+    """`tracebuf.insert_view`: stores through a transposed or reversed view, or one with new axes."""
+
+    __slots__ = ()
+    name = "tracebuf.insert_view"
+
+
+class Cast(Op):
+    """`tensor.cast`: the same tensor, its sizes spelled otherwise (where control flow joins); touches no elements."""
+
+    __slots__ = ()
+    name = "tensor.cast"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, type: TensorType, loc: Location) -> Cast:
+        return cls([source], [type], loc)
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return [args[0]]
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result)]
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        buffer, result = rewriter.buffer(self.uses[0]), self.result.type
+        known = buffer.type
+        if isinstance(result, UnrankedTensorType):
+            type_: Type = UnrankedMemRefType(result.element)
+        elif isinstance(known, MemRefType):
+            type_ = replace(known, shape=self.result.tensor_type.shape)
+        else:
+            type_ = memref.forget_layout(self.result.tensor_type)
+        if type_ != known:
+            buffer = rewriter.add(memref.Cast.of(buffer, type_, self.loc)).result
+        rewriter.replace(self.result, buffer)
+
+
+class Regrouping(Op):
+    """What collapse_shape and expand_shape share: the same elements in C order under another shape, in the same buffer.
+
+    Attr `groups`: for each axis of the shape with fewer axes, the axes of the other that it stands for (MLIR:
+    reassociation).
+    """
+
+    __slots__ = ()
+    pure = True
+
+    @property
+    def source(self) -> Value:
+        return self.operand(0)
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        attrs = memref.groups_of_form(form)
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs)
+
+    def to_form(self) -> Form:
+        return self.form_with(memref.regrouping_attrs(self.attrs))
+
+    def verify(self) -> None:
+        few, many = sorted((self.source.tensor_type.rank, self.result.tensor_type.rank))
+        axes = [a for group in self.attrs["groups"] for a in group]
+        if axes != list(range(many)) or len(self.attrs["groups"]) != few or not all(self.attrs["groups"]):
+            raise InternalError(f"{self.name}: the groups {self.attrs['groups']} of {many} axes, for {few}")
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result)] if use.index == 0 else []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.replace(self.result, rewriter.regroup(rewriter.buffer(self.uses[0]), self))
+
+
+class CollapseShape(Regrouping):
+    """`tensor.collapse_shape`: neighbouring axes become one, a.reshape(-1). To MLIR it reads: where the strides do not
+    allow it, it becomes a copy, whose elements nobody reads that does not read the result (behaviour 12)."""
+
+    __slots__ = ()
+    name = "tensor.collapse_shape"
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return facts.as_mlir
+
+    @classmethod
+    def of(cls, source: Value, groups: Sequence[tuple[int, ...]], type: TensorType, loc: Location) -> CollapseShape:
+        """`viewable`: whoever makes the op knows that the source's strides allow the view."""
+        return cls([source], [type], loc, {"groups": tuple(groups), "viewable": True})
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return [args[0].reshape([prod(args[0].shape[a] for a in group) for group in self.attrs["groups"]])]
+
+
+class ExpandShape(Regrouping):
+    """`tensor.expand_shape`: an axis becomes several, a.reshape(n, m) of a vector."""
+
+    __slots__ = ()
+    name = "tensor.expand_shape"
+
+    @classmethod
+    def of(
+        cls, source: Value, groups: Sequence[tuple[int, ...]], sizes: Sequence[Mixed], type: TensorType, loc: Location
+    ) -> ExpandShape:
+        static, dynamic = split_mixed(sizes)
+        return cls([source, *dynamic], [type], loc, {"groups": tuple(groups), "static_sizes": static})
+
+    @property
+    def sizes(self) -> list[Mixed]:
+        return join_mixed(self.attrs["static_sizes"], self.operands[1:])
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        shape = join_mixed(self.attrs["static_sizes"], args[1:])
+        for group, size in zip(self.attrs["groups"], args[0].shape, strict=True):
+            if prod(shape[a] for a in group) != size:
+                raise InternalError(f"{self.name}: {size} elements along an axis become {shape}")
+        return [args[0].reshape(shape)]
+
+
+class Reshape(Op):
+    """`tensor.reshape`: the same elements in C order under the shape that the second operand, a tensor of sizes, tells.
+    Only the shape is read."""
+
+    __slots__ = ()
+    name = "tensor.reshape"
+    pure = True
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return [args[0].reshape([int(n) for n in args[1]])]
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return use.index == 1
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result)] if use.index == 0 else []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        """A buffer that may have gaps is copied, as by MLIR."""
+        source, shape = (rewriter.buffer(use) for use in self.uses)
+        if isinstance(type_ := source.type, MemRefType):
+            dense = MemRefType(type_.shape, type_.element, row_major(type_.shape))
+            source = rewriter.as_type(source, dense, self.loc)
+        made = rewriter.add(memref.Reshape.of(source, shape, dense_buffer(self.result.type), self.loc))
+        rewriter.replace(self.result, made.result)
+
+
+def may_copy(op: Op) -> bool:
+    """Whether the rewrite may have to copy the buffer that the result is said to share: only it sees whether the layout
+    allows the view (MLIR behaviour 12)."""
+    return isinstance(op, Reshape) or (isinstance(op, CollapseShape) and "viewable" not in op.attrs)
+
+
+def dense_buffer(type_: Type) -> Type:
+    """The type of a dense buffer for a tensor, in C order where its rank is known."""
+    if isinstance(type_, TensorType):
+        return MemRefType(type_.shape, type_.element, row_major(type_.shape))
+    assert isinstance(type_, UnrankedTensorType)
+    return UnrankedMemRefType(type_.element)
+
+
+class Rank(Op):
+    """`tensor.rank`: how many dimensions. Touches no elements."""
+
+    __slots__ = ()
+    name = "tensor.rank"
+    pure = True
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return [args[0].ndim]
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        made = rewriter.add(memref.Rank([rewriter.buffer(self.uses[0])], [INDEX], self.loc))
+        rewriter.set_value(self.result, made.result)
+
+
+class ExtractDiagonal(Op):
+    """`tracebuf.extract_diagonal`: a.diagonal(). Attr `axes`: the two axes, of equal size, that become one, which comes
+    last. Neither reads nor writes; nothing is stored through it (it is read-only in NumPy)."""
+
+    __slots__ = ()
+    name = "tracebuf.extract_diagonal"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, axes: tuple[int, int], loc: Location) -> ExtractDiagonal:
+        type_ = source.tensor_type
+        shape = (*(n for a, n in enumerate(type_.shape) if a not in axes), type_.shape[axes[0]])
+        return cls([source], [TensorType(shape, type_.element)], loc, {"axes": axes})
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return [np.diagonal(args[0], 0, *self.attrs["axes"])]
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result, Relation.UNKNOWN)]
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.replace(self.result, rewriter.regroup(rewriter.buffer(self.uses[0]), self))
+
+
+class Extract(Op):
+    """`tensor.extract`: one element, a[i, j]; the tracer has normalised and checked the indices."""
+
+    __slots__ = ()
+    name = "tensor.extract"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, indices: Sequence[Value], loc: Location) -> Extract:
+        return cls([source, *indices], [source.tensor_type.element], loc)
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect_indices(0)
+        return super().from_form(form)
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        element = args[0][checked_index(args[0], args[1:])]
+        return [int(element) if self.result.type is INDEX else element]
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        indices = [rewriter.value(v) for v in self.operands[1:]]
+        load = rewriter.add(memref.Load.of(rewriter.buffer(self.uses[0]), indices, self.loc))
+        rewriter.set_value(self.result, load.result)
+
+
+def checked_index(array: np.ndarray, indices: Sequence[int]) -> tuple[int, ...]:
+    """The index, InternalError where it is out of bounds (a negative one is not normalised: a bug of ours)."""
+    if len(indices) != array.ndim or any(not 0 <= i < n for i, n in zip(indices, array.shape, strict=True)):
+        raise InternalError(f"element {tuple(indices)} of shape {array.shape}")
+    return tuple(indices)
+
+
+class Insert(Op):
+    """`tensor.insert`: a[i, j] = scalar."""
+
+    __slots__ = ()
+    name = "tensor.insert"
+    pure = True
+
+    @classmethod
+    def of(cls, scalar: Value, dest: Value, indices: Sequence[Value], loc: Location) -> Insert:
+        return cls([scalar, dest, *indices], [dest.type], loc)
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect_indices(1)
+        form.tie(0, form.operands[1])
+        return super().from_form(form)
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        result = args[1].copy(order="K")
+        result[checked_index(result, args[2:])] = args[0]
+        return [result]
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result)] if use.index == 1 else []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        dest = rewriter.buffer(self.uses[1])
+        indices = [rewriter.value(v) for v in self.operands[2:]]
+        rewriter.add(memref.Store.of(rewriter.value(self.operand(0)), dest, indices, self.loc))
+        rewriter.replace(self.result, dest)
+
+
+class Dim(Op):
+    """`tensor.dim`: the size of one dimension (attr `dim`, a constant). Touches no elements."""
+
+    __slots__ = ()
+    name = "tensor.dim"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, dim: int, loc: Location) -> Dim:
+        return cls([source], [INDEX], loc, {"dim": dim})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        return memref.dim_of_form(cls, form)
+
+    def to_form(self) -> Form:
+        return self.form_with({})
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return [int(args[0].shape[args[1] if len(args) > 1 else self.attrs["dim"]])]
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        buffer, index = rewriter.buffer(self.uses[0]), [rewriter.value(v) for v in self.operands[1:]]
+        op = rewriter.add(memref.Dim.rebuilt([buffer, *index], [INDEX], self.loc, dict(self.attrs)))
+        rewriter.set_value(self.result, op.result)

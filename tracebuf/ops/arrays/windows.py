@@ -1,0 +1,52 @@
+"""`tracebuf.extract_windows`: all runs of so many neighbours along an axis (np.lib.stride_tricks.sliding_window_view).
+
+The runs overlap in memory, so that nothing is stored through the view. MLIR counterpart: none; on buffers a
+`memref.reinterpret_cast`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.lib.stride_tricks import sliding_window_view
+
+from tracebuf.errors import InternalError
+from tracebuf.ir.core import Alias, Facts, Op, Relation, Use, Value
+from tracebuf.ir.dims import Dim
+from tracebuf.ir.protocols import Interpreter, Rewriter
+from tracebuf.ir.types import TensorType
+from tracebuf.location import Location
+
+
+class ExtractWindows(Op):
+    """Operands: the source and the size of a run. Attr `axis`: the axis, on which the runs begin; along them runs a new
+    last axis. Neither reads nor writes."""
+
+    __slots__ = ()
+    name = "tracebuf.extract_windows"
+    levels = frozenset({"tensor"})
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, size: Value, axis: int, shape: tuple[Dim, ...], loc: Location) -> ExtractWindows:
+        return cls([source, size], [TensorType(shape, source.tensor_type.element)], loc, {"axis": axis})
+
+    def verify(self) -> None:
+        before, after = self.operand(0).tensor_type, self.result.tensor_type
+        if after.rank != before.rank + 1 or not 0 <= self.attrs["axis"] < before.rank:
+            raise InternalError(f"{self.name}: {before} to {after}")
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return [sliding_window_view(args[0], args[1], self.attrs["axis"])]
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result, Relation.UNKNOWN)] if use.index == 0 else []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.replace(self.result, rewriter.regroup(rewriter.buffer(self.uses[0]), self))

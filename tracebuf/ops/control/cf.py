@@ -1,0 +1,116 @@
+"""Unstructured control flow: blocks that branch to blocks. MLIR counterpart: the cf dialect and
+ControlFlow/BufferizableOpInterfaceImpl.cpp. Programs read from MLIR text have it; the NumPy front end makes none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from tracebuf.errors import InternalError
+from tracebuf.ir.attributes import segments
+from tracebuf.ir.core import Alias, Block, Facts, Op, Relation, Use, Value
+from tracebuf.ir.form import Form
+from tracebuf.ir.protocols import Rewriter
+from tracebuf.ir.types import same_type
+from tracebuf.location import Location
+
+
+class BranchOp(Op):
+    """What branches share: the arguments of a successor are the operands that are passed to it."""
+
+    __slots__ = ()
+    terminator = True
+    n_targets: ClassVar[int] = 1
+
+    def verify(self) -> None:
+        if len(self.successors) != self.n_targets:
+            raise InternalError(f"{self.name}: {self.n_targets} successors, not {len(self.successors)}")
+        wanted = [a.type for b in self.successors for a in b.args]
+        passed = self.operands[self.n_targets - 1 :]
+        if len(passed) != len(wanted) or not all(same_type(v.type, t) for v, t in zip(passed, wanted)):
+            raise InternalError(f"{self.name}: what is passed does not fit the arguments of the successors")
+
+    def target(self, use: Use) -> Value | None:
+        """The argument of a successor that an operand becomes."""
+        raise NotImplementedError
+
+    def taken(self, values: list[Any]) -> tuple[Block, list[Any]]:
+        """Where control goes with these operand values, and the arguments there."""
+        raise NotImplementedError
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        target = self.target(use)
+        return [] if target is None else [Alias(target, Relation.EQUIVALENT, definite=False)]
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        targets = [rewriter.successor(b) for b in self.successors]
+        types = [a.type for b in targets for a in b.args]
+        passed = [rewriter.cast(u, t) for u, t in zip(self.uses[len(self.uses) - len(types) :], types, strict=True)]
+        first = [rewriter.value(u.value) for u in self.uses[: len(self.uses) - len(types)]]
+        rewriter.add(self.rebuilt([*first, *passed], [], self.loc, dict(self.attrs), successors=targets))
+
+
+class Branch(BranchOp):
+    """`cf.br`: goes to one block."""
+
+    __slots__ = ()
+    name = "cf.br"
+
+    @classmethod
+    def of(cls, target: Block, args: Sequence[Value], loc: Location) -> Branch:
+        return cls(args, [], loc, successors=[target])
+
+    def target(self, use: Use) -> Value | None:
+        return self.successors[0].args[use.index]
+
+    def taken(self, values: list[Any]) -> tuple[Block, list[Any]]:
+        return self.successors[0], values
+
+
+class CondBranch(BranchOp):
+    """`cf.cond_br`: goes to one of two blocks. Operands: the condition, what goes with the first, with the second."""
+
+    __slots__ = ()
+    name, n_targets = "cf.cond_br", 2
+
+    @classmethod
+    def of(
+        cls, condition: Value, then: Block, then_args: Sequence[Value], orelse: Block, else_args: Sequence[Value],
+        loc: Location,
+    ) -> CondBranch:  # fmt: skip
+        attrs = {"n_then": len(then_args)}
+        return cls([condition, *then_args, *else_args], [], loc, attrs, successors=[then, orelse])
+
+    @property
+    def n_then(self) -> int:
+        n: int = self.attrs["n_then"]
+        return n
+
+    def target(self, use: Use) -> Value | None:
+        if use.index == 0:
+            return None
+        at = use.index - 1
+        return self.successors[0].args[at] if at < self.n_then else self.successors[1].args[at - self.n_then]
+
+    def taken(self, values: list[Any]) -> tuple[Block, list[Any]]:
+        condition, *rest = values
+        return (self.successors[0], rest[: self.n_then]) if condition else (self.successors[1], rest[self.n_then :])
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        _, then, _ = form.segments(3)
+        made = super().from_form(form)
+        made.attrs["n_then"] = len(then)
+        return made
+
+    def to_form(self) -> Form:
+        form = self.form_with({})
+        form.attrs["operandSegmentSizes"] = segments(1, self.n_then, len(self.uses) - 1 - self.n_then)
+        return form

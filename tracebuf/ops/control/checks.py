@@ -1,0 +1,74 @@
+"""`tracebuf.check`: what raises an exception where eager would. MLIR counterpart: cf.assert."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+from tracebuf.errors import note_location
+from tracebuf.ir.core import Op, Value
+from tracebuf.ir.form import Form, FormError
+from tracebuf.ir.protocols import Interpreter
+from tracebuf.location import Location
+
+Raised = str | type[BaseException] | BaseException
+"""An exception to raise: a class, the name of a common one, or one to raise again (by its class and arguments)."""
+EXCEPTIONS: dict[str, type[BaseException]] = {
+    e.__name__: e for e in (IndexError, ValueError, ZeroDivisionError, OverflowError, TypeError, MemoryError)
+}
+
+
+def raised(exception: Raised) -> type[BaseException] | BaseException:
+    return EXCEPTIONS[exception] if isinstance(exception, str) else exception
+
+
+class Check(Op):
+    """`tracebuf.check`: raises `exception` with `message` where the condition is false.
+
+    `exception` is a class, or an exception to raise again; `message` a format string of the further operands (None: no
+    text, as after `raise E`).
+    MLIR counterpart: cf.assert. It stands where eager would raise (rule F3); never pure, never moved.
+    """
+
+    __slots__ = ()
+    name = "tracebuf.check"
+
+    @classmethod
+    def of(
+        cls, condition: Value, exception: Raised, message: str | None, values: Sequence[Value], loc: Location
+    ) -> Check:
+        return cls([condition, *values], [], loc, {"exception": raised(exception), "message": message})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        made = super().from_form(form)
+        name = made.attrs.get("exception")
+        kind = getattr(builtins, name, None) if isinstance(name, str) else None
+        if not isinstance(kind, type) or not issubclass(kind, BaseException):
+            raise FormError(f"{cls.name}: `{name}` is no exception of Python's")
+        made.attrs |= {"exception": kind, "message": made.attrs.get("message")}
+        return made
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        if not args[0]:
+            raise check_error(self, args[1:])
+        return []
+
+
+def may_stop(op: Op) -> bool:
+    """Whether an op may raise at run time."""
+    return op.may_raise or isinstance(op, Check)
+
+
+def check_error(check: Check, values: Sequence[Any]) -> BaseException:
+    """The exception a failed check raises, with the user's line as a note."""
+    return note_location(make_error(check.attrs["exception"], check.attrs["message"], values), check.loc)
+
+
+def make_error(exception: Raised, message: str | None, values: Sequence[Any]) -> BaseException:
+    """The exception with its text: `message` formatted with `values`."""
+    kind = raised(exception)
+    if isinstance(kind, BaseException):
+        return type(kind)(*kind.args)
+    return kind() if message is None else kind(message.format(*values))

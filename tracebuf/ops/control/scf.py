@@ -1,0 +1,480 @@
+"""Structured control flow: scf.for, scf.while, scf.if and what ends their blocks. MLIR counterpart: the scf dialect and
+SCF/BufferizableOpInterfaceImpl.cpp."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, ClassVar
+
+from tracebuf.errors import InternalError, UnsupportedError
+from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Relation, Use, Value
+from tracebuf.ir.form import Form
+from tracebuf.ir.protocols import Interpreter, Rewriter
+from tracebuf.ir.types import INDEX, ScalarType, TensorType, Type
+from tracebuf.location import Location
+from tracebuf.ops.control.func import Terminator, check_blocks
+from tracebuf.ops.memory import memref
+from tracebuf.ops.memory.indexing import constant_index
+
+Same = Callable[[Value, Value], bool]
+
+
+class Yield(Terminator):
+    """`scf.yield`: the results of a branch, or the next iteration's values."""
+
+    __slots__ = ()
+    name = "scf.yield"
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        parent = self.parent_op
+        if isinstance(parent, If | ExecuteRegion):
+            return [Alias(parent.results[use.index], definite=isinstance(parent, ExecuteRegion))]
+        return []
+
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        """That of an scf.execute_region; loops and scf.if make their own."""
+        assert self.parent_op is not None
+        types = [carried_type(r) for r in self.parent_op.results]
+        rewriter.add(Yield.of([rewriter.cast(u, t) for u, t in zip(self.uses, types, strict=True)], self.loc))
+
+
+class Condition(Terminator):
+    """`scf.condition`: if its first operand holds, the loop goes on with the others in its after region; else they are
+    its results."""
+
+    __slots__ = ()
+    name = "scf.condition"
+
+
+class Loop(Op):
+    """What loops share. Carried value i begins as `inits[i]`, is `args[i]` inside, and leaves the first region by
+    `passed[i]`, which is the next iteration's value if the loop is `straight`.
+
+    A carried argument is a buffer of its own and always writable (MLIR behaviour 20).
+    """
+
+    __slots__ = ()
+    repetitive = True
+    first: ClassVar[int] = 0
+    """The place of the first initial value among the operands."""
+
+    @property
+    def inits(self) -> list[Use]:
+        return self.uses[self.first :]
+
+    @property
+    def args(self) -> list[Value]:
+        raise NotImplementedError
+
+    @property
+    def passed(self) -> list[Use]:
+        raise NotImplementedError
+
+    @property
+    def straight(self) -> bool:
+        return True
+
+    def keeps(self, index: int, same: Same) -> bool:
+        """Whether result and carried value of this place stay in the initial value's buffer, told which values are the
+        same one."""
+        return same(self.passed[index].value, self.args[index])
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        index = use.index - self.first
+        if index < 0 or index >= len(self.results) or str(use.value.type) != str(self.results[index].type):
+            return []
+        same = self.keeps(index, lambda a, b: a is b)
+        return [Alias(self.results[index], Relation.EQUIVALENT if same else Relation.UNKNOWN, definite=same)]
+
+
+class For(Loop):
+    """`scf.for`: operands lower, upper, step, then the initial values; the body's arguments are the index and the
+    carried values.
+
+    The initial tensor is written (the loop may store to what it carries) and read if the body reads its argument, or
+    if the result is read and there may be no iteration (MLIR does not ask whether it is read; behaviours 14, 36).
+    """
+
+    __slots__ = ()
+    name = "scf.for"
+    region_ends = ("scf.yield",)
+    first = 3
+
+    @classmethod
+    def of(
+        cls,
+        bounds: Sequence[Value],
+        inits: Sequence[Value],
+        body: Block,
+        loc: Location,
+        types: Sequence[Type] | None = None,
+    ) -> For:
+        """`types` are the results', where sizes are spelled otherwise than the initial values'."""
+        found = [v.type for v in inits] if types is None else types
+        return cls([*bounds, *inits], found, loc, {}, [Region(body)])
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        check_blocks(form, "scf.yield")
+        return super().from_form(form)
+
+    @property
+    def body(self) -> Block:
+        return self.regions[0].block
+
+    @property
+    def args(self) -> list[Value]:
+        return self.body.args[1:]
+
+    @property
+    def passed(self) -> list[Use]:
+        return self.body.terminator.uses
+
+    def carried(self, use: Use) -> Value:
+        """The body's argument for an initial value."""
+        return self.body.args[use.index - 2]
+
+    def yielded(self, use: Use) -> Use:
+        return self.body.terminator.uses[use.index - 3]
+
+    def drop_carried(self, index: int) -> None:
+        """Removes a carried value; its argument and its result must be unused."""
+        _drop_operand(self.body.terminator, index)
+        _drop_operand(self, 3 + index)
+        self.body.drop_arg(1 + index)
+        _drop_result(self, index)
+
+    def verify(self) -> None:
+        types = [r.type for r in self.results]
+        args = self.body.args
+        if not args or not isinstance(args[0].type, ScalarType) or len(args) != len(types) + 1:
+            raise InternalError("scf.for: body arguments do not fit")
+        if len(self.body.terminator.uses) != len(types) or len(self.uses) != len(types) + 3:
+            raise InternalError("scf.for: carried values differ in number")
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        lower, upper, step, *values = args
+        for i in range(lower, upper, step):
+            values = interpreter.run_block(self.body, [i, *values])
+        return list(values)
+
+    @property
+    def surely_runs(self) -> bool:
+        """Whether there is at least one iteration, as constants tell."""
+        lower, upper = map(constant_index, self.operands[:2])
+        return lower is not None and upper is not None and lower < upper
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        if facts.is_value_read(self.carried(use)):
+            return True
+        return not self.surely_runs and (facts.as_mlir or facts.is_value_read(self.results[use.index - 3]))
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        places = range(len(self.results))
+        fixed = _fixed(self, rewriter)
+        inits = _enter(self, fixed, rewriter)
+        moving = [k for k in places if k not in fixed]
+        args = [self.args[k] for k in moving]
+        types = [carried_type(a) for a in args]
+        body = rewriter.block(self.body, [INDEX, *types], [self.body.args[0], *args], [self.passed[k] for k in moving])
+        bounds = [rewriter.value(u.value) for u in self.uses[:3]]
+        new = For.of(bounds, inits, body, self.loc, [carried_type(self.results[k]) for k in moving])
+        _leave(self, rewriter.add(new), moving, fixed, rewriter)
+
+
+class While(Loop):
+    """`scf.while`: the operands are the arguments of the region `before`, which ends in `scf.condition`; what that
+    forwards are the results, or the arguments of the region `after`, which yields the next arguments of `before`.
+
+    The initial tensors are read and written. Result i may share the buffer of operand i, if they have one type (MLIR
+    behaviours 15, 37). The loop is straight if `after` passes its arguments on as they are.
+    """
+
+    __slots__ = ()
+    name = "scf.while"
+    region_ends = ("scf.condition", "scf.yield")
+
+    @classmethod
+    def of(
+        cls, inits: Sequence[Value], before: Block, after: Block, loc: Location, types: Sequence[Type] | None = None
+    ) -> While:
+        """`types` are the results', where sizes are spelled otherwise than in what is forwarded."""
+        found = [v.type for v in before.terminator.operands[1:]] if types is None else types
+        return cls(inits, found, loc, {}, [Region(before), Region(after)])
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        check_blocks(form, "scf.condition", "scf.yield")
+        return super().from_form(form)
+
+    @property
+    def before(self) -> Block:
+        return self.regions[0].block
+
+    @property
+    def after(self) -> Block:
+        return self.regions[1].block
+
+    @property
+    def args(self) -> list[Value]:
+        return self.before.args
+
+    @property
+    def passed(self) -> list[Use]:
+        return self.before.terminator.uses[1:]
+
+    @property
+    def yielded(self) -> list[Use]:
+        """What the after region gives to the next iteration."""
+        return self.after.terminator.uses
+
+    @property
+    def straight(self) -> bool:
+        return len(self.yielded) == len(self.after.args) and all(
+            u.value is a for u, a in zip(self.yielded, self.after.args)
+        )
+
+    def keeps(self, index: int, same: Same) -> bool:
+        return super().keeps(index, same) and same(self.yielded[index].value, self.after.args[index])
+
+    def fold_steady(
+        self,
+        replace: Callable[[Value, Value], None] = Value.replace_all_uses,
+        same: Same = lambda a, b: a is b,
+    ) -> bool:
+        """Replaces arguments that never change by their initial values, and what is forwarded from outside by that;
+        whether anything had a use."""
+        found = False
+        while True:
+            pairs = [
+                (old, use.value)
+                for k, use in enumerate(self.passed) if use.value.block is not self.before
+                for old in (self.after.args[k], self.results[k])
+            ]  # fmt: skip
+            for k, arg in enumerate(self.before.args):
+                new, init = self.yielded[k].value, self.operand(k)
+                if isinstance(new.owner, Block) and new.owner is self.after:
+                    new = self.passed[new.index].value
+                if new is arg or same(new, init):
+                    pairs.append((arg, init))
+            changed = any(old.uses for old, _ in pairs)
+            for old, new in pairs:
+                replace(old, new)
+            if not changed:
+                return found
+            found = True
+
+    def dead(self, pinned: Collection[Value]) -> tuple[set[int], set[int]]:
+        """Operands and results that only feed one another: nothing else asks for them (nor has `pinned` what they
+        become)."""
+        starts, ends = set(range(len(self.uses))), set(range(len(self.results)))
+        last = self.after.terminator
+        while True:
+            asked = {k for k in starts if self._is_asked(self.before.args[k], pinned, ends)}
+            live = {
+                k
+                for k in ends
+                if not {self.results[k], self.after.args[k]}.isdisjoint(pinned)
+                or self.results[k].uses
+                or any(u.op is not last or u.index not in starts for u in self.after.args[k].uses)
+            }
+            if not asked and not live:
+                return starts, ends
+            starts, ends = starts - asked, ends - live
+
+    def _is_asked(self, arg: Value, pinned: Collection[Value], ends: set[int]) -> bool:
+        """Whether an argument of the first region is used, other than for what is dead itself."""
+        work, seen = [arg], {arg}
+        while work:
+            value = work.pop()
+            if value in pinned:
+                return True
+            for use in value.uses:
+                op, parent = use.op, use.op.parent_op
+                if isinstance(op, Yield) and isinstance(parent, If):
+                    near = [parent.results[use.index]]
+                elif op.pure and op.results:
+                    near = op.results
+                elif op is self.before.terminator and use.index - 1 in ends:
+                    near = []
+                else:
+                    return True
+                work += [v for v in near if v not in seen]
+                seen.update(near)
+        return False
+
+    def drop(self, starts: Collection[int], ends: Collection[int]) -> None:
+        """Removes operands and results (with the arguments of the regions) that are dead."""
+        for k in sorted(ends, reverse=True):
+            _drop_operand(self.before.terminator, 1 + k)
+            _drop_result(self, k)
+        for k in sorted(starts, reverse=True):
+            self.before.args[k].replace_all_uses(self.operand(k))
+            _drop_operand(self.after.terminator, k)
+            _drop_operand(self, k)
+            self.before.drop_arg(k)
+        for k in sorted(ends, reverse=True):
+            self.after.drop_arg(k)
+
+    def verify(self) -> None:
+        if len(self.before.args) != len(self.uses) or len(self.yielded) != len(self.uses):
+            raise InternalError("scf.while: initial values differ in number from what the after region yields")
+        if len(self.after.args) != len(self.results) or len(self.passed) != len(self.results):
+            raise InternalError("scf.while: results differ in number from what is forwarded")
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        while True:
+            go, *args = interpreter.run_block(self.before, args)
+            if not go:
+                return args
+            args = interpreter.run_block(self.after, args)
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        fixed = _fixed(self, rewriter)
+        inits = _enter(self, fixed, rewriter)
+        for k, buffer in fixed.items():
+            rewriter.replace(self.after.args[k], buffer)
+        start = [k for k in range(len(self.uses)) if k not in fixed]
+        end = [k for k in range(len(self.results)) if k not in fixed]
+        args, forwarded = [self.args[k] for k in start], [self.after.args[k] for k in end]
+        before = rewriter.block(self.before, [carried_type(a) for a in args], args, [self.passed[k] for k in end])
+        after = rewriter.block(
+            self.after, [carried_type(a) for a in forwarded], forwarded, [self.yielded[k] for k in start]
+        )
+        new = While.of(inits, before, after, self.loc, [carried_type(self.results[k]) for k in end])
+        _leave(self, rewriter.add(new), end, fixed, rewriter)
+
+
+def fixed_places(loop: Loop, same: Same) -> set[int]:
+    """The carried tensors that never leave the initial value's buffer."""
+    return {
+        k for k, use in enumerate(loop.inits)
+        if use.value.is_tensor and loop.aliasing_values(use) and loop.keeps(k, same)
+    }  # fmt: skip
+
+
+def _fixed(loop: Loop, rewriter: Rewriter) -> dict[int, Value]:
+    """The buffers of the initial values of fixed places."""
+    return {k: rewriter.buffer(loop.inits[k]) for k in sorted(fixed_places(loop, rewriter.equivalent))}
+
+
+def _enter(loop: Loop, fixed: dict[int, Value], rewriter: Rewriter) -> list[Value]:
+    """The initial values of what is carried on; inside, fixed places are their buffers."""
+    inits = []
+    for k, use in enumerate(loop.inits):
+        if k in fixed:
+            rewriter.replace(loop.args[k], fixed[k])
+        elif use.value.is_tensor:
+            type_ = memref.forget_layout(use.value.tensor_type)
+            inits.append(rewriter.add(memref.Cast.of(rewriter.buffer(use), type_, loop.loc)).result)
+        else:
+            inits.append(rewriter.value(use.value))
+    return inits
+
+
+def _leave(loop: Loop, new: Loop, moving: Sequence[int], fixed: dict[int, Value], rewriter: Rewriter) -> None:
+    for k, result in zip(moving, new.results, strict=True):
+        old = loop.results[k]
+        rewriter.replace(old, result) if old.is_tensor else rewriter.set_value(old, result)
+    for k, buffer in fixed.items():
+        rewriter.replace(loop.results[k], buffer)
+
+
+class If(Op):
+    """`scf.if`: two regions; each result is one of the two yields (a maybe-alias of both, MLIR behaviour 35)."""
+
+    __slots__ = ()
+    name = "scf.if"
+    region_ends = ("scf.yield", "scf.yield")
+
+    @classmethod
+    def of(cls, condition: Value, types: Sequence[Type], then: Block, orelse: Block, loc: Location) -> If:
+        return cls([condition], types, loc, {}, [Region(then), Region(orelse)])
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        """Where MLIR has no other branch, ours has one that does nothing."""
+        if len(form.regions) == 2 and not form.regions[1].blocks and not form.result_types:
+            nothing = Block()
+            nothing.append(Yield.of([], form.loc))
+            form.regions[1] = Region(nothing)
+        check_blocks(form, "scf.yield", "scf.yield")
+        return super().from_form(form)
+
+    def to_form(self) -> Form:
+        form = self.form_with({})
+        if not self.results and len(self.branches[1].ops) == 1:
+            form.regions = [self.regions[0], Region()]
+        return form
+
+    def verify(self) -> None:
+        if any(len(b.terminator.uses) != len(self.results) for b in self.branches):
+            raise InternalError("scf.if: the branches yield other values than there are results")
+
+    @property
+    def branches(self) -> tuple[Block, Block]:
+        return self.regions[0].block, self.regions[1].block
+
+    def drop_result(self, index: int) -> None:
+        """Removes a result, which must be unused."""
+        for block in self.branches:
+            _drop_operand(block.terminator, index)
+        _drop_result(self, index)
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return interpreter.run_block(self.branches[0 if args[0] else 1], [])
+
+    def aliasing_uses(self, value: Value) -> list[tuple[Use, Relation, bool]]:
+        return [(b.terminator.uses[value.index], Relation.EQUIVALENT, False) for b in self.branches]
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        rewriter.branches(self)
+
+
+class ExecuteRegion(Op):
+    """`scf.execute_region`: a region of blocks, run once where it stands; what it yields are the results (MLIR
+    behaviour 38)."""
+
+    __slots__ = ()
+    name = "scf.execute_region"
+    region_ends = ("scf.yield",)
+
+    @property
+    def yielded(self) -> list[Use]:
+        """The operands of its scf.yield, of which it has one (InternalError else)."""
+        ends = [b.ops[-1] for b in self.regions[0].blocks if isinstance(b.ops[-1], Yield)]
+        if len(ends) != 1:
+            raise UnsupportedError("an scf.execute_region without unique scf.yield is not supported", location=self.loc)
+        return ends[0].uses
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        return interpreter.run_block(self.regions[0].block, [])
+
+    def aliasing_uses(self, value: Value) -> list[tuple[Use, Relation, bool]]:
+        return [(self.yielded[value.index], Relation.EQUIVALENT, True)] if value.owner is self else []
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        types = [carried_type(r) for r in self.results]
+        new = rewriter.add(ExecuteRegion([], types, self.loc, {}, [rewriter.region(self.regions[0])]))
+        for old, result in zip(self.results, new.results, strict=True):
+            rewriter.replace(old, result) if old.is_tensor else rewriter.set_value(old, result)
+
+
+def _drop_operand(op: Op, index: int) -> None:
+    use = op.uses.pop(index)
+    del use.value.uses[use]
+    for i, u in enumerate(op.uses):
+        u.index = i
+
+
+def _drop_result(op: Op, index: int) -> None:
+    if op.results.pop(index).uses:
+        raise InternalError(f"{op.name}: result {index} is removed while in use")
+    for i, r in enumerate(op.results):
+        r.index = i
+
+
+def carried_type(value: Value) -> Type:
+    """The type that stands for a value that control flow passes on: a tensor's buffer has any layout."""
+    return memref.forget_layout(value.type) if isinstance(value.type, TensorType) else value.type

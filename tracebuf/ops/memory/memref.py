@@ -1,0 +1,474 @@
+"""Memref ops: buffers. MLIR counterpart: the memref dialect; `tracebuf.subview` is a subview that may also permute,
+reverse,
+repeat and add dimensions.
+
+The memref interpreter and the native emitter dispatch on these classes; structure and typing stand here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from tracebuf.ir.attributes import Attr, all_encoded, groups_attr, inherent, integers, places, segments, string
+from tracebuf.ir.core import Mixed, Op, Value, join_mixed, split_mixed
+from tracebuf.ir.dims import Dim as Size
+from tracebuf.ir.dims import add, floordiv, mul
+from tracebuf.ir.form import Form, FormError
+from tracebuf.ir.slices import Slice, pack_slice, slice_attrs, slice_of_form, unpack_slice, view_sizes
+from tracebuf.ir.types import (
+    INDEX,
+    MemRefType,
+    ScalarType,
+    ShapedType,
+    TensorType,
+    Type,
+    UnrankedMemRefType,
+    row_major,
+    strides_in_order,
+)
+from tracebuf.location import Location
+
+
+class Alloc(Op):
+    """`memref.alloc`: a fresh buffer of undefined contents.
+
+    Attrs: `order` (axes outermost first), `reason` (for explain), `escapes` (may leave the function: a NumPy array
+    from birth),
+    `slot` (its place in the arena), each set by the pass that knows.
+    """
+
+    __slots__ = ()
+    name = "memref.alloc"
+
+    @classmethod
+    def of(
+        cls,
+        shape: tuple[Size, ...],
+        element: ScalarType,
+        sizes: Sequence[Mixed],
+        order: tuple[int, ...],
+        reason: str,
+        loc: Location,
+    ) -> Alloc:
+        static, dynamic = split_mixed(sizes)
+        type_ = MemRefType(shape, element, strides_in_order(shape, order), 0)
+        return cls(dynamic, [type_], loc, {"static_sizes": static, "order": order, "reason": reason})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        """Its dynamic strides, which MLIR takes as operands too (`memref.alloc()[%s]`), stay behind the sizes."""
+        sizes, symbols = form.segments(2)
+        attrs = {"reason": "", **noted(form, sizes)}
+        return cls.rebuilt([*sizes, *symbols], form.result_types, form.loc, attrs)
+
+    def to_form(self) -> Form:
+        n = self.attrs["static_sizes"].count(None)
+        return self.form_with(notes(self) | {"operandSegmentSizes": segments(n, len(self.uses) - n)})
+
+    @property
+    def sizes(self) -> list[Mixed]:
+        return join_mixed(self.attrs["static_sizes"], self.operands)
+
+
+def noted(form: Form, sizes: Sequence[Value]) -> dict[str, Any]:
+    """The attributes of a new array or buffer with these dynamic sizes, taken out of its form."""
+    static = form.own_sizes(sizes)
+    order = form.take("order", None) or range(len(static))
+    words = {k: form.take(k) for k in ("reason",) if k in form.attrs}
+    return {"static_sizes": static, "order": tuple(order), **words, **form.attrs}
+
+
+def notes(op: Op) -> dict[str, Attr]:
+    """What we note of a new array or buffer that MLIR does not ask for: the order of its axes, why it is there."""
+    order = op.attrs["order"]
+    plain = {"static_sizes", "order"} if order == tuple(range(len(order))) else {"static_sizes"}
+    return all_encoded({k: v for k, v in op.attrs.items() if k not in plain and v != ""})
+
+
+class Alloca(Alloc):
+    """`memref.alloca`: a small buffer on the stack, freed on return; static size only."""
+
+    __slots__ = ()
+    name = "memref.alloca"
+
+
+class Dealloc(Op):
+    """`memref.dealloc`: frees a buffer (its base)."""
+
+    __slots__ = ()
+    name = "memref.dealloc"
+
+    @classmethod
+    def of(cls, buffer: Value, loc: Location) -> Dealloc:
+        return cls([buffer], [], loc)
+
+
+class Copy(Op):
+    """`memref.copy` source to target, of one shape. Attr `reason`: "store" for the program's own store, else why a
+    copy was needed."""
+
+    __slots__ = ()
+    name = "memref.copy"
+
+    @classmethod
+    def of(cls, source: Value, target: Value, reason: str, loc: Location) -> Copy:
+        return cls([source, target], [], loc, {"reason": reason})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect(operands=2, results=0)
+        words = {"reason": form.take("reason")} if "reason" in form.attrs else {}
+        return cls.rebuilt(form.operands, [], form.loc, words | form.attrs)
+
+
+class Load(Op):
+    """`memref.load`: one element."""
+
+    __slots__ = ()
+    name = "memref.load"
+
+    @classmethod
+    def of(cls, source: Value, indices: Sequence[Value], loc: Location) -> Load:
+        return cls([source, *indices], [source.memref_type.element], loc)
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect_indices(0)
+        return super().from_form(form)
+
+
+class Store(Op):
+    """`memref.store`: one element; operands value, buffer, indices."""
+
+    __slots__ = ()
+    name = "memref.store"
+
+    @classmethod
+    def of(cls, value: Value, target: Value, indices: Sequence[Value], loc: Location) -> Store:
+        return cls([value, target, *indices], [], loc)
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect_indices(1)
+        return super().from_form(form)
+
+
+class Dim(Op):
+    """`memref.dim`: the size of one dimension (attr `dim`)."""
+
+    __slots__ = ()
+    name = "memref.dim"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, dim: int, loc: Location) -> Dim:
+        return cls([source], [INDEX], loc, {"dim": dim})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        return dim_of_form(cls, form)
+
+    def to_form(self) -> Form:
+        return self.form_with({})
+
+
+def dim_of_form(cls: type[Op], form: Form) -> Op:
+    """A dim op of MLIR's, which takes the dimension as an operand: that is kept, and attr `dim` is None where it is
+    not constant."""
+    form.expect(operands=2, results=1)
+    constant = form.operands[1].defining_op
+    value = constant.attrs.get("value") if constant is not None and constant.name == "arith.constant" else None
+    attrs = {"dim": value if isinstance(value, int) else None, **form.attrs}
+    return cls.rebuilt(form.operands, form.result_types, form.loc, attrs)
+
+
+class Rank(Op):
+    """`memref.rank`: how many dimensions."""
+
+    __slots__ = ()
+    name = "memref.rank"
+    pure = True
+
+
+class Cast(Op):
+    """`memref.cast`: forgets (or states) static strides; the same buffer."""
+
+    __slots__ = ()
+    name = "memref.cast"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, type: Type, loc: Location) -> Cast:
+        return cls([source], [type], loc)
+
+
+class Subview(Op):
+    """`memref.subview`: part of a buffer, by a `Slice`; the same base. Attrs and dynamic operands as the tensor
+    slices'."""
+
+    __slots__ = ()
+    name = "memref.subview"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, s: Slice, shape: tuple[Size, ...], loc: Location) -> Subview:
+        base = source.memref_type
+        offset: Size | None = 0 if base.offset == 0 and all(o == 0 for o in s.offsets) else None
+        type_ = MemRefType(shape, base.element, s.view_strides(base), offset)
+        attrs, dynamic = pack_slice(s)
+        return (Subview if s.is_mlir else View)([source, *dynamic], [type_], loc, attrs)
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        attrs = slice_of_form(form, 1, form.shaped_result())
+        form.resize(0, view_sizes(form, attrs, 1))
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs)
+
+    def to_form(self) -> Form:
+        return self.form_with(slice_attrs(self, 1))
+
+    @property
+    def slice(self) -> Slice:
+        return unpack_slice(self.attrs, self.operands[1:])
+
+
+class View(Subview):
+    """`tracebuf.subview`: a subview that permutes, reverses, repeats or adds dimensions."""
+
+    __slots__ = ()
+    name = "tracebuf.subview"
+
+
+def groups_of_form(form: Form) -> dict[str, Any]:
+    """The attributes of collapse_shape and expand_shape, taken out of the form."""
+    few = form.take("reassociation")
+    attrs: dict[str, Any] = {"groups": tuple(tuple(places(group)) for group in few)}
+    shape = form.shaped_result().shape
+    if "static_output_shape" in form.attrs:
+        static = attrs["static_sizes"] = places(form.take("static_output_shape"))
+        if len(static) != len(shape) or static.count(None) != len(form.operands) - 1:
+            raise FormError(f"{form.name}: {len(form.operands) - 1} operands do not fit {form.result_types[0]}")
+        form.resize(0, join_mixed(static, form.operands[1:]))
+    else:
+        form.expect(operands=1)
+    return attrs
+
+
+def regrouping_attrs(attrs: dict[str, Any]) -> dict[str, Attr]:
+    """The properties of collapse_shape and expand_shape."""
+    found = {"reassociation": groups_attr(attrs["groups"])}
+    if "static_sizes" in attrs:
+        found["static_output_shape"] = integers(attrs["static_sizes"])
+    return found
+def runs_on(type_: MemRefType, groups: Sequence[Sequence[int]]) -> bool:
+    """Whether in each group of axes one certainly goes on where the next ends."""
+    for group in groups:
+        axes = [a for a in group if type_.shape[a] != 1]
+        for outer, inner in pairwise(axes):
+            step = type_.strides[inner]
+            if step is None or type_.strides[outer] != mul(step, type_.shape[inner]):
+                return False
+    return True
+
+
+class CollapseShape(Op):
+    """`memref.collapse_shape`: neighbouring axes, of strides that run on, become one; attrs as the tensor op's."""
+
+    __slots__ = ()
+    name = "memref.collapse_shape"
+    pure = True
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        attrs = groups_of_form(form)
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs)
+
+    def to_form(self) -> Form:
+        return self.form_with(regrouping_attrs(self.attrs))
+
+    @classmethod
+    def of(
+        cls, source: Value, groups: tuple[tuple[int, ...], ...], shape: tuple[Size, ...], loc: Location
+    ) -> CollapseShape:
+        base = source.memref_type
+        strides = tuple(base.strides[group[-1]] for group in groups)
+        return cls([source], [MemRefType(shape, base.element, strides, base.offset)], loc, {"groups": groups})
+
+
+class ExpandShape(Op):
+    """`memref.expand_shape`: an axis becomes several; attrs and dynamic operands as the tensor op's."""
+
+    __slots__ = ()
+    name = "memref.expand_shape"
+    pure = True
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        attrs = groups_of_form(form)
+        return cls.rebuilt(form.operands, form.result_types, form.loc, attrs | form.attrs)
+
+    def to_form(self) -> Form:
+        return self.form_with(regrouping_attrs(self.attrs))
+
+    @classmethod
+    def of(
+        cls,
+        source: Value,
+        groups: tuple[tuple[int, ...], ...],
+        sizes: Sequence[Mixed],
+        shape: tuple[Size, ...],
+        loc: Location,
+    ) -> ExpandShape:
+        base = source.memref_type
+        strides: list[Size | None] = []
+        for group, step in zip(groups, base.strides, strict=True):
+            inside = row_major([shape[a] for a in group])
+            strides += [None if step is None else mul(step, n) for n in inside]
+        static, dynamic = split_mixed(sizes)
+        type_ = MemRefType(shape, base.element, tuple(strides), base.offset)
+        return cls([source, *dynamic], [type_], loc, {"groups": groups, "static_sizes": static})
+
+    @property
+    def sizes(self) -> list[Mixed]:
+        return join_mixed(self.attrs["static_sizes"], self.operands[1:])
+
+
+class Diagonal(Op):
+    """`tracebuf.diagonal`: two axes of equal size (attr `axes`) become one, which comes last; its stride is the sum of
+    theirs."""
+
+    __slots__ = ()
+    name = "tracebuf.diagonal"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, axes: tuple[int, int], shape: tuple[Size, ...], loc: Location) -> Diagonal:
+        base = source.memref_type
+        a, b = (base.strides[axis] for axis in axes)
+        rest = [s for axis, s in enumerate(base.strides) if axis not in axes]
+        step = None if a is None or b is None else add(a, b)
+        return cls([source], [MemRefType(shape, base.element, (*rest, step), base.offset)], loc, {"axes": axes})
+
+
+class Windows(Op):
+    """`tracebuf.windows`: the runs of so many elements (operand 1) along an axis (attr `axis`), which overlap; along
+    them runs a new last axis. On tensors `tracebuf.extract_windows`."""
+
+    __slots__ = ()
+    name = "tracebuf.windows"
+    levels = frozenset({"memref"})
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, size: Value, axis: int, shape: tuple[Size, ...], loc: Location) -> Windows:
+        base = source.memref_type
+        type_ = MemRefType(shape, base.element, (*base.strides, base.strides[axis]), base.offset)
+        return cls([source, size], [type_], loc, {"axis": axis})
+
+
+def recast_shape(shape: tuple[Size, ...], source: ScalarType, target: ScalarType) -> tuple[Size, ...]:
+    """The shape of elements of one type as those of another (see `tracebuf.recast`)."""
+    if source.is_complex and target == source.component:
+        return (*shape, 2)
+    if target.is_complex and source == target.component:
+        return shape[:-1]
+    return shape
+
+
+class Recast(Op):
+    """`tracebuf.recast_buffer`: the same memory as elements of another type; on tensors `tracebuf.recast`."""
+
+    __slots__ = ()
+    name = "tracebuf.recast_buffer"
+    levels = frozenset({"memref"})
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, element: ScalarType, loc: Location) -> Recast:
+        base, offset = source.memref_type, source.memref_type.offset
+        shape, strides = recast_shape(base.shape, base.element, element), base.strides
+        if len(shape) > base.rank:
+            strides = (*(None if s is None else mul(s, 2) for s in strides), 1)
+            offset = None if offset is None else mul(offset, 2)
+        elif len(shape) < base.rank:
+            strides = tuple(None if s is None else floordiv(s, 2) for s in strides[:-1])
+            offset = None if offset is None else floordiv(offset, 2)
+        return cls([source], [MemRefType(shape, element, strides, offset)], loc, {})
+
+
+class Global(Op):
+    """`memref.global`: a buffer of the module; its attributes are MLIR's."""
+
+    __slots__ = ()
+    name = "memref.global"
+
+    @classmethod
+    def of(cls, symbol: str, type: MemRefType, value: str, loc: Location) -> Global:
+        """A constant that only the module sees."""
+        value = value if "> : " in value else f"{value} : {TensorType(type.shape, type.element)}"
+        attrs = {
+            "sym_name": string(symbol, inherent=True), "sym_visibility": string("private", inherent=True),
+            "type": inherent(str(type)), "initial_value": inherent(value),
+            "constant": inherent("unit"), "alignment": inherent("64 : i64", 64),
+        }  # fmt: skip
+        return cls([], [], loc, attrs)
+
+
+class GetGlobal(Op):
+    """`memref.get_global`: the buffer of a module's `memref.global`, never freed. Attr `name`, MLIR's; `dense`: the
+    constant's elements as text where a constant tensor made the op, which then needs no module to run."""
+
+    __slots__ = ()
+    name = "memref.get_global"
+    pure = True
+
+    @classmethod
+    def constant(cls, value: str, type: TensorType, loc: Location) -> GetGlobal:
+        """MLIR's name for it, which `bufferize.globals` makes unique."""
+        symbol = f"__constant_{'x'.join(map(str, (*type.shape, type.element)))}"
+        if not type.shape:
+            symbol = f"__constant_x{type.element}"
+        found = MemRefType(type.shape, type.element, row_major(type.shape))
+        elements = value.rpartition(" : ")[0] or value
+        return cls([], [found], loc, {"name": inherent(f"@{symbol}", symbol), "dense": elements})
+
+
+def forget_layout(type_: ShapedType) -> MemRefType:
+    """A buffer of these sizes with strides and offset that only the run time knows."""
+    return MemRefType(type_.shape, type_.element, (None,) * type_.rank, None)
+
+
+def cast_is_safe(source: Type, target: Type) -> bool:
+    """Whether a memref.cast states nothing of strides and offset that the source's type does not say."""
+    if not isinstance(source, MemRefType) or not isinstance(target, MemRefType) or source.layout != target.layout:
+        return isinstance(target, UnrankedMemRefType)
+    if target.is_identity and source.is_identity:
+        return True
+    known = [target.offset, *target.strides]
+    if target.is_identity and not all(isinstance(s, int) for s in known):
+        return False
+    return all(s == t for s, t in zip([source.offset, *source.strides], known) if isinstance(t, int))
+
+
+class Reshape(Op):
+    """`memref.reshape`: a dense buffer under the shape that the second operand, a buffer of sizes, tells."""
+
+    __slots__ = ()
+    name = "memref.reshape"
+    pure = True
+
+    @classmethod
+    def of(cls, source: Value, shape: Value, type: Type, loc: Location) -> Reshape:
+        return cls([source, shape], [type], loc)
+
+
+VIEW_OPS = (Subview, Cast, CollapseShape, ExpandShape, Diagonal, Recast, Reshape, Windows)
+
+
+def base_of(buffer: Value) -> Value:
+    """The buffer a chain of views starts from (an alloc, an argument, or a result of control flow)."""
+    while isinstance(op := buffer.defining_op, VIEW_OPS):
+        buffer = op.operand(0)
+    return buffer

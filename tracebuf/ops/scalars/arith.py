@@ -1,0 +1,600 @@
+"""Scalar ops: `arith` and `math`, and `tracebuf.ufunc` for everything that NumPy's own inner loops compute.
+
+Each class: the op's name, its NumPy reference (works on scalars and on whole arrays alike), its LLVM form. MLIR
+counterpart: the arith and math dialects. No fast-math flags and no contraction: results are bit-identical to NumPy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy._core import umath
+
+from tracebuf.ir.attributes import Attr, inherent, number
+from tracebuf.ir.core import Alias, Facts, Op, Use, Value
+from tracebuf.ir.dense import dense_array
+from tracebuf.ir.form import Form, FormError
+from tracebuf.ir.protocols import Emitter, Interpreter, Rewriter, components, joined, llvm_type
+from tracebuf.ir.types import ELEMENTS, F16, I1, INDEX, ScalarType, TensorType, same_type
+from tracebuf.location import Location
+from tracebuf.ops.memory.memref import Cast, GetGlobal, forget_layout
+
+CONSTANTS = frozenset({*ELEMENTS.values(), INDEX})
+"""Types whose constants are Python numbers here; those of others stay MLIR's text."""
+
+
+class ScalarOp(Op):
+    """A pure function of scalars. Inside `linalg.generic` the reference is applied to whole arrays. MLIR text may apply
+    it to tensors, of which One-Shot knows nothing: they are then an unknown op's."""
+
+    __slots__ = ()
+    pure = True
+    bufferizable = False
+    levels = frozenset({"tensor", "memref", "body"})
+    reference: ClassVar[Callable[..., Any]]
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        """Flags that allow nothing, which MLIR shows, are left out."""
+        for key in ("fastmath", "overflowFlags"):
+            if (flags := form.attrs.get(key)) is not None and flags.value == "none":
+                del form.attrs[key]
+        return super().from_form(form)
+
+    def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
+        with np.errstate(all="ignore"):
+            return [self.compute(args)]
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        """The value, with exactly the result type's dtype (Python int for index)."""
+        return convert(type(self).reference(*args), self.element)
+
+    @property
+    def element(self) -> ScalarType:
+        assert isinstance(self.result.type, ScalarType)
+        return self.result.type
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        raise NotImplementedError(self.name)
+
+    @property
+    def llvm(self) -> str:
+        """LLVM type of the first operand."""
+        operand = self.operand(0).type
+        assert isinstance(operand, ScalarType)
+        return llvm_type(operand)
+
+
+def convert(value: Any, element: ScalarType) -> Any:
+    """A reference's result as the interpreters hold it: arrays and NumPy scalars of the dtype, Python ints for
+    index."""
+    if isinstance(value, np.ndarray):
+        return value.astype(element.dtype, copy=False)
+    return int(value) if element is INDEX else np.asarray(value).astype(element.dtype)[()]
+
+
+def as_unsigned(value: Any) -> Any:
+    """The same bits without a sign: MLIR's integers have none, ops have it."""
+    if isinstance(value, int):
+        return np.uint64(value & (2**64 - 1))
+    return value.view(f"u{value.dtype.itemsize}") if value.dtype.kind == "i" else value
+
+
+class Constant(ScalarOp):
+    """`arith.constant`: attr `value` (Python bool, int or float; for tensors and vectors MLIR's text, an Attr). A
+    constant tensor is a global buffer that nobody stores to (behaviour 18)."""
+
+    __slots__ = ()
+    name = "arith.constant"
+    bufferizable = True
+
+    @classmethod
+    def of(cls, value: bool | int | float, element: ScalarType, loc: Location) -> Constant:
+        return cls([], [element], loc, {"value": value})
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        form.expect(operands=0, results=1)
+        value, type_ = form.attrs.get("value"), form.result_types[0]
+        if value is None:
+            raise FormError(f"{cls.name}: the attribute `value` is missing")
+        attrs: dict[str, Any] = dict(form.attrs)
+        if isinstance(type_, ScalarType) and type_ in CONSTANTS:
+            if not isinstance(value.value, float if type_.is_float else int):
+                raise FormError(f"{cls.name}: `{value}` is no {type_}")
+            attrs["value"] = value.value
+        return cls.rebuilt([], form.result_types, form.loc, attrs)
+
+    def to_form(self) -> Form:
+        value = self.attrs["value"]
+        if isinstance(value, Attr):
+            return super().to_form()
+        return self.form_with({"value": number(value, self.element)})
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        type_, value = self.result.type, self.attrs["value"]
+        if isinstance(type_, TensorType):
+            return dense_array(value.text, [int(n) for n in type_.shape], type_.element.dtype)  # type: ignore[arg-type]
+        return convert(value, self.element)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.literal(self.element, self.attrs["value"])
+
+    def is_writable(self, value: Value) -> bool:
+        return False
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        if not self.result.is_tensor:
+            return rewriter.clone(self)
+        made = rewriter.add(GetGlobal.constant(self.attrs["value"].text, self.result.tensor_type, self.loc))
+        rewriter.replace(self.result, made.result)
+
+
+class BinaryOp(ScalarOp):
+    """Two operands and a result of one type; `instruction` is the LLVM opcode."""
+
+    __slots__ = ()
+    instruction: ClassVar[str]
+
+    @classmethod
+    def of(cls, a: Value, b: Value, loc: Location) -> BinaryOp:
+        return cls([a, b], [a.type], loc)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.inst(f"{self.instruction} {self.llvm} {args[0]}, {args[1]}")
+
+
+class AddF(BinaryOp):
+    """np.add on floats."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.addf", "fadd", np.add
+
+
+class SubF(BinaryOp):
+    """np.subtract on floats."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.subf", "fsub", np.subtract
+
+
+class MulF(BinaryOp):
+    """np.multiply on floats."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.mulf", "fmul", np.multiply
+
+
+class DivF(BinaryOp):
+    """np.true_divide on floats."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.divf", "fdiv", np.true_divide
+
+
+class _Sum(BinaryOp):
+    """Of bits, as MLIR has i1, both are exclusive or."""
+
+    __slots__ = ()
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        return convert(np.logical_xor(*args), I1) if self.element is I1 else super().compute(args)
+
+
+class AddI(_Sum):
+    """np.add on integers (wraps)."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.addi", "add", np.add
+
+
+class SubI(_Sum):
+    """np.subtract on integers (wraps)."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.subi", "sub", np.subtract
+
+
+class MulI(BinaryOp):
+    """np.multiply on integers (wraps)."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.muli", "mul", np.multiply
+
+
+class AndI(BinaryOp):
+    """np.bitwise_and; on bool also np.logical_and, np.multiply, np.minimum."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.andi", "and", np.bitwise_and
+
+
+class OrI(BinaryOp):
+    """np.bitwise_or; on bool also np.logical_or, np.add, np.maximum."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.ori", "or", np.bitwise_or
+
+
+class XorI(BinaryOp):
+    """np.bitwise_xor; on bool also np.logical_xor, np.not_equal; with True np.logical_not."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.xori", "xor", np.bitwise_xor
+
+
+class _ExtremeI(BinaryOp):
+    """The larger or the smaller of two integers; `instruction` is LLVM's intrinsic."""
+
+    __slots__ = ()
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.intrinsic(f"{self.instruction}.{self.llvm}", self.llvm, [(self.llvm, a) for a in args])
+
+
+class MaxSI(_ExtremeI):
+    """np.maximum on signed integers and sizes."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.maxsi", "llvm.smax", np.maximum
+
+
+class MinSI(_ExtremeI):
+    """np.minimum on signed integers and sizes."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.minsi", "llvm.smin", np.minimum
+
+
+class _ExtremeUI(_ExtremeI):
+    __slots__ = ()
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        return super().compute([as_unsigned(a) for a in args])
+
+
+class MaxUI(_ExtremeUI):
+    """np.maximum on unsigned integers."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.maxui", "llvm.umax", np.maximum
+
+
+class MinUI(_ExtremeUI):
+    """np.minimum on unsigned integers."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.minui", "llvm.umin", np.minimum
+
+
+class _ExtremeF(BinaryOp):
+    """`a if a OP b or x is NaN else b`. With a for x, NaN propagates, as NumPy has it; with b, it is the result where
+    both are. A strict OP takes the second of equal zeros (of halves the first, whose loops compare otherwise)."""
+
+    __slots__ = ()
+    predicate: ClassVar[str]
+    nan: ClassVar[int]
+    """Which operand x is."""
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        a, b = args
+        predicate = self.predicate.replace("t", "e") if self.element is F16 else self.predicate
+        wins = e.inst(f"fcmp {predicate} {self.llvm} {a}, {b}")
+        nan = e.inst(f"fcmp uno {self.llvm} {args[self.nan]}, {args[self.nan]}")
+        take = e.inst(f"or i1 {wins}, {nan}")
+        return e.inst(f"select i1 {take}, {self.llvm} {a}, {self.llvm} {b}")
+
+
+class MaximumF(_ExtremeF):
+    """np.maximum on floats."""
+
+    __slots__ = ()
+    name, predicate, nan, reference = "arith.maximumf", "ogt", 0, np.maximum
+
+
+class MinimumF(_ExtremeF):
+    """np.minimum on floats."""
+
+    __slots__ = ()
+    name, predicate, nan, reference = "arith.minimumf", "olt", 0, np.minimum
+
+
+class MaxNumF(_ExtremeF):
+    """np.fmax on floats. Which of equal zeros is taken is open."""
+
+    __slots__ = ()
+    name, predicate, nan, reference = "arith.maxnumf", "oge", 1, np.fmax
+
+
+class MinNumF(_ExtremeF):
+    """np.fmin on floats. Which of equal zeros is taken is open."""
+
+    __slots__ = ()
+    name, predicate, nan, reference = "arith.minnumf", "ole", 1, np.fmin
+
+
+_COMPARE: dict[str, Callable[..., Any]] = {
+    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+}  # fmt: skip
+
+
+class _Compare(ScalarOp):
+    __slots__ = ()
+    predicates: ClassVar[tuple[str, ...]]
+    """MLIR's, in the order of their numbers."""
+
+    @classmethod
+    def from_form(cls, form: Form) -> Op:
+        code = form.take("predicate")
+        if not isinstance(code, int) or not 0 <= code < len(cls.predicates):
+            raise FormError(f"{cls.name}: {code} is no predicate")
+        form.expect(operands=2, results=1)
+        made = super().from_form(form)
+        made.attrs["predicate"] = cls.predicates[code]
+        return made
+
+    def to_form(self) -> Form:
+        code = self.predicates.index(self.attrs["predicate"])
+        return self.form_with({"predicate": inherent(f"{code} : i64", code)})
+
+    @classmethod
+    def of(cls, predicate: str, a: Value, b: Value, loc: Location) -> _Compare:
+        return cls([a, b], [I1], loc, {"predicate": predicate})
+
+
+class CmpF(_Compare):
+    """np.equal, less ... on floats; attr `predicate`: oeq, olt ... are false of NaN, une, ult ... true; ord, uno tell
+    whether there is none, or one."""
+
+    __slots__ = ()
+    name = "arith.cmpf"
+    predicates = tuple("false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split())
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        predicate = self.attrs["predicate"]
+        unordered = np.isnan(args[0]) | np.isnan(args[1])
+        if predicate in ("uno", "ord"):
+            return convert(unordered if predicate == "uno" else ~unordered, I1)
+        if predicate in ("true", "false"):
+            return convert(np.full_like(unordered, predicate == "true"), I1)
+        found = _COMPARE[predicate[1:]](*args)
+        return convert(found & ~unordered if predicate[0] == "o" else found | unordered, I1)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.inst(f"fcmp {self.attrs['predicate']} {self.llvm} {args[0]}, {args[1]}")
+
+
+class CmpI(_Compare):
+    """np.equal, less ... on integers, sizes and bool; attr `predicate`: eq, ne, slt sle sgt sge of signed ones (a bit
+    that is set is -1), ult ule ugt uge of unsigned ones and bool."""
+
+    __slots__ = ()
+    name = "arith.cmpi"
+    predicates = tuple("eq ne slt sle sgt sge ult ule ugt uge".split())
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        predicate = self.attrs["predicate"]
+        if predicate in ("eq", "ne"):
+            return convert(_COMPARE[predicate](*args), I1)
+        if predicate[0] == "u":
+            args = [as_unsigned(a) for a in args]
+        elif self.operand(0).type is I1:
+            args = args[::-1]
+        return convert(_COMPARE[predicate[1:]](*args), I1)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.inst(f"icmp {self.attrs['predicate']} {self.llvm} {args[0]}, {args[1]}")
+
+
+class Select(ScalarOp):
+    """`arith.select` on scalars; np.where inside `linalg.generic`. On tensors one of two buffers, untouched (13)."""
+
+    __slots__ = ()
+    name, reference, bufferizable = "arith.select", np.where, True
+
+    @classmethod
+    def of(cls, condition: Value, a: Value, b: Value, loc: Location) -> Select:
+        return cls([condition, a, b], [a.type], loc)
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    bufferizes_to_memory_write = bufferizes_to_memory_read
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result, definite=False)]
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        if not self.result.is_tensor:
+            return rewriter.clone(self)
+        a, b = (rewriter.buffer(use) for use in self.uses[1:])
+        if not same_type(a.type, b.type):
+            type_ = forget_layout(self.result.tensor_type)
+            a, b = (rewriter.add(Cast.of(v, type_, self.loc)).result for v in (a, b))
+        made = rewriter.add(Select([rewriter.value(self.operand(0)), a, b], [a.type], self.loc))
+        rewriter.replace(self.result, made.result)
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        if not isinstance(self.result.type, ScalarType):
+            return args[1] if args[0] else args[2]
+        found = np.where(*args)
+        return convert(found if any(isinstance(a, np.ndarray) for a in args) else found[()], self.element)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        pairs, t = zip(*(components(self.element, a) for a in args[1:])), llvm_type(self.element.component)
+        return joined([e.inst(f"select i1 {args[0]}, {t} {a}, {t} {b}") for (_, a), (_, b) in pairs])
+
+
+class CastOp(ScalarOp):
+    """A conversion; the result type says to what."""
+
+    __slots__ = ()
+    reference = np.positive
+    instruction: ClassVar[str]
+
+    @classmethod
+    def of(cls, value: Value, element: ScalarType, loc: Location) -> CastOp:
+        return cls([value], [element], loc)
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        with np.errstate(all="ignore"):
+            return convert(args[0] if isinstance(args[0], np.ndarray) else np.asarray(args[0])[()], self.element)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.inst(f"{self.instruction} {self.llvm} {args[0]} to {llvm_type(self.element)}")
+
+
+class IndexCast(CastOp):
+    """`arith.index_cast` between index and integers, with the sign. On tensors a view of the same buffer."""
+
+    __slots__ = ()
+    name = "arith.index_cast"
+    bufferizable = True
+
+    def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
+        return False
+
+    bufferizes_to_memory_write = bufferizes_to_memory_read
+
+    def aliasing_values(self, use: Use) -> list[Alias]:
+        return [Alias(self.result)]
+
+    def bufferize(self, rewriter: Rewriter) -> None:
+        if not self.result.is_tensor:
+            return rewriter.clone(self)
+        buffer, element = rewriter.buffer(self.uses[0]), self.result.tensor_type.element
+        made = rewriter.add(IndexCast([buffer], [replace(buffer.memref_type, element=element)], self.loc))
+        rewriter.replace(self.result, made.result)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return self.resized(e, args[0], "sext")
+
+    def resized(self, e: Emitter, value: str, extension: str) -> str:
+        """No code between index and i64."""
+        source, target = self.operand(0).type, self.element
+        assert isinstance(source, ScalarType)
+        if source.bits == target.bits:
+            return value
+        how = extension if source.bits < target.bits else "trunc"
+        return e.inst(f"{how} {self.llvm} {value} to {llvm_type(target)}")
+
+
+class UnaryOp(ScalarOp):
+    """One operand and a result of its type; `intrinsic` is LLVM's."""
+
+    __slots__ = ()
+    intrinsic: ClassVar[str]
+
+    @classmethod
+    def of(cls, value: Value, loc: Location) -> UnaryOp:
+        return cls([value], [value.type], loc)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.intrinsic(f"{self.intrinsic}.{self.element}", self.llvm, [(self.llvm, args[0])])
+
+
+class NegF(UnaryOp):
+    """np.negative on floats."""
+
+    __slots__ = ()
+    name, reference = "arith.negf", np.negative
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.inst(f"fneg {self.llvm} {args[0]}")
+
+
+class AbsF(UnaryOp):
+    """np.absolute, np.fabs on floats."""
+
+    __slots__ = ()
+    name, intrinsic, reference = "math.absf", "llvm.fabs", np.absolute
+
+
+class AbsI(UnaryOp):
+    """np.absolute on signed integers (the smallest int stays as it is)."""
+
+    __slots__ = ()
+    name, reference = "math.absi", np.absolute
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.intrinsic(f"llvm.abs.{self.llvm}", self.llvm, [(self.llvm, args[0]), ("i1", "false")])
+
+
+class Sqrt(UnaryOp):
+    """np.sqrt."""
+
+    __slots__ = ()
+    name, intrinsic, reference = "math.sqrt", "llvm.sqrt", np.sqrt
+
+
+class Floor(UnaryOp):
+    """np.floor."""
+
+    __slots__ = ()
+    name, intrinsic, reference = "math.floor", "llvm.floor", np.floor
+
+
+class Ceil(UnaryOp):
+    """np.ceil."""
+
+    __slots__ = ()
+    name, intrinsic, reference = "math.ceil", "llvm.ceil", np.ceil
+
+
+class Trunc(UnaryOp):
+    """np.trunc."""
+
+    __slots__ = ()
+    name, intrinsic, reference = "math.trunc", "llvm.trunc", np.trunc
+
+
+class RoundEven(UnaryOp):
+    """np.rint."""
+
+    __slots__ = ()
+    name, intrinsic, reference = "math.roundeven", "llvm.rint", np.rint
+
+
+class CopySign(BinaryOp):
+    """np.copysign."""
+
+    __slots__ = ()
+    name, reference = "math.copysign", np.copysign
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.intrinsic(f"llvm.copysign.{self.element}", self.llvm, [(self.llvm, a) for a in args])
+
+
+def ufunc_named(name: str) -> np.ufunc:
+    """The ufunc of a `__name__`: np.clip, for one, is a function around the ufunc of that name."""
+    found: np.ufunc = getattr(umath, name)
+    return found
+
+
+class Ufunc(ScalarOp):
+    """`tracebuf.ufunc`: NumPy's own inner loop, called by pointer; attrs `ufunc` (its name) and `types` ("dd->d").
+
+    MLIR has counterparts for some (`math.exp`, `math.powf` ...); printed under its own name, since the result is
+    NumPy's to the bit.
+    Operands that do not vary in the loop are passed with step 0, as NumPy passes scalars (rule N3).
+    """
+
+    __slots__ = ()
+    name = "tracebuf.ufunc"
+
+    @classmethod
+    def of(cls, ufunc: str, types: str, args: Sequence[Value], element: ScalarType, loc: Location) -> Ufunc:
+        return cls(args, [element], loc, {"ufunc": ufunc, "types": types})
+
+    @property
+    def function(self) -> np.ufunc:
+        return ufunc_named(self.attrs["ufunc"])
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        return convert(self.function(*args), self.element)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        return e.ufunc(self.function, self.attrs["types"], args, llvm_type(self.element))

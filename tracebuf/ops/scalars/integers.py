@@ -1,0 +1,56 @@
+"""Integer ops that Python's exact ints need: whether 64 bits hold a result, and shifts.
+
+MLIR counterparts: `arith.shli`, `arith.shrsi`, and for the overflow `llvm.intr.sadd.with.overflow` and its kin.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.ir.core import Value
+from tracebuf.ir.protocols import Emitter
+from tracebuf.ir.types import I1
+from tracebuf.location import Location
+from tracebuf.ops.scalars.arith import BinaryOp, ScalarOp, convert
+
+_EXACT = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
+
+
+class Overflows(ScalarOp):
+    """`tracebuf.overflows`: whether a 64-bit sum, difference or product wraps; attr `operation`: add, sub, mul."""
+
+    __slots__ = ()
+    name = "tracebuf.overflows"
+
+    @classmethod
+    def of(cls, operation: str, a: Value, b: Value, loc: Location) -> Overflows:
+        return cls([a, b], [I1], loc, {"operation": operation})
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        a, b = (np.asarray(x).astype(object) for x in args)
+        exact = _EXACT[self.attrs["operation"]](a, b)
+        wraps = (exact < -(2**63)) | (exact >= 2**63)
+        return convert(wraps if any(isinstance(x, np.ndarray) for x in args) else bool(wraps), I1)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        name = f"llvm.s{self.attrs['operation']}.with.overflow.i64"
+        pair = e.intrinsic(name, "{ i64, i1 }", [("i64", a) for a in args])
+        return e.inst(f"extractvalue {{ i64, i1 }} {pair}, 1")
+
+
+class ShLI(BinaryOp):
+    """`arith.shli` by a count of 0 to 63."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.shli", "shl", np.left_shift
+
+
+class ShRSI(BinaryOp):
+    """`arith.shrsi` by a count of 0 to 63: Python's `>>`."""
+
+    __slots__ = ()
+    name, instruction, reference = "arith.shrsi", "ashr", np.right_shift

@@ -1,0 +1,132 @@
+"""`tracebuf.libm`: what Python's `math` computes by the C library, and what only Python itself can compute.
+
+A function in `HOSTED` is Python's own algorithm, which differs from the C library's: it is called back (with the GIL).
+Every other name is the C library's (with an `f` behind it for float32), which Python and NumPy's scalar power call. No
+errors here: the result is NaN or infinite where Python raises, and a `tracebuf.check` stands behind.
+"""
+
+from __future__ import annotations
+
+import cmath
+import ctypes
+import math
+import operator
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tracebuf.ir.core import Value
+from tracebuf.ir.protocols import Emitter, llvm_type
+from tracebuf.ir.types import F32, F64, I64, ScalarType
+from tracebuf.location import Location
+from tracebuf.ops.scalars.arith import ScalarOp, convert
+
+HOSTED: dict[str, Callable[..., Any]] = {
+    "gamma": math.gamma, "lgamma": math.lgamma, "hypot": math.hypot, "ldexp": math.ldexp, "ulp": math.ulp,
+    "gcd": math.gcd, "isqrt": math.isqrt, "round": round, "true_divide": operator.truediv,
+}  # fmt: skip
+CODES: dict[type[Exception], float] = {ValueError: 1.0, OverflowError: 2.0, ZeroDivisionError: 3.0}
+"""What a complex function's `error` is; 0 for none."""
+
+
+def _part(function: Callable[..., complex], part: str) -> Callable[..., float]:
+    """One part of a function of complex numbers, which are given part by part; its `error`."""
+
+    def run(*args: float) -> float:
+        try:
+            found = function(*(complex(*args[k : k + 2]) for k in range(0, len(args), 2)))
+        except tuple(CODES) as error:
+            return CODES[type(error)] if part == "error" else math.nan
+        return 0.0 if part == "error" else float(getattr(found, part))
+
+    return run
+
+
+COMPLEX: dict[str, Callable[..., Any]] = {
+    "exp": cmath.exp, "log": cmath.log, "log10": cmath.log10, "sqrt": cmath.sqrt, "sin": cmath.sin, "cos": cmath.cos,
+    "tan": cmath.tan, "asin": cmath.asin, "acos": cmath.acos, "atan": cmath.atan, "sinh": cmath.sinh,
+    "cosh": cmath.cosh, "tanh": cmath.tanh, "asinh": cmath.asinh, "acosh": cmath.acosh, "atanh": cmath.atanh,
+    "pow": pow,
+}  # fmt: skip
+"""Functions of complex numbers that Python computes."""
+HOSTED |= {
+    f"complex_{name}_{part}": _part(function, part)
+    for name, function in COMPLEX.items() for part in ("real", "imag", "error")
+}  # fmt: skip
+_SYMBOLS = {"c_hypot": "hypot"}
+"""Of the C library's functions that have another name here: what is hosted is not theirs."""
+_C_TYPES = {F64: ctypes.c_double, F32: ctypes.c_float, I64: ctypes.c_int64}
+_ELEMENTS = {"d": F64, "f": F32, "l": I64}
+
+
+class Libm(ScalarOp):
+    """A function of f64, f32 or i64 scalars by name: attr `function`. Bit for bit what Python's `math` gives."""
+
+    __slots__ = ()
+    name = "tracebuf.libm"
+
+    @classmethod
+    def of(cls, function: str, args: Sequence[Value], element: ScalarType, loc: Location) -> Libm:
+        return cls(args, [element], loc, {"function": function})
+
+    @property
+    def signature(self) -> str:
+        """Operand and result types by character: "dd->d"."""
+        chars = {element: char for char, element in _ELEMENTS.items()}
+        return "".join(chars[v.type] for v in self.operands) + "->" + chars[self.element]  # type: ignore[index]
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        function = python_function(self.attrs["function"], self.signature)
+        if any(isinstance(a, np.ndarray) for a in args):
+            function = np.vectorize(function, otypes=[self.element.dtype])
+        return convert(function(*args), self.element)
+
+    def emit(self, e: Emitter, args: Sequence[str]) -> str:
+        typed = [(llvm_type(v.type), a) for v, a in zip(self.operands, args)]  # type: ignore[arg-type]
+        return e.libm(self.attrs["function"], self.signature, typed, llvm_type(self.element))
+
+
+def symbol_of(function: str, signature: str) -> str:
+    """The C library's name of a function."""
+    return _SYMBOLS.get(function, function) + ("f" if signature.endswith("f") else "")
+
+
+def python_function(function: str, signature: str) -> Callable[..., Any]:
+    """What the op computes, as a Python function."""
+    if function in HOSTED:
+        return _without_errors(HOSTED[function])
+    types = c_types(signature)
+    found: Callable[..., Any] = ctypes.CFUNCTYPE(types[-1], *types[:-1])((symbol_of(function, signature), _process()))
+    return found
+
+
+def c_types(signature: str) -> list[Any]:
+    return [_C_TYPES[_ELEMENTS[c]] for c in signature.replace("->", "")]
+
+
+@cache
+def _process() -> ctypes.CDLL:
+    return ctypes.CDLL(None)
+
+
+@cache
+def callback(function: str, signature: str) -> Any:
+    """A hosted function as a C function pointer, which lives as long as the process."""
+    types = c_types(signature)
+    return ctypes.CFUNCTYPE(types[-1], *types[:-1])(_without_errors(HOSTED[function]))
+
+
+def _without_errors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """NaN in place of ValueError, and infinity in place of OverflowError."""
+
+    def run(*args: Any) -> Any:
+        try:
+            return function(*(a.item() if isinstance(a, np.generic) else a for a in args))
+        except ValueError:
+            return math.nan
+        except OverflowError:
+            return math.inf
+
+    return run

@@ -1,0 +1,123 @@
+"""A vector copied onto itself through a temporary (`b[1:] = b[:-1]`) is copied one by one in a safe order instead.
+
+`b[d0 + i*p] = b[s0 + i*q]` for all i, as if everything were read first: element i overwrites what j(i) = (d0 - s0 +
+i*p)/q reads, so i comes after j(i). With p and q of one sign, j > i holds on one side of a fixed point and j < i on
+the other, so one side runs upwards and the other downwards, and no temporary is needed. A row stored from a column of
+the same matrix meets it in one element, which decides the direction.
+
+Why: eager NumPy makes no temporary for one-dimensional copies in one direction either (though it picks a wrong order
+where p and q differ, rules C4 and S2). What not: more dimensions, opposite directions: there NumPy copies as well.
+MLIR has no counterpart; the C library's memmove is the special case p = q = 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tracebuf.deallocate.facts import flow_blocks
+from tracebuf.ir.core import Block, Func, Mixed, Op, Value
+from tracebuf.ir.types import INDEX
+from tracebuf.location import Location
+from tracebuf.ops.control import scf
+from tracebuf.ops.memory import memref
+from tracebuf.optimize.buffers.writer import Writer
+
+
+def order_copies(func: Func) -> None:
+    """Replaces allocation, copy into it and copy out of it, where both ends are vectors of one buffer."""
+    for block in list(flow_blocks(func)):
+        new: dict[Op, list[Op]] = {}
+        for op in block.ops:
+            if isinstance(op, memref.Alloc) and (found := _round_trip(op)) is not None:
+                there, back = found
+                replacement = _ordered(there.operand(0), back.operand(1), back.loc)
+                if replacement is not None:
+                    new |= {op: [], there: [], back: replacement}
+                    for gone in (there, back, op):
+                        gone.drop_uses()
+        if new:
+            block.replace_ops([o for op in block.ops for o in new.get(op, [op])])
+
+
+def _round_trip(alloc: memref.Alloc) -> tuple[Op, Op] | None:
+    """The copy into a temporary and the copy out of it, if it serves nothing else and no effect lies between."""
+    users, block = [u.op for u in alloc.result.uses], alloc.block
+    if block is None or len(users) != 2 or not all(isinstance(o, memref.Copy) and o.block is block for o in users):
+        return None
+    there, back = sorted(users, key=block.op_index)
+    if there.operand(1) is not alloc.result or back.operand(0) is not alloc.result:
+        return None
+    between = block.ops[block.op_index(there) + 1 : block.op_index(back)]
+    return (there, back) if all(op.pure for op in between) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Vector:
+    """Elements `offsets[axis] + i * step` of a buffer along one axis, at fixed places along the others."""
+
+    base: Value
+    axis: int
+    step: int
+    offsets: tuple[Mixed, ...]
+    size: Mixed
+
+
+def _vector(buffer: Value) -> _Vector | None:
+    while isinstance(op := buffer.defining_op, memref.Cast):
+        buffer = op.operand(0)
+    if buffer.memref_type.rank != 1 or not isinstance(op, memref.Subview):
+        return None
+    base, s = op.operand(0), op.slice
+    while isinstance(cast := base.defining_op, memref.Cast):
+        base = cast.operand(0)
+    axis = s.dims[0]
+    if axis is None or not isinstance(step := s.strides[axis], int) or step == 0:
+        return None
+    return _Vector(base, axis, step, s.offsets, s.sizes[axis])
+
+
+def _copy(w: Writer, source: Value, target: Value, low: Mixed, high: Mixed, down: bool) -> None:
+    """Copies the elements low to high, the last one first if `down`."""
+    body = Block([INDEX])
+    inner = Writer([], w.loc)
+    i: Mixed = body.args[0]
+    if down:
+        i = inner.sub(inner.sub(inner.add(low, high), 1), i)
+    place = [inner.value(i)]
+    element = inner.emit(memref.Load.of(source, place, w.loc))
+    inner.ops += [memref.Store.of(element, target, place, w.loc), scf.Yield.of([], w.loc)]
+    body.replace_ops(inner.ops)
+    w.ops.append(scf.For.of([w.value(b) for b in (low, high, 1)], [], body, w.loc))
+
+
+def _ordered(source: Value, target: Value, loc: Location) -> list[Op] | None:
+    """Loops that copy one vector onto another of the same buffer as if the source had been read first."""
+    s, d = _vector(source), _vector(target)
+    if s is None or d is None or s.base is not d.base:
+        return None
+    w = Writer([], loc)
+    n = d.size
+    if s.axis != d.axis:
+        i = w.quotient(w.sub(s.offsets[d.axis], d.offsets[d.axis]), d.step)
+        j = w.quotient(w.sub(d.offsets[s.axis], s.offsets[s.axis]), s.step)
+        turn: Mixed = w.choose(w.test("sge", i, j), n, 0)
+        parts = [(0, turn, False), (turn, n, True)]
+    elif (s.step > 0) != (d.step > 0):
+        return None
+    else:
+        sign = 1 if s.step > 0 else -1
+        shift = w.sub(d.offsets[d.axis], s.offsets[s.axis])
+        shift, growth = (shift if sign > 0 else w.sub(0, shift)), sign * (d.step - s.step)
+        if growth == 0:
+            turn = w.choose(w.test("sge", 0, shift), n, 0)
+            parts = [(0, turn, False), (turn, n, True)]
+        elif growth > 0:
+            turn = w.clamped(w.add(w.quotient(w.sub(0, shift), growth), 1), n)
+            parts = [(0, turn, False), (turn, n, True)]
+        else:
+            turn = w.clamped(w.quotient(w.add(shift, -growth - 1), -growth), n)
+            parts = [(turn, n, False), (0, turn, True)]
+    for low, high, down in parts:
+        if low is not high and low != high:
+            _copy(w, source, target, low, high, down)
+    return w.ops

@@ -1,0 +1,205 @@
+"""A store through a temporary writes directly where, at run time, source and target turn out not to overlap.
+
+`a[n:] += a[:m]` needs a temporary only if the slices share elements and are not the same; NumPy looks at the addresses
+and makes none otherwise, so the compiled program looks too (rule S2): an `scf.if` with the direct form in one branch.
+Two parts of a buffer are apart if on some axis their ranges are, or their steps never meet. `a[:-1] += a[1:]` needs
+none either: our loops count up, one element after the other, and read ahead of what they write.
+
+Why here: the analysis decides for all sizes at once. What not: stores whose value NumPy computes into a temporary of
+its own. MLIR has no counterpart.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from tracebuf.deallocate.facts import flow_blocks
+from tracebuf.ir.clone import clone_op
+from tracebuf.ir.core import Block, Func, Mixed, Op, Value
+from tracebuf.ir.slices import Slice
+from tracebuf.ops.arrays import linalg
+from tracebuf.ops.control import scf
+from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars import arith
+from tracebuf.optimize.buffers.writer import Test, Writer
+
+Part = tuple[Value, Slice]
+"""A buffer, whole or under another shape, and what of it is seen."""
+SMALL_BODY = 3
+"""Ops in a body that NumPy computes without a temporary: one ufunc with a conversion, and the yield."""
+
+
+def write_directly(func: Func) -> None:
+    """Gives each temporary of a single store a branch without it, where that may be taken."""
+    for block in list(flow_blocks(func)):
+        new: dict[Op, list[Op]] = {}
+        for op in block.ops:
+            if isinstance(op, memref.Alloc) and (found := _stored_once(op)) is not None:
+                writer, store = found
+                w = Writer([], store.loc)
+                test = _harmless(w, writer, store.operand(1))
+                if test is not None and test is not False:
+                    new |= {op: [], writer: [], store: w.ops + _branches(test, op, writer, store)}
+                else:
+                    for unused in w.ops:
+                        unused.drop_uses()
+        if new:
+            block.replace_ops([o for op in block.ops for o in new.get(op, [op])])
+
+
+def _stored_once(alloc: memref.Alloc) -> tuple[Op, Op] | None:
+    """The op that computes a temporary and the copy to its place, if it has no other use and no effect lies between."""
+    users, block = [u.op for u in alloc.result.uses], alloc.block
+    if block is None or len(users) != 2 or any(o.block is not block for o in users):
+        return None
+    writer, store = sorted(users, key=block.op_index)
+    if not isinstance(store, memref.Copy) or store.operand(0) is not alloc.result or not _simple(writer, alloc.result):
+        return None
+    between = block.ops[block.op_index(writer) + 1 : block.op_index(store)]
+    quiet = all(op.pure and op.results for op in between)  # linalg on buffers is pure too, but has no results
+    return (writer, store) if quiet else None
+
+
+def _simple(writer: Op, target: Value) -> bool:
+    """Whether the op copies into the target, or is one elementwise NumPy operation on its way there."""
+    if isinstance(writer, memref.Copy):
+        return writer.operand(1) is target
+    if not isinstance(writer, linalg.Generic) or not writer.all_parallel or len(writer.body.ops) > SMALL_BODY:
+        return False
+    (out,) = writer.out_uses if len(writer.out_uses) == 1 else (None,)
+    return (
+        out is not None
+        and out.value is target
+        and writer.maps[out.index].is_identity
+        and not writer.body.args[out.index].uses
+        and all(u.value is not target for u in writer.uses if u is not out)
+    )
+
+
+def _harmless(w: Writer, writer: Op, target: Value) -> Test | None:
+    """When the writer may write the target directly; None where that is not known."""
+    goal = _part(target)
+    if goal is None:
+        return None
+    harmless: Test = True
+    root = _uncast(memref.base_of(goal[0]))
+    for use in writer.uses[: 1 if isinstance(writer, memref.Copy) else writer.n_ins]:  # type: ignore[attr-defined]
+        if not hasattr(use.value.type, "strides"):
+            continue
+        base = _uncast(memref.base_of(use.value))
+        if base is not root:
+            if not (_own_memory(base) and _own_memory(root)):
+                return None
+            continue
+        source = _part(use.value)
+        if source is None or source[0] is not goal[0]:
+            return None
+        fine = _apart(w, goal[1], source[1])
+        if isinstance(writer, memref.Copy):
+            fine = w.either(fine, _coincide(w, goal[1], source[1]))
+        elif writer.maps[use.index].is_identity:  # type: ignore[attr-defined]
+            at_once = any(isinstance(op, arith.Ufunc) for op in writer.regions[0].block.ops)
+            fine = w.either(fine, (_coincide if at_once else _reads_ahead)(w, goal[1], source[1]))
+        harmless = w.both(harmless, fine)
+        if harmless is False:
+            break
+    return harmless
+
+
+def _own_memory(base: Value) -> bool:
+    """Whether the buffer cannot be a part of another one: an argument or an allocation."""
+    return isinstance(base.defining_op, memref.Alloc) or (
+        isinstance(base.owner, Block) and base.owner.parent_op is None
+    )
+
+
+def _uncast(buffer: Value) -> Value:
+    while isinstance(op := buffer.defining_op, memref.Cast):
+        buffer = op.operand(0)
+    return buffer
+
+
+def _part(buffer: Value) -> Part | None:
+    op = _uncast(buffer).defining_op
+    if not isinstance(op, memref.Subview) or not all(isinstance(s, int) for s in op.slice.strides):
+        return None
+    base = _uncast(op.operand(0))
+    return None if isinstance(base.defining_op, memref.Subview) else (base, op.slice)
+
+
+def _step(s: Slice, axis: int) -> int:
+    step = s.strides[axis]
+    assert isinstance(step, int)
+    return step if axis in s.dims and s.sizes[axis] != 1 else 0
+
+
+def _range(w: Writer, s: Slice, axis: int) -> tuple[Mixed, Mixed]:
+    """The lowest and the highest index along an axis."""
+    first, step = s.offsets[axis], _step(s, axis)
+    if not step:
+        return first, first
+    last = w.add(first, w.mul(w.sub(s.sizes[axis], 1), step))
+    return (first, last) if step > 0 else (last, first)
+
+
+def _apart(w: Writer, a: Slice, b: Slice) -> Test:
+    """Whether two parts share no element."""
+    found: Test = False
+    for axis in range(len(a.offsets)):
+        (low, high), (lower, higher) = _range(w, a, axis), _range(w, b, axis)
+        found = w.either(found, w.either(w.test("slt", high, lower), w.test("slt", higher, low)))
+        common = gcd(_step(a, axis), _step(b, axis))
+        if common > 1:
+            shift = w.sub(a.offsets[axis], b.offsets[axis])
+            met = w.mul(w.quotient(shift, common), common)
+            found = w.either(found, w.test("ne", shift, met))
+    return found
+
+
+def _coincide(w: Writer, a: Slice, b: Slice) -> Test:
+    """Whether two parts are the same elements in the same order."""
+    if a.dims != b.dims or any(_step(a, k) != _step(b, k) for k in range(len(a.offsets))):
+        return False
+    same: Test = True
+    for x, y in zip(a.offsets, b.offsets, strict=True):
+        same = w.both(same, w.test("eq", x, y))
+    return same
+
+
+def _reads_ahead(w: Writer, goal: Slice, source: Slice) -> Test:
+    """Whether loops that count up, in any nesting, read each shared element before they write it, or as they do."""
+    axes = [d for d in goal.dims if d is not None]
+    if goal.dims == source.dims and all(_step(goal, k) == _step(source, k) for k in range(len(goal.offsets))):
+        ahead: Test = True
+        for axis in axes:
+            if step := _step(goal, axis):
+                shift = w.sub(source.offsets[axis], goal.offsets[axis])
+                ahead = w.both(ahead, w.test("sge", shift, 0) if step > 0 else w.test("sge", 0, shift))
+        return ahead
+    others = [d for d in source.dims if d is not None]
+    if len(axes) != 1 or len(others) != 1 or len(goal.dims) != 1 or len(source.dims) != 1:
+        return False
+    (g,), (s,) = axes, others
+    if g == s or not _step(goal, g) or not _step(source, s):
+        return False
+    written = w.quotient(w.sub(source.offsets[g], goal.offsets[g]), _step(goal, g))
+    read = w.quotient(w.sub(goal.offsets[s], source.offsets[s]), _step(source, s))
+    return w.test("sge", written, read)  # the one element that two vectors along different axes share
+
+
+def _branches(test: Test, alloc: Op, writer: Op, store: Op) -> list[Op]:
+    """The direct form if the test holds, else the three ops as they were."""
+    direct = Block()
+    clone_op(writer, {alloc.results[0]: store.operand(1)}, lambda op: (direct.append(op), op)[1])  # type: ignore[func-returns-value]
+    if isinstance(writer, memref.Copy):
+        direct.ops[0].attrs["reason"] = store.attrs.get("reason", "store")
+    else:
+        direct.ops[0].attrs["ordered"] = True  # LLVM must not take its iterations for independent
+    if isinstance(test, bool):
+        for gone in (writer, store, alloc):
+            gone.drop_uses()
+        return direct.ops
+    direct.append(scf.Yield.of([], store.loc))
+    through = Block()
+    through.replace_ops([alloc, writer, store, scf.Yield.of([], store.loc)])
+    return [scf.If.of(test, [], direct, through, store.loc)]

@@ -1,0 +1,368 @@
+"""Clean-up: constants, sizes and elements that are known, views of everything, unused results, dead ops.
+
+What: one forward walk that folds each op by the rules of its class, and one backward walk that drops what is not used,
+until nothing changes. What not: no two ops are merged (cse.py) and no storage takes another's place; a view of
+everything is replaced by what it views, but not where it is returned (`a[:]` is not `a`, rule C1).
+MLIR counterpart: -canonicalize, as far as these ops are concerned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tracebuf.ir.core import Block, Func, Op, Value, dominates
+from tracebuf.ir.dims import symbols
+from tracebuf.ir.types import ELEMENTS, I1, INDEX, ScalarType
+from tracebuf.ops.arrays import linalg, tensor
+from tracebuf.ops.arrays.recast import Recast
+from tracebuf.ops.control import scf
+from tracebuf.ops.scalars import arith
+from tracebuf.optimize.tensors.eliminate_empty_tensors import continues
+
+_EXACT = frozenset(e for e in (*ELEMENTS.values(), INDEX) if not e.is_float and not e.is_complex)
+MAX_ROUNDS = 8
+"""A bound, not a plan: a round that changes something makes the program smaller, and two or three are usual."""
+
+
+def canonicalize(func: Func) -> None:
+    """Folds and removes until nothing changes. Effects (checks, materialisations, returns) stay, in their order."""
+    folder = _Folder(func)
+    for _ in range(MAX_ROUNDS):
+        folder.changed = False
+        for block in func.body.blocks:
+            folder.run(block)
+        func.forget_unused_symbols("opaque")
+        pinned = set(func.symbols.values())
+        removed = [remove_dead(block, pinned) for block in func.body.blocks]
+        if not (any(removed) or folder.changed):
+            break
+        func.forget_lost_symbols()
+
+
+# -- dead ops
+
+
+def remove_dead(block: Block, pinned: set[Value]) -> bool:
+    """Drops pure ops without uses, last first; the values in `pinned` (those that hold a size symbol) stay."""
+    kept: list[Op] = []
+    changed = False
+    for op in reversed(block.ops):
+        if is_removable(op) and not any(r.uses or r in pinned for r in op.results):
+            discard(op)
+            changed = True
+            continue
+        if op.regions and not isinstance(op, linalg.Generic):
+            for region in op.regions:
+                for inner in region.blocks:
+                    changed |= remove_dead(inner, pinned)
+        kept.append(op)
+    if len(kept) != len(block.ops):
+        block.replace_ops(kept[::-1])
+    return changed
+
+
+def is_removable(op: Op) -> bool:
+    """Whether the op does nothing but make its results: pure ops, and control flow with nothing else in its regions
+    that is sure to end."""
+    if isinstance(op, scf.For | scf.If):
+        return all(is_removable(inner) or inner.terminator for r in op.regions for b in r.blocks for inner in b.ops)
+    return op.pure and not op.may_raise
+
+
+def discard(op: Op) -> None:
+    """Takes the op, and all inside it, out of the use lists; the caller takes it out of its block."""
+    for inner in op.walk():
+        inner.drop_uses()
+    op.drop_uses()
+    op.block = None
+
+
+# -- folding
+
+
+class _Folder:
+    """One forward walk: `fold` gives an op's results from elsewhere, or None; new ops go before it."""
+
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        self.changed = False
+        self.out: list[Op] = []
+
+    def run(self, block: Block) -> None:
+        outer, self.out = self.out, []
+        for op in block.ops:
+            if not isinstance(op, linalg.Generic):
+                for region in op.regions:
+                    for inner in region.blocks:
+                        self.run(inner)
+            found = self.fold(op)
+            if found is None:
+                self.out.append(op)
+                continue
+            self.changed = True
+            for old, new in zip(op.results, found, strict=True):
+                self.replace(old, new)
+            discard(op)
+        block.replace_ops(self.out)
+        self.out = outer
+
+    def fold(self, op: Op) -> Sequence[Value] | None:
+        for kind, rule in _RULES:
+            if isinstance(op, kind) and (found := rule(self, op)) is not None:
+                return found
+        return None
+
+    def replace(self, old: Value, new: Value) -> None:
+        """Puts `new` in the place of `old`, also as what holds a size symbol."""
+        old.replace_all_uses(new)
+        for symbol, value in self.func.symbols.items():
+            if value is old:
+                self.func.symbols[symbol] = new
+
+    def holds_symbol(self, value: Value) -> bool:
+        return not value.is_tensor and any(v is value for v in self.func.symbols.values())
+
+    def constant(self, value: int, like: Value, at: Op) -> Value:
+        assert isinstance(like.type, ScalarType)
+        op = arith.Constant.of(value, like.type, at.loc)
+        self.out.append(op)
+        return op.result
+
+
+def constant_of(value: Value) -> bool | int | None:
+    """The value of an integer, index or bool constant."""
+    op = value.defining_op
+    if isinstance(op, arith.Constant) and value.type in _EXACT:
+        found: bool | int = op.attrs["value"]
+        return found
+    return None
+
+
+def fold_integers(folder: _Folder, op: Op) -> Sequence[Value] | None:
+    """Arithmetic of integer, index and bool constants is done now, by the op's own reference (integers wrap)."""
+    if isinstance(op, arith.Constant) or not isinstance(op, arith.ScalarOp):
+        return None
+    if op.result.type not in _EXACT:
+        return None
+    args: list[Any] = [constant_of(v) for v in op.operands]
+    if None in args or isinstance(op, arith.Ufunc):
+        return None
+    types = [v.type for v in op.operands]
+    typed = [arith.convert(a, t) for a, t in zip(args, types) if isinstance(t, ScalarType)]
+    (value,) = op.evaluate(_NO_INTERPRETER, typed)
+    return [folder.constant(bool(value) if op.element is I1 else int(value), op.result, op)]
+
+
+def fold_identities(folder: _Folder, op: Op) -> Sequence[Value] | None:
+    """x + 0, x - 0, x * 1, max(x, x), min(x, x) on integers and sizes; a select whose answer is known."""
+    a, b = op.operand(0), op.operand(1)
+    if isinstance(op, arith.Select):
+        known = constant_of(a)
+        if known is not None or b is op.operand(2):
+            return [b if known or known is None else op.operand(2)]
+        return None
+    neutral = 1 if isinstance(op, arith.MulI) else 0
+    if isinstance(op, arith.MaxSI | arith.MinSI | arith.MaxUI | arith.MinUI):
+        return [a] if a is b else None
+    if constant_of(b) == neutral:
+        return [a]
+    if constant_of(a) == neutral and not isinstance(op, arith.SubI):
+        return [b]
+    return None
+
+
+def fold_dim(folder: _Folder, op: Op) -> Sequence[Value] | None:
+    """A size that the type knows, or that whoever made the tensor was given, so that it keeps no tensor alive."""
+    assert isinstance(op, tensor.Dim)
+    source, d = op.operand(0), op.attrs["dim"]
+    size = source.tensor_type.shape[d]
+    if isinstance(size, int):
+        return [folder.constant(size, op.result, op)]
+    known = next((folder.func.symbols.get(s) for s in symbols(size) if s.expr == size), None)
+    entry = folder.func.block
+    if known is not None and known is not op.result and isinstance(known.owner, Op) and known.owner.block is entry:
+        return [known] if dominates(known, op) else None
+    made = source.defining_op
+    if isinstance(made, tensor.Empty):
+        given = made.sizes[d]
+        return [given] if isinstance(given, Value) else None
+    through = passed_through(source)
+    if through is None:
+        return None
+    new = tensor.Dim.of(through, d, op.loc)
+    folder.out.append(new)
+    return [new.result]
+
+
+def passed_through(value: Value) -> Value | None:
+    """The destination that the value is the next version of (it has its shape)."""
+    op = value.defining_op
+    if isinstance(op, linalg.DestinationOp):
+        return op.operand(op.n_ins + value.index)
+    if isinstance(op, tensor.Insert | tensor.InsertSlice):
+        return op.operand(1)
+    return op.operand(0) if isinstance(op, tensor.Cast) else None
+
+
+def fold_cast(folder: _Folder, op: Op) -> Sequence[Value] | None:
+    """A cast to the type that the value has, or had before another cast."""
+    assert isinstance(op, tensor.Cast)
+    source = op.operand(0)
+    while source.type != op.result.type and isinstance(inner := source.defining_op, tensor.Cast):
+        source = inner.operand(0)
+    return [source] if source.type == op.result.type else None
+
+
+def fold_whole_view(folder: _Folder, op: Op) -> Sequence[Value] | None:
+    """A view of everything, in place, is its source (except where it is returned: `a[:]` is another array object)."""
+    assert isinstance(op, tensor.ExtractSlice)
+    whole = op.source.type == op.result.type and op.slice.covers(op.source.tensor_type, op.result.tensor_type)
+    if whole:
+        for use in [u for u in op.result.uses if not u.op.terminator]:
+            use.set(op.source)
+            folder.changed = True
+    return None
+
+
+def fold_regrouped_back(folder: _Folder, op: Op) -> Sequence[Value] | None:
+    """What was collapsed and expanded again, or the other way round, to the same shape, is what it was."""
+    assert isinstance(op, tensor.Regrouping)
+    made = op.source.defining_op
+    if not isinstance(made, tensor.Regrouping):
+        return None
+    recasts = [isinstance(o, Recast) for o in (op, made)]
+    if not all(recasts) and (any(recasts) or type(made) is type(op) or made.attrs["groups"] != op.attrs["groups"]):
+        return None
+    return [made.source] if made.source.type == op.result.type else None
+
+
+def puts_back(op: tensor.InsertSlice) -> bool:
+    """Whether a slice is stored where it was just read: nothing changes."""
+    read = op.source.defining_op
+    return isinstance(read, tensor.ExtractSlice) and read.source is op.dest and read.same_subset(op)
+
+
+def fold_self_store(folder: _Folder, op: Op) -> Sequence[Value] | None:
+    """Storing to a slice what was just read there changes nothing; storing over everything what was computed in the
+    same storage makes that the next version."""
+    assert isinstance(op, tensor.InsertSlice)
+    if not op.results:
+        return None
+    if puts_back(op):
+        return [op.dest]
+    if isinstance(op.source.defining_op, tensor.ExtractSlice) or not op.overwrites_all():
+        return None
+    if op.source is op.dest:
+        return [op.dest]
+    later = op.source.type == op.dest.type and len(op.source.uses) == 1 and continues(op.source, op.dest)
+    return [op.source] if later else None
+
+
+def fold_known_element(folder: _Folder, op: Op) -> Sequence[Value] | None:
+    """An element that was just stored at the same place, or any element of a fill."""
+    assert isinstance(op, tensor.Extract)
+    made = op.operand(0).defining_op
+    if isinstance(made, tensor.Insert) and made.operands[2:] == op.operands[1:]:
+        return [made.operand(0)]
+    return [made.operand(0)] if isinstance(made, linalg.Fill) else None
+
+
+def drop_carried(folder: _Folder, op: Op) -> Sequence[Value] | None:
+    """A carried value that is yielded as it came is its initial value; one that nobody reads, inside or after, goes."""
+    assert isinstance(op, scf.For)
+    yielded = op.body.terminator
+    dropped = []
+    for k, use in enumerate(op.uses[3:]):
+        arg, result = op.body.args[k + 1], op.results[k]
+        if yielded.operand(k) is arg:
+            folder.replace(arg, use.value)
+            yielded.uses[k].set(arg)
+            folder.replace(result, use.value)
+        read = any(u.op is not yielded or u.index != k for u in arg.uses)
+        if not (read or result.uses or folder.holds_symbol(arg) or folder.holds_symbol(result)):
+            dropped.append(k)
+    if dropped:
+        folder.changed = True
+        gone = set(dropped)
+        yielded.set_operands([v for k, v in enumerate(yielded.operands) if k not in gone])
+        op.set_operands([v for k, v in enumerate(op.operands) if k - 3 not in gone])
+        for k in reversed(dropped):
+            op.body.drop_arg(k + 1)
+        _keep_results(op, gone)
+    return None
+
+
+def drop_round(folder: _Folder, op: Op) -> Sequence[Value] | None:
+    """The same for an scf.while, whose carried values go round through two regions."""
+    assert isinstance(op, scf.While)
+    changed = op.fold_steady(folder.replace)
+    dead = op.dead(set(folder.func.symbols.values()))
+    op.drop(*dead)
+    folder.changed |= changed or any(dead)
+    return None
+
+
+def drop_results(folder: _Folder, op: Op) -> Sequence[Value] | None:
+    """A result that both branches take from outside, and from one value, is that value; unused results go."""
+    assert isinstance(op, scf.If)
+    ends = [b.terminator for b in op.branches]
+    gone = set()
+    for k, result in enumerate(op.results):
+        a, b = (end.operand(k) for end in ends)
+        if a is b:
+            folder.replace(result, a)
+        if not result.uses and not folder.holds_symbol(result):
+            gone.add(k)
+    if gone:
+        folder.changed = True
+        for end in ends:
+            end.set_operands([v for k, v in enumerate(end.operands) if k not in gone])
+        _keep_results(op, gone)
+    return None
+
+
+def _keep_results(op: Op, gone: set[int]) -> None:
+    op.results = [r for k, r in enumerate(op.results) if k not in gone]
+    for k, result in enumerate(op.results):
+        result.index = k
+
+
+def take_branch(folder: _Folder, op: Op) -> Sequence[Value] | None:
+    """Where the condition is known, the branch's ops stand in the place of the `scf.if`."""
+    known = constant_of(op.operand(0))
+    if known is None:
+        return None
+    assert isinstance(op, scf.If)
+    chosen = op.branches[0 if known else 1]
+    results = chosen.terminator.operands
+    chosen.terminator.drop_uses()
+    folder.out += chosen.ops[:-1]
+    chosen.ops = []
+    return results
+
+
+class _NoInterpreter:
+    def run_block(self, block: Block, args: Sequence[Any]) -> list[Any]:
+        raise NotImplementedError
+
+    def operands(self, op: Op) -> list[Any]:
+        raise NotImplementedError
+
+
+_NO_INTERPRETER = _NoInterpreter()
+_Rule = Callable[[_Folder, Op], Sequence[Value] | None]
+_RULES: tuple[tuple[Any, _Rule], ...] = (
+    (arith.ScalarOp, fold_integers),
+    (arith.AddI | arith.SubI | arith.MulI | arith.MaxSI | arith.MinSI | arith.Select, fold_identities),
+    (tensor.Dim, fold_dim),
+    (tensor.ExtractSlice, fold_whole_view),
+    (tensor.Regrouping, fold_regrouped_back),
+    (tensor.InsertSlice, fold_self_store),
+    (tensor.Extract, fold_known_element),
+    (tensor.Cast, fold_cast),
+    (scf.For, drop_carried),
+    (scf.While, drop_round),
+    (scf.If, take_branch),
+    (scf.If, drop_results),
+)

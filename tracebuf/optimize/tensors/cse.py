@@ -1,0 +1,84 @@
+"""Common subexpressions: of equal pure ops the first stays, where it dominates the other.
+
+What: value numbering, scoped by dominance, of scalars, sizes, views and single elements. What not: nothing that begins
+or changes a storage is merged (`tensor.empty`, destination-style ops, inserts), because identity is not value (rule
+S3): `return np.zeros(3), np.zeros(3)` must return two arrays. MLIR counterpart: -cse, which does merge them (behaviour
+49).
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Hashable, MutableMapping
+from typing import Any
+
+from tracebuf.ir.attributes import Attr
+from tracebuf.ir.core import Block, Func, Op, Value
+from tracebuf.ops.arrays import linalg, tensor
+from tracebuf.ops.arrays.bufferization import AllocTensor
+from tracebuf.ops.scalars import arith
+
+_Seen = MutableMapping[Hashable, Op]
+
+
+def cse(func: Func, merges: Callable[[Op], bool] | None = None) -> None:
+    """Merges equal ops, of those that `merges` names (`may_merge`, else); blocks inside others see what stands before
+    them, a scalar body sees itself alone, and of blocks that branch to one another each does."""
+    renamed: dict[Value, Value] = {}
+    for block in func.body.blocks:
+        _merge(block, {}, renamed, merges or may_merge)
+    for symbol, value in func.symbols.items():
+        func.symbols[symbol] = renamed.get(value, value)
+
+
+def merge_in_body(body: Block) -> None:
+    """The same for the body of one linalg.generic (what fusion brings together is often computed twice)."""
+    _merge(body, {}, {}, may_merge)
+
+
+def may_merge(op: Op) -> bool:
+    """Only what neither begins a storage nor makes a version of one may be merged (rule S3).
+
+    Two fills, two sums of the same operands, two copies with the same store are equal values and different arrays: each
+    may be returned, or stored through later.
+    """
+    views = tensor.ExtractSlice | tensor.Cast | tensor.Regrouping
+    return isinstance(op, arith.ScalarOp | linalg.Index | tensor.Dim | views | tensor.Extract)
+
+
+def merged_by_mlir(op: Op) -> bool:
+    """What MLIR merges: whatever has no effect, `tensor.empty` too (behaviour 49). Values are all it knows, so that two
+    results may be one buffer then. Ops with regions stay here."""
+    return op.pure and not op.regions and not isinstance(op, AllocTensor)
+
+
+def _key(op: Op) -> Hashable:
+    attrs = tuple((k, _exact(v)) for k, v in sorted(op.attrs.items()))
+    return type(op), tuple(map(id, op.operands)), attrs, tuple(r.type for r in op.results)
+
+
+def _exact(value: Any) -> Hashable:
+    """Tells 0.0 from -0.0, and True from 1 from 1.0; NaNs are equal. MLIR's attributes are their text."""
+    if isinstance(value, Attr):
+        return value.text
+    return (type(value), repr(value)) if isinstance(value, bool | int | float | complex) else value
+
+
+def _merge(block: Block, seen: _Seen, renamed: dict[Value, Value], merges: Callable[[Op], bool]) -> None:
+    kept: list[Op] = []
+    for op in block.ops:
+        if merges(op):
+            first = seen.setdefault(_key(op), op)
+            if first is not op:
+                for old, new in zip(op.results, first.results, strict=True):
+                    old.replace_all_uses(new)
+                    renamed[old] = new
+                op.drop_uses()
+                op.block = None
+                continue
+        kept.append(op)
+        for region in op.regions:
+            for inner in region.blocks:
+                _merge(inner, {} if isinstance(op, linalg.Generic) else ChainMap({}, seen), renamed, merges)
+    if len(kept) != len(block.ops):
+        block.replace_ops(kept)

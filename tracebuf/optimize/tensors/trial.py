@@ -1,0 +1,35 @@
+"""Whether a change of a program was for the better: what the analysis decides before and after, weighed by the cost
+model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tracebuf.analysis.cost.cost import Cost, CostModel
+from tracebuf.analysis.one_shot.derived import Analysis
+from tracebuf.analysis.one_shot.one_shot import one_shot
+from tracebuf.errors import InternalError
+from tracebuf.ir.core import Func
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The decisions for a program as it is now, and what they cost."""
+
+    analysis: Analysis
+    model: CostModel
+    cost: Cost
+
+    def is_cheaper(self, before: Trial) -> bool:
+        """In bytes, and on no path by more allocations or copies."""
+        return self.cost < before.cost and not self.model.exceeds(self.cost, before.cost)
+
+
+def tried(func: Func) -> Trial | None:
+    """None where an operand that must be in place cannot be: whoever analyses next says why."""
+    try:
+        analysis = one_shot(func)
+    except InternalError:
+        return None
+    model = CostModel(analysis.flow)
+    return Trial(analysis, model, model.cost(analysis))

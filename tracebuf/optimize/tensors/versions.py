@@ -1,0 +1,130 @@
+"""Which tensor values may be versions of one storage, and where in each block a storage gets its next version.
+
+What: a partition of a function's tensors (union over what the ops say may alias) and, per block and storage, the
+places of the ops that write to it, nested ones counted at the op that holds them. Why: an op that reads a storage may
+not move past its next version (rule S4), and a value may be computed in a slice of a storage only where nothing else
+reads it. What not: it is no analysis of conflicts; it errs towards "the same storage", and what it forbids is only
+never tried.
+Built in one walk; the places are those of the moment of building. MLIR counterpart: the alias sets of OneShotAnalysis.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Iterator
+
+from tracebuf.ir.core import Block, Func, Op, Use, Value
+from tracebuf.ops.control import scf
+
+
+class _NothingKnown:
+    """Facts for asking ops before any analysis has run."""
+
+    as_mlir = False
+
+    def is_value_read(self, value: Value) -> bool:
+        return True
+
+    def are_equivalent(self, a: Value, b: Value) -> bool:
+        return a is b
+
+
+_NOTHING_KNOWN = _NothingKnown()
+
+
+def destinations(op: Op) -> Iterator[Use]:
+    """The tensor operands that the op writes to: outs, destinations of inserts, initial values of loops."""
+    return (use for use in op.tensor_uses() if op.bufferizes_to_memory_write(use, _NOTHING_KNOWN))
+
+
+_Places = dict[Value, dict[Block, list[int]]]
+
+
+class Versions:
+    """Storages, their uses and writes. `storage(value)` represents one: equal for values that may share a buffer."""
+
+    __slots__ = ("_parent", "_places", "_uses", "_writes")
+
+    def __init__(self, func: Func) -> None:
+        self._parent: dict[Value, Value] = {}
+        self._writes: _Places = {}
+        self._uses: _Places = {}
+        self._places: dict[Op, int] = {}
+        uses: list[Use] = []
+        writes: list[Use] = []
+        for op in func.walk():
+            self._join_aliases(op)
+            uses += op.tensor_uses()
+            writes += destinations(op)
+            if op.block is not None:
+                self._places[op] = op.block.op_index(op)
+        for table, found in ((self._uses, uses), (self._writes, writes)):
+            for use in found:
+                self._record(table, use.op, self.storage(use.value))
+
+    def _join_aliases(self, op: Op) -> None:
+        for use in op.tensor_uses():
+            for alias in op.aliasing_values(use):
+                self.join(use.value, alias.value)
+            if isinstance(op, scf.Loop):
+                self.join(use.value, op.args[use.index - op.first])
+        if isinstance(op, scf.While):
+            for arg, result in zip(op.after.args, op.results, strict=True):
+                self.join(arg, result)
+
+    def _record(self, table: _Places, op: Op | None, storage: Value) -> None:
+        blocks = table.setdefault(storage, {})
+        while op is not None and op.block is not None:
+            places = blocks.setdefault(op.block, [])
+            if not places or places[-1] != self._places[op]:
+                places.append(self._places[op])
+            op = op.parent_op
+
+    def storage(self, value: Value) -> Value:
+        parent = self._parent
+        root = value
+        while (above := parent.get(root, root)) is not root:
+            root = above
+        while value is not root:
+            parent[value], value = root, parent.get(value, root)
+        return root
+
+    def join(self, a: Value, b: Value) -> None:
+        """Says that both may share a buffer."""
+        a, b = self.storage(a), self.storage(b)
+        if a is b:
+            return
+        self._parent[b] = a
+        for table in (self._uses, self._writes):
+            for block, places in table.pop(b, {}).items():
+                mine = table.setdefault(a, {}).setdefault(block, [])
+                mine.extend(places)
+                mine.sort()
+
+    def same_storage(self, a: Value, b: Value) -> bool:
+        return self.storage(a) is self.storage(b)
+
+    def place(self, op: Op) -> int:
+        """Where the op stood in its block when this was built."""
+        return self._places[op]
+
+    def written_between(self, value: Value, block: Block, first: int, last: int) -> bool:
+        """Whether an op of `block` strictly between the two places makes a next version of the value's storage."""
+        return self._between(self._writes, value, block, first, last)
+
+    def used_between(self, value: Value, block: Block, first: int, last: float) -> bool:
+        """Whether an op of `block` strictly between the two places has a value of the storage as an operand."""
+        return self._between(self._uses, value, block, first, last)
+
+    def last_use(self, value: Value, block: Block) -> int:
+        """The place of the last op of `block` that has a value of the storage as an operand; -1 where none has."""
+        return max(self._uses.get(self.storage(value), {}).get(block, ()), default=-1)
+
+    def also_used_at(self, value: Value, block: Block, place: int) -> None:
+        """Says that an op with this operand has moved to another place."""
+        insort(self._uses.setdefault(self.storage(value), {}).setdefault(block, []), place)
+
+    def _between(self, table: _Places, value: Value, block: Block, first: int, last: float) -> bool:
+        places = table.get(self.storage(value), {}).get(block, [])
+        following = bisect_right(places, first)
+        return following < len(places) and places[following] < last
