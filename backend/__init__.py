@@ -1,6 +1,7 @@
 """Back ends: what turns loop nests over buffers into machine code, and what that code needs while it runs.
 
-They know the IR and the loop nests of `tracebuf.lower` and nothing of where the program came from.
+They know the IR and the loop nests of `tracebuf.lower` and nothing of where the program came from. Rooms, in order:
+llvm, runtime. May import: lower, ir, ops and below.
 """
 
 if __name__ == "backend":

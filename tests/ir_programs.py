@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from tracebuf.ir.core import Block, Builder, Func, Mixed, Value
+from tracebuf.ir.core import Block, Builder, Mixed, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, mul, product, sub, symbols, terms_of
+from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I64, INDEX, ScalarType, ShapedType, TensorType, Type, row_major
 from tracebuf.location import Location

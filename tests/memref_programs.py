@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from tracebuf.ir.core import Block, Func, Op, OpT, Value
+from tracebuf.ir.core import Block, Op, OpT, Value
 from tracebuf.ir.dims import Sym
+from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I1, INDEX, MemRefType, Type, row_major
 from tracebuf.location import UNKNOWN

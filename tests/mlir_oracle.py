@@ -18,7 +18,7 @@ from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.analysis.one_shot.order import post_order
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.mlir import read
-from tracebuf.ir.core import Func
+from tracebuf.ir.func import Func
 from tracebuf.ir.printer import print_module
 from tracebuf.options import OneShotOptions
 

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from ir_programs import Maker
 
-from tracebuf.ir.core import Block, Builder, Func, Value
+from tracebuf.ir.core import Block, Builder, Value
 from tracebuf.ir.dims import Expr, add
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, I1, INDEX
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.control import func

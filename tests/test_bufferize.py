@@ -18,8 +18,9 @@ from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.interpret.memory import Memory
-from tracebuf.ir.core import Func, Op, Value
+from tracebuf.ir.core import Op, Value
 from tracebuf.ir.dims import Expr
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, I1, MemRefType, row_major
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith

@@ -12,8 +12,8 @@ from growth import growth
 from ir_programs import PROGRAMS, Maker, Program, array
 
 from tracebuf.interpret.tensor import run
-from tracebuf.ir.core import Func
 from tracebuf.ir.dims import sub
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, I1, I64, INDEX
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.control import scf

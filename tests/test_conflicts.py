@@ -20,8 +20,9 @@ from tracebuf.analysis.one_shot.base import Conflict
 from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.frontends.mlir import read
-from tracebuf.ir.core import Func, Op, Value
+from tracebuf.ir.core import Op, Value
 from tracebuf.ir.dims import Expr
+from tracebuf.ir.func import Func
 from tracebuf.ir.printer import print_module
 from tracebuf.ir.types import F64
 from tracebuf.ops.control import func

@@ -16,7 +16,7 @@ from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.bufferize import bufferize
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret.memory import Memory, MemRef
-from tracebuf.ir.core import Func
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, I1
 from tracebuf.ops.memory import memref
 

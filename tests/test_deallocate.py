@@ -19,7 +19,7 @@ from tracebuf.deallocate.simplify import simplify_deallocs
 from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as interpret
 from tracebuf.ir.clone import clone_func
-from tracebuf.ir.core import Func
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1, INDEX
 from tracebuf.location import UNKNOWN
 from tracebuf.ops.arrays import bufferization

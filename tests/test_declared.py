@@ -12,8 +12,8 @@ import pytest
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.frontends.mlir import read_all
 from tracebuf.ir.clone import clone_op
-from tracebuf.ir.core import Alias, Block, Builder, Facts, Func, Module, Op, Use, Value
-from tracebuf.ir.protocols import Interpreter
+from tracebuf.ir.core import Alias, Block, Builder, Facts, Interpreter, Op, Use, Value
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import C128, F64, I1, I64, INDEX, MemRefType, TensorType, Type
 from tracebuf.location import UNKNOWN, Location

@@ -12,8 +12,9 @@ from ir_programs import PROGRAMS, Maker, Program, array
 
 from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.interpret.tensor import run
-from tracebuf.ir.core import Func, Op
+from tracebuf.ir.core import Op
 from tracebuf.ir.dims import sub
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith

@@ -12,8 +12,9 @@ from ir_programs import PROGRAMS, Maker, Program, array
 
 import tracebuf
 from tracebuf.interpret.tensor import run
-from tracebuf.ir.core import Block, Builder, Func, Value
+from tracebuf.ir.core import Block, Builder, Value
 from tracebuf.ir.dims import sub
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.arrays.linalg import AffineMap, Generic

@@ -19,7 +19,7 @@ import tracebuf
 from tracebuf import host_call
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.frontends.mlir import read
-from tracebuf.ir.core import Func, Module
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.types import F64, MemRefType
 from tracebuf.location import UNKNOWN

@@ -1,7 +1,7 @@
-"""The house: who may import whom, what the package holds, what importing it loads, and that it can be shipped.
+"""The house: who may import whom, what a folder holds, what importing loads, and that it can be shipped.
 
-The import direction is data (`BELOW`, `ALSO`, `FREE`), held by walking the syntax tree of every module: imports inside
-functions and under TYPE_CHECKING count as well, because a layer that needs another's types needs the other layer.
+One table (`ROOMS`) says which room may import which. Every import is counted, those inside functions and under
+TYPE_CHECKING too, because a room that needs another's types needs the other room.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ import sys
 import tarfile
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,22 +25,73 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGE_DIRS = PYPROJECT["tool"]["setuptools"]["package-dir"]
+MAX_FILES = 20
+"""In a folder, beside `__init__.py`."""
 
-# Each layer may import itself and every layer before it.
-CHAIN = ("location", "errors", "options", "ir", "ops", "analysis", "bufferize", "deallocate", "optimize", "lower")
-BELOW = {layer: frozenset(CHAIN[: i + 1]) for i, layer in enumerate(CHAIN)}
-# Beside the chain: these layers may import what is named here, and nobody but FREE may import them.
-ALSO = {
-    "interpret": frozenset({"location", "errors", "options", "ir", "ops", "interpret"}),
-    "explain": frozenset({"location", "errors", "options", "ir", "ops", "analysis", "explain"}),
-    "frontends": frozenset({"location", "errors", "options", "ir", "ops", "frontends"}),
-    "backend": frozenset({"location", "errors", "options", "ir", "ops", "lower", "backend"}),
-}
-# On top: these put the others together and may import anything, but stages and pipeline come before api.
-FREE = frozenset(
-    {"", "__main__", "api", "extend", "stages", "pipeline", "measure", "mlir", "opt", "passes", "support", "testing"}
-)
-NOT_FROM = {"stages": frozenset({"", "api"}), "pipeline": frozenset({"", "api"})}
+
+@dataclass(frozen=True)
+class Rooms:
+    """The rooms of a folder. Each of `order` may import itself and those before it, and nobody else's that is not
+    `beside` it; where one of `order` is several, they are strangers to one another. `beside` are rooms that nobody of
+    `order` imports, with what they may import. `free` ones put the others together: they may import anything, but for
+    `but`. The folder's own files are the room "", where they have a place in the order."""
+
+    order: tuple[str | frozenset[str], ...]
+    beside: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    free: frozenset[str] = frozenset()
+    but: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def may_import(self, room: str) -> frozenset[str] | None:
+        """What a room may import beside itself; None where that is anything, KeyError where it has no place."""
+        if room in self.free:
+            return None
+        if room in self.beside:
+            return self.beside[room]
+        below: set[str] = set()
+        for rooms in self.order:
+            level = {rooms} if isinstance(rooms, str) else rooms
+            if room in level:
+                return frozenset(below)
+            below |= level
+        raise KeyError(room)
+
+    def forbidden(self, room: str, target: str) -> bool:
+        allowed = self.may_import(room)
+        if allowed is None:
+            return target in self.but.get(room, frozenset())
+        return target != room and target not in allowed
+
+
+BASE = frozenset({"location", "errors", "options", "ir", "ops"})
+ROOMS: dict[str, Rooms] = {
+    "tracebuf": Rooms(
+        ("location", "errors", "options", "ir", "ops", "analysis", "bufferize", "deallocate", "optimize", "lower"),
+        beside={
+            "interpret": BASE,
+            "explain": BASE | {"analysis"},
+            "frontends": BASE,
+            "backend": BASE | {"lower"},
+        },
+        free=frozenset({
+            "", "__main__", "api", "extend", "stages", "pipeline", "measure", "mlir", "opt", "passes", "support",
+            "testing",
+        }),
+        but={"stages": frozenset({"", "api"}), "pipeline": frozenset({"", "api"})},
+    ),
+    "tracebuf.ops": Rooms(("memory", "control", "scalars", "arrays", "")),
+    "tracebuf.analysis": Rooms(("one_shot", "cost", "modules")),
+    "tracebuf.optimize": Rooms((frozenset({"tensors", "buffers", "mlir"}),)),
+    "tracebuf.backend": Rooms(("llvm", "runtime")),
+    "tracebuf.frontends": Rooms((frozenset({"numpy", "mlir"}),)),
+    "tracebuf.frontends.numpy": Rooms(
+        ("source", "record", "call", "numbers", "arrays", frozenset({"paths", "functions"}), "interpreter")
+    ),
+    "tracebuf.frontends.numpy.paths": Rooms(("", "loops")),
+    "tracebuf.frontends.numpy.functions": Rooms(
+        ("reductions", "indices", "joining", "host", "products", "python", "formulas", "")
+    ),
+}  # fmt: skip
+"""Every folder with folders in it. A folder that is not named here has none."""
 
 
 def modules() -> dict[str, Path]:
@@ -80,35 +134,121 @@ def imported(name: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield node.lineno, target
 
 
-def layer_of(module: str) -> str:
-    """`tracebuf.ir.core` -> `ir`; `tracebuf` itself -> ``."""
-    return module.split(".")[1] if "." in module else ""
+@cache
+def tree_of(name: str) -> ast.Module:
+    return ast.parse(MODULES[name].read_text())
 
 
-def forbidden(importer: str, target: str) -> bool:
-    if importer in FREE:
-        return target in NOT_FROM.get(importer, frozenset())
-    return target not in (BELOW.get(importer) or ALSO[importer])
+def room_in(folder: str, module: str) -> str:
+    """`tracebuf.ir.core` in `tracebuf` -> `ir`; the folder's own `__init__` and files where it is not the top -> ``."""
+    inside = module.removeprefix(folder).strip(".").split(".")
+    is_file = len(inside) == 1 and not is_package(module)
+    return "" if is_file and folder != "tracebuf" else inside[0]
 
 
-def violations(name: str, source: str) -> list[str]:
-    layer = layer_of(name)
-    return [
-        f"{name}:{line} imports {target}"
-        for line, target in imported(name, ast.parse(source))
-        if target.split(".")[0] == "tracebuf" and forbidden(layer, layer_of(target))
-    ]
+def violations(name: str, tree: ast.Module) -> list[str]:
+    """The imports of a module that the table forbids: at each folder that importer and target are both in."""
+    found = []
+    for line, target in imported(name, tree):
+        for folder, rooms in ROOMS.items():
+            both = all(m == folder or m.startswith(folder + ".") for m in (name, target))
+            if both and target in MODULES and rooms.forbidden(room_in(folder, name), room_in(folder, target)):
+                found.append(f"{name}:{line} imports {target}")
+    return found
 
 
-def test_every_module_belongs_to_a_layer() -> None:
-    known = FREE | BELOW.keys() | ALSO.keys()
-    stray = [name for name in MODULES if layer_of(name) not in known]
-    assert not stray, f"give these a place in the order of imports (tests/test_house.py): {stray}"
+def edges() -> dict[str, set[str]]:
+    """Who imports whom, each file and its files."""
+    found: dict[str, set[str]] = {name: set() for name in MODULES}
+    for name in MODULES:
+        for _, target in imported(name, tree_of(name)):
+            if target in MODULES and target not in (name, "tracebuf"):
+                found[name].add(target)
+    return found
+
+
+def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one node (Tarjan)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for target in graph.get(node, ()):
+            if target not in index:
+                visit(target)
+                low[node] = min(low[node], low[target])
+            elif target in stack:
+                low[node] = min(low[node], index[target])
+        if low[node] == index[node]:
+            component = [stack.pop()]
+            while component[-1] != node:
+                component.append(stack.pop())
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for node in graph:
+        if node not in index:
+            visit(node)
+    return found
+
+
+def test_every_module_belongs_to_a_room() -> None:
+    stray = []
+    for name in MODULES:
+        for folder, rooms in ROOMS.items():
+            if name.startswith(folder + "."):
+                try:
+                    rooms.may_import(room_in(folder, name))
+                except KeyError:
+                    stray.append(name)
+    assert not stray, f"give these a place in the table of rooms (tests/test_house.py): {stray}"
+    nests = {name.rpartition(".")[0] for name in MODULES if is_package(name)} - {""}
+    assert nests == ROOMS.keys(), "each folder with folders in it has a row in the table, and no other"
 
 
 def test_imports_run_one_way() -> None:
-    bad = [line for name, path in MODULES.items() for line in violations(name, path.read_text())]
+    bad = [line for name in MODULES for line in violations(name, tree_of(name))]
     assert not bad, "\n".join(bad)
+
+
+def test_no_circle_of_files() -> None:
+    assert not circles(edges())
+
+
+def test_no_circle_of_folders() -> None:
+    folders: dict[str, set[str]] = defaultdict(set)
+    for name, targets in edges().items():
+        here = name if is_package(name) else name.rpartition(".")[0]
+        for target in targets:
+            there = target if is_package(target) else target.rpartition(".")[0]
+            if not here.startswith(there) and not there.startswith(here):
+                folders[here].add(there)
+    assert not circles(folders)
+
+
+def test_circles_are_found() -> None:
+    assert circles({"a": ["b"], "b": ["c"], "c": ["a"], "d": ["a"]}) == [["a", "b", "c"]]
+
+
+def test_folders_are_small_and_say_what_they_know() -> None:
+    files = Counter(path.parent for path in MODULES.values() if path.name != "__init__.py")
+    full = {str(folder.relative_to(ROOT)): n for folder, n in files.items() if n > MAX_FILES}
+    assert not full, f"more than {MAX_FILES} files: a room with two ideas? {full}"
+    rooms = [name for name in MODULES if is_package(name) and name != "tracebuf"]
+    unsaid = [name for name in rooms if "import" not in (ast.get_docstring(tree_of(name)) or "")]
+    assert not unsaid, f"the `__init__` of each room says what it knows and what it may import: {unsaid}"
+
+
+def test_no_room_is_more_than_a_quarter_of_the_code() -> None:
+    lines: Counter[Path] = Counter()
+    for path in MODULES.values():
+        lines[path.parent] += len(path.read_text().splitlines())
+    folder, most = lines.most_common(1)[0]
+    assert most <= lines.total() / 4, folder
 
 
 @pytest.mark.parametrize(
@@ -117,14 +257,19 @@ def test_imports_run_one_way() -> None:
         ("tracebuf.errors", "from tracebuf import api"),
         ("tracebuf.errors", "import tracebuf.ir"),
         ("tracebuf.frontends", "from .. import backend"),
-        ("tracebuf.frontends", "def f():\n    from tracebuf.analysis import oneshot"),
+        ("tracebuf.frontends", "def f():\n    from tracebuf.analysis import one_shot"),
         ("tracebuf.backend", "from ..frontends import numpy"),
         ("tracebuf.backend", "import importlib\nimportlib.import_module('tracebuf.analysis')"),
-        ("tracebuf.errors", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .ir import Value"),
+        ("tracebuf.errors", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .ir.core import Value"),
+        ("tracebuf.frontends.numpy.paths.joins", "from tracebuf.frontends.numpy.functions import table"),
+        ("tracebuf.frontends.numpy.functions.host.fft", "from tracebuf.frontends.numpy.functions import table"),
+        ("tracebuf.frontends.numpy.record.recorder", "from tracebuf.frontends.numpy.numbers.ufuncs import elementwise"),
+        ("tracebuf.optimize.buffers.fold_memref", "from tracebuf.optimize.tensors.cse import cse"),
+        ("tracebuf.ops.scalars.arith", "from tracebuf.ops.arrays import linalg"),
     ],
 )
 def test_the_walk_sees_every_kind_of_import(name: str, source: str) -> None:
-    assert violations(name, source)
+    assert violations(name, ast.parse(source))
 
 
 def test_package_list_is_complete() -> None:

@@ -20,8 +20,9 @@ from tracebuf.frontends.mlir import read
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.interpret.memory import Memory
-from tracebuf.ir.core import Func, Module, Value
+from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Expr, sub
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.types import F64, I1, I64, INDEX
 from tracebuf.ir.verifier import verify

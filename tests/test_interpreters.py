@@ -14,7 +14,8 @@ from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.interpret.memory import MemoryFault
 from tracebuf.interpret.memref import Result
-from tracebuf.ir.core import Block, Builder, Func, Mixed, Op, Value
+from tracebuf.ir.core import Block, Builder, Mixed, Op, Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I1, I64, INDEX, MemRefType, ScalarType, TensorType, Type
 from tracebuf.location import Location

@@ -13,7 +13,7 @@ import pytest
 
 from tracebuf import mlir
 from tracebuf.errors import DecisionError, UnsupportedError
-from tracebuf.ir.core import Module
+from tracebuf.ir.func import Module
 from tracebuf.options import OneShotOptions
 
 Compat = Literal["mlir"] | None

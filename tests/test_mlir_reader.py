@@ -8,7 +8,8 @@ import pytest
 
 from tracebuf.errors import TracebufError
 from tracebuf.frontends.mlir import ReadError, read, read_all
-from tracebuf.ir.core import Func, Module, Value
+from tracebuf.ir.core import Value
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import INDEX, MemRefType, TensorType, UnrankedTensorType, VectorType
 from tracebuf.ir.unknown import UnknownOp
 from tracebuf.ops.arrays import linalg, tensor

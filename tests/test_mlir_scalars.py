@@ -15,8 +15,8 @@ import pytest
 
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.ir.attributes import Attr
-from tracebuf.ir.core import Block, Func, Op
-from tracebuf.ir.form import Form
+from tracebuf.ir.core import Block, Form, Op
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import F32, F64, I1, I8, I32, I64, INDEX, MemRefType, ScalarType, row_major
 from tracebuf.location import UNKNOWN
 from tracebuf.ops.arrays import linalg

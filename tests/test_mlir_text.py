@@ -18,7 +18,7 @@ from mlir_oracle import MLIR_OPT, needs_mlir
 from test_printer import memory_program
 
 from tracebuf.frontends.mlir import generic, read, read_all
-from tracebuf.ir.core import Module
+from tracebuf.ir.func import Module
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.printer import print_module
 from tracebuf.ir.spelled import spelled

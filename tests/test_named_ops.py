@@ -10,8 +10,8 @@ import pytest
 from tracebuf.errors import UnsupportedError
 from tracebuf.interpret import tensor as interpreter
 from tracebuf.ir.attributes import Attr, inherent, integers, segments
-from tracebuf.ir.core import Block, Func, Op, Region, Value
-from tracebuf.ir.form import Form, FormError
+from tracebuf.ir.core import Block, Form, FormError, Op, Region, Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, I1, TensorType, Type
 from tracebuf.location import UNKNOWN
 from tracebuf.ops.arrays import linalg, named

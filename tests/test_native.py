@@ -17,8 +17,9 @@ from tracebuf import pipeline
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as interpret
-from tracebuf.ir.core import Block, Builder, Func, Op, Value
+from tracebuf.ir.core import Block, Builder, Op, Value
 from tracebuf.ir.dims import Dim, Sym, sym
+from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F32, F64, I1, I64, INDEX, MemRefType, ScalarType, Type, row_major, scalar_type
 from tracebuf.location import UNKNOWN as L

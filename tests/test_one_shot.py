@@ -13,8 +13,9 @@ from random_programs import random_func
 from tracebuf.analysis.one_shot.copy_before_write import copy_before_write
 from tracebuf.analysis.one_shot.one_shot import HEURISTICS, one_shot
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Block, Builder, Func, Value
+from tracebuf.ir.core import Block, Builder, Value
 from tracebuf.ir.dims import Expr, sub
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, I1, INDEX
 from tracebuf.ops.arrays import bufferization, linalg
 from tracebuf.ops.control import func

@@ -27,7 +27,8 @@ from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.interpret.memory import Memory
-from tracebuf.ir.core import Func, Value
+from tracebuf.ir.core import Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64
 from tracebuf.options import Options
 from tracebuf.pipeline import to_memref

@@ -10,8 +10,9 @@ from ir_programs import PROGRAMS, Maker, Program, by_name
 from mlir_oracle import UNREGISTERED, mlir_opt, needs_mlir
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Block, Func, Op, Value
+from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import Sym
+from tracebuf.ir.func import Func
 from tracebuf.ir.printer import print_func, print_module, print_op
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F16, F32, F64, I1, I8, I32, I64, INDEX, UI8, UI64, MemRefType, TensorType

@@ -21,7 +21,8 @@ from tracebuf.bufferize.module import bufferize_module
 from tracebuf.errors import DecisionError
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
-from tracebuf.ir.core import Func, Module, Use
+from tracebuf.ir.core import Use
+from tracebuf.ir.func import Func, Module
 from tracebuf.ops.control import scf
 from tracebuf.ops.control.func import Call
 from tracebuf.ops.scalars import arith

@@ -24,7 +24,8 @@ from tracebuf.extend import DestinationOp, MemRefType, Op, external_model
 from tracebuf.frontends.mlir import generic, read
 from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
-from tracebuf.ir.core import Block, Func, Module, Value
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.printer import print_module
 from tracebuf.ir.types import F64, INDEX, TensorType

@@ -17,7 +17,7 @@ from tracebuf.analysis.one_shot.chosen import illegal
 from tracebuf.analysis.one_shot.dataflow import Dataflow
 from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.analysis.one_shot.one_shot import OneShot, one_shot
-from tracebuf.ir.core import Func
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64
 from tracebuf.options import IMPROVEMENTS, Options
 from tracebuf.pipeline import analyze

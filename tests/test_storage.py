@@ -9,7 +9,7 @@ from memref_programs import Maker, N, buffer_type, run
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
-from tracebuf.ir.core import Func
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1, INDEX
 from tracebuf.location import UNKNOWN
 from tracebuf.ops.memory import memref

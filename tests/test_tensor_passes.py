@@ -17,8 +17,9 @@ from params import slow_but
 
 from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.interpret.tensor import run
-from tracebuf.ir.core import Func, Value
+from tracebuf.ir.core import Value
 from tracebuf.ir.dims import sub
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64
 from tracebuf.ops.scalars import arith
 from tracebuf.optimize.tensors.canonicalize import canonicalize

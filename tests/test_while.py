@@ -22,8 +22,9 @@ from tracebuf.explain.report import explain
 from tracebuf.interpret import memref as on_memory
 from tracebuf.interpret import tensor as on_values
 from tracebuf.ir.clone import clone_func
-from tracebuf.ir.core import Block, Func, Value
+from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Expr, Sym, sub
+from tracebuf.ir.func import Func
 from tracebuf.ir.printer import print_module
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I64, INDEX, ScalarType, TensorType

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
     from tracebuf.backend.runtime.kernel import Kernel, Prepared
     from tracebuf.frontends.numpy.interpreter.trace import Traced
-    from tracebuf.ir.core import Func
+    from tracebuf.ir.func import Func
     from tracebuf.location import Location
 
 logger = logging.getLogger("tracebuf")

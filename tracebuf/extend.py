@@ -9,10 +9,21 @@ own it gives to text and takes from there (`to_form`, `from_form`). `traced_as` 
 
 from tracebuf.frontends.numpy.functions.extension import ArrayRef, Tracing, traced_as
 from tracebuf.ir.attributes import Attr
-from tracebuf.ir.core import Alias, Block, Builder, Facts, Op, Relation, Use, Value
+from tracebuf.ir.core import (
+    Alias,
+    Block,
+    Builder,
+    Facts,
+    Form,
+    FormError,
+    Interpreter,
+    Op,
+    Relation,
+    Rewriter,
+    Use,
+    Value,
+)
 from tracebuf.ir.external import ExternalModel, external_model
-from tracebuf.ir.form import Form, FormError
-from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import MemRefType, ShapedType, TensorType, Type
 from tracebuf.location import Location

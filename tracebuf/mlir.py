@@ -22,7 +22,7 @@ from tracebuf import pipeline
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.mlir import ReadError, generic, read, read_all
 from tracebuf.interpret import memref, tensor
-from tracebuf.ir.core import Func, Module
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import ScalarType, TensorType
 from tracebuf.ops.scalars.arith import convert
 from tracebuf.optimize.mlir.generalize import generalize

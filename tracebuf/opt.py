@@ -16,7 +16,7 @@ from pathlib import Path
 from tracebuf.errors import TracebufError
 from tracebuf.frontends import mlir
 from tracebuf.frontends.mlir.parser import CUSTOM
-from tracebuf.ir.core import Module
+from tracebuf.ir.func import Module
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.printer import print_module
 from tracebuf.location import Location

@@ -17,7 +17,7 @@ from tracebuf.analysis.modules.module import analyze_module
 from tracebuf.bufferize.module import bufferize_module
 from tracebuf.errors import TracebufError
 from tracebuf.ir.attributes import inherent
-from tracebuf.ir.core import Func, Module
+from tracebuf.ir.func import Func, Module
 from tracebuf.ops.memory.memref import Alloc
 from tracebuf.optimize.mlir.alloc_tensor_to_empty import empty_to_alloc_tensor
 from tracebuf.optimize.mlir.drop_equivalent_results import drop_equivalent_buffer_results

@@ -34,7 +34,8 @@ from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.clone import clone_func
-from tracebuf.ir.core import Func, Module, Op
+from tracebuf.ir.core import Op
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import MemRefType, ScalarType, UnrankedMemRefType
 from tracebuf.ir.verifier import verify
 from tracebuf.optimize.buffers.assign_storage import assign_storage

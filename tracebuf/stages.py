@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 from tracebuf import pipeline
-from tracebuf.ir.core import Func
+from tracebuf.ir.func import Func
 from tracebuf.ir.printer import print_func
 from tracebuf.options import Options
 

@@ -1,1 +1,6 @@
-"""LLVM, the host of the native code: `emit` writes IR as text, `jit` compiles and links it."""
+"""LLVM, the host of the native code: `emit` writes IR as text, `jit` compiles and links it.
+
+`loops` writes the nests that `tracebuf.lower` plans, `memory` allocations and copies, `blas_calls` products;
+`numpy_loops` finds NumPy's own inner loops.
+May import: lower, ir, ops and below; not runtime.
+"""

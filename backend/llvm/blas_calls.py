@@ -17,7 +17,7 @@ from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.loops import Buffer
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT
 from tracebuf.ir.core import Block
-from tracebuf.ir.protocols import llvm_type
+from tracebuf.ir.emitter import llvm_type
 from tracebuf.ir.types import C64, C128, F32, F64, MemRefType, ScalarType
 from tracebuf.location import UNKNOWN
 from tracebuf.lower.plan import Nest, plan

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracebuf.ir.protocols import components, joined, llvm_type
+from tracebuf.ir.emitter import components, joined, llvm_type
 from tracebuf.ir.types import I1, ScalarType
 
 

@@ -20,10 +20,11 @@ from tracebuf.backend.llvm.references import call_reference
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
 from tracebuf.backend.llvm.scatters import ScatterWriter
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Block, Func, Op, Value
+from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dense import dense_array
 from tracebuf.ir.dims import Dim, Expr, Sym
-from tracebuf.ir.protocols import components, joined, llvm_type, value_types
+from tracebuf.ir.emitter import components, joined, llvm_type, value_types
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType, Type
 from tracebuf.lower.plan import Nest, plan, spec_of
 from tracebuf.ops.arrays import bufferization, linalg

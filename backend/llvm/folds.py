@@ -11,7 +11,7 @@ from __future__ import annotations
 from tracebuf.backend.llvm.code import Access, Code
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
 from tracebuf.ir.core import Op
-from tracebuf.ir.protocols import components, joined, llvm_type, value_types
+from tracebuf.ir.emitter import components, joined, llvm_type, value_types
 from tracebuf.ir.types import ScalarType
 from tracebuf.lower.plan import PAIRWISE, Fold
 from tracebuf.ops.scalars import arith

@@ -15,7 +15,7 @@ from tracebuf.backend.llvm.code import Access, Code, OpenLoop
 from tracebuf.backend.llvm.folds import FoldState
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, Scalars, memory_type
 from tracebuf.ir.core import Op, Value
-from tracebuf.ir.protocols import components, llvm_type
+from tracebuf.ir.emitter import components, llvm_type
 from tracebuf.ir.types import MemRefType, ScalarType
 from tracebuf.lower.plan import BLOCK, IN_ORDER, Nest, Operand, Stage
 from tracebuf.ops.arrays.gather import CheckedIndex, Element, SortedPlace

@@ -9,7 +9,8 @@ from tracebuf.backend.llvm import abi
 from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.loops import Buffer
 from tracebuf.backend.llvm.scalars import memory_type
-from tracebuf.ir.core import Func, Mixed, Op, Value
+from tracebuf.ir.core import Mixed, Op, Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, MemRefType, strides_in_order
 from tracebuf.lower.plan import magnitude
 from tracebuf.ops.arrays import bufferization

@@ -14,7 +14,7 @@ import numpy as np
 from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.numpy_loops import inner_loop
 from tracebuf.ir.core import Value
-from tracebuf.ir.protocols import llvm_type
+from tracebuf.ir.emitter import llvm_type
 from tracebuf.ir.types import ScalarType, scalar_type
 from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars.libm import HOSTED, symbol_of
@@ -24,7 +24,7 @@ ELEMENT_SLOT = "[2 x double]"
 
 
 class Scalars:
-    """Implements `tracebuf.ir.protocols.Emitter` over a function's text."""
+    """Implements `tracebuf.ir.emitter.Emitter` over a function's text."""
 
     def __init__(self, code: Code) -> None:
         self.code = code

@@ -23,7 +23,8 @@ from tracebuf.backend.llvm.numpy_loops import inner_loop
 from tracebuf.backend.runtime.arena import Context, Counters
 from tracebuf.backend.runtime.blas import blas_address
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Func, Value
+from tracebuf.ir.core import Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
 from tracebuf.ops.control.checks import check_error

@@ -5,6 +5,7 @@
     generic(text)     any MLIR text in generic form, by asking mlir-opt where it is installed
 
 Locations are those in the text (`-mlir-print-debuginfo`); where it has none, the lines and columns of the text itself.
+May import: ir, ops and below.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import subprocess
 from tracebuf.errors import TracebufError
 from tracebuf.frontends.mlir.lexer import ReadError, Tokens
 from tracebuf.frontends.mlir.parser import Parser
-from tracebuf.ir.core import Module
+from tracebuf.ir.func import Module
 
 __all__ = ["ReadError", "generic", "mlir_opt", "parts", "read", "read_all"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tracebuf.ir.attributes import Attr, string
-from tracebuf.ir.core import Func, Module, Op, Region, Value
+from tracebuf.ir.core import Form, FormError, Op, Region, Value
 from tracebuf.ir.dims import Sym
-from tracebuf.ir.form import Form, FormError
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import same_type
 
 

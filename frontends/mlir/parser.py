@@ -17,8 +17,8 @@ from tracebuf.frontends.mlir.functions import func_of, module_of
 from tracebuf.frontends.mlir.lexer import Tokens
 from tracebuf.frontends.mlir.sizes import Later, Sizes
 from tracebuf.ir.attributes import Attr
-from tracebuf.ir.core import Block, Func, Module, Op, Region, Value
-from tracebuf.ir.form import Form, FormError
+from tracebuf.ir.core import Block, Form, FormError, Op, Region, Value
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import Type, same_type
 from tracebuf.ir.unknown import unknown_op
 from tracebuf.location import Location

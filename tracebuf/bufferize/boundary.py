@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from tracebuf.ir.core import Func, Op
+from tracebuf.ir.core import Op
 from tracebuf.ir.dims import Dim
+from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import (
     MemRefType,

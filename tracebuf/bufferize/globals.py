@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.attributes import Attr, inherent
-from tracebuf.ir.core import Func, Module, Op
+from tracebuf.ir.core import Op
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import MemRefType
 from tracebuf.ops.memory.memref import GetGlobal, Global
 

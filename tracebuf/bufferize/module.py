@@ -18,7 +18,8 @@ from tracebuf.bufferize.dense import lies_dense
 from tracebuf.bufferize.globals import add_globals
 from tracebuf.bufferize.rewrite import Rewrite
 from tracebuf.errors import UnsupportedError
-from tracebuf.ir.core import Block, Func, Module, Use, Value
+from tracebuf.ir.core import Block, Use, Value
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import TENSORS, MemRefType, Type, same_type
 from tracebuf.location import Location
 from tracebuf.ops.control.func import Call, Return

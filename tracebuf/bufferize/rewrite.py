@@ -27,8 +27,9 @@ from tracebuf.bufferize.boundary import (
 )
 from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.clone import clone_op
-from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Region, Use, Value
+from tracebuf.ir.core import Block, Mixed, Op, OpT, Region, Use, Value
 from tracebuf.ir.dims import Expr, symbols
+from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import INDEX, MemRefType, ShapedType, TensorType, Type, UnrankedMemRefType, same_type
 from tracebuf.location import Location
@@ -51,7 +52,7 @@ def bufferize(func: Func, analysis: Decisions) -> Func:
 
 
 class Rewrite:
-    """Implements `ir.protocols.Rewriter` for one function, whose arguments get these types."""
+    """Implements `ir.core.Rewriter` for one function, whose arguments get these types."""
 
     def __init__(self, func: Func, analysis: Analysis, arg_types: Sequence[Type]) -> None:
         self.func, self.analysis = func, analysis

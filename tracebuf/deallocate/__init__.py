@@ -1,1 +1,5 @@
-"""Frees by ownership: insert (ownership), simplify, lower. The rules are in these; facts holds what they share."""
+"""Frees by ownership: `ownership` inserts them, `simplify` drops what is decided, `lower` makes branches of the rest.
+
+The rules are in these files; `facts` holds what they share. MLIR: ownership-based-buffer-deallocation.
+May import: bufferize and below.
+"""

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
-from tracebuf.ir.core import Block, Func, Op, Use, Value, dominates
+from tracebuf.ir.core import Block, Op, Use, Value, dominates
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays import bufferization

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from tracebuf.deallocate.facts import FRESH_OPS, Flags
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Block, Func, Op, Use, Value
+from tracebuf.ir.core import Block, Op, Use, Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1, MemRefType
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import scf

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 from tracebuf.analysis.cost.certificate import Certificate
 from tracebuf.analysis.one_shot.base import Conflict
-from tracebuf.ir.core import Func, Op, Use
+from tracebuf.ir.core import Op, Use
 from tracebuf.ir.dims import Dim, Sym, add, evaluate, symbols
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import MemRefType
 from tracebuf.location import Location
 from tracebuf.ops.arrays import bufferization

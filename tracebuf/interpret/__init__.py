@@ -2,7 +2,8 @@
 
 What both share is here: `Runner` walks blocks, binds values, and checks after every op that each result has the dtype,
 the rank and the sizes that its type declares (rule N5). Why: a wrong type is found at the op that made it, not later.
-What not: no speed beyond what fuzzing needs. MLIR has no counterpart; nearest are its integration tests with ASan.
+Limits: no faster than fuzzing needs. MLIR has no counterpart; nearest are its integration tests with ASan.
+May import: ir, ops and below.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Block, Func, Op, Value
+from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, evaluate, symbols
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX, ScalarType, ShapedType, is_unnamed
 from tracebuf.ir.verifier import where
 from tracebuf.ops.control.cf import BranchOp

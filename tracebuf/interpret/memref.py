@@ -20,8 +20,9 @@ import numpy as np
 from tracebuf.errors import InternalError
 from tracebuf.interpret import Runner
 from tracebuf.interpret.memory import POISON, Counts, Memory, MemoryFault, MemRef
-from tracebuf.ir.core import Func, Op, Use, Value, join_mixed
+from tracebuf.ir.core import Op, Use, Value, join_mixed
 from tracebuf.ir.dense import dense_array
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType, ShapedType, is_unnamed
 from tracebuf.ir.verifier import where
 from tracebuf.ops.arrays import bufferization, linalg, vector

@@ -14,7 +14,8 @@ import numpy as np
 
 from tracebuf.errors import InternalError
 from tracebuf.interpret import Runner
-from tracebuf.ir.core import Func, Op, Value
+from tracebuf.ir.core import Op, Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import ScalarType, ShapedType, TensorType
 from tracebuf.ir.verifier import where
 from tracebuf.ops.arrays.bufferization import MaterializeInDestination

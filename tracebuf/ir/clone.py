@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tracebuf.ir.core import Block, Func, Op, Region, Value
+from tracebuf.ir.core import Block, Op, Region, Value
+from tracebuf.ir.func import Func
 
 
 def clone_op(

@@ -1,26 +1,37 @@
-"""Values, uses, ops, blocks, regions, functions. MLIR counterpart: mlir/IR/{Value,Operation,Block,Region}.h.
+"""Values, uses, ops, blocks, regions, and what an op may ask of the layers above it. MLIR counterpart:
+mlir/IR/{Value,Operation,Block,Region}.h.
 
 An op class stands for one kind of op and holds everything that is known of it: its structure, its NumPy reference, its
 bufferization facts, its rewrite to memrefs (see `tracebuf.ops`). The facts have conservative defaults here, as in
 MLIR's BufferizableOpInterface: an op that says nothing reads and writes all its tensors, and aliases everything.
+`Facts`, `Rewriter` and `Interpreter` are protocols: an op holds its own rewrite and reference without importing the
+layers that run them. `Form` is its text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
-from tracebuf.errors import InternalError, UnsupportedError
-from tracebuf.ir.attributes import Attr, all_encoded
-from tracebuf.ir.dims import Sym, symbols
-from tracebuf.ir.form import Form
-from tracebuf.ir.types import TENSORS, MemRefType, ShapedType, TensorType, Type, UnrankedTensorType
+from tracebuf.errors import InternalError, TracebufError, UnsupportedError
+from tracebuf.ir.attributes import Attr, all_encoded, decoded, places
+from tracebuf.ir.dims import Expr
+from tracebuf.ir.types import (
+    INDEX,
+    TENSORS,
+    MemRefType,
+    ShapedType,
+    TensorType,
+    Type,
+    UnrankedTensorType,
+    row_major,
+    same_type,
+    unnamed,
+)
 from tracebuf.location import UNKNOWN, Location
-
-if TYPE_CHECKING:
-    from tracebuf.ir.protocols import Interpreter, Rewriter
 
 
 class Value:
@@ -326,10 +337,11 @@ class Op:
             raise UnsupportedError(f"{self.name} has no memref form", instead=text, location=self.loc)
         rewriter.clone(self)
 
-    def __repr__(self) -> str:
-        from tracebuf.ir.printer import print_op
+    shown: ClassVar[Callable[[Op], str]] = staticmethod(lambda op: op.name)
+    """The op as text: set by the printer."""
 
-        return print_op(self)
+    def __repr__(self) -> str:
+        return Op.shown(self)
 
 
 class Block:
@@ -415,139 +427,235 @@ class Region:
                     yield from op.walk()
 
 
-class Donation(Enum):
-    """What becomes of an argument that the caller has no more use for."""
-
-    FREE = "nobody sees what it holds in the end"
-    SPARED = "the same, and stores to it need not reach the caller"
-    STORED = "it is stored to and returned"
-    RETURNED = "it is returned as it is"
-
-    @staticmethod
-    def of(*, returned: bool, stored: bool) -> Donation:
-        if returned:
-            return Donation.STORED if stored else Donation.RETURNED
-        return Donation.SPARED if stored else Donation.FREE
-
-
-class Func:
-    """A function: `func.func`. `symbols` names the SSA value (index) that holds each size symbol.
-
-    `arg_attrs[i]["bufferization.writable"]` is False for an argument that must not be stored to; `["tracebuf.donated"]`
-    is a Donation. `results` are the declared result types (None: what `func.return` returns); an `external` function
-    has an empty block.
-    """
-
-    __slots__ = ("arg_attrs", "attrs", "body", "loc", "name", "result_attrs", "results", "symbols")
-
-    def __init__(
-        self,
-        name: str,
-        arg_types: Sequence[Type] = (),
-        loc: Location = UNKNOWN,
-        results: Sequence[Type] | None = None,
-    ) -> None:
-        self.name, self.loc = name, loc
-        self.results = None if results is None else tuple(results)
-        self.result_attrs: list[dict[str, Any]] = []
-        self.body = Region(Block(arg_types))
-        self.arg_attrs: list[dict[str, Any]] = [{} for _ in arg_types]
-        self.attrs: dict[str, Any] = {}
-        self.symbols: dict[Sym, Value] = {}
-
-    @property
-    def block(self) -> Block:
-        return self.body.block
-
-    @property
-    def external(self) -> bool:
-        """Whether it is only declared."""
-        return not self.block.ops
-
-    @property
-    def result_types(self) -> tuple[Type, ...]:
-        if self.results is not None or self.external:
-            return self.results or ()
-        return tuple(v.type for v in self.block.terminator.operands)
-
-    @property
-    def args(self) -> list[Value]:
-        return self.block.args
-
-    def walk(self) -> Iterator[Op]:
-        return self.body.walk()
-
-    def forget_lost_symbols(self) -> None:
-        """Drops symbols whose value stands in a region that is no longer part of the function."""
-        blocks = self.blocks()
-        home = {s: v.owner if isinstance(v.owner, Block) else v.owner.block for s, v in self.symbols.items()}
-        self.symbols = {s: v for s, v in self.symbols.items() if home[s] in blocks}
-
-    def forget_lost_uses(self) -> None:
-        """Drops uses by ops in regions that never became part of the function."""
-        blocks = self.blocks()
-        for value in self.values():
-            for use in [u for u in value.uses if u.op.block not in blocks]:
-                del value.uses[use]
-
-    def blocks(self) -> set[Block]:
-        """Every block of the function."""
-        return {self.block}.union(*(region.blocks for op in self.walk() for region in op.regions))
-
-    def forget_unused_symbols(self, kind: str = "") -> None:
-        """Drops symbols that no type spells, so that what gives them a value may go; of a kind: unused results."""
-        if kind and not any(s.kind == kind for s in self.symbols):
-            return
-        spelled: set[Sym] = set()
-        seen: set[Type] = set()
-        for v in self.values():
-            if v.type in seen or not isinstance(v.type, ShapedType):
-                continue
-            seen.add(v.type)
-            strides = (*v.type.strides, v.type.offset) if isinstance(v.type, MemRefType) else ()
-            for d in (*v.type.shape, *strides):
-                spelled |= symbols(d) if d is not None else set()
-        for s, v in list(self.symbols.items()):
-            if s not in spelled and (not kind or (s.kind == kind and not v.uses and v.defining_op is not None)):
-                del self.symbols[s]
-
-    def values(self) -> Iterator[Value]:
-        """Every value of the function."""
-        yield from self.block.args
-        for op in self.walk():
-            yield from op.results
-            for region in op.regions:
-                for block in region.blocks:
-                    yield from block.args
-
-    def __repr__(self) -> str:
-        from tracebuf.ir.printer import print_func
-
-        return print_func(self)
-
-
-class Module:
-    """`builtin.module`: functions, and what else stands beside them (globals, unknown ops, modules), in order."""
-
-    __slots__ = ("attrs", "items", "loc", "name")
-
-    def __init__(self, items: Iterable[Func | Op | Module] = (), loc: Location = UNKNOWN, name: str = "") -> None:
-        self.items, self.loc, self.name = list(items), loc, name
-        self.attrs: dict[str, Any] = {}
-
-    @property
-    def funcs(self) -> list[Func]:
-        return [f for f in self.items if isinstance(f, Func)]
-
-    def func(self, name: str) -> Func:
-        """The function of that name; KeyError where there is none."""
-        for f in self.funcs:
-            if f.name == name:
-                return f
-        raise KeyError(name)
-
-
 OpT = TypeVar("OpT", bound=Op)
+
+Mixed = int | Value
+"""A size, offset or stride: a constant, or an SSA value of type index (MLIR: OpFoldResult)."""
+
+
+class FormError(TracebufError):
+    """A generic form that does not fit the op's class: the reader adds line and column."""
+
+
+@dataclass
+class Form:
+    """An op in MLIR's generic form, which says everything in one way: what the reader makes of text, and what the
+    generic printer asks of an op.
+
+    `"name"(operands)[successors] <{properties}> ({regions}) {attributes} : (types) -> (types) loc(...)`; properties
+    and attributes are in `attrs`, told apart by `Attr.inherent`."""
+
+    name: str
+    operands: list[Value]
+    result_types: list[Type]
+    attrs: dict[str, Attr] = field(default_factory=dict)
+    regions: list[Region] = field(default_factory=list)
+    successors: list[Block] = field(default_factory=list)
+    loc: Location = UNKNOWN
+    size: Callable[[Value], Expr] = lambda value: unnamed()
+    """What stands for the size that a value of type index tells, the same for the same value."""
+
+    def take(self, name: str, default: Any = ..., kind: type = object) -> Any:
+        """The meaning of an attribute, which is removed; FormError where it is missing and has no default, or is of
+        another kind."""
+        found = self.attrs.pop(name, None)
+        if found is not None:
+            if not isinstance(found.value, kind):
+                raise FormError(f"{self.name}: `{name} = {found}` is no {kind.__name__}")
+            return found.value
+        if default is ...:
+            raise FormError(f"{self.name}: the attribute `{name}` is missing")
+        return default
+
+    def decoded(self) -> dict[str, Any]:
+        """The attributes of an op of tracebuf's own as the Python values that it was printed from."""
+        return {k: a if a.inherent else decoded(a.value, k) for k, a in self.attrs.items()}
+
+    def segments(self, n: int) -> list[list[Value]]:
+        """The operands in the `n` groups that `operandSegmentSizes` tells."""
+        sizes: Sequence[int] = self.take("operandSegmentSizes", kind=list)
+        if len(sizes) != n or sum(sizes) != len(self.operands) or min(sizes) < 0:
+            raise FormError(f"{self.name}: operandSegmentSizes {list(sizes)} do not fit {len(self.operands)} operands")
+        rest = iter(self.operands)
+        return [[next(rest) for _ in range(size)] for size in sizes]
+
+    def expect(self, operands: int | None = None, results: int | None = None, regions: int | None = None) -> None:
+        """FormError unless there are so many."""
+        for what, wanted, found in (
+            ("operands", operands, self.operands), ("results", results, self.result_types),
+            ("regions", regions, self.regions),
+        ):  # fmt: skip
+            if wanted is not None and len(found) != wanted:
+                raise FormError(f"{self.name}: {len(found)} {what} where {wanted} should be")
+
+    def expect_indices(self, place: int) -> None:
+        """FormError unless an index for each dimension stands behind the operand at `place`."""
+        into, rest = self.operands[place].type, self.operands[place + 1 :]
+        if not isinstance(into, ShapedType) or len(rest) != into.rank or any(v.type is not INDEX for v in rest):
+            raise FormError(f"{self.name}: {len(rest)} operands are no indices of {into}")
+
+    def static(self, name: str, n_dynamic: int) -> tuple[int | None, ...]:
+        """The numbers of an attribute, which is removed, with None for each of so many operands."""
+        found = places(self.take(name, kind=list))
+        if found.count(None) != n_dynamic:
+            raise FormError(f"{self.name}: {n_dynamic} operands do not fit `{name}`")
+        return found
+
+    def tie(self, result: int, operand: Value) -> None:
+        """The result has the operand's very sizes."""
+        if not same_type(self.result_types[result], operand.type):
+            raise FormError(f"{self.name}: {operand.type} gives no {self.result_types[result]}")
+        self.result_types[result] = operand.type
+
+    def shaped_result(self) -> ShapedType:
+        """The type of the only result, which has a shape."""
+        self.expect(results=1)
+        type_ = self.result_types[0]
+        if not isinstance(type_, ShapedType):
+            raise FormError(f"{self.name}: the result is a {type_}")
+        return type_
+
+    def own_sizes(self, dynamic: Sequence[Value]) -> tuple[int | None, ...]:
+        """The static sizes of the only result, with None for each of the `dynamic` ones, which its type then has."""
+        shape = self.shaped_result().shape
+        static = tuple(d if isinstance(d, int) else None for d in shape)
+        if static.count(None) != len(dynamic):
+            raise FormError(f"{self.name}: {len(dynamic)} sizes for {self.result_types[0]}")
+        rest = iter(dynamic)
+        self.resize(0, [next(rest) if d is None else d for d in static])
+        return static
+
+    def resize(self, result: int, sizes: Sequence[int | Value | None]) -> None:
+        """Where the result's sizes are not constant they are those; of None nothing is known."""
+        type_ = self.result_types[result]
+        if not isinstance(type_, ShapedType) or type_.rank != len(sizes):
+            raise FormError(f"{self.name}: {len(sizes)} sizes do not fit {type_}")
+        known = tuple(
+            d if isinstance(d, int) or s is None or isinstance(s, int) else self.size(s)
+            for d, s in zip(type_.shape, sizes)
+        )
+        dense = isinstance(type_, MemRefType) and type_.is_identity
+        more = {"strides": row_major(known)} if dense else {}
+        self.result_types[result] = replace(type_, shape=known, **more)  # type: ignore[arg-type]
+
+
+class Interpreter(Protocol):
+    """Runs blocks for ops with regions (tensor or memref level)."""
+
+    def run_block(self, block: Block, args: Sequence[Any]) -> list[Any]:
+        """Runs the block with these argument values; the operand values of its terminator."""
+        ...
+
+    def operands(self, op: Op) -> list[Any]:
+        """The values that an op's operands have now."""
+        ...
+
+
+class Rewriter(Protocol):
+    """From the tensor program to the memref program. Asks the analysis only whether an operand is in place."""
+
+    def add(self, op: OpT) -> OpT:
+        """Appends an op to the memref program, with its location as given."""
+        ...
+
+    def clone(self, op: Op) -> None:
+        """Carries over an op without tensors, its operands mapped."""
+        ...
+
+    def value(self, value: Value) -> Value:
+        """The memref program's counterpart of a scalar."""
+        ...
+
+    def buffer(self, use: Use) -> Value:
+        """The buffer for a tensor operand: its own if in place, else a new one (with a copy if its contents are
+        read)."""
+        ...
+
+    def replace(self, result: Value, buffer: Value) -> None:
+        """Says which buffer a tensor result lives in."""
+        ...
+
+    def set_value(self, result: Value, value: Value) -> None:
+        """Says which scalar stands for a scalar result."""
+        ...
+
+    def allocate(self, like: Value, op: Op, reason: str) -> Value:
+        """A new buffer of a tensor value's shape."""
+        ...
+
+    def new_buffer(self, type: TensorType, sizes: Sequence[Mixed], reason: str, loc: Location) -> Value:
+        """A new buffer of a tensor type, its dynamic sizes given as values of the memref program."""
+        ...
+
+    def as_type(self, buffer: Value, type: Type, loc: Location) -> Value:
+        """The buffer cast to a memref type, or where its layout need not be that one, a new buffer with its elements
+        (MLIR: castOrReallocMemRefValue)."""
+        ...
+
+    def sizes(self, buffer: Value, loc: Location) -> list[Mixed]:
+        """The sizes of a buffer: from the op that made it where it says them, else asked of the buffer."""
+        ...
+
+    def inside(self, block: Block) -> AbstractContextManager[None]:
+        """Appends to another block of the memref program."""
+        ...
+
+    def inline(self, block: Block, args: Sequence[Value]) -> None:
+        """The memref form of the ops of a region's block but its terminator, with these scalars for its arguments."""
+        ...
+
+    def subview(self, buffer: Value, slice_op: Op) -> Value:
+        """The view of `buffer` that a slice op describes; equal views of one buffer are one value."""
+        ...
+
+    def regroup(self, buffer: Value, op: Op) -> Value:
+        """The view of `buffer` that a collapse_shape, an expand_shape or a diagonal describes, numbered likewise."""
+        ...
+
+    def copy(self, source: Value, target: Value, op: Op, reason: str) -> None:
+        """Copies elements; nothing where both are the same value."""
+        ...
+
+    def block(
+        self, block: Block, arg_types: Sequence[Type], args: Sequence[Value | None], yields: Sequence[Use]
+    ) -> Block:
+        """The memref form of a loop's region: `args[k]` is the tensor program's argument for the new block's argument
+        k, `yields` what its terminator passes on. A buffer that may not be handed on is copied into a new one (MLIR
+        behaviours 36, 37).
+        """
+        ...
+
+    def body(self, block: Block, arg_types: Sequence[Type], args: Sequence[Value], end: Callable[[], None]) -> Block:
+        """The memref form of a block without what ends it, which `end` adds."""
+        ...
+
+    def region(self, old: Region) -> Region:
+        """The memref form of a region of branching blocks, without arguments."""
+        ...
+
+    def successor(self, block: Block) -> Block:
+        """The new block for one that is branched to."""
+        ...
+
+    def call(self, callee: str, args: Sequence[Use], loc: Location) -> tuple[list[Value], Sequence[Type]]:
+        """The operands of a call of the new function of that name, and the types of its results."""
+        ...
+
+    def cast(self, use: Use, type_: Type) -> Value:
+        """An operand that is passed on: a scalar, or the buffer as a type of another layout."""
+        ...
+
+    def unknown(self, op: Op) -> None:
+        """Keeps an op as it is, with tensors made of its operands' buffers."""
+        ...
+
+    def branches(self, op: Op) -> None:
+        """The memref form of an scf.if; a result that is the same buffer in both branches is not passed."""
+        ...
+
+    def equivalent(self, a: Value, b: Value) -> bool:
+        """Whether two tensor values are the same buffer after bufferization."""
+        ...
 
 
 class Builder:
@@ -564,10 +672,6 @@ class Builder:
         else:
             self.block.insert_before(self.before, op)
         return op
-
-
-Mixed = int | Value
-"""A size, offset or stride: a constant, or an SSA value of type index (MLIR: OpFoldResult)."""
 
 
 def split_mixed(values: Sequence[Mixed]) -> tuple[tuple[int | None, ...], list[Value]]:

@@ -5,7 +5,8 @@ Every op says all of itself here in one way (`Op.to_form`), so nothing can get l
 
 from __future__ import annotations
 
-from tracebuf.ir.core import Func, Module, Op
+from tracebuf.ir.core import Op
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.spelled import spelled
 from tracebuf.ir.text import Writer
 

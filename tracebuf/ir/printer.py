@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tracebuf.ir.attributes import Attr, all_encoded, dictionary, number
-from tracebuf.ir.core import Block, Func, Module, Op, Value, join_mixed
+from tracebuf.ir.core import Block, Op, Value, join_mixed
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.spelled import spelled
 from tracebuf.ir.text import Writer, shown_attrs
 from tracebuf.ir.types import I1, INDEX, ScalarType, same_type
@@ -41,6 +42,9 @@ def print_module(what: Module | Iterable[Func], *, locations: bool = False) -> s
     printer = _Printer(locations)
     printer.module(what if isinstance(what, Module) else Module(what))
     return printer.text
+
+
+Op.shown, Func.shown = staticmethod(print_op), staticmethod(print_func)
 
 
 class _Printer(Writer):

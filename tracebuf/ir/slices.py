@@ -16,9 +16,8 @@ import numpy as np
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import Attr, decoded, encoded, integers, segments
-from tracebuf.ir.core import Mixed, Op, Value, join_mixed, split_mixed
+from tracebuf.ir.core import Form, FormError, Mixed, Op, Value, join_mixed, split_mixed
 from tracebuf.ir.dims import Dim, mul
-from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.types import MemRefType, ShapedType, TensorType
 
 

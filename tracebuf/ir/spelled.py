@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from tracebuf.ir.clone import clone_func
-from tracebuf.ir.core import Func, Op, Value, join_mixed
+from tracebuf.ir.core import Op, Value, join_mixed
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX, MemRefType
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tracebuf.ir.attributes import Attr, dictionary, encoded, inherent, string
-from tracebuf.ir.core import Block, Func, Module, Op, Region, Value
+from tracebuf.ir.core import Block, Op, Region, Value
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import TENSORS, ShapedType, Type
 from tracebuf.location import Location
 

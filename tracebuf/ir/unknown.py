@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from tracebuf.ir.core import Op, Value
-from tracebuf.ir.protocols import Rewriter
+from tracebuf.ir.core import Op, Rewriter, Value
 
 
 @lru_cache(maxsize=1024)

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Block, Func, Op, Value
+from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import Sym, symbols
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1, INDEX, MemRefType, ShapedType, TensorType, Type
 
 __all__ = ["LEGAL", "Level", "verify", "where"]

@@ -1,4 +1,8 @@
-"""Every op once: structure, verifier, NumPy reference, bufferization facts, rewrite to memrefs."""
+"""Every op once: structure, verifier, NumPy reference, bufferization facts, rewrite to memrefs.
+
+Rooms, in order: memory, control, scalars, arrays. May import: ir and below; what an op asks of layers above are
+protocols (`ir/core.py`).
+"""
 
 from tracebuf.ops.arrays import (
     bufferization,

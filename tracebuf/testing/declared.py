@@ -39,7 +39,8 @@ from tracebuf.interpret import memref as memref_interpreter
 from tracebuf.interpret import tensor as tensor_interpreter
 from tracebuf.interpret.memory import MemoryFault, address
 from tracebuf.ir.clone import clone_op
-from tracebuf.ir.core import Func, Op, Relation, Use, Value
+from tracebuf.ir.core import Op, Relation, Use, Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.ndarray import recast
 from tracebuf.ir.types import F64, I1, INDEX, TensorType, Type, scalar_type
 from tracebuf.ir.verifier import verify

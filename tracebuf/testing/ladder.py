@@ -36,7 +36,7 @@ from tracebuf.frontends.numpy.interpreter.trace import Call, Traced
 from tracebuf.frontends.numpy.paths.results import Made, Pick, build_results
 from tracebuf.interpret import memref, tensor
 from tracebuf.ir.clone import clone_func
-from tracebuf.ir.core import Func
+from tracebuf.ir.func import Func
 from tracebuf.measure import clone_arguments, kept_in_place, restored
 from tracebuf.options import Options
 

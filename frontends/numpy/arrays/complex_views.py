@@ -15,12 +15,14 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, element_of, filled, only
-from tracebuf.frontends.numpy.arrays.reshape import is_dense, sure
-from tracebuf.frontends.numpy.functions.python.builtins import c_or_f
-from tracebuf.frontends.numpy.functions.python.cmath import part_of
+from tracebuf.frontends.numpy.arrays.reshape import c_or_fortran, is_dense, sure
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.generics import build
+from tracebuf.frontends.numpy.numbers.operands import Operand, is_operand, weak_type
+from tracebuf.frontends.numpy.numbers.python_complex import part_of
 from tracebuf.frontends.numpy.numbers.python_ints import bool_as_int
 from tracebuf.frontends.numpy.numbers.scalars import compare
-from tracebuf.frontends.numpy.numbers.ufuncs import Body, Operand, build, elementwise, is_operand, weak_type
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, View, in_turn, is_traced, stand_in
 from tracebuf.ir.core import Value
@@ -42,8 +44,7 @@ def part(r: Recorder, a: ArrayRef, name: str) -> ArrayRef:
         return a.derive(in_turn(steps))
     if name == "real":
         return a
-    fortran = a.ndim > 1 and is_dense(r, a, range(a.ndim)[::-1]) and not is_dense(r, a, range(a.ndim))
-    zeros = filled(r, a.shape, element, 0, tuple(range(a.ndim))[::-1] if fortran else None)
+    zeros = filled(r, a.shape, element, 0, c_or_fortran(r, a))
     return zeros.derive(lambda view: view, read_only=True)
 
 
@@ -86,7 +87,7 @@ def on_parts(r: Recorder, a: Any, function: Callable[[Any], Any]) -> Any:
     def compute(body: Body, args: list[Value]) -> Value:
         return body.add(Create.of(args[0], args[1], body.loc))
 
-    into = filled(r, a.shape, element, None, c_or_f(r, a)) if isinstance(a, ArrayRef) and a.ndim else None
+    into = filled(r, a.shape, element, None, c_or_fortran(r, a)) if isinstance(a, ArrayRef) and a.ndim else None
     return build(r, compute, parts, [element.component] * 2, element, into)
 
 

@@ -30,10 +30,12 @@ from tracebuf.frontends.numpy.arrays.reshape import (
     whole_number,
 )
 from tracebuf.frontends.numpy.arrays.shapes import diag as diagonal_of
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.generics import build
+from tracebuf.frontends.numpy.numbers.operands import scalar_value, supported, weak_type
+from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary, example, float_value
-from tracebuf.frontends.numpy.numbers.ufuncs import Body, apply_rule, build, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
-from tracebuf.frontends.numpy.record.for_each import for_each
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -326,7 +328,7 @@ def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
     n = ref.shape[0]
     size = one_or_more(r, add(n, add(down, across)))
     result = filled(r, (size, size), ref.element, 0)
-    for_each(r, 0, n, lambda i: r.store_element(result, (add(i, down), add(i, across)), r.load(ref, (i,))))
+    r.for_each(0, n, lambda i: r.store_element(result, (add(i, down), add(i, across)), r.load(ref, (i,))))
     return result
 
 

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.numbers.ufuncs import Body, Operand, convert_to, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.generics import convert_to
+from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.weak_ints import require_fits
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.broadcasting import require_same_or_one, shape_text

@@ -11,10 +11,10 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, check_number, store_view
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.operands import INT, Operand, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.scalars import example
-from tracebuf.frontends.numpy.numbers.ufuncs import INT, Body, Operand, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
-from tracebuf.frontends.numpy.record.for_each import at
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.scalar_checks import two_origins
@@ -177,7 +177,7 @@ def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> Ar
     result = filled(r, shape, element, None, range(len(shape))[::-1] if order == "F" else None)
     for place, x in parts:
         if isinstance(x, ArrayRef):
-            store_view(r, at(result, dict(enumerate(place))), x)
+            store_view(r, result.at(dict(enumerate(place))), x)
             continue
         check_number(r, x, result)
         r.store_element(result, place, scalar_value(r, x, element))

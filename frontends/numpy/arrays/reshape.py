@@ -108,7 +108,7 @@ def unless_negative(r: Recorder, n: Dim, otherwise: Dim) -> Dim:
 def reshaped(r: Recorder, a: ArrayRef, shape: tuple[Dim, ...], order: str = "C", copy: bool | None = None) -> ArrayRef:
     """The elements of `a`, taken in an order, under a shape of as many elements."""
     if order_of(order, "CFA") == "A":
-        order = "F" if not is_dense(r, a, range(a.ndim)) and is_dense(r, a, range(a.ndim)[::-1]) else "C"
+        order = "F" if is_fortran(r, a) else "C"
     if order in "Ff":
         return reversed_axes(reshaped(r, reversed_axes(a), shape[::-1], "C", copy))
     found = None if copy else as_view(r, a, shape)
@@ -241,6 +241,18 @@ def is_dense(r: Recorder, a: ArrayRef, order: Sequence[int]) -> bool:
     return 0 in sizes or all(sure(r, r.ask_strides(*pair)) for pair in reversed(dense_strides(a, sizes, order)))
 
 
+def is_fortran(r: Recorder, a: ArrayRef) -> bool:
+    """Whether the array is contiguous in Fortran order and not in C order (PyArray_ISFORTRAN): what order="A" asks."""
+    axes = range(a.ndim)
+    return not is_dense(r, a, axes) and is_dense(r, a, axes[::-1])
+
+
+def c_or_fortran(r: Recorder, a: ArrayRef) -> tuple[int, ...]:
+    """The axes, outermost first, of a new array in the order that order="A" means."""
+    axes = tuple(range(a.ndim))
+    return axes[::-1] if is_fortran(r, a) else axes
+
+
 def dense_strides(a: ArrayRef, sizes: Sequence[Dim], order: Sequence[int]) -> list[tuple[Dim, Dim]]:
     """The strides of axes longer than 1, each with what it is in a contiguous array."""
     kept = [k for k in order if sizes[k] != 1]
@@ -286,7 +298,7 @@ def flat_order(r: Recorder, a: ArrayRef, order: str) -> tuple[int, ...]:
             raise UnsupportedError('order="K" of a broadcast array', location=r.loc, instead='order="C"')
         return k_order(a)
     if order == "A":
-        order = "F" if not is_dense(r, a, axes) and is_dense(r, a, axes[::-1]) else "C"
+        return c_or_fortran(r, a)
     return axes if order == "C" else axes[::-1]
 
 
@@ -326,8 +338,7 @@ def as_array_function(
     if not change and not copy:
         return ref
     if order == "A":
-        fortran = not is_dense(r, ref, range(ref.ndim)) and is_dense(r, ref, range(ref.ndim)[::-1])
-        axes = tuple(range(ref.ndim))[:: -1 if fortran else 1]
+        axes = c_or_fortran(r, ref)
     return copy_of(r, ref, element, k_order(ref) if axes is None else axes)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.axes import axes_of, axis_of, own_axes_of
 from tracebuf.frontends.numpy.arrays.indexing import at_least_zero, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, one_or_more, shape_arg
 from tracebuf.frontends.numpy.arrays.reshape import (
@@ -28,7 +29,6 @@ from tracebuf.frontends.numpy.arrays.reshape import (
     view_method,
     whole_number,
 )
-from tracebuf.frontends.numpy.functions.reductions.reduce import axes_of, axis_of, own_axes_of
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, in_turn

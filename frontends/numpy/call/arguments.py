@@ -21,8 +21,9 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyComplex, PyFloat, PyInt, Storage
-from tracebuf.ir.core import Func, Value
+from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Sym, sub, sym, symbols
+from tracebuf.ir.func import Func
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import (
     C128,

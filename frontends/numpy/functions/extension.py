@@ -15,7 +15,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of
 from tracebuf.frontends.numpy.functions import table
-from tracebuf.frontends.numpy.numbers.ufuncs import scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.operands import scalar_value, weak_type
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, axis_order

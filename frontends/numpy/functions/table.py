@@ -16,6 +16,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays import complex_views, creation, shapes
+from tracebuf.frontends.numpy.arrays.axes import own_axes_of
 from tracebuf.frontends.numpy.arrays.indexing import check_int_of, check_number, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import (
     as_array,
@@ -29,7 +30,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import (
     only,
     shape_arg,
 )
-from tracebuf.frontends.numpy.arrays.reshape import Flat, as_array_function, is_dense, order_of
+from tracebuf.frontends.numpy.arrays.reshape import Flat, as_array_function, is_dense, is_fortran, order_of
 from tracebuf.frontends.numpy.functions.formulas import FORMULAS, primitives
 from tracebuf.frontends.numpy.functions.host import table as host_table
 from tracebuf.frontends.numpy.functions.host.declared import host_call, traced_host_call
@@ -41,26 +42,26 @@ from tracebuf.frontends.numpy.functions.products import matmul as products
 from tracebuf.frontends.numpy.functions.python.builtins import HANDLERS as PYTHON
 from tracebuf.frontends.numpy.functions.python.builtins import is_integer, item, number_item, python_number, round_array
 from tracebuf.frontends.numpy.functions.python.cmath import HANDLERS as CMATH
-from tracebuf.frontends.numpy.functions.python.cmath import conjugate, part_of, to_complex
+from tracebuf.frontends.numpy.functions.python.cmath import conjugate, to_complex
 from tracebuf.frontends.numpy.functions.python.math import HANDLERS as MATH
 from tracebuf.frontends.numpy.functions.reductions import aggregates
-from tracebuf.frontends.numpy.functions.reductions.reduce import own_axes_of
 from tracebuf.frontends.numpy.functions.ufunc_calls import call_method, call_ufunc
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
-from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr
-from tracebuf.frontends.numpy.numbers.scalars import binary, example
-from tracebuf.frontends.numpy.numbers.ufuncs import (
-    Body,
+from tracebuf.frontends.numpy.numbers.operands import (
     Operand,
-    build,
     check_maybe_python,
-    elementwise,
     mask_of,
     out_of,
     scalar_value,
     supported,
     weak_type,
 )
+from tracebuf.frontends.numpy.numbers.python_complex import part_of
+from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr
+from tracebuf.frontends.numpy.numbers.scalars import binary, example
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.heap import DictView, Record
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, static_flags, two_origins
@@ -91,8 +92,7 @@ def axes_in(r: Recorder, order: Any, ndim: int, like: ArrayRef | None = None) ->
     if order == "K" and like is not None and like.ndim == ndim:
         return k_order(like)
     if order == "A" and like is not None:
-        fortran = not is_dense(r, like, range(like.ndim)) and is_dense(r, like, range(like.ndim)[::-1])
-        order = "F" if fortran else "C"
+        order = "F" if is_fortran(r, like) else "C"
     return tuple(range(ndim))[:: -1 if order == "F" else 1]
 
 

@@ -8,23 +8,17 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import array_of, as_array, filled, only, strong
 from tracebuf.frontends.numpy.arrays.reshape import order_of
 from tracebuf.frontends.numpy.functions.products.vectors import GENERALISED, generalised
 from tracebuf.frontends.numpy.functions.reductions.ordered import reduce_any, reduceat
-from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, axis_of
+from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
+from tracebuf.frontends.numpy.numbers.operands import is_operand, loop_dtypes, mask_of, out_of, supported, weak_type
 from tracebuf.frontends.numpy.numbers.python_complex import scalar_product
 from tracebuf.frontends.numpy.numbers.two_results import elementwise_pair, outs_of
-from tracebuf.frontends.numpy.numbers.ufuncs import (
-    elementwise,
-    is_operand,
-    loop_dtypes,
-    mask_of,
-    out_of,
-    supported,
-    weak_type,
-)
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.recorder import Recorder

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import math
 import operator
 import types
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,15 +18,11 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas.mapping import vectorized
 from tracebuf.frontends.numpy.interpreter import iterators, texts
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import truth, unary
 from tracebuf.frontends.numpy.paths.iteration import Once, Range
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
-
-if TYPE_CHECKING:
-    import ast
-
-    from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 
 BINARY = {
     "add": "Add", "sub": "Sub", "mul": "Mult", "truediv": "Div", "floordiv": "FloorDiv", "mod": "Mod", "pow": "Pow",
@@ -38,7 +35,7 @@ INTS = (math.comb, math.perm, math.factorial, math.lcm, math.gcd, math.isqrt)
 """Functions of ints whose traced arguments, where they have no other form, become part of the key."""
 
 
-def call(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """The call's result; NotImplemented where the callee is another one."""
     found = iterators.make(i, node, function, args, kwargs)
     if found is not NotImplemented:
@@ -79,7 +76,7 @@ def elementwise_function(
     return Partial(vectorized, (pyfunc, otypes), {})
 
 
-def operation(i: Expressions, node: ast.AST, name: str, args: Sequence[Any]) -> Any:
+def operation(i: Evaluator, node: ast.AST, name: str, args: Sequence[Any]) -> Any:
     """A function of the operator module."""
     r = i.r
     if len(args) != (1 if name in UNARY else 2) and name in (*BINARY, *COMPARED, *UNARY):
@@ -106,7 +103,7 @@ def operation(i: Expressions, node: ast.AST, name: str, args: Sequence[Any]) -> 
     return getattr(operator, name)(*args) if not any(map(is_traced, i.flat(args))) else NotImplemented
 
 
-def getter(i: Expressions, node: ast.AST, function: Any, x: Any) -> Any:
+def getter(i: Evaluator, node: ast.AST, function: Any, x: Any) -> Any:
     """What operator.itemgetter, attrgetter and methodcaller make functions of."""
     names = function.__reduce__()[1]
     if isinstance(function, operator.itemgetter):
@@ -121,7 +118,7 @@ def getter(i: Expressions, node: ast.AST, function: Any, x: Any) -> Any:
     return found[0] if len(found) == 1 else found
 
 
-def constant_attribute(i: Expressions, node: ast.AST, x: Any, name: str) -> Any:
+def constant_attribute(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
     """An attribute of an object that is part of the key, or of a member of an Enum: a constant, and guarded."""
     value = getattr(x, name)
     if isinstance(value, types.MethodType) and value.__self__ is x:
@@ -135,13 +132,13 @@ def constant_attribute(i: Expressions, node: ast.AST, x: Any, name: str) -> Any:
     return value
 
 
-def dotted(i: Expressions, node: ast.AST, x: Any, name: str) -> Any:
+def dotted(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
     for part in name.split("."):
         x = i.attribute(node, x, part)
     return x
 
 
-def get_attribute(i: Expressions, node: ast.AST, x: Any, name: Any, *default: Any) -> Any:
+def get_attribute(i: Evaluator, node: ast.AST, x: Any, name: Any, *default: Any) -> Any:
     """getattr(x, name), getattr(x, name, default)."""
     if not isinstance(name, str):
         raise TypeError(f"attribute name must be string, not '{type(name).__name__}'")
@@ -150,7 +147,7 @@ def get_attribute(i: Expressions, node: ast.AST, x: Any, name: Any, *default: An
     return i.attribute(node, x, name)
 
 
-def has_attribute(i: Expressions, node: ast.AST, x: Any, name: str) -> bool:
+def has_attribute(i: Evaluator, node: ast.AST, x: Any, name: str) -> bool:
     if is_traced(x):
         return hasattr(np.ndarray if isinstance(x, ArrayRef) else type(stand_in(x)), name)
     try:
@@ -160,12 +157,12 @@ def has_attribute(i: Expressions, node: ast.AST, x: Any, name: str) -> bool:
     return True
 
 
-def product(i: Expressions, node: ast.AST, items: Any, *, start: Any = 1) -> Any:
+def product(i: Evaluator, node: ast.AST, items: Any, *, start: Any = 1) -> Any:
     """math.prod."""
     return functools.reduce(lambda a, b: i.operate("Mult", a, b), iterators.known(i, items), start)
 
 
-def is_callable(i: Expressions, node: ast.AST, x: Any) -> bool:
+def is_callable(i: Evaluator, node: ast.AST, x: Any) -> bool:
     return not isinstance(x, (ArrayRef, Scalar)) and (isinstance(x, (NestedFunction, Method, Partial)) or callable(x))
 
 

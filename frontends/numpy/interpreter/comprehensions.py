@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.numbers.lattice import Env
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope
 from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, Once, item, length
-from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import Env
 from tracebuf.frontends.numpy.source.liveness import stored
 
-if TYPE_CHECKING:
-    from tracebuf.frontends.numpy.interpreter.interpreter import Scope
 
-
-class Comprehensions:
+class Comprehensions(Evaluator):
     """Mixin: comprehensions in an environment."""
-
-    r: Recorder
-    scopes: list[Scope]
-    assign: Callable[..., None]
-    refuse: Callable[..., UnsupportedError]
-    expr: Callable[..., Any]
-    own: Callable[..., list[Any]]
-    condition: Callable[..., Any]
-    iterable: Callable[..., Iterable]
-    iterate_static: Callable[..., list[Any]]
-
-    @property
-    def scope(self) -> Scope:
-        """The function being interpreted."""
-        raise NotImplementedError
 
     def expr_ListComp(self, node: ast.ListComp, env: Env) -> Any:
         return self.own(self.comprehension(node, node.generators, env))

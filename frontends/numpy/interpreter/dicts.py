@@ -9,15 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.heap import DictView, Record, fill, is_named_tuple
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyInt, is_traced
-
-if TYPE_CHECKING:
-    from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 
 MISSING = object()
 
@@ -30,7 +28,7 @@ class BoxMethod:
     name: str
 
 
-def key_of(i: Expressions, node: ast.AST, key: Any) -> Any:
+def key_of(i: Evaluator, node: ast.AST, key: Any) -> Any:
     """A key as a Python value."""
     if isinstance(key, PyInt):
         return i.r.static_int(key.expr, "the key of a dict")
@@ -44,18 +42,18 @@ def key_of(i: Expressions, node: ast.AST, key: Any) -> Any:
     return key
 
 
-def read(i: Expressions, node: ast.AST, base: dict[Any, Any], key: Any) -> Any:
+def read(i: Evaluator, node: ast.AST, base: dict[Any, Any], key: Any) -> Any:
     return base[key_of(i, node, key)]
 
 
-def store(i: Expressions, node: ast.AST, base: dict[Any, Any], key: Any, value: Any) -> None:
+def store(i: Evaluator, node: ast.AST, base: dict[Any, Any], key: Any, value: Any) -> None:
     key = key_of(i, node, key)
     if key not in base or base[key] is not value:
         i.change(node, base)
         base[key] = value
 
 
-def store_slice(i: Expressions, node: ast.AST, base: list[Any], index: slice, value: Any) -> None:
+def store_slice(i: Evaluator, node: ast.AST, base: list[Any], index: slice, value: Any) -> None:
     """base[i:j] = value, of a list."""
     places = place(i, node, index)
     items = i.iterate_static(node, value)
@@ -63,7 +61,7 @@ def store_slice(i: Expressions, node: ast.AST, base: list[Any], index: slice, va
     base[places] = items
 
 
-def delete(i: Expressions, node: ast.AST, base: Any, index: Any) -> None:
+def delete(i: Evaluator, node: ast.AST, base: Any, index: Any) -> None:
     """del base[index]."""
     if isinstance(base, dict):
         key = key_of(i, node, index)
@@ -79,7 +77,7 @@ def delete(i: Expressions, node: ast.AST, base: Any, index: Any) -> None:
     del base[key]
 
 
-def pairs_of(i: Expressions, node: ast.AST, x: Any) -> Iterator[tuple[Any, Any]]:
+def pairs_of(i: Evaluator, node: ast.AST, x: Any) -> Iterator[tuple[Any, Any]]:
     """What dict(x) takes."""
     if isinstance(x, dict):
         yield from list(x.items())
@@ -89,7 +87,7 @@ def pairs_of(i: Expressions, node: ast.AST, x: Any) -> Iterator[tuple[Any, Any]]
         yield key_of(i, node, key), value
 
 
-def make(i: Expressions, node: ast.AST, *args: Any, **kwargs: Any) -> Any:
+def make(i: Evaluator, node: ast.AST, *args: Any, **kwargs: Any) -> Any:
     """dict(...)."""
     if len(args) > 1:
         raise TypeError(f"dict expected at most 1 argument, got {len(args)}")
@@ -97,11 +95,11 @@ def make(i: Expressions, node: ast.AST, *args: Any, **kwargs: Any) -> Any:
 
 
 # -- methods of dicts
-def get(i: Expressions, node: ast.AST, d: dict[Any, Any], key: Any, default: Any = None) -> Any:
+def get(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, default: Any = None) -> Any:
     return d.get(key_of(i, node, key), default)
 
 
-def pop(i: Expressions, node: ast.AST, d: dict[Any, Any], key: Any, default: Any = MISSING) -> Any:
+def pop(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, default: Any = MISSING) -> Any:
     key = key_of(i, node, key)
     if key not in d:
         if default is MISSING:
@@ -111,25 +109,25 @@ def pop(i: Expressions, node: ast.AST, d: dict[Any, Any], key: Any, default: Any
     return d.pop(key)
 
 
-def update(i: Expressions, node: ast.AST, d: dict[Any, Any], *args: Any, **kwargs: Any) -> None:
+def update(i: Evaluator, node: ast.AST, d: dict[Any, Any], *args: Any, **kwargs: Any) -> None:
     new = make(i, node, *args, **kwargs)
     i.change(node, d)
     d.update(new)
 
 
-def set_default(i: Expressions, node: ast.AST, d: dict[Any, Any], key: Any, default: Any = None) -> Any:
+def set_default(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, default: Any = None) -> Any:
     key = key_of(i, node, key)
     if key not in d:
         store(i, node, d, key, default)
     return d[key]
 
 
-def clear(i: Expressions, node: ast.AST, x: Any) -> None:
+def clear(i: Evaluator, node: ast.AST, x: Any) -> None:
     i.change(node, x)
     fill(x, type(x)())
 
 
-def pop_item(i: Expressions, node: ast.AST, d: dict[Any, Any]) -> Any:
+def pop_item(i: Evaluator, node: ast.AST, d: dict[Any, Any]) -> Any:
     if not d:
         raise KeyError("popitem(): dictionary is empty")
     i.change(node, d)
@@ -144,7 +142,7 @@ DICT: dict[str, Callable[..., Any]] = {
 
 
 # -- methods of lists
-def place(i: Expressions, node: ast.AST, index: Any) -> Any:
+def place(i: Evaluator, node: ast.AST, index: Any) -> Any:
     """An index or a slice of a list, of Python ints."""
     if isinstance(index, slice):
         return slice(*(place(i, node, p) for p in (index.start, index.stop, index.step)))
@@ -158,7 +156,7 @@ def place(i: Expressions, node: ast.AST, index: Any) -> Any:
 def changing(name: str, places: int = 0) -> Callable[..., Any]:
     """A method that changes a list; its first arguments are places in it."""
 
-    def run(i: Expressions, node: ast.AST, x: list[Any], *args: Any, **kwargs: Any) -> Any:
+    def run(i: Evaluator, node: ast.AST, x: list[Any], *args: Any, **kwargs: Any) -> Any:
         given = [place(i, node, a) for a in args[:places]]
         i.change(node, x)
         return getattr(x, name)(*given, *args[places:], **kwargs)
@@ -166,7 +164,7 @@ def changing(name: str, places: int = 0) -> Callable[..., Any]:
     return run
 
 
-def extend(i: Expressions, node: ast.AST, x: list[Any], more: Any) -> None:
+def extend(i: Evaluator, node: ast.AST, x: list[Any], more: Any) -> None:
     items = i.iterate_static(node, more)
     i.change(node, x)
     x.extend(items)
@@ -175,7 +173,7 @@ def extend(i: Expressions, node: ast.AST, x: list[Any], more: Any) -> None:
 def known_items(name: str) -> Callable[..., Any]:
     """A method that compares items: those of values that are known."""
 
-    def run(i: Expressions, node: ast.AST, x: Any, *args: Any) -> Any:
+    def run(i: Evaluator, node: ast.AST, x: Any, *args: Any) -> Any:
         if holds_traced(x) or holds_traced(args) or any(isinstance(v, (Record, dict)) for v in (*x, *args)):
             reason = f"`.{name}` of a {type(x).__name__} needs values known at trace time"
             raise i.refuse(node, reason, "compare the items one by one")
@@ -194,7 +192,7 @@ LIST: dict[str, Callable[..., Any]] = {
 
 
 # -- methods of tuples
-def replaced(i: Expressions, node: ast.AST, x: Any, /, **changes: Any) -> Any:
+def replaced(i: Evaluator, node: ast.AST, x: Any, /, **changes: Any) -> Any:
     if unknown := [k for k in changes if k not in x._fields]:
         raise ValueError(f"Got unexpected field names: {unknown!r}")
     return tuple.__new__(type(x), [changes.get(k, v) for k, v in zip(x._fields, x)])
@@ -219,5 +217,5 @@ def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
     return {**TUPLE, **(NAMED if is_named_tuple(x) else {})} if isinstance(x, tuple) else {}
 
 
-def call(i: Expressions, node: ast.AST, method: BoxMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def call(i: Evaluator, node: ast.AST, method: BoxMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
     return methods_of(method.of)[method.name](i, node, method.of, *args, **kwargs)

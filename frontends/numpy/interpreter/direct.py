@@ -12,15 +12,13 @@ import dis
 import types
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.tracers import Namespace, Run, is_own, place_of
-from tracebuf.frontends.numpy.record.recorder import DeadEnd
+from tracebuf.frontends.numpy.record.regions import DeadEnd
 from tracebuf.location import Location
-
-if TYPE_CHECKING:
-    from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 
 REFUSED = {
     "PUSH_EXC_INFO": ("`try` or `with`", "test the condition before; enter contexts around the call"),
@@ -37,7 +35,7 @@ MAX_DEPTH = 40
 class Direct:
     """Runs functions on tracers, within one trace."""
 
-    def __init__(self, interpreter: Interpreter) -> None:
+    def __init__(self, interpreter: Evaluator) -> None:
         self.i, self.run, self.depth = interpreter, Run(interpreter), 0
 
     def call(self, function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -14,7 +14,6 @@ import numpy as np
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
 from tracebuf.frontends.numpy.arrays.reshape import Flat
-from tracebuf.frontends.numpy.call.captures import Place
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
@@ -22,9 +21,9 @@ from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
 from tracebuf.frontends.numpy.interpreter import callables, dicts, extremes, operators, records, texts
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
-from tracebuf.frontends.numpy.numbers.lattice import Choice, Env, Maybe, path_dependent
+from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, path_dependent
+from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, example, holds_traced, truth, unary
-from tracebuf.frontends.numpy.numbers.ufuncs import is_operand
 from tracebuf.frontends.numpy.paths.identity import same_thing
 from tracebuf.frontends.numpy.paths.iteration import (
     Items,
@@ -41,11 +40,12 @@ from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of
-from tracebuf.frontends.numpy.record.recorder import DeadEnd, Recorder
+from tracebuf.frontends.numpy.record.regions import DeadEnd
 from tracebuf.frontends.numpy.record.scalar_checks import static_flags
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
+    Env,
     NpScalar,
     PyBool,
     PyInt,
@@ -62,20 +62,6 @@ from tracebuf.ops.scalars import arith
 
 class Expressions(Comprehensions):
     """Mixin: evaluates expressions in an environment."""
-
-    hidden: MutableMapping[Place, Any]
-    captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]]
-    assign: Callable[..., None]
-    constants: dict[int, Any]
-    """Objects that are part of the key."""
-    augmented: Callable[..., Any]
-    consumed: set[ast.AST]  # operands of arithmetic
-    r: Recorder
-    at: Callable[[ast.AST], Any]
-    refuse: Callable[..., UnsupportedError]
-    call_function: Callable[..., Any]
-    call_nested: Callable[..., Any]
-    capture: Callable[..., Any]
 
     def expr(self, node: ast.expr, env: Env) -> Any:
         """An expression's value."""
@@ -95,10 +81,6 @@ class Expressions(Comprehensions):
 
     def expr_Constant(self, node: ast.Constant, env: Env) -> Any:
         return node.value
-
-    def reached(self, error: Exception) -> None:
-        """An exception that Python or NumPy raises for this code, where it is reached."""
-        raise NotImplementedError
 
     def expr_Name(self, node: ast.Name, env: Env) -> Any:
         return self.load_name(node.id, env, node)
@@ -564,7 +546,7 @@ class Expressions(Comprehensions):
         if isinstance(function, Partial):
             return function.args, function.keywords
         given, outer = function.keywords, function
-        named = {k: self.capture(k, lambda k=k: outer.keywords[k], v, outer) for k, v in given.items()}
+        named = {k: self.capture(k, partial(outer.keywords.__getitem__, k), v, outer) for k, v in given.items()}
         return self.capture("partial", lambda: outer.args, outer.args, outer), named
 
     def flat(self, values: Sequence[Any]) -> list[Any]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tracebuf.frontends.numpy.numbers.lattice import Choice, Env, path_dependent
-from tracebuf.frontends.numpy.record.values import PyBool
-
-if TYPE_CHECKING:
-    from tracebuf.frontends.numpy.interpreter.expressions import Expressions
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
+from tracebuf.frontends.numpy.record.values import Env, PyBool
 
 
-def by_key(i: Expressions, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def by_key(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """min(items, key=f) and max: the first of the items whose key none is beyond."""
     key = kwargs["key"]
     if not args or set(kwargs) - {"key", "default"}:
@@ -26,13 +24,13 @@ def by_key(i: Expressions, node: ast.AST, function: Any, args: Sequence[Any], kw
     return extreme(i, node, function, items, [i.call(node, key, [x], {}) for x in items])
 
 
-def of_items(i: Expressions, node: ast.AST, function: Any, args: Sequence[Any]) -> Any:
+def of_items(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any]) -> Any:
     """min(items), or min(x, y), of numbers of several types."""
     items = i.iterate_static(node, args[0]) if len(args) == 1 else args
     return extreme(i, node, function, items, items)
 
 
-def extreme(i: Expressions, node: ast.AST, function: Any, items: Sequence[Any], keys: Sequence[Any]) -> Any:
+def extreme(i: Evaluator, node: ast.AST, function: Any, items: Sequence[Any], keys: Sequence[Any]) -> Any:
     """The item whose key is the least or greatest; where the run time decides, one or another."""
     best, most = items[0], keys[0]
     for x, key in zip(items[1:], keys[1:]):
@@ -46,7 +44,7 @@ def extreme(i: Expressions, node: ast.AST, function: Any, items: Sequence[Any], 
     return best
 
 
-def chosen(i: Expressions, node: ast.AST, condition: PyBool, one: Any, other: Any) -> Any:
+def chosen(i: Evaluator, node: ast.AST, condition: PyBool, one: Any, other: Any) -> Any:
     """One pair where a condition holds, else the other."""
 
     def one_of(env: Env) -> Any:

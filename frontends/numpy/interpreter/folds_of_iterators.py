@@ -11,16 +11,14 @@ import ast
 import functools
 import textwrap
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.paths.iteration import Once, Range, static_items
 from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.source.liveness import stored
 from tracebuf.frontends.numpy.source.source import make_source
-
-if TYPE_CHECKING:
-    from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 
 Short = Callable[[list[Any]], Any]
 FOLDS: dict[Any, tuple[str, str, str]] = {
@@ -40,7 +38,7 @@ EMPTY = {
 NAMES = ("items", "total", "best", "found", "x", "f")
 
 
-def is_folded(i: Expressions, it: Any, lists: bool = False) -> bool:
+def is_folded(i: Evaluator, it: Any, lists: bool = False) -> bool:
     """Whether going through something this way is a loop; `lists`: or the tests on a list's items, one by one."""
     if isinstance(it, Range):
         return not i.short(it)
@@ -54,7 +52,7 @@ def is_folded(i: Expressions, it: Any, lists: bool = False) -> bool:
     return isinstance(first, Once) or bool(node.generators[0].ifs) or len(node.generators) > 1 or not i.short(first)
 
 
-def fold(i: Expressions, function: Any, it: Any, total: Any, default: bool, short: Short, f: Any = None) -> Any:
+def fold(i: Evaluator, function: Any, it: Any, total: Any, default: bool, short: Short, f: Any = None) -> Any:
     """The fold as a loop, from `total`, which `default` says to be a default; `short` does it for a list."""
     outer = i.scope
     if isinstance(it, Once) and it.source is not None:
@@ -73,7 +71,7 @@ def fold(i: Expressions, function: Any, it: Any, total: Any, default: bool, shor
     return looped(i, function, NestedFunction(source, outer.name, no_names, {}), [items, total, f])
 
 
-def looped(i: Expressions, function: Any, nested: NestedFunction, args: list[Any]) -> Any:
+def looped(i: Evaluator, function: Any, nested: NestedFunction, args: list[Any]) -> Any:
     """The loop, or why these items cannot be gone through in one."""
     loc = i.r.loc
     try:

@@ -11,7 +11,6 @@ import builtins
 import inspect
 import types
 from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -22,30 +21,17 @@ from tracebuf.frontends.numpy.call.captures import Place, default_of, outside
 from tracebuf.frontends.numpy.functions.formulas import is_formula
 from tracebuf.frontends.numpy.interpreter import records, structured
 from tracebuf.frontends.numpy.interpreter.direct import Direct
+from tracebuf.frontends.numpy.interpreter.evaluator import Scope
 from tracebuf.frontends.numpy.interpreter.statements import Statements
 from tracebuf.frontends.numpy.interpreter.tracers import is_own
-from tracebuf.frontends.numpy.numbers.lattice import LEAVE, RETURN, Env
+from tracebuf.frontends.numpy.numbers.lattice import LEAVE, RETURN
 from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import Plan, goes_on, jump_of
 from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import PyBool
-from tracebuf.frontends.numpy.source.source import Source, read_source
+from tracebuf.frontends.numpy.record.values import Env, PyBool
+from tracebuf.frontends.numpy.source.source import read_source
 from tracebuf.location import Location
-
-
-@dataclass
-class Scope:
-    """One function being interpreted: its source, where free names are looked up, and its frame on the call stack."""
-
-    source: Source
-    lookup: Callable[[str], Any]
-    name: str
-    env: Env = field(default_factory=dict)
-    cells: list[Env] = field(default_factory=list)
-    """For each comprehension around, what its own names hold: lambdas inside see their last values."""
-    targets: list[frozenset[str]] = field(default_factory=list)
-    """For each loop being traced, the names that may be read where a jump out of its body leads."""
 
 
 def is_internal(file: str) -> bool:
@@ -76,8 +62,10 @@ class Interpreter(Statements):
         return [*(v for s in self.scopes[:-1] for v in s.env.values()), *boxes, *self.direct.run.live()]
 
     # -- calls
-    def call_function(self, function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    def call_function(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Inlines a Python function: by its source, or (where that cannot be read) by running it."""
+        if not isinstance(function, types.FunctionType):  # a property's getter, say, that is a builtin
+            return self.call(ast.Pass(), function, list(args), kwargs)
         code = function.__code__
         if is_own(function):
             return self.direct.call(function, args, kwargs)
@@ -170,10 +158,6 @@ class Interpreter(Statements):
 
             trace_if(self.r, on, env, [nothing, lambda e: None], [RETURN], frozenset([RETURN]))
         return env[RETURN]
-
-    @property
-    def scope(self) -> Scope:
-        return self.scopes[-1]
 
     def at(self, node: ast.AST) -> Location:
         """Makes a node the current place in the user's source (one without a line leaves it where it is)."""

@@ -7,17 +7,19 @@ one a second time, or in a loop that is traced once for all its iterations, is r
 
 from __future__ import annotations
 
+import ast
 import functools
 import itertools
 import math
 import types
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import read_item
 from tracebuf.frontends.numpy.functions import table
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.folds_of_iterators import fold, is_folded
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.paths.iteration import (
@@ -40,11 +42,6 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool
 from tracebuf.ir.dims import Dim, floordiv, mul, sub
 
-if TYPE_CHECKING:
-    import ast
-
-    from tracebuf.frontends.numpy.interpreter.expressions import Expressions
-
 OPTIONS: dict[Any, tuple[str, ...]] = {sum: ("start",), any: (), all: (), min: ("default",), max: ("default",)}
 """Functions that are folds, and what they take beside the items."""
 CONSUMERS = frozenset((
@@ -60,7 +57,7 @@ def mapped(r: Recorder, it: Iterable, f: Callable[[Any], Any]) -> Iterable:
     return Items(length(r, it), lambda i: f(item(it, i)))
 
 
-def make(i: Expressions, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def make(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """What an iterator's class or function gives; NotImplemented for any other callee."""
     maker = MAKERS.get(function) if isinstance(function, (type, types.BuiltinFunctionType)) else None
     if maker is None:
@@ -85,7 +82,7 @@ def sequences(function: Any, args: Sequence[Any]) -> Sequence[Any]:
     return () if function in (np.ndindex, itertools.repeat, itertools.count) else args[:1]
 
 
-def check_iterable(i: Expressions, node: ast.AST, function: Any, x: Any) -> None:
+def check_iterable(i: Evaluator, node: ast.AST, function: Any, x: Any) -> None:
     """What is not iterable raises where the iterator is made."""
     if function is reversed and isinstance(x, Once):
         raise TypeError(f"'{x.kind}' object is not reversible")
@@ -96,19 +93,19 @@ def check_iterable(i: Expressions, node: ast.AST, function: Any, x: Any) -> None
         raise i.refuse(node, reason, refusals.call(function.__name__))
 
 
-def over(i: Expressions, x: Any) -> Iterable:
+def over(i: Evaluator, x: Any) -> Iterable:
     """What is gone through, when it is."""
     it = iterable_of(i.r, x)
     assert it is not None
     return it
 
 
-def known(i: Expressions, x: Any) -> list[Any]:
+def known(i: Evaluator, x: Any) -> list[Any]:
     """All items."""
     return static_items(i.r, over(i, x), "this")
 
 
-def following(i: Expressions, node: ast.AST, it: Any, *default: Any) -> Any:
+def following(i: Evaluator, node: ast.AST, it: Any, *default: Any) -> Any:
     """next(it), next(it, default)."""
     if not isinstance(it, Once):
         raise TypeError(f"'{refusals.name_of(it)}' object is not an iterator")
@@ -122,15 +119,15 @@ def following(i: Expressions, node: ast.AST, it: Any, *default: Any) -> Any:
     raise i.refuse(node, "next() of an iterator that has no more items", "next(it, None)")
 
 
-def map_of(i: Expressions, node: ast.AST, f: Any, *more: Any) -> Iterable:
+def map_of(i: Evaluator, node: ast.AST, f: Any, *more: Any) -> Iterable:
     return mapped(i.r, zipped(i.r, [over(i, x) for x in more]), lambda xs: i.call(node, f, list(xs), {}))
 
 
-def filter_of(i: Expressions, node: ast.AST, f: Any, x: Any, keep: bool = True) -> list[Any]:
+def filter_of(i: Evaluator, node: ast.AST, f: Any, x: Any, keep: bool = True) -> list[Any]:
     return [one for one in known(i, x) if truth_at(i, node, f, one) is keep]
 
 
-def truth_at(i: Expressions, node: ast.AST, f: Any, one: Any) -> bool:
+def truth_at(i: Evaluator, node: ast.AST, f: Any, one: Any) -> bool:
     """What a predicate says of an item, which has to be known."""
     found = i.condition(node, one if f in (None, bool) else i.call(node, f, [one], {}))
     if isinstance(found, PyBool):
@@ -138,14 +135,14 @@ def truth_at(i: Expressions, node: ast.AST, f: Any, one: Any) -> bool:
     return found
 
 
-def while_true(i: Expressions, node: ast.AST, f: Any, x: Any, drop: bool) -> list[Any]:
+def while_true(i: Evaluator, node: ast.AST, f: Any, x: Any, drop: bool) -> list[Any]:
     """itertools.takewhile and dropwhile."""
     items = known(i, x)
     n = next((k for k, one in enumerate(items) if not truth_at(i, node, f, one)), len(items))
     return items[n:] if drop else items[:n]
 
 
-def product_of(i: Expressions, node: ast.AST, *its: Any, repeat: Any = 1) -> Iterable:
+def product_of(i: Evaluator, node: ast.AST, *its: Any, repeat: Any = 1) -> Iterable:
     """itertools.product: the last factor's items change fastest."""
     factors = [over(i, x) for x in its] * i.r.static_int(range_bound(i.r, repeat), "repeat")
     if all(isinstance(it, list) for it in factors):
@@ -172,14 +169,14 @@ def nested(r: Recorder, factors: Sequence[Iterable]) -> Iterable:
     return Items(total, get)
 
 
-def ndindex_of(i: Expressions, node: ast.AST, *shape: Any) -> Iterable:
+def ndindex_of(i: Evaluator, node: ast.AST, *shape: Any) -> Iterable:
     """np.ndindex."""
     sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
     ranges: list[Iterable] = [make_range(i.r, [n]) for n in sizes]
     return nested(i.r, ranges) if ranges else [()]
 
 
-def ndenumerate_of(i: Expressions, node: ast.AST, a: Any) -> Iterable:
+def ndenumerate_of(i: Evaluator, node: ast.AST, a: Any) -> Iterable:
     """np.ndenumerate."""
     if not isinstance(a, ArrayRef):
         raise i.refuse(node, f"np.ndenumerate of a {refusals.name_of(a)}", "np.ndenumerate(np.array(x))")
@@ -187,7 +184,7 @@ def ndenumerate_of(i: Expressions, node: ast.AST, a: Any) -> Iterable:
     return mapped(i.r, places, lambda index: (index, read_item(i.r, a, index)))
 
 
-def accumulate_of(i: Expressions, node: ast.AST, x: Any, f: Any = None, *, initial: Any = None) -> list[Any]:
+def accumulate_of(i: Evaluator, node: ast.AST, x: Any, f: Any = None, *, initial: Any = None) -> list[Any]:
     found: list[Any] = [] if initial is None else [initial]
     for one in known(i, x):
         if not found:
@@ -197,13 +194,13 @@ def accumulate_of(i: Expressions, node: ast.AST, x: Any, f: Any = None, *, initi
     return found
 
 
-def repeat_of(i: Expressions, node: ast.AST, x: Any, times: Any = None) -> Iterable:
+def repeat_of(i: Evaluator, node: ast.AST, x: Any, times: Any = None) -> Iterable:
     if times is None:
         raise i.refuse(node, "itertools.repeat without end", "itertools.repeat(x, n)")
     return mapped(i.r, make_range(i.r, [times]), lambda _: x)
 
 
-def islice_of(i: Expressions, node: ast.AST, x: Any, *bounds: Any) -> list[Any]:
+def islice_of(i: Evaluator, node: ast.AST, x: Any, *bounds: Any) -> list[Any]:
     parts = [None if b is None else i.r.static_int(range_bound(i.r, b), "a bound of itertools.islice") for b in bounds]
     return list(itertools.islice(known(i, x), *parts))
 
@@ -211,7 +208,7 @@ def islice_of(i: Expressions, node: ast.AST, x: Any, *bounds: Any) -> list[Any]:
 def of_known(function: Callable[..., Any], numbers: int = 0) -> Callable[..., list[Any]]:
     """An iterator of itertools that only arranges items; `numbers` further arguments are ints."""
 
-    def run(i: Expressions, node: ast.AST, *args: Any, **kwargs: Any) -> list[Any]:
+    def run(i: Evaluator, node: ast.AST, *args: Any, **kwargs: Any) -> list[Any]:
         its = args[: len(args) - numbers] if len(args) > numbers else args
         ints = [i.r.static_int(range_bound(i.r, n), "this") for n in args[len(its) :]]
         return list(function(*[known(i, x) for x in its], *ints, **kwargs))
@@ -219,7 +216,7 @@ def of_known(function: Callable[..., Any], numbers: int = 0) -> Callable[..., li
     return run
 
 
-def reduce_of(i: Expressions, node: ast.AST, f: Any, x: Any, *start: Any) -> Any:
+def reduce_of(i: Evaluator, node: ast.AST, f: Any, x: Any, *start: Any) -> Any:
     """functools.reduce."""
     if isinstance(x, ArrayRef):
         x = Once("iterator", functools.partial(over, i, x), i.r.frame)
@@ -231,7 +228,7 @@ def reduce_of(i: Expressions, node: ast.AST, f: Any, x: Any, *start: Any) -> Any
     return functools.reduce(lambda a, b: i.call(node, f, [a, b], {}), items)
 
 
-def hand_over(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def hand_over(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call with iterators among its arguments: a list of their items for those that go through them at once."""
     if goes_through(function) and isinstance(args[0], (Once, Range)):
         first, *rest = args
@@ -295,7 +292,7 @@ MAKERS: dict[Any, Callable[..., Any]] = {
 NAMES = {iter: "iterator"}
 
 
-def zip_of(i: Expressions, node: ast.AST, its: Sequence[Any], strict: Any) -> Iterable:
+def zip_of(i: Evaluator, node: ast.AST, its: Sequence[Any], strict: Any) -> Iterable:
     found = [over(i, x) for x in its]
     if strict:
         counts = [length(i.r, it) for it in found]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +17,11 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.reshape import ViewOrCopy
 from tracebuf.frontends.numpy.interpreter import dicts, records
-from tracebuf.frontends.numpy.numbers.lattice import Env
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import compare
 from tracebuf.frontends.numpy.paths.identity import same_thing
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyInt, Scalar, is_traced
-
-if TYPE_CHECKING:
-    from tracebuf.frontends.numpy.interpreter.expressions import Expressions
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, NpScalar, PyBool, PyInt, Scalar, is_traced
 
 METHODS = {
     "Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow",
@@ -40,7 +37,7 @@ def is_operand(x: Any) -> bool:
     return isinstance(x, BOXES)
 
 
-def method(i: Expressions, node: ast.AST, x: Any, name: str) -> Any:
+def method(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
     """A special method of an object, None if its class has none."""
     if not isinstance(x, (Record, tuple)) or type(x) is tuple:
         return None
@@ -50,7 +47,7 @@ def method(i: Expressions, node: ast.AST, x: Any, name: str) -> Any:
     return records.from_class(i, node, x, found, f"__{name}__")
 
 
-def operate(i: Expressions, node: ast.AST, name: str, a: Any, b: Any) -> Any:
+def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     """a OP b; NotImplemented where it is none of ours."""
     if isinstance(a, Record) or isinstance(b, Record) or is_named_tuple(a) or is_named_tuple(b):
         found = by_methods(i, node, METHODS[name], "r" + METHODS[name], a, b)
@@ -82,7 +79,7 @@ def is_number_of_numpy(x: Any) -> bool:
     return hasattr(type(x), "__array_interface__")
 
 
-def by_methods(i: Expressions, node: ast.AST, first: str, second: str, a: Any, b: Any) -> Any:
+def by_methods(i: Evaluator, node: ast.AST, first: str, second: str, a: Any, b: Any) -> Any:
     """What the methods of two objects make of an operator."""
     if any(isinstance(x, (ArrayRef, NpScalar)) for x in (a,)):
         reason = f"an operator of NumPy's on an object ({records.kind_of_object(b).__name__})"
@@ -99,7 +96,7 @@ def by_methods(i: Expressions, node: ast.AST, first: str, second: str, a: Any, b
     return NotImplemented
 
 
-def augmented(i: Expressions, node: ast.AST, name: str, old: Any, right: Any) -> Any:
+def augmented(i: Evaluator, node: ast.AST, name: str, old: Any, right: Any) -> Any:
     """old OP= right in place, for lists, dicts and objects; NotImplemented where it is none of ours."""
     if isinstance(old, list) and not isinstance(right, (ArrayRef, NpScalar)):
         if name == "Add":
@@ -118,7 +115,7 @@ def augmented(i: Expressions, node: ast.AST, name: str, old: Any, right: Any) ->
     return NotImplemented
 
 
-def compared(i: Expressions, node: ast.AST, name: str, a: Any, b: Any) -> Any:
+def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     """a < b and its kin; NotImplemented where it is none of ours."""
     boxes = [isinstance(x, (list, tuple)) for x in (a, b)]
     if any(boxes) and any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)):
@@ -149,13 +146,13 @@ def plain_equality(x: Record) -> bool:
     return "__eq__" not in {n for c in x.kind.__mro__[:-1] for n in vars(c)}
 
 
-def signed(i: Expressions, node: ast.AST, name: str, a: Any) -> Any:
+def signed(i: Evaluator, node: ast.AST, name: str, a: Any) -> Any:
     """-a and its kin for an object."""
     found = method(i, node, a, SIGNS[name])
     return NotImplemented if found is None else i.call(node, found, [], {})
 
 
-def truth_of(i: Expressions, node: ast.AST, a: Any) -> Any:
+def truth_of(i: Evaluator, node: ast.AST, a: Any) -> Any:
     """The truth of an object or of a view of a dict, as something whose truth is known."""
     if isinstance(a, DictView):
         return bool(a.items())
@@ -166,7 +163,7 @@ def truth_of(i: Expressions, node: ast.AST, a: Any) -> Any:
     return True if isinstance(a, Record) else a
 
 
-def holds(i: Expressions, node: ast.expr, env: Env) -> bool | PyBool:
+def holds(i: Evaluator, node: ast.expr, env: Env) -> bool | PyBool:
     """The truth of an expression: of `and`, `or` and `not` in it only the truth matters, so that what they join may be
     of any types."""
     if isinstance(node, ast.BoolOp):
@@ -177,7 +174,7 @@ def holds(i: Expressions, node: ast.expr, env: Env) -> bool | PyBool:
     return i.truth(node, i.expr(node, env))
 
 
-def holds_in_turn(i: Expressions, node: ast.BoolOp, values: Sequence[ast.expr], env: Env) -> bool | PyBool:
+def holds_in_turn(i: Evaluator, node: ast.BoolOp, values: Sequence[ast.expr], env: Env) -> bool | PyBool:
     """The truth of `and` or `or`, of no more operands than Python would look at (rule F1)."""
     first = holds(i, values[0], env)
     if len(values) == 1:
@@ -189,7 +186,7 @@ def holds_in_turn(i: Expressions, node: ast.BoolOp, values: Sequence[ast.expr], 
     return i.truth(node, i.choose(node, known, arms if stops else arms[::-1], env))
 
 
-def reshape_to_read(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def reshape_to_read(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call whose result is an operand and nothing else: where only the run time knows whether a reshape is a view, a
     copy is as good (of one axis: the order of more would show in the result's)."""
     try:

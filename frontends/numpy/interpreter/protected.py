@@ -12,21 +12,20 @@ import ast
 import contextlib
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
-from tracebuf.frontends.numpy.numbers.lattice import JUMP, RETURN, Env
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.numbers.lattice import JUMP, RETURN
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.recorder import DeadEnd, Recorder
+from tracebuf.frontends.numpy.record.regions import DeadEnd
+from tracebuf.frontends.numpy.record.values import Env
 from tracebuf.frontends.numpy.source.liveness import leaves_by
 from tracebuf.ir.core import Block, Op
 from tracebuf.location import Location
 from tracebuf.ops.control import checks
-
-if TYPE_CHECKING:
-    from tracebuf.frontends.numpy.interpreter.interpreter import Scope
 
 JUMPS = (ast.Return, ast.Break, ast.Continue)
 Kinds = tuple[type[BaseException], ...]
@@ -36,18 +35,8 @@ ENTERED: dict[Any, tuple[str, ...]] = {np.errstate: ("raise", "call", "print", "
 """Contexts that change nothing that compiled code does, and the words among their arguments that would."""
 
 
-class Protected:
+class Protected(Evaluator):
     """Mixin: `try` and `with`."""
-
-    r: Recorder
-    expr: Callable[..., Any]
-    block: Callable[..., None]
-    assign: Callable[..., None]
-    refuse: Callable[..., UnsupportedError]
-    at: Callable[..., Any]
-    items: Callable[..., list[Any]]
-    handling: list[BaseException]
-    scopes: list[Scope]
 
     # -- try
     def stmt_Try(self, node: ast.Try, env: Env) -> None:

@@ -14,7 +14,8 @@ import types
 from abc import ABCMeta
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -24,12 +25,10 @@ from tracebuf.frontends.numpy.call.captures import ABSENT, Hidden, NewCapture
 from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_python
 from tracebuf.frontends.numpy.functions.host.declared import host_call
 from tracebuf.frontends.numpy.interpreter import dicts, extremes
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, is_of_class
 from tracebuf.frontends.numpy.record.values import is_traced
 from tracebuf.location import UNKNOWN
-
-if TYPE_CHECKING:
-    from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 
 MISSING = object()
 PASS_IT = "read it outside and pass the value as an argument"
@@ -56,7 +55,7 @@ def in_class(mro: Sequence[type], name: str) -> Any:
     return next((vars(c)[name] for c in mro if name in vars(c)), MISSING)
 
 
-def attribute(i: Expressions, node: ast.AST, base: Any, name: str) -> Any:
+def attribute(i: Evaluator, node: ast.AST, base: Any, name: str) -> Any:
     """`base.name` of an object, a named tuple or super()."""
     if isinstance(base, Super):
         mro = mro_behind(base)
@@ -87,7 +86,7 @@ def attribute(i: Expressions, node: ast.AST, base: Any, name: str) -> Any:
     return from_class(i, node, base, found, name)
 
 
-def special(i: Expressions, node: ast.AST, base: Record, name: str, without: str) -> Any:
+def special(i: Evaluator, node: ast.AST, base: Record, name: str, without: str) -> Any:
     """A special method; TypeError where the class has none."""
     found = in_class(base.kind.__mro__, name)
     if found is MISSING:
@@ -104,13 +103,13 @@ def mro_behind(base: Super) -> Sequence[type]:
     return kind.__mro__[kind.__mro__.index(base.after) + 1 :]
 
 
-def field(i: Expressions, base: Record, name: str, found: Any) -> Any:
+def field(i: Evaluator, base: Record, name: str, found: Any) -> Any:
     """The value of an attribute of the object's own (of an object of the caller's, of its class too); MISSING if it has
     none. It is fetched anew at each call."""
     return base.fields[name] if name in base.fields else original(i, base, name, found)
 
 
-def original(i: Expressions, base: Record, name: str, found: Any) -> Any:
+def original(i: Evaluator, base: Record, name: str, found: Any) -> Any:
     """The value that an attribute of an object of the caller's has when the call begins."""
     if name in base.base:
         return base.base[name]
@@ -132,7 +131,7 @@ def original(i: Expressions, base: Record, name: str, found: Any) -> Any:
     return value
 
 
-def to_come(i: Expressions, base: Record, name: str) -> list[Hidden]:
+def to_come(i: Evaluator, base: Record, name: str) -> list[Hidden]:
     """Further attributes of an object's own that the function being traced names: those that may be arguments, so that
     tracing does not begin again for each."""
     names = [n for n, x in i.scope.env.items() if x is base]
@@ -151,13 +150,13 @@ def is_argument(x: Any) -> bool:
     return True
 
 
-def read(i: Expressions, base: Record, name: str, default: Any) -> Any:
+def read(i: Evaluator, base: Record, name: str, default: Any) -> Any:
     """An attribute that an object has of its own when the call begins, else the default."""
     value = original(i, base, name, in_class(base.kind.__mro__, name))
     return default if value is MISSING else value
 
 
-def from_class(i: Expressions, node: ast.AST, base: Any, found: Any, name: str) -> Any:
+def from_class(i: Evaluator, node: ast.AST, base: Any, found: Any, name: str) -> Any:
     """What an attribute that the class holds gives for an object: a bound method, a property's value."""
     if isinstance(found, property):
         if not isinstance(found.fget, types.FunctionType):
@@ -177,7 +176,7 @@ def from_class(i: Expressions, node: ast.AST, base: Any, found: Any, name: str) 
     return guarded(i, base, name, found)
 
 
-def guarded(i: Expressions, base: Any, name: str, found: Any) -> Any:
+def guarded(i: Evaluator, base: Any, name: str, found: Any) -> Any:
     """What a class holds, guarded: it may be changed between calls."""
     kind = base if isinstance(base, type) else kind_of_object(base.owner if isinstance(base, Super) else base)
     return i.capture(name, lambda: plain_function(in_class(kind.__mro__, name)), found, kind)
@@ -187,7 +186,7 @@ def plain_function(found: Any) -> Any:
     return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
 
 
-def store(i: Expressions, node: ast.AST, base: Any, name: str, value: Any) -> None:
+def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None:
     """`base.name = value`."""
     kind = kind_of_object(base)
     if not isinstance(base, Record):
@@ -228,7 +227,7 @@ def is_written_in_python_or_named(kind: type) -> bool:
     return kind is types.SimpleNamespace or all(is_written_in_python(c) for c in kind.__mro__[:-1])
 
 
-def construct(i: Expressions, node: ast.AST, kind: type, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def construct(i: Evaluator, node: ast.AST, kind: type, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """`kind(...)`."""
     if issubclass(kind, tuple):
         new = kind.__new__
@@ -259,7 +258,7 @@ def is_generated(kind: type) -> bool:
     return parameters is not None and parameters.init and code is not None and code.co_filename == "<string>"
 
 
-def fill_dataclass(i: Expressions, made: Record, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+def fill_dataclass(i: Evaluator, made: Record, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     """What the constructor of a dataclass does."""
     init = made.kind.__init__  # type: ignore[misc]
     bound = inspect.signature(init).bind(None, *args, **kwargs).arguments
@@ -273,7 +272,7 @@ def fill_dataclass(i: Expressions, made: Record, args: Sequence[Any], kwargs: di
         elif f.default_factory is not dataclasses.MISSING:
             value = i.call(None, f.default_factory, [], {})  # type: ignore[arg-type]
         elif f.default is not dataclasses.MISSING:
-            value = i.capture(name, lambda f=f: f.default, f.default, f)
+            value = i.capture(name, partial(getattr, f, "default"), f.default, f)
         else:
             continue
         if sort == "_FIELD_INITVAR":
@@ -286,7 +285,7 @@ def fill_dataclass(i: Expressions, made: Record, args: Sequence[Any], kwargs: di
 
 
 # -- functions of Python's and of dataclasses that know objects
-def get_attribute(i: Expressions, node: ast.AST, base: Any, name: Any, *default: Any) -> Any:
+def get_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any, *default: Any) -> Any:
     """getattr(base, name[, default])."""
     try:
         return i.attribute(node, base, name)
@@ -296,7 +295,7 @@ def get_attribute(i: Expressions, node: ast.AST, base: Any, name: Any, *default:
         return default[0]
 
 
-def has_attribute(i: Expressions, node: ast.AST, base: Any, name: Any) -> bool:
+def has_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any) -> bool:
     try:
         i.attribute(node, base, name)
     except AttributeError:
@@ -304,13 +303,13 @@ def has_attribute(i: Expressions, node: ast.AST, base: Any, name: Any) -> bool:
     return True
 
 
-def replaced(i: Expressions, node: ast.AST, x: Any, /, **changes: Any) -> Any:
+def replaced(i: Evaluator, node: ast.AST, x: Any, /, **changes: Any) -> Any:
     """dataclasses.replace: a new object, made by the constructor."""
     given = {f.name: attribute(i, node, x, f.name) for f in dataclasses.fields(x.kind) if f.init}
     return construct(i, node, x.kind, [], {**given, **changes})
 
 
-def super_of(i: Expressions, node: ast.AST, *args: Any) -> Super:
+def super_of(i: Evaluator, node: ast.AST, *args: Any) -> Super:
     """super(), or super(Class, self)."""
     if args:
         return Super(*args)
@@ -319,7 +318,7 @@ def super_of(i: Expressions, node: ast.AST, *args: Any) -> Super:
     return Super(scope.lookup("__class__"), scope.env[first])
 
 
-def variables(i: Expressions, node: ast.AST, x: Any) -> Any:
+def variables(i: Evaluator, node: ast.AST, x: Any) -> Any:
     raise i.refuse(node, "vars() of an object", "name the attributes")
 
 
@@ -333,7 +332,7 @@ ITERATING = (list, tuple, sorted, sum, min, max, any, all, np.array, np.asarray,
 """What looks at the items of a dict, or a view of one, in turn."""
 
 
-def call(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of what belongs to objects, or that asks for one; NotImplemented for anything else."""
     if isinstance(function, BoundMethod):
         return call_method(i, node, function, args, kwargs)
@@ -360,7 +359,7 @@ def call(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: 
     return NotImplemented
 
 
-def sorted_by(i: Expressions, node: ast.AST, items: Any, /, *, key: Any, reverse: Any = False) -> Any:
+def sorted_by(i: Evaluator, node: ast.AST, items: Any, /, *, key: Any, reverse: Any = False) -> Any:
     """sorted(items, key=...), where the keys are known."""
     found = i.iterate_static(node, items)
     keys = found if key is None else [i.call(node, key, [x], {}) for x in found]
@@ -369,7 +368,7 @@ def sorted_by(i: Expressions, node: ast.AST, items: Any, /, *, key: Any, reverse
     return i.own([found[k] for k in sorted(range(len(found)), key=keys.__getitem__, reverse=reverse)])
 
 
-def itself(i: Expressions, node: ast.AST, x: Record) -> Any:
+def itself(i: Evaluator, node: ast.AST, x: Record) -> Any:
     """An object from outside as it is, guarded by its identity."""
     if x.actual is None or x.path.root is not None:
         raise i.refuse(node, "a host call of an object that is an argument", "use a function, or a global object")
@@ -385,7 +384,7 @@ SPECIAL: dict[Any, str] = {len: "__len__", abs: "__abs__", float: "__float__", i
 """Builtins that ask an object for a method."""
 
 
-def call_method(i: Expressions, node: ast.AST, method: BoundMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def call_method(i: Evaluator, node: ast.AST, method: BoundMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a method, inlined."""
     function, owner = method.function, method.owner
     if function is object.__init__:

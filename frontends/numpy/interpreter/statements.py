@@ -10,7 +10,7 @@ import ast
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -34,29 +34,26 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     LEAVE,
     RETURN,
     Choice,
-    Env,
     path_dependent,
 )
+from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, binary, power_form, truth
-from tracebuf.frontends.numpy.numbers.ufuncs import elementwise, is_operand
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.paths.choices import SIMPLE, to_split
 from tracebuf.frontends.numpy.paths.iteration import Items, Range, item, iterable_of, length
 from tracebuf.frontends.numpy.paths.joins import trace_if
-from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, Plan, goes_on, jump_of
+from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import settle, trace_loop
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Text
 from tracebuf.frontends.numpy.record.heap import Record
-from tracebuf.frontends.numpy.record.recorder import DeadEnd
-from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
+from tracebuf.frontends.numpy.record.regions import DeadEnd
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Env, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import I64
 from tracebuf.ops.scalars import arith
-
-if TYPE_CHECKING:
-    from tracebuf.frontends.numpy.interpreter.interpreter import Scope
 
 INPLACE = {name: ufunc for name, (_, ufunc) in BINARY.items()}
 JUMPS = (ast.Return, ast.Break, ast.Continue)
@@ -68,9 +65,6 @@ CERTAIN = (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivi
 
 class Statements(Expressions, Protected):
     """Mixin: runs statements in an environment."""
-
-    plans: dict[tuple[Any, ...], Plan]
-    scopes: list[Scope]
 
     def block(self, body: Sequence[ast.stmt], env: Env) -> None:
         """Runs statements until one jumps."""

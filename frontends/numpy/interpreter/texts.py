@@ -4,15 +4,17 @@ knows may stand in messages (`Text`), and nowhere else.
 
 from __future__ import annotations
 
+import ast
 import re
 import types
 from collections.abc import Sequence
 from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.record.callees import Text
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
@@ -25,11 +27,6 @@ from tracebuf.frontends.numpy.record.values import (
     Scalar,
     is_traced,
 )
-
-if TYPE_CHECKING:
-    import ast
-
-    from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 
 PLAIN = (str, bytes, int, float, complex, bool, type(None), np.generic, np.dtype, slice, type(Ellipsis))
 SHOWN = frozenset((str, repr, ascii, format, bin, hex, oct, chr, ord))
@@ -73,7 +70,7 @@ def spelled(r: Recorder, x: Any, spec: str) -> Text:
     return text_of(r, format(x, spec))
 
 
-def call(i: Expressions, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Functions and methods of text; NotImplemented for others."""
     of = getattr(function, "__self__", None) if isinstance(function, types.BuiltinFunctionType) else None
     if function not in SHOWN if isinstance(function, (type, types.BuiltinFunctionType)) else True:

@@ -22,11 +22,14 @@ from tracebuf.frontends.numpy.paths.outputs import Form, store_results
 from tracebuf.frontends.numpy.paths.outputs import arranged as as_given
 from tracebuf.frontends.numpy.paths.results import Plan, Results, Write
 from tracebuf.frontends.numpy.record.heap import Heap, Record, made_of
-from tracebuf.frontends.numpy.record.recorder import DeadEnd, Guard, Recorder
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.regions import DeadEnd
+from tracebuf.frontends.numpy.record.sizes import Guard
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.frontends.numpy.source.source import heading
-from tracebuf.ir.core import Donation, Func, Op, Value
+from tracebuf.ir.core import Op, Value
 from tracebuf.ir.dims import Expr, Sym, sym, symbols, to_python
+from tracebuf.ir.func import Donation, Func
 from tracebuf.ir.types import TensorType
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import func

@@ -15,7 +15,7 @@ import sys
 import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -25,17 +25,15 @@ from tracebuf.frontends.numpy.arrays.complex_views import set_part
 from tracebuf.frontends.numpy.arrays.reshape import Flat, set_shape
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.table import ScalarMethod
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.structured import fori_loop, while_loop
 from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, compare, example, unary
 from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, iterable_of, static_items
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
-from tracebuf.frontends.numpy.record.recorder import Frame
+from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, Scalar
 from tracebuf.location import Location
-
-if TYPE_CHECKING:
-    from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 
 HERE = ast.expr()
 """A node without a line: what is traced stands where the running function is."""
@@ -68,7 +66,7 @@ class Namespace(dict[str, Any]):
 class Run:
     """What the tracers of one trace have in common."""
 
-    def __init__(self, interpreter: Interpreter) -> None:
+    def __init__(self, interpreter: Evaluator) -> None:
         self.i, self.r = interpreter, interpreter.r
         self.held: WeakValueDictionary[int, Tracer] = WeakValueDictionary()
         self.outside: dict[int, Outside] = {}

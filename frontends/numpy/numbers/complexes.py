@@ -7,43 +7,15 @@ CLT to CGE of NumPy's loops.c.src).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import I1, ScalarType
+from tracebuf.ir.types import I1
 from tracebuf.ops.scalars import arith, complex
 
-if TYPE_CHECKING:
-    from tracebuf.frontends.numpy.numbers.ufuncs import Body
-
 Rule = Callable[["Body", list[Value]], Value]
-
-
-def cast_complex(b: Body, value: Value, to: ScalarType) -> Value:
-    """NumPy's conversion from or to a complex type: of a real number the imaginary part is 0, of a complex one the real
-    part is left; it is True if one of its parts is not 0."""
-    source = value.type
-    assert isinstance(source, ScalarType)
-    if not source.is_complex:
-        re = b.cast(value, to.component)
-        return b.add(complex.Create.of(re, b.constant(0.0, to.component), b.loc))
-    re = real(b, value)
-    if to is I1:
-        return b.add(arith.OrI.of(b.cast(re, I1), b.cast(imaginary(b, value), I1), b.loc))
-    if not to.is_complex:
-        return b.cast(re, to)
-    im = b.cast(imaginary(b, value), to.component)
-    return b.add(complex.Create.of(b.cast(re, to.component), im, b.loc))
-
-
-def real(b: Body, value: Value) -> Value:
-    return b.add(complex.Re.of(value, b.loc))
-
-
-def imaginary(b: Body, value: Value) -> Value:
-    return b.add(complex.Im.of(value, b.loc))
 
 
 def _two(op: type[arith.BinaryOp]) -> Rule:

@@ -14,8 +14,8 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.static import exact
+from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import is_exactly
-from tracebuf.frontends.numpy.numbers.ufuncs import scalar_value
 from tracebuf.frontends.numpy.record.heap import Record, is_named_tuple, items_of, with_items
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import both, compare_floats, either, is_nan
@@ -33,7 +33,6 @@ from tracebuf.frontends.numpy.record.values import (
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import C128, F64, I1, INDEX, SUPPORTED_DTYPES, ScalarType, scalar_type
 
-Env = dict[str, Any]
 JUMP, RETURN = "<jump>", "<return>"
 """Names of the tracer's own: how the statements traced so far ended, and what the function returns."""
 GO_ON, CONTINUE, BREAK, LEAVE, DONE = range(5)

@@ -8,16 +8,10 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers import python_ints
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.operands import Operand, check_maybe_python, loop_dtypes, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr
-from tracebuf.frontends.numpy.numbers.ufuncs import (
-    Body,
-    Operand,
-    check_maybe_python,
-    elementwise,
-    loop_dtypes,
-    scalar_value,
-    weak_type,
-)
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import both, compare_floats, either, inverse, is_finite, is_infinite
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyFloat, PyInt

@@ -10,14 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.numbers.complexes import imaginary, real
-from tracebuf.frontends.numpy.numbers.ufuncs import Body, loop_dtypes, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
+from tracebuf.frontends.numpy.numbers.operands import loop_dtypes, scalar_value, weak_type
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import both, compare_floats, either, inverse, is_finite, is_infinite
+from tracebuf.frontends.numpy.record.scalar_checks import (
+    both,
+    compare_floats,
+    either,
+    inverse,
+    is_finite,
+    is_infinite,
+    two_origins,
+)
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyComplex, PyFloat, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import C128, F64, ScalarType, scalar_type
 from tracebuf.ops.scalars import arith
+from tracebuf.ops.scalars import complex as complexes
 from tracebuf.ops.scalars.complex import Create
 from tracebuf.ops.scalars.libm import Libm
 
@@ -144,3 +153,17 @@ def magnitude(r: Recorder, x: PyComplex | NpScalar) -> PyFloat | NpScalar:
     fine = either(r, inverse(r, is_infinite(r, result)), *(inverse(r, is_finite(r, p)) for p in parts))
     r.check(fine, "OverflowError", "absolute value too large")
     return PyFloat(result)
+
+
+def part_of(r: Recorder, x: PyComplex | NpScalar, name: str) -> PyFloat | NpScalar:
+    """x.real and x.imag of a complex number."""
+    check_origin(r, x)
+    op = complexes.Re if name == "real" else complexes.Im
+    value = r.add(op.of(x.value, r.loc)).result
+    return NpScalar(value, x.element.component) if isinstance(x, NpScalar) else PyFloat(value)
+
+
+def check_origin(r: Recorder, x: Any) -> None:
+    """Refuses what may be a real number of Python's."""
+    if isinstance(x, NpScalar) and x.maybe_python:
+        raise two_origins(r.loc)

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.powers import power_form as power_form
 from tracebuf.frontends.numpy.numbers.powers import python_power, scalar_power
 from tracebuf.frontends.numpy.numbers.python_complex import (
@@ -35,10 +37,11 @@ from tracebuf.frontends.numpy.numbers.python_ints import (
     shift,
 )
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value as as_int_value
-from tracebuf.frontends.numpy.numbers.ufuncs import Body, elementwise, scalar_value
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.recorder import INT_MAX, INT_MIN, Recorder
+from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, both, choose, compare_floats, require_nonzero
+from tracebuf.frontends.numpy.record.sizes import INT_MAX, INT_MIN
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,

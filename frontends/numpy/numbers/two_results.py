@@ -8,18 +8,11 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.numbers.ufuncs import (
-    Body,
-    Casting,
-    Operand,
-    apply_rule,
-    build_all,
-    check_output,
-    loop_dtypes,
-    same_in_numpy,
-    supported,
-    weak_type,
-)
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.generics import build_all
+from tracebuf.frontends.numpy.numbers.operands import Casting, Operand, loop_dtypes, same_in_numpy, supported, weak_type
+from tracebuf.frontends.numpy.numbers.rules import apply_rule
+from tracebuf.frontends.numpy.numbers.ufuncs import check_output
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import two_origins

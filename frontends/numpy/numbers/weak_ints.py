@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracebuf.frontends.numpy.numbers.operands import Operand
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import PyInt
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I1, I64, ScalarType, scalar_type
-
-if TYPE_CHECKING:
-    from tracebuf.frontends.numpy.numbers.ufuncs import Operand
 
 COMPARISONS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
 

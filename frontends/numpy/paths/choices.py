@@ -10,9 +10,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from tracebuf.frontends.numpy.numbers.lattice import Choice, Env, Maybe, is_container, parts_of
+from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, is_container, parts_of
 from tracebuf.frontends.numpy.record.heap import with_items
-from tracebuf.frontends.numpy.record.values import GuardedRef
+from tracebuf.frontends.numpy.record.values import Env, GuardedRef
 from tracebuf.ir.core import Value
 from tracebuf.ops.scalars import arith
 

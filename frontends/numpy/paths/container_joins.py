@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.numbers.lattice import Env
 from tracebuf.frontends.numpy.record.heap import Record, contents, fill
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import Env
 
 
 class JoinedBoxes:

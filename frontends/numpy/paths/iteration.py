@@ -15,7 +15,8 @@ from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_ite
 from tracebuf.frontends.numpy.arrays.reshape import Flat
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary
 from tracebuf.frontends.numpy.record.heap import DictView
-from tracebuf.frontends.numpy.record.recorder import Frame, Recorder
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, stand_in
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, neg, sub
 from tracebuf.ops.scalars import arith, division

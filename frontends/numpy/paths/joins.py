@@ -17,7 +17,6 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     GO_ON,
     JUMP,
     Choice,
-    Env,
     Kind,
     Maybe,
     from_value,
@@ -37,9 +36,11 @@ from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedBoxes
 from tracebuf.frontends.numpy.paths.identity import Either, conditions, identity
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
-from tracebuf.frontends.numpy.record.recorder import DeadEnd, Frame, Recorder
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.regions import DeadEnd, Frame
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
+    Env,
     GuardedRef,
     NpScalar,
     PyBool,

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.numbers.generics import convert_to
 from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
-from tracebuf.frontends.numpy.numbers.ufuncs import Operand, convert_to, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.recorder import Recorder

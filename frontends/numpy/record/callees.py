@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tracebuf.frontends.numpy.numbers.lattice import Env
-from tracebuf.frontends.numpy.record.values import ArrayRef
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env
 from tracebuf.frontends.numpy.source.source import Source
 
 

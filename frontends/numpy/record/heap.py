@@ -10,13 +10,11 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracebuf.errors import TracebufError
-
-if TYPE_CHECKING:
-    from tracebuf.frontends.numpy.record.recorder import Frame, Recorder
-    from tracebuf.location import Location
+from tracebuf.frontends.numpy.record.regions import Frame, Regions
+from tracebuf.location import Location
 
 
 class Record:
@@ -159,7 +157,7 @@ class Heap:
         found = self.numbers.get(id(x))
         return found[1] if found is not None and found[0] is x else None
 
-    def own(self, x: Any, r: Recorder) -> Any:
+    def own(self, x: Any, r: Regions) -> Any:
         """Notes a container that was made here."""
         self.known[id(x)] = Known(x, r.frame, r.loc)
         return x
@@ -168,12 +166,12 @@ class Heap:
         found = self.known.get(id(x))
         return found if found is not None and found.of is x else None
 
-    def outlives(self, x: Any, r: Recorder) -> bool:
+    def outlives(self, x: Any, r: Regions) -> bool:
         """Whether a container belongs to the region being recorded, or one around it."""
         known = self.find(x)
         return known is not None and any(known.home is f for f in r.frames())
 
-    def merge(self, x: Any, r: Recorder) -> None:
+    def merge(self, x: Any, r: Regions) -> None:
         """Notes that a container that was made by now is copied where paths meet: it and what it holds."""
         if self.outlives(x, r):
             self.merged[id(x)] = x
@@ -188,7 +186,7 @@ class Heap:
         return found
 
     # -- changes
-    def may_change(self, x: Any, r: Recorder) -> bool:
+    def may_change(self, x: Any, r: Regions) -> bool:
         """Whether a container may be changed here; notes that it is."""
         known = self.find(x)
         stands_for = self.stand_ins.get(id(x))
@@ -209,7 +207,7 @@ class Heap:
             fill(x, before)
         return found
 
-    def labelled(self, labels: Iterable[Any], r: Recorder) -> Iterator[Any]:
+    def labelled(self, labels: Iterable[Any], r: Regions) -> Iterator[Any]:
         """The containers with these labels that regions around the present one have."""
         wanted, around = frozenset(labels), list(r.frames())
         for known in list(self.known.values()):

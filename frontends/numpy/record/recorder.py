@@ -1,22 +1,18 @@
-"""The recorder: where ops go, what each storage's current value is, which sizes are equal, and which guards were
-assumed.
+"""The recorder: regions, sizes, and what each storage's current value is.
 
-A `Frame` is the function, a loop's body or a branch. Reading a storage inside a loop makes an optimistic loop-carried
-value on first touch; what comes back unchanged is dropped when the loop is closed (rule S10). Questions about sizes are
-answered by proof, else by a guard on entry values (decided by the traced call's own values), else not at all (rules
-F3, Z1b).
+Reading a storage inside a loop makes an optimistic loop-carried value on first touch; what comes back unchanged is
+dropped when the loop is closed (rule S10).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import reduce
-from typing import Any, Literal, NoReturn
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
-from tracebuf.errors import UnsupportedError, note_location
-from tracebuf.frontends.numpy.record.frames import Frame as Frame
-from tracebuf.frontends.numpy.record.frames import Guard as Guard
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.record.heap import Heap
+from tracebuf.frontends.numpy.record.regions import DeadEnd, Frame
+from tracebuf.frontends.numpy.record.sizes import Sizes
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     Diagonal,
@@ -29,347 +25,30 @@ from tracebuf.frontends.numpy.record.values import (
     Windows,
     storages_of,
 )
-from tracebuf.ir.core import Block, Func, Mixed, Op, OpT, Value
-from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, mul, neg, sub, substitute, sym, symbols
-from tracebuf.ir.facts import Facts
-from tracebuf.ir.prover import composites
+from tracebuf.ir.core import Block, Op, Value
+from tracebuf.ir.dims import Dim, Sym, add, mul, sub, sym
+from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
-from tracebuf.ir.types import I1, I64, INDEX, ScalarType, TensorType
-from tracebuf.location import UNKNOWN, Location
+from tracebuf.ir.types import INDEX, ScalarType, TensorType
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.arrays.recast import Recast as RecastOp
 from tracebuf.ops.arrays.windows import ExtractWindows
-from tracebuf.ops.control import checks, scf
-from tracebuf.ops.scalars import arith, division, integers
-from tracebuf.ops.scalars.complex import constant
-
-INT_MIN, INT_MAX = -(2**63), 2**63 - 1
-OVERFLOW = "Python integers are limited to 64 bits in compiled code"
+from tracebuf.ops.control import scf
 
 
-class DeadEnd(Exception):
-    """The rest of this branch or loop body cannot be reached: a check that always fails was recorded."""
-
-
-class Recorder:
+class Recorder(Sizes):
     """Builds one Func. `hints` are the traced call's entry values of the size symbols."""
 
     def __init__(self, func: Func, hints: Mapping[Sym, int]) -> None:
-        self.func = func
-        self.hints: dict[Sym, int] = dict(hints)
-        self.facts = Facts(self.hints)
-        self.guards: list[Guard] = []
-        self.frame = Frame("func", func.block, None)
-        self.loc: Location = UNKNOWN
-        self.surely: list[Callable[[], bool]] = []  # what tells it within each `try`
-        self.blocks: list[Block] = []
-        """The regions recorded, in the order they were begun."""
-        self.doubts: list[UnsupportedError] = []
-        """Refusals of what is recorded in loops that may yet be dropped."""
-        self.index_symbols: dict[Value, Dim] = {}
+        super().__init__(func, hints)
         self.given: list[ArrayRef] = []
         """The caller's own array objects."""
-        self.stride_symbols: frozenset[Sym] = frozenset()
-        """Those that stand for arguments' strides: they occur in guards only."""
         self.unbound: set[str] = set()
         self.watched: set[int] = set()
         """Names that were read where nothing is bound to them."""
         self.heap = Heap()
         self.outer_values: Callable[[], Iterable[Any]] = tuple
         """What names of the functions around the one being traced hold."""
-
-    # -- ops
-    def add(self, op: OpT) -> OpT:
-        self.frame.block.append(op)
-        return op
-
-    def push(self, kind: Literal["loop", "branch"], block: Block) -> Frame:
-        self.frame = Frame(kind, block, self.frame)
-        self.blocks.append(block)
-        return self.frame
-
-    @property
-    def mark(self) -> tuple[int, int]:
-        """How much was recorded: for `forget`."""
-        return len(self.blocks), len(self.doubts)
-
-    def forget(self, mark: tuple[int, int]) -> None:
-        """Drops the regions begun since, and the doubts: what they recorded uses nothing any more."""
-        for block in self.blocks[mark[0] :]:
-            for op in block.ops:
-                op.drop_uses()
-        del self.blocks[mark[0] :], self.doubts[mark[1] :]
-
-    def doubt(self, error: UnsupportedError) -> None:
-        """Refuses what was recorded, unless it rests on a wrong guess in a loop and is dropped."""
-        if not any(f.kind == "loop" for f in self.frames()):
-            raise error
-        self.doubts.append(error)
-
-    def frames(self) -> Iterator[Frame]:
-        """The regions being recorded, innermost first."""
-        frame: Frame | None = self.frame
-        while frame is not None:
-            yield frame
-            frame = frame.parent
-
-    def pop(self) -> Frame:
-        frame = self.frame
-        assert frame.parent is not None
-        self.frame = frame.parent
-        return frame
-
-    @property
-    def conditional(self) -> bool:
-        """Whether what is recorded now may not run."""
-        return self.frame.parent is not None
-
-    @property
-    def certain(self) -> bool:
-        """Whether what is recorded now is always reached: nothing before it may raise either."""
-        if self.surely:
-            return self.surely[-1]()
-        return not self.conditional and not any(checks.may_stop(op) for op in self.func.walk())
-
-    def constant(self, value: bool | int | float | complex, element: ScalarType) -> Value:
-        """An SSA constant, made once per region."""
-        key = ("constant", type(value), str(value), element)
-        return self.cached(key) or self.remember(key, self.add(constant(value, element, self.loc)).result)
-
-    def cached(self, key: object) -> Value | None:
-        frame: Frame | None = self.frame
-        while frame is not None:
-            if (found := frame.cache.get(key)) is not None:
-                return found
-            frame = frame.parent
-        return None
-
-    def remember(self, key: object, value: Value) -> Value:
-        self.frame.cache[key] = value
-        return value
-
-    # -- sizes
-    def symbol(self, value: Value, name: str, lo: int | None = None, hi: int | None = None) -> Expr:
-        """A new symbol for an index value that an op defines."""
-        s = Sym(name, "opaque", INT_MIN if lo is None else lo, INT_MAX if hi is None else hi)
-        self.func.symbols[s] = value
-        return sym(s)
-
-    def mixed(self, e: Dim) -> Mixed:
-        """A size as an op takes it: a constant, or the SSA value of the expression (computed once per region)."""
-        e = self.facts.canon(e)
-        return e if isinstance(e, int) else self.index(e)
-
-    def index(self, e: Dim) -> Value:
-        """The expression as an SSA index value; OverflowError where 64 bits may not hold it and do not (rule N1)."""
-        e = self.facts.canon(e)
-        found = self.cached(e)
-        if found is not None:
-            return found
-        constant: Callable[[int], Value] = lambda c: self.constant(self._small(c), INDEX)  # noqa: E731
-        wraps: list[Value] = []
-        exact = self.fits(e) or self.narrow(e)
-        arithmetic = [self._index_op(c, None if exact else wraps) for c in (arith.AddI, arith.MulI)]
-        rest = [self._index_op(c) for c in (arith.MinSI, arith.MaxSI, division.FloorDivIndex)]
-        value = fold(e, self._symbol_value, constant, *arithmetic, *rest)
-        if wraps:
-            wrap = reduce(lambda a, b: self.add(arith.OrI.of(a, b, self.loc)).result, wraps)
-            fine = self.add(arith.XorI.of(wrap, self.constant(True, I1), self.loc)).result
-            self.check(fine, "OverflowError", OVERFLOW)
-        return self.remember(e, value)
-
-    def wrapping_sum(self, a: Dim, b: Dim) -> Value:
-        """a + b as an SSA index value, for a reader who does not look at it where it leaves 64 bits."""
-        e = self.facts.canon(add(a, b))
-        return self.index(e) if self.fits(e) else self.add(arith.AddI.of(self.index(a), self.index(b), self.loc)).result
-
-    def fits(self, e: Dim) -> bool:
-        """Whether 64 bits surely hold e, and what its quotients and extremes are made of (rule N1)."""
-        low, high = self.facts.interval(e)
-        if low is None or high is None or low < INT_MIN or high > INT_MAX:
-            return False
-        return isinstance(e, int) or all(self.fits(x) for atom in composites(e) for x in atom.args)
-
-    def narrow(self, e: Dim) -> bool:
-        """Makes e fit 64 bits by guards, if it does when the int arguments (then the sizes too) that it depends on are
-        not large."""
-        if any(s.kind == "opaque" for s in symbols(e)):
-            return False
-        entry = sorted((s for s in self.facts.bounding(e) if s in self.hints), key=lambda s: s.serial)
-        for some in ([s for s in entry if s.kind == "arg"], entry):
-            for limit in (2**31, 2**24, 2**20, 2**15):
-                bounds = [b for s in some for b in (add(limit, sym(s)), sub(limit, sym(s)))]
-                if all(abs(self.hints[s]) <= limit for s in some) and self._fits_if(e, bounds):
-                    for bound in bounds:
-                        self.ask_nonneg(bound)
-                    return True
-        return False
-
-    def _fits_if(self, e: Dim, nonneg: Sequence[Dim]) -> bool:
-        self.facts.push_scope()
-        try:
-            for bound in nonneg:
-                self.facts.assume_nonneg(bound, entry=False)
-            return self.fits(e)
-        finally:
-            self.facts.pop_scope()
-
-    def _small(self, c: int) -> int:
-        if not INT_MIN <= c <= INT_MAX:
-            raise UnsupportedError(
-                f"the integer {c} does not fit 64 bits", location=self.loc, instead=f"float({c}), or smaller numbers"
-            )
-        return c
-
-    def _index_op(self, cls: type[arith.BinaryOp], wraps: list[Value] | None = None) -> Callable[[Value, Value], Value]:
-        def record(a: Value, b: Value) -> Value:
-            if wraps is not None:
-                operation = "add" if cls is arith.AddI else "mul"
-                wraps.append(self.add(integers.Overflows.of(operation, a, b, self.loc)).result)
-            return self.add(cls.of(a, b, self.loc)).result
-
-        return record
-
-    def _symbol_value(self, s: Sym) -> Value:
-        return self.func.symbols[s]
-
-    def i64(self, e: Dim) -> Value:
-        """A Python int as i64 data."""
-        if isinstance(e, int):
-            return self.constant(self._small(e), I64)
-        key = ("i64", e)
-        return self.cached(key) or self.remember(key, self.add(arith.IndexCast.of(self.index(e), I64, self.loc)).result)
-
-    def entry_only(self, e: Dim) -> bool:
-        return all(s in self.hints for s in symbols(e))
-
-    def ask_nonneg(self, e: Dim, guard: bool = True) -> bool | None:
-        """Whether e >= 0: proved, or assumed by a guard on entry values; None where only the run time knows."""
-        e = self.facts.canon(e)
-        known = self.facts.decide_nonneg(e)
-        if known is not None or isinstance(e, int) or not guard:
-            return known
-        if self.entry_only(e):
-            holds = evaluate(e, self.hints) >= 0
-            self._guard("nonneg", e if holds else add(neg(e), -1))
-            return holds
-        bound = self.facts.hoist(e)
-        if bound is not None and self.entry_only(bound) and evaluate(bound, self.hints) >= 0:
-            self._guard("nonneg", bound)
-            return True
-        return None
-
-    def ask_equal(self, a: Dim, b: Dim) -> bool | None:
-        """Whether a == b: proved either way, or guarded; None where only the run time knows."""
-        difference = self.facts.canon(sub(a, b))
-        if isinstance(difference, int):
-            return difference == 0
-        if self.facts.equal(a, b):
-            return True
-        if self.facts.decide_nonneg(add(difference, -1)) or self.facts.decide_nonneg(add(neg(difference), -1)):
-            return False
-        if not self.entry_only(difference):
-            return self._tie(self.facts.canon(a), self.facts.canon(b))
-        holds = evaluate(difference, self.hints) == 0
-        self._guard("zero" if holds else "nonzero", difference)
-        return holds
-
-    def _tie(self, a: Dim, b: Dim) -> bool | None:
-        """True if sizes that occur on one side only, guarded to be equal where they are in this call, make both
-        equal (Z1b)."""
-        left, right = ([s for s in symbols(x) if s in self.hints and s not in symbols(y)] for x, y in ((a, b), (b, a)))
-        pairs: dict[Sym, Dim] = {}
-        for s in sorted(left, key=lambda s: s.serial):
-            same = [t for t in right if self.hints[t] == self.hints[s]]
-            if same:
-                pairs[s] = sym(min(same, key=lambda t: t.serial))
-        if not pairs or substitute(a, pairs) != b:
-            return None
-        for s, t in pairs.items():
-            self._guard("zero", sub(sym(s), t))
-        return True
-
-    def ask_strides(self, a: Dim, b: Dim) -> bool | None:
-        """Whether a == b for expressions over sizes and strides of arguments, as `ask_equal`; no fact follows, for
-        strides have no value in the program."""
-        difference = self.facts.canon(sub(a, b))
-        if isinstance(difference, int) or self.facts.equal(a, b) or not self.entry_only(difference):
-            return self.facts.equal(a, b) or (False if isinstance(difference, int) else None)
-        if self.stride_symbols.isdisjoint(symbols(difference)):
-            return self.ask_equal(a, b)
-        holds = evaluate(difference, self.hints) == 0
-        guard = Guard("zero" if holds else "nonzero", difference)
-        if guard not in self.guards:
-            self.guards.append(guard)
-        return holds
-
-    def static_int(self, e: Dim, what: str) -> int:
-        """The int that an entry expression has in the traced call; a guard makes it part of the key."""
-        e = self.facts.canon(e)
-        if isinstance(e, int):
-            return e
-        if not self.entry_only(e):
-            raise UnsupportedError(
-                f"{what} depends on computed values",
-                location=self.loc,
-                instead="use a constant, or an argument that is an int",
-            )
-        value = evaluate(e, self.hints)
-        self._guard("zero", sub(e, value))
-        return value
-
-    def _guard(self, kind: Literal["nonneg", "zero", "nonzero"], e: Dim) -> None:
-        if isinstance(e, int):
-            return
-        guard = Guard(kind, e)
-        if guard not in self.guards:
-            self.guards.append(guard)
-        if kind == "zero":
-            self.facts.assume_equal(e, 0, entry=True)
-        elif kind == "nonneg":
-            self.facts.assume_nonneg(e, entry=True)
-        elif evaluate(e, self.hints) > 0 and self.facts.decide_nonneg(e):
-            self.facts.assume_nonneg(add(e, -1), entry=True)
-
-    # -- checks
-    def check(
-        self, condition: Value, exception: checks.Raised, message: str | None, values: Sequence[Value] = ()
-    ) -> None:
-        """Records an op that raises where the condition is false; `message` has a {} for each of `values`."""
-        self.add(checks.Check.of(condition, exception, message, values, self.loc))
-
-    def compare(self, predicate: str, a: Dim, b: Dim) -> Value:
-        """i1 of an integer comparison (slt, sge, eq ...)."""
-        return self.add(arith.CmpI.of(predicate, self.index(a), self.index(b), self.loc)).result
-
-    def require_nonneg(self, e: Dim, exception: checks.Raised, message: str, values: Sequence[Dim] = ()) -> None:
-        """e >= 0 by proof, guard or check; `message` has a {} for each of `values`."""
-        known = self.ask_nonneg(e)
-        if known is False:
-            self.fail(exception, message, values)
-        if known is None:
-            self.check(self.compare("sge", e, 0), exception, message, [self.index(v) for v in values])
-
-    def require_equal(self, a: Dim, b: Dim, exception: checks.Raised, message: str, values: Sequence[Dim] = ()) -> None:
-        """a == b by proof, guard or check."""
-        known = self.ask_equal(a, b)
-        if known is False:
-            self.fail(exception, message, values)
-        if known is None:
-            self.check(self.compare("eq", a, b), exception, message, [self.index(v) for v in values])
-
-    def fail(
-        self, exception: checks.Raised, message: str | None = None, values: Sequence[Dim | Value] = ()
-    ) -> NoReturn:
-        """What stands here always raises: at once if it is always reached, else when it is reached (an earlier error
-        wins, rule F3)."""
-        known = [v for v in values if not isinstance(v, Value) and self.entry_only(v)]
-        if self.certain and len(known) == len(values):
-            numbers = [evaluate(v, self.hints) for v in known]
-            raise note_location(checks.make_error(exception, message, numbers), self.loc)
-        computed = [v if isinstance(v, Value) else self.index(v) for v in values]
-        self.check(self.constant(False, I1), exception, message, computed)
-        raise DeadEnd
 
     def argument_strides(self, storage: Storage) -> tuple[Dim | None, ...]:
         """The strides of an argument's storage, as far as its key tells them."""
@@ -430,53 +109,6 @@ class Recorder:
 
     def tensor_type(self, shape: Sequence[Dim], element: ScalarType) -> TensorType:
         return TensorType(tuple(self.facts.canon(d) for d in shape), element)
-
-    # -- branches
-    def either(self, condition: Value, run: Callable[[int], Sequence[Value]]) -> list[Value]:
-        """An scf.if with what `run` records for each side (0 where the condition holds); its values joined."""
-        frames, values = [], []
-        outer = self.frame
-        for side in (0, 1):
-            frames.append(self.push("branch", Block()))
-            self.facts.push_scope()
-            try:
-                values.append(list(run(side)))
-            except DeadEnd:
-                values.append([])
-            finally:
-                self.facts.pop_scope()
-                self.frame = outer
-        return self.close_if(condition, frames, values)
-
-    def on_either(self, ref: GuardedRef, run: Callable[[ArrayRef], None]) -> None:
-        """Something done to the array that a guarded reference is to."""
-
-        def side(k: int) -> list[Value]:
-            run(ref.arms[k])
-            return []
-
-        self.either(ref.condition, side)
-
-    def close_if(self, condition: Value, frames: Sequence[Frame], values: Sequence[Sequence[Value]]) -> list[Value]:
-        """Ends two branches with their yields and records the scf.if; storages take their joined values, the rest is
-        given back."""
-        storages = list(dict.fromkeys(s for f in frames for s in f.values if s not in f.locals))
-        yields = [[f.values.get(s) or self.value(s) for s in storages] + list(v) for f, v in zip(frames, values)]
-        for frame, given in zip(frames, yields):
-            frame.block.append(scf.Yield.of(given, self.loc))
-        types = [v.type for v in yields[0]]
-        results = self.add(scf.If.of(condition, types, frames[0].block, frames[1].block, self.loc)).results
-        for storage, value in zip(storages, results):
-            self.set_value(storage, value)
-        return results[len(storages) :]
-
-    def is_visible(self, value: Value) -> bool:
-        """Whether a value is defined in the region being recorded or one around it."""
-        return any(frame.block is value.block for frame in self.frames())
-
-    def in_scope(self, e: Dim) -> bool:
-        """Whether the symbols of e have their values in the regions being recorded."""
-        return all(s not in self.func.symbols or self.is_visible(self.func.symbols[s]) for s in symbols(e))
 
     def read(self, ref: ArrayRef) -> Value:
         """The reference's current elements."""
@@ -546,9 +178,7 @@ class Recorder:
             self.set_value(storage, value)
             return
         if isinstance(over, Diagonal):
-            from tracebuf.frontends.numpy.record.diagonals import store_diagonal  # which is built on this module
-
-            store_diagonal(self, storage, over, value)
+            self._store_diagonal(storage, over, value)
             return
         assert not isinstance(over, Windows), "a store through a read-only view"
         inner = over.view
@@ -560,6 +190,21 @@ class Recorder:
             base = self._base(storage, inner)
             back = self.add(tensor.InsertSlice.of(back, base, self.slice(inner), self.loc)).result
         self._set_base(storage, inner, back)
+
+    def _store_diagonal(self, storage: Storage, over: Diagonal, value: Value) -> None:
+        """The diagonal of a view becomes `value`, whose last axis runs along it: element by element, for the diagonal
+        is no slice of the array."""
+        target, shape = ArrayRef(storage, over.view), over.shape
+        new = ArrayRef(self.new_storage(value.tensor_type.element, shape, range(len(shape)), value))
+
+        def one(k: Dim) -> None:
+            place, source = target.at(dict.fromkeys(over.axes, k)), new.at({len(shape) - 1: k})
+            if place.ndim:
+                self.store(place, self.read(source))
+            else:
+                self.store_element(place, (), self.load(source, ()))
+
+        self.for_each(0, shape[-1], one)
 
     def set_value(self, storage: Storage, value: Value) -> None:
         self.frame.values[storage] = value
@@ -599,3 +244,80 @@ class Recorder:
         places = self.element_view(ref.view, index)
         made = self.add(tensor.Insert.of(scalar, base, places, self.loc)).result
         self._set_base(ref.storage, ref.view, made)
+
+    # -- branches and loops
+    def either(self, condition: Value, run: Callable[[int], Sequence[Value]]) -> list[Value]:
+        """An scf.if with what `run` records for each side (0 where the condition holds); its values joined."""
+        frames, values = [], []
+        outer = self.frame
+        for side in (0, 1):
+            frames.append(self.push("branch", Block()))
+            self.facts.push_scope()
+            try:
+                values.append(list(run(side)))
+            except DeadEnd:
+                values.append([])
+            finally:
+                self.facts.pop_scope()
+                self.frame = outer
+        return self.close_if(condition, frames, values)
+
+    def on_either(self, ref: GuardedRef, run: Callable[[ArrayRef], None]) -> None:
+        """Something done to the array that a guarded reference is to."""
+
+        def side(k: int) -> list[Value]:
+            run(ref.arms[k])
+            return []
+
+        self.either(ref.condition, side)
+
+    def close_if(self, condition: Value, frames: Sequence[Frame], values: Sequence[Sequence[Value]]) -> list[Value]:
+        """Ends two branches with their yields and records the scf.if; storages take their joined values, the rest is
+        given back."""
+        storages = list(dict.fromkeys(s for f in frames for s in f.values if s not in f.locals))
+        yields = [[f.values.get(s) or self.value(s) for s in storages] + list(v) for f, v in zip(frames, values)]
+        for frame, given in zip(frames, yields):
+            frame.block.append(scf.Yield.of(given, self.loc))
+        types = [v.type for v in yields[0]]
+        results = self.add(scf.If.of(condition, types, frames[0].block, frames[1].block, self.loc)).results
+        for storage, value in zip(storages, results):
+            self.set_value(storage, value)
+        return results[len(storages) :]
+
+    def for_each(self, start: Dim, stop: Dim, body: Callable[[Dim], None]) -> None:
+        """An scf.for with what `body` records once, for the indices from `start` to before `stop`; storages it stores
+        to are carried."""
+        outer, block = self.frame, Block([INDEX])
+        frame = self.push("loop", block)
+        index = Sym("k", "iv")
+        self.func.symbols[index] = block.args[0]
+        self.facts.push_loop(index, start, sub(stop, 1))
+        try:
+            body(sym(index))
+        finally:
+            self.facts.pop_loop()
+            self.frame = outer
+        carried: dict[Storage, Value] = {}
+        for storage, phi in frame.phis.items():
+            if frame.values[storage] is not phi:
+                carried[storage] = phi
+                continue
+            phi.replace_all_uses(self.value(storage))
+            block.drop_arg(block.args.index(phi))
+        order = list(carried)
+        block.append(scf.Yield.of([frame.values[s] for s in order], self.loc))
+        bounds = [self.index(b) for b in (start, stop, 1)]
+        results = self.add(scf.For.of(bounds, [self.value(s) for s in order], block, self.loc)).results
+        for storage, result in zip(order, results):
+            self.set_value(storage, result)
+
+    def for_all(self, sizes: Sequence[Dim], body: Callable[[Sequence[Dim]], None]) -> None:
+        """`body` for all tuples of indices below `sizes`, the last fastest."""
+
+        def nest(indices: tuple[Dim, ...]) -> None:
+            if len(indices) == len(sizes):
+                body(indices)
+            else:
+                self.for_each(0, sizes[len(indices)], lambda i: nest((*indices, i)))
+
+        nest(())

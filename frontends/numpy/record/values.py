@@ -2,15 +2,15 @@
 
 An array is a `Storage` (identity and, in the recorder, a current SSA value); a name holds an `ArrayRef`, one object per
 Python array object: a storage and an affine `View` of it whose parameters are fixed (rules S1, S2). Scalars know
-whether
-they are Python's (weak) or NumPy's (strong), see NEP 50.
+whether they are Python's (weak) or NumPy's (strong), see NEP 50.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, floordiv, mul, product, sub
 from tracebuf.ir.types import ScalarType, row_major, strides_in_order
 from tracebuf.ops.memory.memref import recast_shape
+
+Env = dict[str, Any]
+"""What the names of a scope hold."""
 
 
 class Storage:
@@ -262,6 +265,16 @@ class ArrayRef:
         self.storage, self.view = storage, view if view is not None else whole(storage.shape)
         self.read_only = read_only
         self.origin: object = None
+
+    def at(self, indices: Mapping[int, Dim]) -> ArrayRef:
+        """The part of the array at these indices of some of its axes, which are dropped."""
+
+        def step(view: View) -> View:
+            for axis in sorted(indices, reverse=True):
+                view = view.narrow(axis, indices[axis], 1, 1).drop(axis)
+            return view
+
+        return self.derive(step)
 
     def derive(self, step: Callable[[View], View], read_only: bool = False) -> ArrayRef:
         """Another array object: a view of this one. `step` looks at nothing but the view it is given."""

@@ -2,5 +2,5 @@
 
 Pure syntax: nothing here knows of values, arrays or recording. `make_source` is the door; the interpreter asks
 `Source` for nodes and `liveness` for the names that may still be read behind a statement.
-Imports nothing of the front end.
+May import: nothing of the front end.
 """

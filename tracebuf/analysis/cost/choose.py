@@ -6,7 +6,7 @@ from tracebuf.analysis.cost.optimal import optimal
 from tracebuf.analysis.cost.several_orders import ORDERS, several_orders
 from tracebuf.analysis.one_shot.dataflow import Dataflow
 from tracebuf.analysis.one_shot.one_shot import OneShot, undecided
-from tracebuf.ir.core import Func
+from tracebuf.ir.func import Func
 from tracebuf.options import IMPROVEMENTS, Improvement
 
 

@@ -18,7 +18,7 @@ from tracebuf.analysis.cost.problem import Assigned, Problem, Uses, components
 from tracebuf.analysis.cost.several_orders import ORDERS
 from tracebuf.analysis.one_shot.base import Conflict
 from tracebuf.analysis.one_shot.one_shot import OneShot, ordered, undecided
-from tracebuf.ir.core import Func
+from tracebuf.ir.func import Func
 from tracebuf.ops.control import scf
 from tracebuf.options import IMPROVEMENTS, Improvement
 

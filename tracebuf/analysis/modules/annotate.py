@@ -11,7 +11,7 @@ from tracebuf.analysis.modules.module import ModuleAnalysis
 from tracebuf.analysis.modules.tags import conflict_tags
 from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.ir.attributes import Attr, string, strings
-from tracebuf.ir.core import Func, Module
+from tracebuf.ir.func import Func, Module
 from tracebuf.options import OneShotOptions
 
 IN_PLACE, EQUIVALENT, ACCESS = "__inplace_operands_attr__", "__equivalent_func_args__", "bufferization.access"

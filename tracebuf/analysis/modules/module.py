@@ -18,7 +18,8 @@ from tracebuf.analysis.one_shot.dataflow import Dataflow
 from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import Attr
-from tracebuf.ir.core import Func, Module, Op, Use, Value
+from tracebuf.ir.core import Op, Use, Value
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import TensorType
 from tracebuf.ops.control import func as func_ops
 from tracebuf.ops.control import scf

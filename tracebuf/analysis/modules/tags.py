@@ -15,7 +15,8 @@ from dataclasses import replace
 
 from tracebuf.analysis.one_shot.base import Conflict
 from tracebuf.analysis.one_shot.derived import Analysis
-from tracebuf.ir.core import Func, Op, Value
+from tracebuf.ir.core import Op, Value
+from tracebuf.ir.func import Func
 
 Place = Op | Func
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from tracebuf.ir.core import Block, Func, Mixed, Value
+from tracebuf.ir.core import Block, Mixed, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, floordiv, mul, sub, symbols
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import TensorType
 from tracebuf.ops.arrays import bufferization, linalg, made, tensor
 from tracebuf.ops.control import scf

@@ -15,7 +15,8 @@ from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.analysis.one_shot.one_shot import OneShot, undecided
 from tracebuf.analysis.one_shot.order import post_order
 from tracebuf.errors import DecisionError, InternalError
-from tracebuf.ir.core import Func, Use
+from tracebuf.ir.core import Use
+from tracebuf.ir.func import Func
 from tracebuf.options import IMPROVEMENTS
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from tracebuf.analysis.one_shot.base import Conflict
 from tracebuf.analysis.one_shot.dataflow import Dataflow
 from tracebuf.analysis.one_shot.derived import Analysis
-from tracebuf.ir.core import Func, Use
+from tracebuf.ir.core import Use
+from tracebuf.ir.func import Func
 
 
 class CopyBeforeWrite(Analysis):

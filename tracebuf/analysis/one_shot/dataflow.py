@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from tracebuf.analysis.one_shot.order import Order
 from tracebuf.ir import types
 from tracebuf.ir.attributes import Attr
-from tracebuf.ir.core import Alias, Block, Func, Op, Relation, Use, Value
+from tracebuf.ir.core import Alias, Block, Op, Relation, Use, Value
+from tracebuf.ir.func import Func
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.control.func import Call
 

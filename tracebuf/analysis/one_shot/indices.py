@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tracebuf.analysis.one_shot.bounds import Bounds
-from tracebuf.ir.core import Func, Mixed, Value
+from tracebuf.ir.core import Mixed, Value
 from tracebuf.ir.dims import Dim, Sym, add, dim_max, dim_min, floordiv, mul, sub
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import TensorType
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.arrays.tensor import SliceOp

@@ -25,7 +25,8 @@ from tracebuf.analysis.one_shot.rules import Rules
 from tracebuf.analysis.one_shot.storages import Storages
 from tracebuf.analysis.one_shot.unsaved import explained
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Func, Op, Use, Value
+from tracebuf.ir.core import Op, Use, Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import TENSORS, UnrankedTensorType
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.control import scf

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from tracebuf.ir.core import Block, Func, Op, Region, Value
+from tracebuf.ir.core import Block, Op, Region, Value
+from tracebuf.ir.func import Func
 from tracebuf.ops.control import scf
 from tracebuf.ops.control.forall import InParallel
 

@@ -10,9 +10,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.attributes import segments
-from tracebuf.ir.core import Alias, Facts, Mixed, Op, Use, Value
-from tracebuf.ir.form import Form, FormError
-from tracebuf.ir.protocols import Interpreter, Rewriter
+from tracebuf.ir.core import Alias, Facts, Form, FormError, Interpreter, Mixed, Op, Rewriter, Use, Value
 from tracebuf.ir.types import I1, INDEX, MemRefType, TensorType, Type
 from tracebuf.location import Location
 from tracebuf.ops.arrays.tensor import poison

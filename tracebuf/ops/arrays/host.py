@@ -16,9 +16,7 @@ import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.ir.attributes import encoded
-from tracebuf.ir.core import Op, Use, Value
-from tracebuf.ir.form import Form
-from tracebuf.ir.protocols import Interpreter
+from tracebuf.ir.core import Form, Interpreter, Op, Use, Value
 from tracebuf.location import Location
 from tracebuf.ops.arrays.linalg import DestinationOp
 

@@ -16,10 +16,8 @@ import numpy as np
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import Attr, array_of, segments
 from tracebuf.ir.clone import clone_region
-from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Use, Value
+from tracebuf.ir.core import Alias, Block, Facts, Form, FormError, Interpreter, Op, Region, Rewriter, Use, Value
 from tracebuf.ir.dims import Dim
-from tracebuf.ir.form import Form, FormError
-from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.types import I1, ScalarType, ShapedType, TensorType, Type
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays.gather import check_whole

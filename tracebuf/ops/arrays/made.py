@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.ir.attributes import Attr, inherent, integers, segments
-from tracebuf.ir.core import Alias, Block, Facts, Mixed, Op, Use, Value
-from tracebuf.ir.form import Form, FormError
-from tracebuf.ir.protocols import Interpreter, Rewriter
+from tracebuf.ir.core import Alias, Block, Facts, Form, FormError, Interpreter, Mixed, Op, Rewriter, Use, Value
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import INDEX, TensorType
 from tracebuf.location import Location

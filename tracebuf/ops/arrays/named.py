@@ -15,9 +15,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.clone import clone_region
-from tracebuf.ir.core import Block, Facts, Op, Use
-from tracebuf.ir.form import Form, FormError
-from tracebuf.ir.protocols import Interpreter
+from tracebuf.ir.core import Block, Facts, Form, FormError, Interpreter, Op, Use
 from tracebuf.ir.types import ShapedType
 from tracebuf.ops.arrays.linalg import DestinationOp, Generic, PlainOp
 from tracebuf.ops.control.func import check_blocks

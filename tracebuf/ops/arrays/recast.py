@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Op, Value
+from tracebuf.ir.core import Form, Interpreter, Op, Value
 from tracebuf.ir.dims import Dim
-from tracebuf.ir.form import Form
 from tracebuf.ir.ndarray import recast
-from tracebuf.ir.protocols import Interpreter
 from tracebuf.ir.types import ScalarType, TensorType
 from tracebuf.location import Location
 from tracebuf.ops.arrays.tensor import Regrouping

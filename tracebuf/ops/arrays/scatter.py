@@ -11,9 +11,7 @@ import numpy as np
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import Attr, all_encoded, array_of
-from tracebuf.ir.core import Block, Op, Region, Use, Value
-from tracebuf.ir.form import Form
-from tracebuf.ir.protocols import Interpreter
+from tracebuf.ir.core import Block, Form, Interpreter, Op, Region, Use, Value
 from tracebuf.ir.types import INDEX, TensorType, Type
 from tracebuf.location import Location
 from tracebuf.ops.arrays.gather import check_whole

@@ -13,9 +13,20 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Alias, Facts, Mixed, Op, Relation, Use, Value, join_mixed, split_mixed
-from tracebuf.ir.form import Form
-from tracebuf.ir.protocols import Interpreter, Rewriter
+from tracebuf.ir.core import (
+    Alias,
+    Facts,
+    Form,
+    Interpreter,
+    Mixed,
+    Op,
+    Relation,
+    Rewriter,
+    Use,
+    Value,
+    join_mixed,
+    split_mixed,
+)
 from tracebuf.ir.slices import Slice, apply_slice, pack_slice, slice_attrs, slice_of_form, unpack_slice, view_sizes
 from tracebuf.ir.types import INDEX, MemRefType, TensorType, Type, UnrankedMemRefType, UnrankedTensorType, row_major
 from tracebuf.location import Location

@@ -10,9 +10,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.attributes import segments
-from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Use, Value
-from tracebuf.ir.form import Form
-from tracebuf.ir.protocols import Interpreter, Rewriter
+from tracebuf.ir.core import Alias, Block, Facts, Form, Interpreter, Op, Region, Rewriter, Use, Value
 from tracebuf.ir.types import ShapedType, VectorType
 from tracebuf.ops.arrays.named import parse_maps
 from tracebuf.ops.control.func import Terminator

@@ -11,9 +11,8 @@ from typing import Any
 from numpy.lib.stride_tricks import sliding_window_view
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Alias, Facts, Op, Relation, Use, Value
+from tracebuf.ir.core import Alias, Facts, Interpreter, Op, Relation, Rewriter, Use, Value
 from tracebuf.ir.dims import Dim
-from tracebuf.ir.protocols import Interpreter, Rewriter
 from tracebuf.ir.types import TensorType
 from tracebuf.location import Location
 

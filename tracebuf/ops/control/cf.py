@@ -9,9 +9,7 @@ from typing import Any, ClassVar
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import segments
-from tracebuf.ir.core import Alias, Block, Facts, Op, Relation, Use, Value
-from tracebuf.ir.form import Form
-from tracebuf.ir.protocols import Rewriter
+from tracebuf.ir.core import Alias, Block, Facts, Form, Op, Relation, Rewriter, Use, Value
 from tracebuf.ir.types import same_type
 from tracebuf.location import Location
 

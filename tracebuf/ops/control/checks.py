@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tracebuf.errors import note_location
-from tracebuf.ir.core import Op, Value
-from tracebuf.ir.form import Form, FormError
-from tracebuf.ir.protocols import Interpreter
+from tracebuf.ir.core import Form, FormError, Interpreter, Op, Value
 from tracebuf.location import Location
 
 Raised = str | type[BaseException] | BaseException

@@ -9,9 +9,7 @@ from typing import Any
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import integers, segments
-from tracebuf.ir.core import Alias, Block, Facts, Mixed, Op, Region, Use, Value, join_mixed
-from tracebuf.ir.form import Form
-from tracebuf.ir.protocols import Interpreter, Rewriter
+from tracebuf.ir.core import Alias, Block, Facts, Form, Interpreter, Mixed, Op, Region, Rewriter, Use, Value, join_mixed
 from tracebuf.ops.control.func import check_blocks
 from tracebuf.ops.memory.indexing import constant_index
 

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from tracebuf.ir.attributes import inherent
-from tracebuf.ir.core import Alias, Facts, Op, Relation, Use, Value
-from tracebuf.ir.form import Form, FormError
-from tracebuf.ir.protocols import Rewriter
+from tracebuf.ir.core import Alias, Facts, Form, FormError, Op, Relation, Rewriter, Use, Value
 from tracebuf.ir.types import Type
 from tracebuf.location import Location
 

@@ -7,9 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar
 
 from tracebuf.errors import InternalError, UnsupportedError
-from tracebuf.ir.core import Alias, Block, Facts, Op, Region, Relation, Use, Value
-from tracebuf.ir.form import Form
-from tracebuf.ir.protocols import Interpreter, Rewriter
+from tracebuf.ir.core import Alias, Block, Facts, Form, Interpreter, Op, Region, Relation, Rewriter, Use, Value
 from tracebuf.ir.types import INDEX, ScalarType, TensorType, Type
 from tracebuf.location import Location
 from tracebuf.ops.control.func import Terminator, check_blocks

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import inherent
-from tracebuf.ir.core import Block, Op
-from tracebuf.ir.form import Form
+from tracebuf.ir.core import Block, Form, Op
 from tracebuf.ir.types import INDEX, ShapedType, Type
 from tracebuf.location import Location
 from tracebuf.ops.control.func import Terminator

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import InternalError, UnsupportedError
-from tracebuf.ir.core import Mixed
-from tracebuf.ir.form import Form, FormError
+from tracebuf.ir.core import Form, FormError, Mixed
 
 
 def constant_index(value: Mixed) -> int | None:

@@ -12,10 +12,9 @@ from itertools import pairwise
 from typing import Any
 
 from tracebuf.ir.attributes import Attr, all_encoded, groups_attr, inherent, integers, places, segments, string
-from tracebuf.ir.core import Mixed, Op, Value, join_mixed, split_mixed
+from tracebuf.ir.core import Form, FormError, Mixed, Op, Value, join_mixed, split_mixed
 from tracebuf.ir.dims import Dim as Size
 from tracebuf.ir.dims import add, floordiv, mul
-from tracebuf.ir.form import Form, FormError
 from tracebuf.ir.slices import Slice, pack_slice, slice_attrs, slice_of_form, unpack_slice, view_sizes
 from tracebuf.ir.types import (
     INDEX,

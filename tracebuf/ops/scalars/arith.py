@@ -14,10 +14,9 @@ import numpy as np
 from numpy._core import umath
 
 from tracebuf.ir.attributes import Attr, inherent, number
-from tracebuf.ir.core import Alias, Facts, Op, Use, Value
+from tracebuf.ir.core import Alias, Facts, Form, FormError, Interpreter, Op, Rewriter, Use, Value
 from tracebuf.ir.dense import dense_array
-from tracebuf.ir.form import Form, FormError
-from tracebuf.ir.protocols import Emitter, Interpreter, Rewriter, components, joined, llvm_type
+from tracebuf.ir.emitter import Emitter, components, joined, llvm_type
 from tracebuf.ir.types import ELEMENTS, F16, I1, INDEX, ScalarType, TensorType, same_type
 from tracebuf.location import Location
 from tracebuf.ops.memory.memref import Cast, GetGlobal, forget_layout

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.ir.protocols import Emitter, llvm_type
+from tracebuf.ir.emitter import Emitter, llvm_type
 from tracebuf.ir.types import I64, ScalarType, Type
 from tracebuf.ops.scalars.arith import CastOp, IndexCast, as_unsigned, convert
 

@@ -1,6 +1,6 @@
 """Complex numbers: MLIR's complex dialect, with NumPy's values to the bit.
 
-A complex value is its two components in native code, each computed by itself (`ir.protocols.components`). What NumPy's
+A complex value is its two components in native code, each computed by itself (`ir.emitter.components`). What NumPy's
 array loops do is done here: products are fused where they are (`FUSED`), quotients are Smith's. MLIR counterpart: the
 complex dialect, whose accuracy is whatever it is lowered to.
 """
@@ -12,9 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tracebuf.ir.core import Op, Value
-from tracebuf.ir.form import Form, FormError
-from tracebuf.ir.protocols import Emitter, components, joined, llvm_type
+from tracebuf.ir.core import Form, FormError, Op, Value
+from tracebuf.ir.emitter import Emitter, components, joined, llvm_type
 from tracebuf.ir.types import C64, C128, F32, I1, ScalarType
 from tracebuf.location import Location
 from tracebuf.ops.scalars import arith

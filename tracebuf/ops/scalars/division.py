@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tracebuf.ir.protocols import Emitter
+from tracebuf.ir.emitter import Emitter
 from tracebuf.ops.scalars.arith import BinaryOp, as_unsigned, convert
 
 

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tracebuf.ir.core import Op
-from tracebuf.ir.form import Form
-from tracebuf.ir.protocols import Emitter
+from tracebuf.ir.core import Form, Op
+from tracebuf.ir.emitter import Emitter
 from tracebuf.ir.types import ScalarType
 from tracebuf.ops.scalars.arith import ScalarOp, Ufunc, UnaryOp, convert
 from tracebuf.ops.scalars.libm import Libm

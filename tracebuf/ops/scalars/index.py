@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tracebuf.ir.attributes import inherent
-from tracebuf.ir.core import Op
-from tracebuf.ir.form import Form
-from tracebuf.ir.protocols import Emitter
+from tracebuf.ir.core import Form, Op
+from tracebuf.ir.emitter import Emitter
 from tracebuf.ops.scalars import arith, casts, division, integers
 
 SAME: dict[str, type[arith.BinaryOp]] = {

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.ir.core import Value
-from tracebuf.ir.protocols import Emitter
+from tracebuf.ir.emitter import Emitter
 from tracebuf.ir.types import I1
 from tracebuf.location import Location
 from tracebuf.ops.scalars.arith import BinaryOp, ScalarOp, convert

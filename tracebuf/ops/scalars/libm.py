@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.ir.core import Value
-from tracebuf.ir.protocols import Emitter, llvm_type
+from tracebuf.ir.emitter import Emitter, llvm_type
 from tracebuf.ir.types import F32, F64, I64, ScalarType
 from tracebuf.location import Location
 from tracebuf.ops.scalars.arith import ScalarOp, convert

@@ -11,8 +11,9 @@ MLIR counterparts: promote-buffers-to-stack; the arena has none. Runs after deal
 
 from __future__ import annotations
 
-from tracebuf.ir.core import Block, Func, Op
+from tracebuf.ir.core import Block, Op
 from tracebuf.ir.dims import Dim
+from tracebuf.ir.func import Func
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tracebuf.deallocate.facts import FRESH_OPS, constant_flag, flow_blocks
-from tracebuf.ir.core import Block, Func, Mixed, Op, Value
+from tracebuf.ir.core import Block, Mixed, Op, Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.control import scf

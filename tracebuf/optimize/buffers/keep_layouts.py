@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tracebuf.deallocate.facts import sources
-from tracebuf.ir.core import Func, Value
+from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Sym, symbols
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import MemRefType
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref

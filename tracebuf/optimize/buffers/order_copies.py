@@ -15,7 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tracebuf.deallocate.facts import flow_blocks
-from tracebuf.ir.core import Block, Func, Mixed, Op, Value
+from tracebuf.ir.core import Block, Mixed, Op, Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX
 from tracebuf.location import Location
 from tracebuf.ops.control import scf

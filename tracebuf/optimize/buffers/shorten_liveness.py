@@ -8,7 +8,8 @@ the ends of blocks. MLIR counterpart: the pass optimize-allocation-liveness.
 from __future__ import annotations
 
 from tracebuf.deallocate.facts import flow_blocks, targets
-from tracebuf.ir.core import Block, Func, Op, Value, happens_in
+from tracebuf.ir.core import Block, Op, Value, happens_in
+from tracebuf.ir.func import Func
 from tracebuf.ops.memory import memref
 
 

@@ -15,7 +15,8 @@ from math import gcd
 
 from tracebuf.deallocate.facts import flow_blocks
 from tracebuf.ir.clone import clone_op
-from tracebuf.ir.core import Block, Func, Mixed, Op, Value
+from tracebuf.ir.core import Block, Mixed, Op, Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.control import scf

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracebuf.ir.core import Func, Mixed, Op, OpT, Value
+from tracebuf.ir.core import Mixed, Op, OpT, Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1, INDEX, MemRefType
 from tracebuf.ops.arrays.linalg import DestinationOp
 from tracebuf.ops.control import scf

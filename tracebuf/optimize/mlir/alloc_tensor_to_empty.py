@@ -6,7 +6,7 @@ MLIR counterpart of the first: -empty-tensor-to-alloc-tensor (EmptyTensorToAlloc
 
 from __future__ import annotations
 
-from tracebuf.ir.core import Func
+from tracebuf.ir.func import Func
 from tracebuf.ops.arrays.bufferization import AllocTensor
 from tracebuf.ops.arrays.tensor import Empty
 

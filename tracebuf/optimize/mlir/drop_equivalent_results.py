@@ -5,7 +5,8 @@ which they stand; a result must be the same argument at every return."""
 from __future__ import annotations
 
 from tracebuf.ir.attributes import Attr
-from tracebuf.ir.core import Func, Module, Value
+from tracebuf.ir.core import Value
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import MemRefType, UnrankedMemRefType, same_type
 from tracebuf.ops.control.func import Call, Return
 from tracebuf.ops.memory import memref

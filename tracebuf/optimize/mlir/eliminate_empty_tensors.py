@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from tracebuf.analysis.modules.module import analyze_module
 from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.analysis.one_shot.order import Order, post_order, within
-from tracebuf.ir.core import Builder, Module, Op, Relation, Use, Value
+from tracebuf.ir.core import Builder, Op, Relation, Use, Value
+from tracebuf.ir.func import Module
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import ShapedType, same_type
 from tracebuf.ops.arrays import tensor

@@ -9,7 +9,8 @@ a region. MLIR counterpart: LinalgGeneralizeNamedOps.
 from __future__ import annotations
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.ir.core import Func, Use, Value
+from tracebuf.ir.core import Use, Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import ScalarType, ShapedType
 from tracebuf.ops.arrays.linalg import AffineMap, Generic
 from tracebuf.ops.arrays.named import NamedOp

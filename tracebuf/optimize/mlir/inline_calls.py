@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.clone import clone_func, clone_region
-from tracebuf.ir.core import Block, Func, Module, Op, Region, Value
+from tracebuf.ir.core import Block, Op, Region, Value
+from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import same_type
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.control import scf

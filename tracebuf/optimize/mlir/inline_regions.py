@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracebuf.ir.core import Func
+from tracebuf.ir.func import Func
 from tracebuf.ops.control import scf
 
 

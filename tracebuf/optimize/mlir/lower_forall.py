@@ -5,7 +5,8 @@ MLIR counterpart: -scf-forall-to-for.
 
 from __future__ import annotations
 
-from tracebuf.ir.core import Block, Func, Mixed, Op, Value
+from tracebuf.ir.core import Block, Mixed, Op, Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX
 from tracebuf.ops.control import scf
 from tracebuf.ops.control.forall import Forall

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from functools import reduce
 
-from tracebuf.ir.core import Func, Mixed, OpT, Value
+from tracebuf.ir.core import Mixed, OpT, Value
 from tracebuf.ir.dims import mul
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX, MemRefType
 from tracebuf.ops.control.checks import Check
 from tracebuf.ops.memory import memref

@@ -8,7 +8,8 @@ they are.
 from __future__ import annotations
 
 from tracebuf.deallocate.facts import sources
-from tracebuf.ir.core import Block, Func, Value
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import MemRefType, same_type
 from tracebuf.ops.control import scf
 from tracebuf.ops.control.func import Return

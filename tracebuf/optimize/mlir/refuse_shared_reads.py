@@ -8,7 +8,8 @@ MLIR leaves undefined. What not: nothing is copied to make it right; MLIR does n
 from __future__ import annotations
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.ir.core import Func, Mixed, Use, Value
+from tracebuf.ir.core import Mixed, Use, Value
+from tracebuf.ir.func import Func
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.control.forall import Forall
 from tracebuf.ops.scalars.arith import Constant

@@ -13,7 +13,8 @@ from collections.abc import Callable
 
 from tracebuf.analysis.one_shot.dataflow import Dataflow
 from tracebuf.analysis.one_shot.parts import Parts
-from tracebuf.ir.core import Func, Use, Value
+from tracebuf.ir.core import Use, Value
+from tracebuf.ir.func import Func
 from tracebuf.ops.arrays.linalg import Contraction, Dot, Fill, Generic
 from tracebuf.ops.arrays.tensor import ExtractSlice, InsertSlice
 from tracebuf.ops.scalars import arith, complex

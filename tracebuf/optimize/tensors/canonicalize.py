@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tracebuf.ir.core import Block, Func, Op, Value, dominates
+from tracebuf.ir.core import Block, Op, Value, dominates
 from tracebuf.ir.dims import symbols
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import ELEMENTS, I1, INDEX, ScalarType
 from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.arrays.recast import Recast

@@ -13,7 +13,8 @@ from collections.abc import Callable, Hashable, MutableMapping
 from typing import Any
 
 from tracebuf.ir.attributes import Attr
-from tracebuf.ir.core import Block, Func, Op, Value
+from tracebuf.ir.core import Block, Op, Value
+from tracebuf.ir.func import Func
 from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.arrays.bufferization import AllocTensor
 from tracebuf.ops.scalars import arith

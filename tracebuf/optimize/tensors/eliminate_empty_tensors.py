@@ -20,7 +20,8 @@ from math import inf
 from tracebuf.analysis.one_shot.base import describe
 from tracebuf.analysis.one_shot.dataflow import Dataflow
 from tracebuf.analysis.one_shot.parts import Parts
-from tracebuf.ir.core import Block, Func, Op, Use, Value, dominates
+from tracebuf.ir.core import Block, Op, Use, Value, dominates
+from tracebuf.ir.func import Func
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.arrays.bufferization import MaterializeInDestination
 from tracebuf.ops.arrays.linalg import DestinationOp, Generic

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracebuf.ir.core import Func
+from tracebuf.ir.func import Func
 from tracebuf.ops.arrays.tensor import Empty, InsertSlice
 from tracebuf.optimize.tensors.canonicalize import puts_back
 from tracebuf.optimize.tensors.trial import Trial, tried

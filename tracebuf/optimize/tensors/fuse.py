@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tracebuf.ir.core import Func, Op, Value
+from tracebuf.ir.core import Op, Value
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.arrays.linalg import AffineMap, Fill, Generic, Index

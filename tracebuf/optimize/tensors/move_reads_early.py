@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tracebuf.analysis.one_shot.derived import Analysis
-from tracebuf.ir.core import Block, Func, Op, Use, Value, happens_in
+from tracebuf.ir.core import Block, Op, Use, Value, happens_in
+from tracebuf.ir.func import Func
 from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.arrays.bufferization import MaterializeInDestination
 from tracebuf.ops.control import scf

@@ -8,8 +8,9 @@ copies (behaviour 12).
 
 from __future__ import annotations
 
-from tracebuf.ir.core import Func, Value
+from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim
+from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.scalars import arith

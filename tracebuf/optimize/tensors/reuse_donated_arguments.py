@@ -19,7 +19,8 @@ from tracebuf.analysis.one_shot.base import describe
 from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.analysis.one_shot.storages import Storages
 from tracebuf.errors import DonationError
-from tracebuf.ir.core import Donation, Func, Op, Use, Value
+from tracebuf.ir.core import Op, Use, Value
+from tracebuf.ir.func import Donation, Func
 from tracebuf.ir.types import TensorType, strides_in_order
 from tracebuf.location import Location
 from tracebuf.ops.arrays.linalg import Generic

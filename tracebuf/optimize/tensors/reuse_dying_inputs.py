@@ -17,7 +17,8 @@ from math import inf
 from tracebuf.analysis.one_shot.dataflow import Dataflow
 from tracebuf.analysis.one_shot.order import Order
 from tracebuf.analysis.one_shot.storages import Storages
-from tracebuf.ir.core import Block, Func, Op, Use, Value
+from tracebuf.ir.core import Block, Op, Use, Value
+from tracebuf.ir.func import Func
 from tracebuf.ops.arrays.linalg import DestinationOp
 from tracebuf.ops.arrays.tensor import Empty
 from tracebuf.ops.control import scf

@@ -9,7 +9,7 @@ from tracebuf.analysis.cost.cost import Cost, CostModel
 from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.analysis.one_shot.one_shot import one_shot
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Func
+from tracebuf.ir.func import Func
 
 
 @dataclass(frozen=True, slots=True)

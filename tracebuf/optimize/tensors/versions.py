@@ -13,7 +13,8 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Iterator
 
-from tracebuf.ir.core import Block, Func, Op, Use, Value
+from tracebuf.ir.core import Block, Op, Use, Value
+from tracebuf.ir.func import Func
 from tracebuf.ops.control import scf
 
 

@@ -9,14 +9,16 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import linspace
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of, filled, shape_arg
-from tracebuf.frontends.numpy.arrays.reshape import is_dense, whole_number
+from tracebuf.frontends.numpy.arrays.reshape import is_fortran, whole_number
 from tracebuf.frontends.numpy.arrays.shapes import broadcast_to
 from tracebuf.frontends.numpy.functions.joining import padding
-from tracebuf.frontends.numpy.functions.reductions.reduce import axis_of, divide
+from tracebuf.frontends.numpy.functions.reductions.reduce import divide
+from tracebuf.frontends.numpy.numbers.generics import result_order
+from tracebuf.frontends.numpy.numbers.operands import check_maybe_python
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, example
-from tracebuf.frontends.numpy.numbers.ufuncs import check_maybe_python, result_order
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -101,8 +103,7 @@ def _known_ints(r: Recorder, x: Any) -> tuple[int, ...]:
 
 
 def _order_of_memory(r: Recorder, a: ArrayRef) -> str:
-    axes = range(a.ndim)
-    return "F" if not is_dense(r, a, axes) and is_dense(r, a, axes[::-1]) else "C"
+    return "F" if is_fortran(r, a) else "C"
 
 
 def _broadcast_shapes(r: Recorder, *shapes: Any) -> tuple[Any, ...]:

@@ -14,12 +14,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.arrays.axes import axes_of, flag
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import int_of
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
 from tracebuf.frontends.numpy.functions.host.kinds import Leaf, describe, positional_of, signature, takes_out
-from tracebuf.frontends.numpy.functions.reductions.reduce import axes_of, flag, kept_axes
-from tracebuf.frontends.numpy.numbers.ufuncs import supported
+from tracebuf.frontends.numpy.functions.reductions.reduce import kept_axes
+from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import two_origins
 from tracebuf.frontends.numpy.record.values import (

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import asarray, indexed
 from tracebuf.frontends.numpy.arrays.indexing import as_int, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import filled, k_order, only
 from tracebuf.frontends.numpy.functions.host.calls import Arguments, Entry, Given, Shape, Shapes
 from tracebuf.frontends.numpy.functions.host.kinds import call_by_name, has_known_place
 from tracebuf.frontends.numpy.functions.joining.stacking import part
-from tracebuf.frontends.numpy.functions.reductions.reduce import axis_of
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.operands import scalar_value, supported, weak_type
+from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary
-from tracebuf.frontends.numpy.numbers.ufuncs import Body, apply_rule, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.core import Value

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import only
 from tracebuf.frontends.numpy.functions.host.calls import Arguments, Entry, Given, Shape, Shapes, UpTo, dims, reduced
-from tracebuf.frontends.numpy.functions.reductions.reduce import axis_of
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.ir.dims import Dim, add, dim_min

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.functions.host.calls import (
     Arguments,
@@ -22,7 +23,6 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     record,
     reduced,
 )
-from tracebuf.frontends.numpy.functions.reductions.reduce import axis_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, storages_of
 from tracebuf.ir.core import Value

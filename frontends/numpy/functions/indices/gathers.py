@@ -12,7 +12,10 @@ import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import check_number, drop_leading_ones
 from tracebuf.frontends.numpy.functions.indices.index_arrays import Advanced
-from tracebuf.frontends.numpy.numbers.ufuncs import Body, Operand, elementwise, input_of, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.generics import any_true, input_of
+from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import broadcast, require_same_or_one, shape_text
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
@@ -166,14 +169,11 @@ def check_filled(r: Recorder, at: Advanced, picked: Sequence[Dim]) -> None:
 
 def check_bounds(r: Recorder, array: ArrayRef, size: Dim, axis: int, picked: Sequence[Dim]) -> None:
     """IndexError now, unless there is no index."""
-    from tracebuf.frontends.numpy.functions.reductions.reduce import reduce
-
     n = NpScalar(r.i64(size), I64)
     low = elementwise(r, np.less, [array, elementwise(r, np.negative, [n])])
     bad = elementwise(r, np.logical_or, [low, elementwise(r, np.greater_equal, [array, n])])
-    found = reduce(r, np.logical_or, bad)  # type: ignore[arg-type]
-    assert isinstance(found, NpScalar)
-    ok = r.add(arith.XorI.of(found.value, r.constant(True, I1), r.loc)).result
+    found = any_true(r, bad) if isinstance(bad, ArrayRef) else scalar_value(r, bad, I1)
+    ok = r.add(arith.XorI.of(found, r.constant(True, I1), r.loc)).result
     for d in picked:
         if not r.facts.nonneg(sub(d, 1)):
             ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result

@@ -16,7 +16,9 @@ from tracebuf.frontends.numpy.arrays.new_arrays import as_array
 from tracebuf.frontends.numpy.functions.indices.gathers import Loops, Stored, gathered, scattered
 from tracebuf.frontends.numpy.functions.indices.index_arrays import Advanced
 from tracebuf.frontends.numpy.functions.reductions.reduce import reduce
-from tracebuf.frontends.numpy.numbers.ufuncs import Operand, build, elementwise
+from tracebuf.frontends.numpy.numbers.generics import build
+from tracebuf.frontends.numpy.numbers.operands import Operand
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, View

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import arange, asarray
 from tracebuf.frontends.numpy.arrays.indexing import check_number, read_item, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled, k_order, shape_arg, strong
@@ -29,19 +30,14 @@ from tracebuf.frontends.numpy.functions.indices.gathers import (
 from tracebuf.frontends.numpy.functions.indices.index_arrays import Advanced, advanced_index, is_advanced
 from tracebuf.frontends.numpy.functions.indices.masks import count_of, nonzero, truth, without_masks
 from tracebuf.frontends.numpy.functions.indices.subscripts import arrays_in, store
-from tracebuf.frontends.numpy.functions.reductions.exponents import check_exponent
-from tracebuf.frontends.numpy.functions.reductions.reduce import axis_of, reduce
+from tracebuf.frontends.numpy.functions.reductions.reduce import reduce
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.exponents import check_exponent
+from tracebuf.frontends.numpy.numbers.generics import result_order
+from tracebuf.frontends.numpy.numbers.operands import loop_dtypes, out_of, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
-from tracebuf.frontends.numpy.numbers.ufuncs import (
-    Body,
-    apply_rule,
-    elementwise,
-    loop_dtypes,
-    out_of,
-    result_order,
-    scalar_value,
-    weak_type,
-)
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, stand_in
 from tracebuf.ir.core import Value

@@ -20,8 +20,9 @@ from tracebuf.frontends.numpy.functions.indices.gathers import Loops, gathered, 
 from tracebuf.frontends.numpy.functions.indices.index_arrays import Advanced
 from tracebuf.frontends.numpy.functions.reductions.reduce import reduce
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
-from tracebuf.frontends.numpy.numbers.ufuncs import Body, supported
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
 from tracebuf.ir.core import Value

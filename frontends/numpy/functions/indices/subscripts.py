@@ -12,7 +12,7 @@ from tracebuf.frontends.numpy.arrays.indexing import read_item, store_item
 from tracebuf.frontends.numpy.arrays.new_arrays import filled
 from tracebuf.frontends.numpy.functions.indices.index_arrays import advanced_index, is_advanced
 from tracebuf.frontends.numpy.functions.indices.masks import mask_view, read_advanced, store_advanced
-from tracebuf.frontends.numpy.numbers.ufuncs import Operand
+from tracebuf.frontends.numpy.numbers.operands import Operand
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, storages_of
 from tracebuf.ir.core import Value

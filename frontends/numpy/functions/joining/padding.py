@@ -9,9 +9,8 @@ from typing import Any
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, check_number, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import filled, strong
-from tracebuf.frontends.numpy.arrays.reshape import is_dense
+from tracebuf.frontends.numpy.arrays.reshape import c_or_fortran
 from tracebuf.frontends.numpy.functions.joining.stacking import part
-from tracebuf.frontends.numpy.record.for_each import for_each
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mod, mul, sub
@@ -59,9 +58,7 @@ def pad_rows(r: Recorder, ref: ArrayRef, pad_width: Any, mode: str, constants: A
     if one:
         constants = strong(r, constants)  # an array first, as pairs are that are no more than one
         check_number(r, constants, ref)
-    axes = range(ref.ndim)
-    columns = not is_dense(r, ref, axes) and is_dense(r, ref, axes[::-1])
-    result = filled(r, shape, ref.element, constants if one else None, axes[::-1] if columns else axes)
+    result = filled(r, shape, ref.element, constants if one else None, c_or_fortran(r, ref))
     middle = result
     for axis, (before, _) in enumerate(widths):
         middle = part(middle, axis, before, ref.shape[axis])
@@ -134,7 +131,7 @@ def store_margin(r: Recorder, margin: ArrayRef, middle: ArrayRef, axis: int, mod
         place = sub(k, w) if left else add(n, k)
         store_view(r, part(margin, axis, k, 1), part(middle, axis, m.row(place, n), 1))
 
-    for_each(r, 0, w, one)
+    r.for_each(0, w, one)
 
 
 def pad_widths(r: Recorder, width: Any, ndim: int) -> list[tuple[Dim, Dim]]:

@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import as_int, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled, k_order
 from tracebuf.frontends.numpy.arrays.reshape import flat_values, reshape, whole_number
 from tracebuf.frontends.numpy.arrays.shapes import broadcast_to, unstack
 from tracebuf.frontends.numpy.functions.indices.sorted_indices import repeat_each
-from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, axis_of
+from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE
+from tracebuf.frontends.numpy.numbers.generics import convert_to
+from tracebuf.frontends.numpy.numbers.operands import out_of, supported
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
-from tracebuf.frontends.numpy.numbers.ufuncs import convert_to, elementwise, out_of, supported
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, in_turn, storages_of

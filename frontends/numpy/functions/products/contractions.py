@@ -19,9 +19,9 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
 from tracebuf.frontends.numpy.functions.products.matmul import contract, zeros
-from tracebuf.frontends.numpy.numbers.ufuncs import Body, apply_rule
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.record.broadcasting import broadcast_dim
-from tracebuf.frontends.numpy.record.for_each import at, for_all
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar
 from tracebuf.ir.core import Block, Value
@@ -53,7 +53,7 @@ class Labelled:
 
     def at(self, places: Mapping[str, Dim], rest: Sequence[str]) -> ArrayRef:
         """The part at these places, its axes in the order of `rest`."""
-        found = at(self.array, {k: places[x] for k, x in enumerate(self.labels) if x in places})
+        found = self.array.at({k: places[x] for k, x in enumerate(self.labels) if x in places})
         return Labelled(found, tuple(x for x in self.labels if x not in places)).ordered(rest).array
 
     def stride(self, label: str) -> Dim:
@@ -194,7 +194,7 @@ def contract_pair(
         target = pair.out.at(where, left + right)
         r.store(target, contract(r, first, second, r.read(target)))
 
-    for_all(r, [pair.sizes[x] for x in loops], one)
+    r.for_all([pair.sizes[x] for x in loops], one)
     return result
 
 

@@ -17,8 +17,11 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of
 from tracebuf.frontends.numpy.functions.products.matmul import contract, zeros
-from tracebuf.frontends.numpy.numbers.ufuncs import Body, apply_rule, build, elementwise, supported
-from tracebuf.frontends.numpy.record.for_each import at, for_each
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.generics import build
+from tracebuf.frontends.numpy.numbers.operands import supported
+from tracebuf.frontends.numpy.numbers.rules import apply_rule
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
 from tracebuf.ir.core import Value
@@ -100,17 +103,17 @@ def slide(r: Recorder, a: ArrayRef, v: ArrayRef, mode: Any, in_reverse: bool = F
 
     def before(k: Dim) -> None:
         size = add(sub(m, left), k)
-        edge(r, at(out, {0: k}), part(a, 0, size), part(v, sub(left, k), size))
+        edge(r, out.at({0: k}), part(a, 0, size), part(v, sub(left, k), size))
 
     def behind(k: Dim) -> None:
         size = sub(sub(m, 1), k)
-        edge(r, at(out, {0: add(add(left, inside), k)}), part(a, add(inside, k), size), part(v, 0, size))
+        edge(r, out.at({0: add(add(left, inside), k)}), part(a, add(inside, k), size), part(v, 0, size))
 
     if kind:
-        for_each(r, 0, left, before)
+        r.for_each(0, left, before)
     in_tiles(r, part(out, left, inside), a, v)
     if kind:
-        for_each(r, 0, right, behind)
+        r.for_each(0, right, behind)
     return result if element is wanted else copy_of(r, result, wanted, (0,))
 
 
@@ -145,10 +148,10 @@ def in_tiles(r: Recorder, out: ArrayRef, a: ArrayRef, v: ArrayRef) -> None:
         done: Dim = 0
         for count in TAPS:
             last = mul(floordiv(m, count), count)
-            for_each(r, floordiv(done, count), floordiv(m, count), lambda q, c=count: taps(mul(q, c), c))  # type: ignore[misc]
+            r.for_each(floordiv(done, count), floordiv(m, count), lambda q, c=count: taps(mul(q, c), c))  # type: ignore[misc]
             done = last
 
-    for_each(r, 0, floordiv(add(n, TILE - 1), TILE), tile)
+    r.for_each(0, floordiv(add(n, TILE - 1), TILE), tile)
 
 
 def multiply_add(body: Body, args: list[Value]) -> Value:

@@ -16,7 +16,11 @@ from tracebuf.frontends.numpy.arrays.shapes import diagonal, squeeze
 from tracebuf.frontends.numpy.functions.joining.stacking import concatenate
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.reductions.reduce import mean, reduce
-from tracebuf.frontends.numpy.numbers.ufuncs import Body, apply_rule, build, check_output, elementwise, scalar_value
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.generics import build
+from tracebuf.frontends.numpy.numbers.operands import scalar_value
+from tracebuf.frontends.numpy.numbers.rules import apply_rule
+from tracebuf.frontends.numpy.numbers.ufuncs import check_output, elementwise
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt

@@ -26,7 +26,7 @@ from tracebuf.frontends.numpy.functions.products.contractions import (
 )
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.reductions.reduce import deliver
-from tracebuf.frontends.numpy.numbers.ufuncs import out_of, supported
+from tracebuf.frontends.numpy.numbers.operands import out_of, supported
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, axis_order
 from tracebuf.ir.dims import product

@@ -9,13 +9,16 @@ import numpy as np
 from numpy._core import _exceptions
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, only, strong
 from tracebuf.frontends.numpy.arrays.reshape import flat_values, is_dense
 from tracebuf.frontends.numpy.functions.host import linalg as host_linalg
-from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, axis_of, power, reduce
-from tracebuf.frontends.numpy.numbers.ufuncs import Body, Operand, convert_to, elementwise, input_of, out_of
+from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, power, reduce
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.generics import convert_to, input_of
+from tracebuf.frontends.numpy.numbers.operands import Operand, out_of
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import broadcast, shape_text
-from tracebuf.frontends.numpy.record.for_each import at, for_all
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, axis_order
 from tracebuf.ir.core import Block, Value
@@ -94,11 +97,11 @@ def stacked(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> Array
         for x in (a, b):
             mine = places[len(batch) - max(x.ndim - 2, 0) :]
             where = {axis: 0 if x.shape[axis] == 1 else i for axis, i in enumerate(mine)}
-            parts.append(as_element(r, at(x, where), element))
-        target = at(result, dict(enumerate(places)))
+            parts.append(as_element(r, x.at(where), element))
+        target = result.at(dict(enumerate(places)))
         r.store(target, contract(r, parts[0], parts[1], r.read(target)))
 
-    for_all(r, batch, one)
+    r.for_all(batch, one)
     return result
 
 
@@ -110,11 +113,11 @@ def dots(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> ArrayRef
 
     def one(places: Sequence[Dim]) -> None:
         left, right = dict(enumerate(places[: len(lead[0])])), dict(enumerate(places[len(lead[0]) :]))
-        parts = [as_element(r, at(x, where), element) for x, where in ((a, left), (b, right))]
-        target = at(result, {**left, **{a.ndim - 1 + axis: i for axis, i in right.items()}})
+        parts = [as_element(r, x.at(where), element) for x, where in ((a, left), (b, right))]
+        target = result.at({**left, **{a.ndim - 1 + axis: i for axis, i in right.items()}})
         r.store(target, contract(r, parts[0], parts[1], r.read(target)))
 
-    for_all(r, [*lead[0], *lead[1]], one)
+    r.for_all([*lead[0], *lead[1]], one)
     return result
 
 

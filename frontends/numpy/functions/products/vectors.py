@@ -10,6 +10,7 @@ import numpy as np
 from numpy._core import _exceptions
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, k_order, strong
 from tracebuf.frontends.numpy.arrays.reshape import reshaped
 from tracebuf.frontends.numpy.arrays.shapes import diagonal, matrix_transpose, moveaxis
@@ -22,8 +23,12 @@ from tracebuf.frontends.numpy.functions.products.contractions import (
 )
 from tracebuf.frontends.numpy.functions.products.matmul import matmul, outer, put
 from tracebuf.frontends.numpy.functions.reductions.aggregates import trace
-from tracebuf.frontends.numpy.functions.reductions.reduce import axis_of, deliver
-from tracebuf.frontends.numpy.numbers.ufuncs import Body, Casting, apply_rule, build, elementwise, supported, weak_type
+from tracebuf.frontends.numpy.functions.reductions.reduce import deliver
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.generics import build
+from tracebuf.frontends.numpy.numbers.operands import Casting, supported, weak_type
+from tracebuf.frontends.numpy.numbers.rules import apply_rule
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.recorder import Recorder

@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.complex_views import on_parts
 from tracebuf.frontends.numpy.arrays.indexing import as_int, check_float_fits, int_of, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, k_order
-from tracebuf.frontends.numpy.arrays.reshape import Flat, is_dense
+from tracebuf.frontends.numpy.arrays.reshape import Flat, c_or_fortran
 from tracebuf.frontends.numpy.functions.python.folds import extreme_of_array, sum_of_array, truth_of_all
-from tracebuf.frontends.numpy.numbers import complexes
+from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
+from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.lattice import kind_of, python_flag
+from tracebuf.frontends.numpy.numbers.operands import BOOL, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.python_complex import magnitude
 from tracebuf.frontends.numpy.numbers.python_ints import (
     as_int_value,
@@ -31,8 +34,9 @@ from tracebuf.frontends.numpy.numbers.python_ints import (
     minus,
     opaque,
 )
+from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary, example, float_value, holds_traced, truth
-from tracebuf.frontends.numpy.numbers.ufuncs import BOOL, Body, apply_rule, build, elementwise, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import both, either, inverse, is_finite, is_infinite
 from tracebuf.frontends.numpy.record.values import (
@@ -173,19 +177,11 @@ def round_int(r: Recorder, e: Dim, digits: int) -> PyInt | int:
     return as_int_value(combine(r, "Mult", add(quotient, opaque(r, one, 0, 1)), unit))
 
 
-def c_or_f(r: Recorder, a: ArrayRef) -> tuple[int, ...]:
-    """The axes of a copy that is Fortran's where the array is dense and so, else C's; outermost first."""
-    order = tuple(range(a.ndim))
-    return order[::-1] if a.ndim > 1 and k_order(a) == order[::-1] and is_dense(r, a, order[::-1]) else order
-
-
 def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
     """np.round, as PyArray_Round does it: by a factor of 10**decimals, in float64 for ints."""
     digits = static_digits(r, decimals)
     kind = np.dtype(weak_type(a)).kind
     if kind == "c":
-        from tracebuf.frontends.numpy.arrays.complex_views import on_parts  # which is built on this module
-
         return on_parts(r, a, lambda part: round_array(r, part, decimals))
     if kind in "iu" and digits >= 0:
         return copy_of(r, a, a.element, k_order(a)) if isinstance(a, ArrayRef) and a.ndim else as_number(r, a)
@@ -204,7 +200,7 @@ def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
     if isinstance(result, NpScalar):
         return NpScalar(scalar_value(r, result, element), element)
     assert isinstance(a, ArrayRef) and isinstance(result, ArrayRef)
-    order = c_or_f(r, a)
+    order = c_or_fortran(r, a)
     return result if result.storage.order == order and kind == "f" else copy_of(r, result, element, order)
 
 
@@ -221,7 +217,7 @@ def round_parts(r: Recorder, a: Any, first: np.ufunc, second: np.ufunc, factor: 
         return apply_rule(second, body, [apply_rule(np.rint, body, [value], loop[:2]), by], loop)
 
     def compute(body: Body, args: list[Value]) -> Value:
-        re, im = (rounded(body, part_of(body, args[0])) for part_of in (complexes.real, complexes.imaginary))
+        re, im = (rounded(body, part_of(body, args[0])) for part_of in (real, imaginary))
         return body.add(complex_ops.Create.of(re, im, body.loc))
 
     result = build(r, compute, [a], [element], element)

@@ -12,29 +12,15 @@ from typing import Any
 
 from tracebuf.frontends.numpy.functions.python.builtins import as_number
 from tracebuf.frontends.numpy.functions.python.math import Handler, traced_form
-from tracebuf.frontends.numpy.numbers.python_complex import by_python, made_of, magnitude, parts_of
+from tracebuf.frontends.numpy.numbers.python_complex import by_python, check_origin, made_of, magnitude, parts_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import both, either, is_finite, is_infinite, is_nan, two_origins
+from tracebuf.frontends.numpy.record.scalar_checks import both, either, is_finite, is_infinite, is_nan
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool, PyComplex, PyFloat
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F64
 from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars import complex as complex_op
 from tracebuf.ops.scalars.libm import COMPLEX, Libm
-
-
-def part_of(r: Recorder, x: PyComplex | NpScalar, name: str) -> PyFloat | NpScalar:
-    """x.real and x.imag of a complex number."""
-    check_origin(r, x)
-    op = complex_op.Re if name == "real" else complex_op.Im
-    value = r.add(op.of(x.value, r.loc)).result
-    return NpScalar(value, x.element.component) if isinstance(x, NpScalar) else PyFloat(value)
-
-
-def check_origin(r: Recorder, x: Any) -> None:
-    """Refuses what may be a real number of Python's."""
-    if isinstance(x, NpScalar) and x.maybe_python:
-        raise two_origins(r.loc)
 
 
 def conjugate(r: Recorder, x: Any) -> Any:

@@ -9,8 +9,10 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.functions.reductions.reduce import fold, reduce
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.operands import BOOL
+from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import truth
-from tracebuf.frontends.numpy.numbers.ufuncs import BOOL, Body, apply_rule
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, is_traced

@@ -15,7 +15,7 @@ from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.functions.python.builtins import as_number, float_to_int
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr, int_of_value
 from tracebuf.frontends.numpy.numbers.scalars import example, float_value
-from tracebuf.frontends.numpy.record.recorder import OVERFLOW, Recorder
+from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import (
     both,
     compare_floats,
@@ -27,6 +27,7 @@ from tracebuf.frontends.numpy.record.scalar_checks import (
     is_number,
     require_nonzero,
 )
+from tracebuf.frontends.numpy.record.sizes import OVERFLOW
 from tracebuf.frontends.numpy.record.values import PyBool, PyFloat, PyInt, is_traced
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim

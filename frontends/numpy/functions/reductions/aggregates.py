@@ -7,20 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array
 from tracebuf.frontends.numpy.arrays.reshape import flat_values
 from tracebuf.frontends.numpy.arrays.shapes import diagonal
-from tracebuf.frontends.numpy.functions.reductions.reduce import (
-    NO_VALUE,
-    arg_extreme,
-    axis_of,
-    mean,
-    reduce,
-    std,
-    var,
-)
+from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, arg_extreme, mean, reduce, std, var
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
-from tracebuf.frontends.numpy.numbers.ufuncs import elementwise, out_of
+from tracebuf.frontends.numpy.numbers.operands import out_of
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.recorder import Recorder
 
 Handler = Callable[..., Any]

@@ -14,24 +14,25 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.axes import axes_of, flag
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
-from tracebuf.frontends.numpy.functions.reductions.exponents import check_exponents
 from tracebuf.frontends.numpy.functions.reductions.reduce import (
     NEUTRAL,
     NO_VALUE,
-    axes_of,
     check_not_empty,
     deliver,
     fits_mask,
-    flag,
     fold,
     kept_axes,
     reduce,
     reduction_dtypes,
     start_of,
 )
-from tracebuf.frontends.numpy.numbers.ufuncs import Body, Operand, apply_rule, input_of, mask_of, supported
-from tracebuf.frontends.numpy.record.for_each import at, for_each
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.exponents import check_exponents
+from tracebuf.frontends.numpy.numbers.generics import input_of
+from tracebuf.frontends.numpy.numbers.operands import Operand, mask_of, supported
+from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, axis_order
 from tracebuf.ir.core import Value
@@ -116,7 +117,7 @@ def after_first(
     r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, element: ScalarType, dtypes: Sequence[np.dtype]
 ) -> ArrayRef:
     """The first element along the axis, which there is, folded with those behind it."""
-    first = copy_of(r, at(ref, {axis: 0}), element, kept_axes(ref, (axis,), False)[1])
+    first = copy_of(r, ref.at({axis: 0}), element, kept_axes(ref, (axis,), False)[1])
     rest = ref.derive(methodcaller("narrow", axis, 1, 1, sub(ref.shape[axis], 1)))
     return steps(r, ufunc, rest, (axis,), r.read(first), dtypes)
 
@@ -186,7 +187,7 @@ def reduceat(
         length = r.symbol(r.index(dim_max(sub(stop, start), 1)), "length", 1, 2**40)
         part = ref.derive(methodcaller("narrow", axis, start, 1, length))
         made = reduce_any(r, ufunc, part, axis, wanted, initial=None)
-        target = at(result, {axis: k})
+        target = result.at({axis: k})
         if isinstance(made, ArrayRef):
             r.store(target, r.read(made))
         else:
@@ -197,6 +198,6 @@ def reduceat(
     if some is None:
         raise UnsupportedError("reduceat of a number of indices that may be 0", location=r.loc, instead="a for loop")
     if some:
-        for_each(r, 0, sub(count, 1), lambda k: one(k, False))
+        r.for_each(0, sub(count, 1), lambda k: one(k, False))
         one(sub(count, 1), True)
     return result if out is None else deliver(r, result, out, ufunc.__name__)  # type: ignore[return-value]

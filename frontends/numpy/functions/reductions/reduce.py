@@ -14,28 +14,17 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.arrays.indexing import as_int, check_number
+from tracebuf.frontends.numpy.arrays.axes import axes_of, axis_of, flag
+from tracebuf.frontends.numpy.arrays.indexing import check_number
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
-from tracebuf.frontends.numpy.numbers.complexes import imaginary, real
-from tracebuf.frontends.numpy.numbers.ufuncs import (
-    BOOL,
-    INT,
-    Body,
-    Operand,
-    apply_rule,
-    build,
-    convert_to,
-    elementwise,
-    input_of,
-    loop_dtypes,
-    mask_of,
-    result_order,
-    scalar_value,
-    supported,
-)
+from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
+from tracebuf.frontends.numpy.numbers.generics import build, convert_to, input_of, result_order
+from tracebuf.frontends.numpy.numbers.operands import BOOL, INT, Operand, loop_dtypes, mask_of, scalar_value, supported
+from tracebuf.frontends.numpy.numbers.rules import apply_rule
+from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, NpScalar, PyInt, Scalar, Storage, stand_in
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, NpScalar, Scalar, Storage
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import F16, F32, F64, I1, I64, ScalarType
@@ -72,49 +61,6 @@ def highest(dtype: np.dtype) -> Any:
     if dtype.kind == "c":
         return dtype.type(complex(np.inf, np.inf))
     return dtype.type(True) if dtype == BOOL else dtype.type(np.iinfo(dtype).max)
-
-
-# -- arguments
-
-
-def axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
-    """The reduced axes, normalised; AxisError as NumPy's. Of an array without axes, 0 and -1 are its all."""
-    if axis is None:
-        return tuple(range(ndim))
-    items = axis if isinstance(axis, tuple) else (axis,)
-    found = [axis_of(r, item, ndim or (1 if len(items) == 1 else 0)) for item in items]
-    if len(set(found)) != len(found):
-        raise ValueError("duplicate value in 'axis'")
-    return tuple(found) if ndim else ()
-
-
-def own_axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
-    """The same as functions of shape have it (normalize_axis_tuple): an array without axes has none."""
-    if not ndim and axis not in (None, ()):
-        raise np.exceptions.AxisError(axis[0] if isinstance(axis, (tuple, list)) else axis, 0)
-    return axes_of(r, tuple(axis) if isinstance(axis, list) else axis, ndim)
-
-
-def axis_of(r: Recorder, axis: Any, ndim: int) -> int:
-    """One axis, normalised; part of the key where it is computed from arguments."""
-    i = axis
-    if isinstance(axis, (PyInt, NpScalar)) and (known := as_int(r, axis)) is not None:
-        i = r.static_int(known, "the axis")
-    if isinstance(i, bool) or not isinstance(i, (int, np.integer)):
-        kind = type(stand_in(i)) if isinstance(i, Scalar) else type(i)
-        raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
-    if not -ndim <= i < ndim:
-        raise np.exceptions.AxisError(int(i), ndim)
-    return int(i) % ndim
-
-
-def flag(r: Recorder, keepdims: Any) -> bool:
-    """`keepdims`."""
-    if keepdims is not NO_VALUE and not isinstance(keepdims, (bool, np.bool_, int)):
-        raise UnsupportedError(
-            "keepdims is not known at trace time", location=r.loc, instead="use True and False in two branches"
-        )
-    return keepdims is not NO_VALUE and bool(keepdims)
 
 
 @lru_cache(maxsize=1024)

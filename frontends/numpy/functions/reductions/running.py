@@ -11,10 +11,12 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
-from tracebuf.frontends.numpy.functions.reductions.exponents import check_exponents
 from tracebuf.frontends.numpy.functions.reductions.reduce import NEUTRAL, deliver, reduction_dtypes
-from tracebuf.frontends.numpy.numbers.ufuncs import Body, apply_rule, build, convert_to, result_order, supported
-from tracebuf.frontends.numpy.record.for_each import at, for_all, for_each
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.exponents import check_exponents
+from tracebuf.frontends.numpy.numbers.generics import build, convert_to, result_order
+from tracebuf.frontends.numpy.numbers.operands import supported
+from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.core import Block, Value
@@ -65,17 +67,17 @@ def running_dtype(ufunc: np.ufunc, dtype: np.dtype, wanted: np.dtype | None, out
 def by_rows(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: ArrayRef) -> None:
     """result[0] = ref[0]; result[i] = ufunc(result[i - 1], ref[i]). There is at least one row."""
     element = result.element
-    first = at(result, {axis: 0})
-    r.store(first, convert_to(r, at(ref, {axis: 0}), element, first.shape, fresh=True))
+    first = result.at({axis: 0})
+    r.store(first, convert_to(r, ref.at({axis: 0}), element, first.shape, fresh=True))
 
     def combine(body: Body, args: list[Value]) -> Value:
         return apply_rule(ufunc, body, [args[0], body.cast(args[1], element)], (element.dtype,) * 3)
 
     def row(i: Dim) -> None:
-        operands = [at(result, {axis: sub(i, 1)}), at(ref, {axis: i})]
-        build(r, combine, operands, [element, element], element, at(result, {axis: i}))
+        operands = [result.at({axis: sub(i, 1)}), ref.at({axis: i})]
+        build(r, combine, operands, [element, element], element, result.at({axis: i}))
 
-    for_each(r, 1, ref.shape[axis], row)
+    r.for_each(1, ref.shape[axis], row)
 
 
 def by_vectors(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: ArrayRef) -> None:
@@ -84,9 +86,9 @@ def by_vectors(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: A
 
     def vector(places: Sequence[Dim]) -> None:
         where = dict(zip(others, places))
-        r.store(at(result, where), totals(r, ufunc, at(ref, where), result.element))
+        r.store(result.at(where), totals(r, ufunc, ref.at(where), result.element))
 
-    for_all(r, [ref.shape[a] for a in others], vector)
+    r.for_all([ref.shape[a] for a in others], vector)
 
 
 def totals(r: Recorder, ufunc: np.ufunc, vector: ArrayRef, element: ScalarType) -> Value:

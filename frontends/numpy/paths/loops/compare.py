@@ -30,7 +30,8 @@ from tracebuf.frontends.numpy.paths.loops.containers import check_changes
 from tracebuf.frontends.numpy.paths.loops.head import LoopHead
 from tracebuf.frontends.numpy.paths.loops.plan import WHICH, Carried, Carry, Item, Path, arms_of, similar
 from tracebuf.frontends.numpy.record.heap import Fixed
-from tracebuf.frontends.numpy.record.recorder import Frame, Recorder
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyInt, Storage
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, mul, sub

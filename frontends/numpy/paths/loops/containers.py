@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.numbers.lattice import Env, shell
+from tracebuf.frontends.numpy.numbers.lattice import shell
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec
 from tracebuf.frontends.numpy.record.heap import (
     Changed,
@@ -24,8 +24,9 @@ from tracebuf.frontends.numpy.record.heap import (
     items_of,
     with_items,
 )
-from tracebuf.frontends.numpy.record.recorder import Frame, Recorder
-from tracebuf.frontends.numpy.record.values import PyBool
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.regions import Frame
+from tracebuf.frontends.numpy.record.values import Env, PyBool
 
 
 class CarriedBoxes:

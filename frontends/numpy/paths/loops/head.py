@@ -10,7 +10,6 @@ from typing import Any
 from tracebuf.frontends.numpy.numbers.lattice import (
     GO_ON,
     JUMP,
-    Env,
     Maybe,
     carried_parts,
     from_value,
@@ -21,8 +20,9 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, references
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedBoxes, stand_in
 from tracebuf.frontends.numpy.paths.loops.plan import WHICH, Carried, Carry, Item, LoopSpec, Path, Plan, Which, arms_of
-from tracebuf.frontends.numpy.record.recorder import Frame, Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyInt, Storage, storages_of
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.regions import Frame
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyInt, Storage, storages_of
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import I1, INDEX, TensorType

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, Env, Kind
+from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, Kind
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.joins import alike
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool, PyInt, Storage
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
 

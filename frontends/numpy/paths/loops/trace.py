@@ -24,7 +24,6 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     INT,
     JUMP,
     RETURN,
-    Env,
     is_container,
     kind_of,
     leaves,
@@ -47,8 +46,9 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
 )
 from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.heap import Changed, items_of, with_items
-from tracebuf.frontends.numpy.record.recorder import DeadEnd, Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.regions import DeadEnd
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool
 from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym
 from tracebuf.ir.types import INDEX
 

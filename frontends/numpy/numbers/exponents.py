@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tracebuf.frontends.numpy.functions.reductions.reduce import reduce
-from tracebuf.frontends.numpy.numbers.ufuncs import Operand, elementwise, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.generics import any_true, build
+from tracebuf.frontends.numpy.numbers.operands import BOOL, Operand, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt
 from tracebuf.ir.core import Value
@@ -40,11 +42,15 @@ def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -
 
 
 def check_exponents(r: Recorder, exponents: ArrayRef, arrays: Sequence[ArrayRef] = ()) -> None:
-    """The same for the exponents of an array: none of them is negative."""
-    negative = elementwise(r, np.less, [exponents, 0])
-    found = reduce(r, np.logical_or, negative) if isinstance(negative, ArrayRef) else negative
-    assert isinstance(found, NpScalar)
-    ok = r.add(arith.XorI.of(found.value, r.constant(True, I1), r.loc)).result
+    """ValueError where one of an array's exponents is negative, unless one of `arrays` is empty."""
+    element, dtype = exponents.element, exponents.dtype
+
+    def is_negative(body: Body, args: list[Value]) -> Value:
+        return apply_rule(np.less, body, args, (dtype, dtype, BOOL))
+
+    negative = build(r, is_negative, [exponents, 0], [element, element], I1)
+    found = any_true(r, negative) if isinstance(negative, ArrayRef) else scalar_value(r, negative, I1)
+    ok = r.add(arith.XorI.of(found, r.constant(True, I1), r.loc)).result
     r.check(or_no_elements(r, ok, arrays), "ValueError", NEGATIVE)
 
 

@@ -1,0 +1,54 @@
+"""The parameters `axis` and `keepdims`: normalised as NumPy does, part of the key where they come from arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.indexing import as_int
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import NpScalar, PyInt, Scalar, stand_in
+
+NO_VALUE = np._NoValue
+
+
+def axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
+    """The reduced axes, normalised; AxisError as NumPy's. Of an array without axes, 0 and -1 are its all."""
+    if axis is None:
+        return tuple(range(ndim))
+    items = axis if isinstance(axis, tuple) else (axis,)
+    found = [axis_of(r, item, ndim or (1 if len(items) == 1 else 0)) for item in items]
+    if len(set(found)) != len(found):
+        raise ValueError("duplicate value in 'axis'")
+    return tuple(found) if ndim else ()
+
+
+def own_axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
+    """Axes as functions of shape normalise them (normalize_axis_tuple): an array without axes has none."""
+    if not ndim and axis not in (None, ()):
+        raise np.exceptions.AxisError(axis[0] if isinstance(axis, (tuple, list)) else axis, 0)
+    return axes_of(r, tuple(axis) if isinstance(axis, list) else axis, ndim)
+
+
+def axis_of(r: Recorder, axis: Any, ndim: int) -> int:
+    """One axis, normalised; part of the key where it is computed from arguments."""
+    i = axis
+    if isinstance(axis, (PyInt, NpScalar)) and (known := as_int(r, axis)) is not None:
+        i = r.static_int(known, "the axis")
+    if isinstance(i, bool) or not isinstance(i, (int, np.integer)):
+        kind = type(stand_in(i)) if isinstance(i, Scalar) else type(i)
+        raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
+    if not -ndim <= i < ndim:
+        raise np.exceptions.AxisError(int(i), ndim)
+    return int(i) % ndim
+
+
+def flag(r: Recorder, keepdims: Any) -> bool:
+    """The parameter `keepdims`, which has to be known while tracing."""
+    if keepdims is not NO_VALUE and not isinstance(keepdims, (bool, np.bool_, int)):
+        raise UnsupportedError(
+            "keepdims is not known at trace time", location=r.loc, instead="use True and False in two branches"
+        )
+    return keepdims is not NO_VALUE and bool(keepdims)

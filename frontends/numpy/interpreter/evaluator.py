@@ -1,0 +1,229 @@
+"""What the parts of the interpreter ask of it (`Evaluator`), and one function being interpreted (`Scope`).
+
+Everything in this room stands on this file, so that callables, iterators, dicts, records ... need not know the walkers
+of the syntax tree, which know them.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.call.captures import Place
+from tracebuf.frontends.numpy.paths.iteration import Iterable
+from tracebuf.frontends.numpy.paths.loops.plan import Plan
+from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import Env, PyBool
+from tracebuf.frontends.numpy.source.source import Source
+from tracebuf.location import Location
+
+
+@dataclass
+class Scope:
+    """One function being interpreted: its source, where free names are looked up, and its frame on the call stack."""
+
+    source: Source
+    lookup: Callable[[str], Any]
+    name: str
+    env: Env = field(default_factory=dict)
+    cells: list[Env] = field(default_factory=list)
+    """For each comprehension around, what its own names hold: lambdas inside see their last values."""
+    targets: list[frozenset[str]] = field(default_factory=list)
+    """For each loop being traced, the names that may be read where a jump out of its body leads."""
+
+    @contextmanager
+    def inside(self, env: Env) -> Iterator[Env]:
+        """Makes `env` what inner functions see of the scope's names."""
+        outside, self.env = self.env, env
+        try:
+            yield env
+        finally:
+            self.env = outside
+
+    @contextmanager
+    def jumping_to(self, names: frozenset[str]) -> Iterator[None]:
+        """A loop's body, out of which a jump leads to where these names may be read."""
+        self.targets.append(names)
+        try:
+            yield
+        finally:
+            self.targets.pop()
+
+
+class Evaluator(ABC):
+    """The interpreter as its parts see it. A `node` is where in the user's source an error stands."""
+
+    r: Recorder
+    scopes: list[Scope]
+    handling: list[BaseException]
+    """The exceptions whose handlers are being traced, innermost last."""
+    hidden: MutableMapping[Place, Any]
+    captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]]
+    """(name, how to fetch it again, value) of what was seen outside, for the guards."""
+    constants: dict[int, Any]
+    """Objects that are part of the key."""
+    plans: dict[tuple[Any, ...], Plan]
+    """What loops were found to carry."""
+    returned_at: Location
+    """Where the function that was called last returned."""
+    consumed: set[ast.AST]
+    """Operands of arithmetic."""
+
+    @property
+    def scope(self) -> Scope:
+        """The function being interpreted."""
+        return self.scopes[-1]
+
+    @contextmanager
+    def within(self, scope: Scope) -> Iterator[Scope]:
+        """Makes a scope the function being interpreted."""
+        self.scopes.append(scope)
+        try:
+            yield scope
+        finally:
+            self.scopes.pop()
+
+    # -- places and refusals
+    @abstractmethod
+    def at(self, node: ast.AST) -> Location:
+        """Makes a node the current place in the user's source; one without a line leaves it where it is."""
+
+    @abstractmethod
+    def refuse(self, node: ast.AST, reason: str, instead: str = "") -> UnsupportedError:
+        """The refusal of a node, to be raised: the reason, and what to write instead."""
+
+    # -- expressions
+    @abstractmethod
+    def expr(self, node: ast.expr, env: Env) -> Any:
+        """An expression's value; refuses one of a type that depends on the path."""
+
+    @abstractmethod
+    def any_expr(self, node: ast.expr, env: Env) -> Any:
+        """An expression's value, which may be a `Choice` of values of different types."""
+
+    @abstractmethod
+    def items(self, nodes: Sequence[ast.expr], env: Env) -> list[Any]:
+        """The values of several expressions, starred ones spread out."""
+
+    @abstractmethod
+    def operate(self, name: str, a: Any, b: Any) -> Any:
+        """a OP b, by the operator's name in the syntax tree."""
+
+    @abstractmethod
+    def augmented(self, name: str, old: Any, right: Any) -> Any:
+        """`old OP= right`: in place for arrays."""
+
+    @abstractmethod
+    def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
+        """a == b, a < b ..."""
+
+    @abstractmethod
+    def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
+        """`x in items`."""
+
+    @abstractmethod
+    def attribute(self, node: ast.AST, base: Any, name: str) -> Any:
+        """`base.name`."""
+
+    @abstractmethod
+    def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
+        """`base[index]`."""
+
+    # -- conditions
+    @abstractmethod
+    def truth(self, node: ast.AST, value: Any) -> bool | PyBool:
+        """bool(value): known now, or a condition."""
+
+    @abstractmethod
+    def decided(self, node: ast.AST, known: bool | PyBool) -> bool | PyBool:
+        """A condition; one on entry values is decided by a guard (rule F4)."""
+
+    @abstractmethod
+    def condition(self, node: ast.AST, value: Any) -> bool | PyBool:
+        """The truth of a value, decided by a guard where it is one on entry values."""
+
+    @abstractmethod
+    def negate(self, condition: PyBool) -> PyBool:
+        """not condition."""
+
+    @abstractmethod
+    def choose(self, node: ast.AST, condition: PyBool, arms: Sequence[Callable[[Env], Any]], env: Env) -> Any:
+        """A traced choice between two expressions."""
+
+    # -- containers
+    @abstractmethod
+    def own(self, made: Any) -> Any:
+        """Notes a list or dict that was made here; the container."""
+
+    @abstractmethod
+    def change(self, node: ast.AST, x: Any) -> None:
+        """Notes that a container is changed; refuses where it is not known which one it is."""
+
+    @abstractmethod
+    def flat(self, values: Sequence[Any]) -> list[Any]:
+        """The values, with the items of containers in their place."""
+
+    @abstractmethod
+    def iterable(self, node: ast.AST, value: Any) -> Iterable:
+        """What a loop over a value runs over."""
+
+    @abstractmethod
+    def iterate_static(self, node: ast.AST, value: Any) -> list[Any]:
+        """The items of something whose length is known, or made part of the key."""
+
+    @abstractmethod
+    def short(self, it: Iterable) -> bool:
+        """Whether there are so few items, at any sizes, that iterating over them is written out."""
+
+    @abstractmethod
+    def storable(self, node: ast.AST, value: Any) -> Any:
+        """A value that may be stored into elements of an array."""
+
+    # -- calls
+    @abstractmethod
+    def call(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """A call, by the callee itself (rule X1)."""
+
+    @abstractmethod
+    def call_function(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Inlines a function of Python code: by its source, or (where that cannot be read) by running it."""
+
+    @abstractmethod
+    def call_nested(self, function: NestedFunction, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Calls a function defined inside a traced one."""
+
+    @abstractmethod
+    def make_nested(self, node: ast.FunctionDef | ast.Lambda, name: str, env: Env) -> NestedFunction:
+        """A function object for an inner def or lambda."""
+
+    @abstractmethod
+    def global_lookup(self, function: types.FunctionType) -> Callable[[str], Any]:
+        """Free names of a function: closure cells, globals, builtins; what is found becomes a guard."""
+
+    @abstractmethod
+    def capture(self, name: str, fetch: Callable[[], Any], value: Any, place: object) -> Any:
+        """A value from outside: arrays are hidden arguments, scalars and functions guards (rule B5)."""
+
+    @abstractmethod
+    def at_home(self, node: ast.AST, scope: Scope, home: Env | None) -> Scope:
+        """A generator's scope, while it is the one that it was made in."""
+
+    # -- statements
+    @abstractmethod
+    def block(self, body: Sequence[ast.stmt], env: Env) -> None:
+        """Runs statements until one jumps."""
+
+    @abstractmethod
+    def assign(self, target: ast.expr, value: Any, env: Env) -> None:
+        """Binds a name, unpacks, or stores into an array."""
+
+    @abstractmethod
+    def reached(self, error: Exception) -> None:
+        """An exception that Python or NumPy raises for this code, where it is reached (rule F3)."""

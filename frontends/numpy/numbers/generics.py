@@ -1,0 +1,184 @@
+"""Elementwise computations as one `linalg.generic`: operands broadcast, results in K-order or into `out=`.
+
+Rules S6 (order of axes) and Z2 (sizes that may be 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value
+from tracebuf.frontends.numpy.record.broadcasting import broadcast, fits_into
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import (
+    ArrayRef,
+    NpScalar,
+    Scalar,
+    Unsure,
+    axis_order,
+)
+from tracebuf.ir.core import Block, Value
+from tracebuf.ir.dims import Dim
+from tracebuf.ir.slices import Slice
+from tracebuf.ir.types import (
+    I1,
+    ScalarType,
+    TensorType,
+)
+from tracebuf.ops.arrays import linalg, tensor
+from tracebuf.ops.scalars import arith
+
+
+def build(
+    r: Recorder,
+    compute: Callable[[Body, list[Value]], Value],
+    operands: Sequence[Operand],
+    elements: Sequence[ScalarType],
+    out: ScalarType,
+    into: ArrayRef | None = None,
+    mask: Operand | None = None,
+    unsure: Unsure | None = None,
+) -> ArrayRef | Scalar:
+    """An elementwise computation over broadcast operands; `elements` is the type each scalar operand is converted to.
+    With `into` and `mask`, elements where the mask is false stay as they are."""
+    return build_all(r, lambda b, args: [compute(b, args)], operands, elements, [out], [into], mask, unsure)[0]
+
+
+def build_all(
+    r: Recorder,
+    compute: Callable[[Body, list[Value]], list[Value]],
+    operands: Sequence[Operand],
+    elements: Sequence[ScalarType],
+    outs: Sequence[ScalarType],
+    into: Sequence[ArrayRef | None],
+    mask: Operand | None = None,
+    unsure: Unsure | None = None,
+) -> list[ArrayRef | Scalar]:
+    """The same of several results, in one nest."""
+    if mask is not None:
+        operands, elements = [*operands, mask], [*elements, I1]
+    arrays, targets = [o for o in operands if isinstance(o, ArrayRef)], [t for t in into if t is not None]
+    shape = broadcast(r, [a.shape for a in arrays])
+    if not targets and not shape:
+        body = Body(r.frame.block, r.loc)
+        values = [
+            r.load(o, ()) if isinstance(o, ArrayRef) else scalar_value(r, o, e) for o, e in zip(operands, elements)
+        ]
+        return [NpScalar(v, t, unsure) for v, t in zip(compute(body, values), outs)]
+    for target in targets:
+        fits_into(r, shape, target.shape)
+        shape = target.shape
+    for target in targets[:-1]:
+        fits_into(r, shape, target.shape)
+    block, values, maps, seen = Block(), [], [], {}
+    args: list[Value] = []
+    for operand, e in zip(operands, elements):
+        value, map_ = input_of(r, operand, e, shape)
+        if (value, map_) not in seen:
+            seen[value, map_] = block.add_arg(linalg.element_type(value.type))
+            values.append(value)
+            maps.append(map_)
+        args.append(seen[value, map_])
+    order = result_order(arrays, len(shape))
+    kinds = [t if target is None else target.element for t, target in zip(outs, into)]
+    starts = [
+        r.read(target) if target is not None and mask is not None else r.empty(t, shape, None if target else order)
+        for t, target in zip(kinds, into)
+    ]
+    before, body = [block.add_arg(t) for t in kinds], Body(block, r.loc)
+    new = [body.cast(v, t) for v, t in zip(compute(body, args), kinds)]
+    if mask is not None:
+        new = [body.add(arith.Select.of(args[-1], v, old, r.loc)) for v, old in zip(new, before)]
+    block.append(linalg.Yield.of(new, r.loc))
+    maps += [linalg.identity_map(len(shape))] * len(kinds)
+    made = r.add(linalg.Generic.of(values, starts, maps, ["parallel"] * len(shape), block, r.loc)).results
+    results: list[ArrayRef | Scalar] = []
+    for x, value in zip(into, made):
+        if x is not None:
+            r.store(x, value)
+        element = value.tensor_type.element
+        results.append(ArrayRef(r.new_storage(element, shape, order, value)) if x is None else x)
+    return results
+
+
+def result_order(arrays: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:
+    """K-order of a fresh elementwise result."""
+    return axis_order([(a, [None] * (ndim - a.ndim) + list(range(a.ndim))) for a in arrays], ndim)
+
+
+def input_of(
+    r: Recorder, operand: Operand, element: ScalarType, shape: tuple[Dim, ...]
+) -> tuple[Value, linalg.AffineMap]:
+    """An operand of a generic over `shape` with its map; a size that may be 1 at run time is repeated by a stride of
+    0 (rule Z2)."""
+    n = len(shape)
+    if not isinstance(operand, ArrayRef):
+        return scalar_value(r, operand, element), linalg.AffineMap(n, ())
+    first = n - operand.ndim
+    results: list[int | None] = []
+    value = r.read(operand)
+    unsure: list[int] = []
+    for axis, size in enumerate(operand.shape):
+        wanted = shape[first + axis]
+        if r.facts.equal(size, wanted):
+            results.append(first + axis)
+        elif size == 1:
+            results.append(None)
+        else:
+            results.append(first + axis)
+            unsure.append(axis)
+    if unsure:
+        value = repeat_where_one(r, operand, value, unsure, shape[first:])
+    return value, linalg.AffineMap(n, tuple(results))
+
+
+def repeat_where_one(r: Recorder, ref: ArrayRef, value: Value, axes: Sequence[int], shape: tuple[Dim, ...]) -> Value:
+    """A view of the wanted shape in which an axis of run-time size 1 is repeated."""
+    n = ref.ndim
+    strides: list[Any] = [1] * n
+    sizes = list(ref.shape)
+    for axis in axes:
+        one = r.compare("eq", ref.shape[axis], 1)
+        strides[axis] = r.add(arith.Select.of(one, r.index(0), r.index(1), r.loc)).result
+        sizes[axis] = shape[axis]
+    s = Slice((0,) * n, tuple(r.mixed(d) for d in sizes), tuple(strides), tuple(range(n)))
+    type_ = TensorType(tuple(r.facts.canon(d) for d in sizes), ref.element)
+    return r.add(tensor.ExtractSlice.of(value, s, type_, r.loc)).result
+
+
+def convert_to(r: Recorder, value: Operand, element: ScalarType, shape: tuple[Dim, ...], fresh: bool = False) -> Value:
+    """A tensor of `shape` and `element` holding `value`, converted and broadcast as a store does it (unsafe casting);
+    with `fresh` always a new one."""
+    if not isinstance(value, ArrayRef):
+        empty = r.empty(element, shape)
+        return r.add(linalg.Fill.of(scalar_value(r, value, element), empty, r.loc)).result
+    if (
+        not fresh
+        and value.element is element
+        and value.ndim == len(shape)
+        and all(r.facts.equal(a, b) for a, b in zip(value.shape, shape))
+    ):
+        return r.read(value)
+    block = Block()
+    source, map_ = input_of(r, value, value.element, shape)
+    arg = block.add_arg(value.element)
+    block.add_arg(element)
+    body = Body(block, r.loc)
+    block.append(linalg.Yield.of([body.cast(arg, element)], r.loc))
+    maps = [map_, linalg.identity_map(len(shape))]
+    return r.add(
+        linalg.Generic.of([source], [r.empty(element, shape)], maps, ["parallel"] * len(shape), block, r.loc)
+    ).result
+
+
+def any_true(r: Recorder, mask: ArrayRef) -> Value:
+    """Whether some element of an array of bools is true: a fold over all axes."""
+    start = r.add(linalg.Fill.of(r.constant(False, I1), r.empty(I1, ()), r.loc)).result
+    block = Block([I1, I1])
+    body = Body(block, r.loc)
+    block.append(linalg.Yield.of([body.add(arith.OrI.of(block.args[1], block.args[0], r.loc))], r.loc))
+    maps = [linalg.identity_map(mask.ndim), linalg.AffineMap(mask.ndim, ())]
+    folded = linalg.Generic.of([r.read(mask)], [start], maps, ["reduction"] * mask.ndim, block, r.loc)
+    return r.load(ArrayRef(r.new_storage(I1, (), (), r.add(folded).result)), ())

@@ -1,0 +1,165 @@
+"""Operands of elementwise functions: what dtype resolution sees of them, their scalar values, `where=` and `out=`.
+
+Dtypes come from NumPy itself (rule N5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import (
+    NUMBERS,
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    Scalar,
+    is_traced,
+)
+from tracebuf.ir.core import Value
+from tracebuf.ir.types import (
+    C128,
+    F64,
+    I64,
+    SUPPORTED,
+    SUPPORTED_DTYPES,
+    ScalarType,
+    scalar_type,
+)
+from tracebuf.location import Location
+
+Operand = ArrayRef | Scalar | bool | int | float | complex | np.generic
+WEAK = {float: "float", complex: "complex"}
+Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
+BOOL, INT = np.dtype(np.bool_), np.dtype(np.int64)
+
+
+def is_operand(x: object) -> bool:
+    """Whether it is an array or a number, traced or not."""
+    return is_traced(x) or isinstance(x, NUMBERS)
+
+
+def weak_type(value: object) -> Any:
+    """What dtype resolution sees of an operand: a dtype, or the weak Python types int, float, complex (NEP 50)."""
+    if isinstance(value, (ArrayRef, np.generic)):
+        return value.dtype
+    if isinstance(value, NpScalar):
+        return value.element.dtype
+    if isinstance(value, (PyBool, bool)):
+        return BOOL
+    if isinstance(value, (PyComplex, complex)):
+        return complex
+    return int if isinstance(value, (PyInt, int)) else float
+
+
+@lru_cache(maxsize=4096)
+def loop_dtypes(
+    ufunc: np.ufunc, kinds: tuple[Any, ...], wanted: np.dtype | None = None, casting: Casting = "same_kind"
+) -> tuple[np.dtype, ...]:
+    """The dtypes of the loop NumPy would run (`wanted`: its `dtype=`), inputs then outputs; TypeError as NumPy's."""
+    if all(isinstance(k, type) for k in kinds):
+        kinds = tuple(np.dtype(k) for k in kinds)
+    forced: dict[str, Any] = {} if wanted is None else {"signature": (*(None,) * ufunc.nin, *(wanted,) * ufunc.nout)}
+    dtypes: tuple[np.dtype, ...] = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), **forced, casting=casting)
+    return dtypes
+
+
+def supported(dtype: np.dtype, what: str, loc: Location) -> ScalarType:
+    """The element type, or a refusal."""
+    if dtype not in SUPPORTED_DTYPES:
+        raise UnsupportedError(
+            f"{what} has dtype {dtype}; supported are {SUPPORTED}", location=loc,
+            instead="use one of these, for example np.float64, or .astype(np.float64) of an operand",
+        )  # fmt: skip
+    return scalar_type(dtype)
+
+
+def scalar_value(r: Recorder, operand: Operand, element: ScalarType) -> Value:
+    """A scalar operand as an SSA value of an element type, converted as NumPy converts it."""
+    body = Body(r.frame.block, r.loc)
+    if isinstance(operand, PyInt):  # to a float as Python does it: as float64
+        value = r.i64(operand.expr)
+        return body.cast(body.cast(value, F64) if element.component.is_float else value, element)
+    if isinstance(operand, (PyFloat, PyComplex, PyBool, NpScalar)):
+        return body.cast(operand.value, element)
+    assert isinstance(operand, NUMBERS), operand
+    with np.errstate(all="ignore"):
+        fixed = (
+            np.asarray(operand).astype(element.dtype).item()
+            if isinstance(operand, np.generic)
+            else element.dtype.type(operand).item()
+        )
+    return r.constant(fixed, element)
+
+
+def same_in_numpy(operands: Sequence[Operand]) -> bool:
+    """Whether numbers that are Python's or NumPy's, depending on the path, count alike in a ufunc that is called: those
+    of float64, beside nothing that would decide otherwise for a Python number."""
+    beside = (F64.dtype, float, int, INT, BOOL)
+    unsure = [isinstance(o, NpScalar) and o.maybe_python for o in operands]
+    return all(weak_type(o) == F64.dtype if u else weak_type(o) in beside for o, u in zip(operands, unsure))
+
+
+def check_maybe_python(operands: Sequence[Operand], loc: Location, compared: bool = False) -> bool:
+    """Whether the result may be a Python number too; refuses where NumPy scalar and Python number would differ. Of ints
+    `compared` with ints only the type of the result does."""
+    unsure = [o for o in operands if isinstance(o, NpScalar) and o.maybe_python]
+    if not unsure:
+        return False
+    others = [o for o in operands if not (isinstance(o, NpScalar) and o.maybe_python)]
+    element = unsure[0].element
+    strong = [o for o in others if isinstance(o, (ArrayRef, NpScalar, np.generic))]
+    exact = all(acts_alike(u, weak_type(o)) for u in unsure for o in strong)
+    alike = bool(strong) or element in (F64, C128) or (compared and all(weak_type(o) is not float for o in others))
+    if not exact or any(u.element is not element for u in unsure) or not alike:
+        raise UnsupportedError(
+            "this number is Python's or NumPy's, depending on the path; here it makes a difference",
+            location=loc,
+            instead=f"start it as np.{element.dtype.name}(...)",
+        )
+    return not strong
+
+
+def acts_alike(x: NpScalar, beside: np.dtype) -> bool:
+    """Whether NumPy makes of the scalar and this dtype what it makes of the Python number that may be in its place."""
+    if x.element is F64 and x.python is not None and x.python.kind == "float":
+        return beside == F64.dtype or beside.kind in "iub"  # a Python float beside integers is a float64
+    if x.element is C128 and x.python is not None and x.python.kind == "complex":
+        return beside in (C128.dtype, F64.dtype) or beside.kind in "iub"
+    return beside == x.element.dtype or (x.element is I64 and beside in (F64.dtype, BOOL))
+
+
+def mask_of(r: Recorder, where: Any) -> Operand | None:
+    """A `where=`: bools, an array of them or one, or None for everything; TypeError as NumPy's for what is no bool."""
+    if where is True or where is np._NoValue:
+        return None
+    if not isinstance(where, (ArrayRef, Scalar, *NUMBERS)):
+        raise UnsupportedError(f"a {type(where).__name__} as where=", location=r.loc, instead="use an array of bools")
+    kind = weak_type(where)
+    if kind != BOOL:
+        dtype = np.dtype(kind)
+        raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('bool') according to the rule 'safe'")
+    mask: Operand = where
+    return mask
+
+
+def out_of(r: Recorder, out: Any) -> ArrayRef | None:
+    """An `out=`: an array, or a tuple of one."""
+    if isinstance(out, tuple):
+        if len(out) != 1:
+            raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+        (out,) = out
+    if out is None or isinstance(out, ArrayRef):
+        return out
+    if isinstance(out, np.ndarray) or out is Ellipsis:
+        raise UnsupportedError("this `out`", location=r.loc, instead="an array that is an argument, or made here")
+    raise TypeError("return arrays must be of ArrayType")

@@ -1,0 +1,121 @@
+"""Regions being recorded: where ops go, constants made once, what is certain to be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.record.values import (
+    Storage,
+)
+from tracebuf.ir.core import Block, OpT, Value
+from tracebuf.ir.func import Func
+from tracebuf.ir.types import ScalarType
+from tracebuf.location import UNKNOWN, Location
+from tracebuf.ops.control import checks
+from tracebuf.ops.scalars.complex import constant
+
+
+class DeadEnd(Exception):
+    """The rest of this branch or loop body cannot be reached: a check that always fails was recorded."""
+
+
+class Frame:
+    """A region being recorded: the values of storages inside it, and (for loops) the carried arguments made so far."""
+
+    __slots__ = ("block", "cache", "kind", "locals", "parent", "phis", "values")
+
+    def __init__(self, kind: Literal["func", "loop", "branch"], block: Block, parent: Frame | None) -> None:
+        self.kind, self.block, self.parent = kind, block, parent
+        self.values: dict[Storage, Value] = {}
+        self.phis: dict[Storage, Value] = {}
+        self.cache: dict[object, Value] = {}
+        self.locals: set[Storage] = set()
+
+
+class Regions:
+    """The function being recorded, and the region of it that ops are appended to."""
+
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        self.frame = Frame("func", func.block, None)
+        self.loc: Location = UNKNOWN
+        self.surely: list[Callable[[], bool]] = []  # what tells it within each `try`
+        self.blocks: list[Block] = []
+        """The regions recorded, in the order they were begun."""
+        self.doubts: list[UnsupportedError] = []
+        """Refusals of what is recorded in loops that may yet be dropped."""
+
+    def add(self, op: OpT) -> OpT:
+        self.frame.block.append(op)
+        return op
+
+    def push(self, kind: Literal["loop", "branch"], block: Block) -> Frame:
+        self.frame = Frame(kind, block, self.frame)
+        self.blocks.append(block)
+        return self.frame
+
+    @property
+    def mark(self) -> tuple[int, int]:
+        """How much was recorded: for `forget`."""
+        return len(self.blocks), len(self.doubts)
+
+    def forget(self, mark: tuple[int, int]) -> None:
+        """Drops the regions begun since, and the doubts: what they recorded uses nothing any more."""
+        for block in self.blocks[mark[0] :]:
+            for op in block.ops:
+                op.drop_uses()
+        del self.blocks[mark[0] :], self.doubts[mark[1] :]
+
+    def doubt(self, error: UnsupportedError) -> None:
+        """Refuses what was recorded, unless it rests on a wrong guess in a loop and is dropped."""
+        if not any(f.kind == "loop" for f in self.frames()):
+            raise error
+        self.doubts.append(error)
+
+    def frames(self) -> Iterator[Frame]:
+        """The regions being recorded, innermost first."""
+        frame: Frame | None = self.frame
+        while frame is not None:
+            yield frame
+            frame = frame.parent
+
+    def pop(self) -> Frame:
+        frame = self.frame
+        assert frame.parent is not None
+        self.frame = frame.parent
+        return frame
+
+    @property
+    def conditional(self) -> bool:
+        """Whether what is recorded now may not run."""
+        return self.frame.parent is not None
+
+    @property
+    def certain(self) -> bool:
+        """Whether what is recorded now is always reached: nothing before it may raise either."""
+        if self.surely:
+            return self.surely[-1]()
+        return not self.conditional and not any(checks.may_stop(op) for op in self.func.walk())
+
+    def constant(self, value: bool | int | float | complex, element: ScalarType) -> Value:
+        """An SSA constant, made once per region."""
+        key = ("constant", type(value), str(value), element)
+        return self.cached(key) or self.remember(key, self.add(constant(value, element, self.loc)).result)
+
+    def cached(self, key: object) -> Value | None:
+        frame: Frame | None = self.frame
+        while frame is not None:
+            if (found := frame.cache.get(key)) is not None:
+                return found
+            frame = frame.parent
+        return None
+
+    def remember(self, key: object, value: Value) -> Value:
+        self.frame.cache[key] = value
+        return value
+
+    def is_visible(self, value: Value) -> bool:
+        """Whether a value is defined in the region being recorded or one around it."""
+        return any(frame.block is value.block for frame in self.frames())

@@ -1,0 +1,273 @@
+"""Sizes: symbols, their SSA values, and questions about them.
+
+An answer is proved, else guarded on entry values (decided by the traced call's own values), else left to the run time
+(rules F3, Z1, Z1b).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Literal, NoReturn
+
+from tracebuf.errors import UnsupportedError, note_location
+from tracebuf.frontends.numpy.record.regions import DeadEnd, Regions
+from tracebuf.ir.core import Mixed, Value
+from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, substitute, sym, symbols
+from tracebuf.ir.facts import Facts
+from tracebuf.ir.func import Func
+from tracebuf.ir.prover import composites
+from tracebuf.ir.types import I1, I64, INDEX
+from tracebuf.ops.control import checks
+from tracebuf.ops.scalars import arith, division, integers
+
+INT_MIN, INT_MAX = -(2**63), 2**63 - 1
+OVERFLOW = "Python integers are limited to 64 bits in compiled code"
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition on entry sizes and integer arguments that the specialisation assumes: expr >= 0, == 0 or != 0."""
+
+    kind: Literal["nonneg", "zero", "nonzero"]
+    expr: Expr
+
+
+class Sizes(Regions):
+    """What is known of sizes. `hints` are the traced call's entry values of the size symbols."""
+
+    def __init__(self, func: Func, hints: Mapping[Sym, int]) -> None:
+        super().__init__(func)
+        self.hints: dict[Sym, int] = dict(hints)
+        self.facts = Facts(self.hints)
+        self.guards: list[Guard] = []
+        self.index_symbols: dict[Value, Dim] = {}
+        self.stride_symbols: frozenset[Sym] = frozenset()
+        """Those that stand for arguments' strides: they occur in guards only."""
+
+    def symbol(self, value: Value, name: str, lo: int | None = None, hi: int | None = None) -> Expr:
+        """A new symbol for an index value that an op defines."""
+        s = Sym(name, "opaque", INT_MIN if lo is None else lo, INT_MAX if hi is None else hi)
+        self.func.symbols[s] = value
+        return sym(s)
+
+    def mixed(self, e: Dim) -> Mixed:
+        """A size as an op takes it: a constant, or the SSA value of the expression (computed once per region)."""
+        e = self.facts.canon(e)
+        return e if isinstance(e, int) else self.index(e)
+
+    def index(self, e: Dim) -> Value:
+        """The expression as an SSA index value; OverflowError where 64 bits may not hold it and do not (rule N1)."""
+        e = self.facts.canon(e)
+        found = self.cached(e)
+        if found is not None:
+            return found
+        constant: Callable[[int], Value] = lambda c: self.constant(self._small(c), INDEX)  # noqa: E731
+        wraps: list[Value] = []
+        exact = self.fits(e) or self.narrow(e)
+        arithmetic = [self._index_op(c, None if exact else wraps) for c in (arith.AddI, arith.MulI)]
+        rest = [self._index_op(c) for c in (arith.MinSI, arith.MaxSI, division.FloorDivIndex)]
+        value = fold(e, self._symbol_value, constant, *arithmetic, *rest)
+        if wraps:
+            wrap = reduce(lambda a, b: self.add(arith.OrI.of(a, b, self.loc)).result, wraps)
+            fine = self.add(arith.XorI.of(wrap, self.constant(True, I1), self.loc)).result
+            self.check(fine, "OverflowError", OVERFLOW)
+        return self.remember(e, value)
+
+    def wrapping_sum(self, a: Dim, b: Dim) -> Value:
+        """a + b as an SSA index value, for a reader who does not look at it where it leaves 64 bits."""
+        e = self.facts.canon(add(a, b))
+        return self.index(e) if self.fits(e) else self.add(arith.AddI.of(self.index(a), self.index(b), self.loc)).result
+
+    def fits(self, e: Dim) -> bool:
+        """Whether 64 bits surely hold e, and what its quotients and extremes are made of (rule N1)."""
+        low, high = self.facts.interval(e)
+        if low is None or high is None or low < INT_MIN or high > INT_MAX:
+            return False
+        return isinstance(e, int) or all(self.fits(x) for atom in composites(e) for x in atom.args)
+
+    def narrow(self, e: Dim) -> bool:
+        """Makes e fit 64 bits by guards, if it does when the int arguments (then the sizes too) that it depends on are
+        not large."""
+        if any(s.kind == "opaque" for s in symbols(e)):
+            return False
+        entry = sorted((s for s in self.facts.bounding(e) if s in self.hints), key=lambda s: s.serial)
+        for some in ([s for s in entry if s.kind == "arg"], entry):
+            for limit in (2**31, 2**24, 2**20, 2**15):
+                bounds = [b for s in some for b in (add(limit, sym(s)), sub(limit, sym(s)))]
+                if all(abs(self.hints[s]) <= limit for s in some) and self._fits_if(e, bounds):
+                    for bound in bounds:
+                        self.ask_nonneg(bound)
+                    return True
+        return False
+
+    def _fits_if(self, e: Dim, nonneg: Sequence[Dim]) -> bool:
+        self.facts.push_scope()
+        try:
+            for bound in nonneg:
+                self.facts.assume_nonneg(bound, entry=False)
+            return self.fits(e)
+        finally:
+            self.facts.pop_scope()
+
+    def _small(self, c: int) -> int:
+        if not INT_MIN <= c <= INT_MAX:
+            raise UnsupportedError(
+                f"the integer {c} does not fit 64 bits", location=self.loc, instead=f"float({c}), or smaller numbers"
+            )
+        return c
+
+    def _index_op(self, cls: type[arith.BinaryOp], wraps: list[Value] | None = None) -> Callable[[Value, Value], Value]:
+        def record(a: Value, b: Value) -> Value:
+            if wraps is not None:
+                operation = "add" if cls is arith.AddI else "mul"
+                wraps.append(self.add(integers.Overflows.of(operation, a, b, self.loc)).result)
+            return self.add(cls.of(a, b, self.loc)).result
+
+        return record
+
+    def _symbol_value(self, s: Sym) -> Value:
+        return self.func.symbols[s]
+
+    def i64(self, e: Dim) -> Value:
+        """A Python int as i64 data."""
+        if isinstance(e, int):
+            return self.constant(self._small(e), I64)
+        key = ("i64", e)
+        return self.cached(key) or self.remember(key, self.add(arith.IndexCast.of(self.index(e), I64, self.loc)).result)
+
+    def entry_only(self, e: Dim) -> bool:
+        return all(s in self.hints for s in symbols(e))
+
+    def ask_nonneg(self, e: Dim, guard: bool = True) -> bool | None:
+        """Whether e >= 0: proved, or assumed by a guard on entry values; None where only the run time knows."""
+        e = self.facts.canon(e)
+        known = self.facts.decide_nonneg(e)
+        if known is not None or isinstance(e, int) or not guard:
+            return known
+        if self.entry_only(e):
+            holds = evaluate(e, self.hints) >= 0
+            self._guard("nonneg", e if holds else add(neg(e), -1))
+            return holds
+        bound = self.facts.hoist(e)
+        if bound is not None and self.entry_only(bound) and evaluate(bound, self.hints) >= 0:
+            self._guard("nonneg", bound)
+            return True
+        return None
+
+    def ask_equal(self, a: Dim, b: Dim) -> bool | None:
+        """Whether a == b: proved either way, or guarded; None where only the run time knows."""
+        difference = self.facts.canon(sub(a, b))
+        if isinstance(difference, int):
+            return difference == 0
+        if self.facts.equal(a, b):
+            return True
+        if self.facts.decide_nonneg(add(difference, -1)) or self.facts.decide_nonneg(add(neg(difference), -1)):
+            return False
+        if not self.entry_only(difference):
+            return self._tie(self.facts.canon(a), self.facts.canon(b))
+        holds = evaluate(difference, self.hints) == 0
+        self._guard("zero" if holds else "nonzero", difference)
+        return holds
+
+    def _tie(self, a: Dim, b: Dim) -> bool | None:
+        """True if sizes that occur on one side only, guarded to be equal where they are in this call, make both
+        equal (Z1b)."""
+        left, right = ([s for s in symbols(x) if s in self.hints and s not in symbols(y)] for x, y in ((a, b), (b, a)))
+        pairs: dict[Sym, Dim] = {}
+        for s in sorted(left, key=lambda s: s.serial):
+            same = [t for t in right if self.hints[t] == self.hints[s]]
+            if same:
+                pairs[s] = sym(min(same, key=lambda t: t.serial))
+        if not pairs or substitute(a, pairs) != b:
+            return None
+        for s, t in pairs.items():
+            self._guard("zero", sub(sym(s), t))
+        return True
+
+    def ask_strides(self, a: Dim, b: Dim) -> bool | None:
+        """Whether a == b for expressions over sizes and strides of arguments, as `ask_equal`; no fact follows, for
+        strides have no value in the program."""
+        difference = self.facts.canon(sub(a, b))
+        if isinstance(difference, int) or self.facts.equal(a, b) or not self.entry_only(difference):
+            return self.facts.equal(a, b) or (False if isinstance(difference, int) else None)
+        if self.stride_symbols.isdisjoint(symbols(difference)):
+            return self.ask_equal(a, b)
+        holds = evaluate(difference, self.hints) == 0
+        guard = Guard("zero" if holds else "nonzero", difference)
+        if guard not in self.guards:
+            self.guards.append(guard)
+        return holds
+
+    def static_int(self, e: Dim, what: str) -> int:
+        """The int that an entry expression has in the traced call; a guard makes it part of the key."""
+        e = self.facts.canon(e)
+        if isinstance(e, int):
+            return e
+        if not self.entry_only(e):
+            raise UnsupportedError(
+                f"{what} depends on computed values",
+                location=self.loc,
+                instead="use a constant, or an argument that is an int",
+            )
+        value = evaluate(e, self.hints)
+        self._guard("zero", sub(e, value))
+        return value
+
+    def _guard(self, kind: Literal["nonneg", "zero", "nonzero"], e: Dim) -> None:
+        if isinstance(e, int):
+            return
+        guard = Guard(kind, e)
+        if guard not in self.guards:
+            self.guards.append(guard)
+        if kind == "zero":
+            self.facts.assume_equal(e, 0, entry=True)
+        elif kind == "nonneg":
+            self.facts.assume_nonneg(e, entry=True)
+        elif evaluate(e, self.hints) > 0 and self.facts.decide_nonneg(e):
+            self.facts.assume_nonneg(add(e, -1), entry=True)
+
+    def in_scope(self, e: Dim) -> bool:
+        """Whether the symbols of e have their values in the regions being recorded."""
+        return all(s not in self.func.symbols or self.is_visible(self.func.symbols[s]) for s in symbols(e))
+
+    # -- checks
+    def check(
+        self, condition: Value, exception: checks.Raised, message: str | None, values: Sequence[Value] = ()
+    ) -> None:
+        """Records an op that raises where the condition is false; `message` has a {} for each of `values`."""
+        self.add(checks.Check.of(condition, exception, message, values, self.loc))
+
+    def compare(self, predicate: str, a: Dim, b: Dim) -> Value:
+        """i1 of an integer comparison (slt, sge, eq ...)."""
+        return self.add(arith.CmpI.of(predicate, self.index(a), self.index(b), self.loc)).result
+
+    def require_nonneg(self, e: Dim, exception: checks.Raised, message: str, values: Sequence[Dim] = ()) -> None:
+        """e >= 0 by proof, guard or check; `message` has a {} for each of `values`."""
+        known = self.ask_nonneg(e)
+        if known is False:
+            self.fail(exception, message, values)
+        if known is None:
+            self.check(self.compare("sge", e, 0), exception, message, [self.index(v) for v in values])
+
+    def require_equal(self, a: Dim, b: Dim, exception: checks.Raised, message: str, values: Sequence[Dim] = ()) -> None:
+        """a == b by proof, guard or check."""
+        known = self.ask_equal(a, b)
+        if known is False:
+            self.fail(exception, message, values)
+        if known is None:
+            self.check(self.compare("eq", a, b), exception, message, [self.index(v) for v in values])
+
+    def fail(
+        self, exception: checks.Raised, message: str | None = None, values: Sequence[Dim | Value] = ()
+    ) -> NoReturn:
+        """What stands here always raises: at once if it is always reached, else when it is reached (an earlier error
+        wins, rule F3)."""
+        known = [v for v in values if not isinstance(v, Value) and self.entry_only(v)]
+        if self.certain and len(known) == len(values):
+            numbers = [evaluate(v, self.hints) for v in known]
+            raise note_location(checks.make_error(exception, message, numbers), self.loc)
+        computed = [v if isinstance(v, Value) else self.index(v) for v in values]
+        self.check(self.constant(False, I1), exception, message, computed)
+        raise DeadEnd

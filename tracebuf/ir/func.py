@@ -1,0 +1,145 @@
+"""Functions and modules. MLIR counterpart: mlir/Dialect/Func/IR/FuncOps.h, mlir/IR/BuiltinOps.h (ModuleOp)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
+from typing import Any, ClassVar
+
+from tracebuf.ir.core import Block, Op, Region, Value
+from tracebuf.ir.dims import Sym, symbols
+from tracebuf.ir.types import MemRefType, ShapedType, Type
+from tracebuf.location import UNKNOWN, Location
+
+
+class Donation(Enum):
+    """What becomes of an argument that the caller has no more use for."""
+
+    FREE = "nobody sees what it holds in the end"
+    SPARED = "the same, and stores to it need not reach the caller"
+    STORED = "it is stored to and returned"
+    RETURNED = "it is returned as it is"
+
+    @staticmethod
+    def of(*, returned: bool, stored: bool) -> Donation:
+        if returned:
+            return Donation.STORED if stored else Donation.RETURNED
+        return Donation.SPARED if stored else Donation.FREE
+
+
+class Func:
+    """A function: `func.func`. `symbols` names the SSA value (index) that holds each size symbol.
+
+    `arg_attrs[i]["bufferization.writable"]` is False for an argument that must not be stored to; `["tracebuf.donated"]`
+    is a Donation. `results` are the declared result types (None: what `func.return` returns); an `external` function
+    has an empty block.
+    """
+
+    __slots__ = ("arg_attrs", "attrs", "body", "loc", "name", "result_attrs", "results", "symbols")
+
+    def __init__(
+        self,
+        name: str,
+        arg_types: Sequence[Type] = (),
+        loc: Location = UNKNOWN,
+        results: Sequence[Type] | None = None,
+    ) -> None:
+        self.name, self.loc = name, loc
+        self.results = None if results is None else tuple(results)
+        self.result_attrs: list[dict[str, Any]] = []
+        self.body = Region(Block(arg_types))
+        self.arg_attrs: list[dict[str, Any]] = [{} for _ in arg_types]
+        self.attrs: dict[str, Any] = {}
+        self.symbols: dict[Sym, Value] = {}
+
+    @property
+    def block(self) -> Block:
+        return self.body.block
+
+    @property
+    def external(self) -> bool:
+        """Whether it is only declared."""
+        return not self.block.ops
+
+    @property
+    def result_types(self) -> tuple[Type, ...]:
+        if self.results is not None or self.external:
+            return self.results or ()
+        return tuple(v.type for v in self.block.terminator.operands)
+
+    @property
+    def args(self) -> list[Value]:
+        return self.block.args
+
+    def walk(self) -> Iterator[Op]:
+        return self.body.walk()
+
+    def forget_lost_symbols(self) -> None:
+        """Drops symbols whose value stands in a region that is no longer part of the function."""
+        blocks = self.blocks()
+        home = {s: v.owner if isinstance(v.owner, Block) else v.owner.block for s, v in self.symbols.items()}
+        self.symbols = {s: v for s, v in self.symbols.items() if home[s] in blocks}
+
+    def forget_lost_uses(self) -> None:
+        """Drops uses by ops in regions that never became part of the function."""
+        blocks = self.blocks()
+        for value in self.values():
+            for use in [u for u in value.uses if u.op.block not in blocks]:
+                del value.uses[use]
+
+    def blocks(self) -> set[Block]:
+        """Every block of the function."""
+        return {self.block}.union(*(region.blocks for op in self.walk() for region in op.regions))
+
+    def forget_unused_symbols(self, kind: str = "") -> None:
+        """Drops symbols that no type spells, so that what gives them a value may go; of a kind: unused results."""
+        if kind and not any(s.kind == kind for s in self.symbols):
+            return
+        spelled: set[Sym] = set()
+        seen: set[Type] = set()
+        for v in self.values():
+            if v.type in seen or not isinstance(v.type, ShapedType):
+                continue
+            seen.add(v.type)
+            strides = (*v.type.strides, v.type.offset) if isinstance(v.type, MemRefType) else ()
+            for d in (*v.type.shape, *strides):
+                spelled |= symbols(d) if d is not None else set()
+        for s, v in list(self.symbols.items()):
+            if s not in spelled and (not kind or (s.kind == kind and not v.uses and v.defining_op is not None)):
+                del self.symbols[s]
+
+    def values(self) -> Iterator[Value]:
+        """Every value of the function."""
+        yield from self.block.args
+        for op in self.walk():
+            yield from op.results
+            for region in op.regions:
+                for block in region.blocks:
+                    yield from block.args
+
+    shown: ClassVar[Callable[[Func], str]] = staticmethod(lambda func: f"func.func @{func.name}")
+    """The function as text: set by the printer."""
+
+    def __repr__(self) -> str:
+        return Func.shown(self)
+
+
+class Module:
+    """`builtin.module`: functions, and what else stands beside them (globals, unknown ops, modules), in order."""
+
+    __slots__ = ("attrs", "items", "loc", "name")
+
+    def __init__(self, items: Iterable[Func | Op | Module] = (), loc: Location = UNKNOWN, name: str = "") -> None:
+        self.items, self.loc, self.name = list(items), loc, name
+        self.attrs: dict[str, Any] = {}
+
+    @property
+    def funcs(self) -> list[Func]:
+        return [f for f in self.items if isinstance(f, Func)]
+
+    def func(self, name: str) -> Func:
+        """The function of that name; KeyError where there is none."""
+        for f in self.funcs:
+            if f.name == name:
+                return f
+        raise KeyError(name)
