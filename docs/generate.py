@@ -3,9 +3,10 @@
     python docs/generate.py --write     # writes both pages
     python docs/generate.py             # says whether they are up to date (exit status 1 if not)
 
-A marked block stands between `<!-- real: NAME -->` and `<!-- end -->`. The function that architecture.md follows is its
-own first Python block, compiled under the page's name, so that the lines in the output are those of the block. What
-depends on the machine (addresses, vector widths) is left out of the excerpts. `tests/test_architecture.py` runs this.
+`<!-- real: NAME -->` marks the block of code, or the table, that stands behind it and ends at a blank line. The
+function that architecture.md follows is its own first Python block, compiled under the page's name, so that the lines
+in the output are those of the block. What depends on the machine (addresses, vector widths) is left out of the
+excerpts. `tests/test_architecture.py` runs this.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from tracebuf.ir.verifier import LEGAL
 from tracebuf.options import Options
 
 DOCS = Path(__file__).parent
-MARKED = re.compile(r"(<!-- real: (\w+) -->\n)(.*?)(<!-- end -->)", re.S)
+MARKED = re.compile(r"(<!-- real: (\w+) -->\n(?:```\w*\n)?)(.*?)((?:```)?\n(?=\n|\Z))", re.S)
 SIZE, WIDTH = 1000, 118
 
 
@@ -73,8 +74,8 @@ class Journey:
 
     def traced(self) -> str:
         text = short(self.lowered.as_text("traced"))
-        first, second = (r"func\.func", r"\{$"), (r"extract_slice %u\[1\]", r"insert_slice")
-        return excerpt(text, first, second, (r"materialize_in_destination", r"return"))
+        first, second = (r"func\.func", r"\{$"), (r"extract_slice %u\[1\]", r"-> tensor<")
+        return excerpt(text, first, second, (r"insert_slice", r"insert_slice"), (r"materialize_in_dest", r"return"))
 
     def tensor(self) -> str:
         text = short(self.lowered.as_text("tensor"))
@@ -99,7 +100,8 @@ class Journey:
         return "\n".join(rows)
 
     def bufferized(self) -> str:
-        return excerpt(short(self.lowered.as_text("bufferize")), (r"subview %v\[0\]", r'"store"'))
+        text = short(self.lowered.as_text("bufferize"))
+        return excerpt(text, (r"subview %v\[0\]", r"subview %v\[1\]"), (r'"store"', r'"store"'))
 
     def memref(self) -> str:
         text = short(self.lowered.as_text("memref"))
@@ -219,15 +221,14 @@ def ops() -> str:
 # -- the pages
 
 
-def filled(page: str, blocks: dict[str, Callable[[], str]], languages: dict[str, str]) -> str:
-    def block(match: re.Match[str]) -> str:
-        name = match[2]
-        text = blocks[name]()
-        if name in languages:
-            text = f"```{languages[name]}\n{text}\n```"
-        return f"{match[1]}{text}\n{match[4]}"
+def filled(page: str, block: Callable[[str], str]) -> str:
+    """The page with its marked blocks as `block` gives them by their names."""
 
-    return MARKED.sub(block, page)
+    def new(match: re.Match[str]) -> str:
+        head, name, _, tail = match.groups()
+        return head + block(name) + ("\n" if "```" in head else "") + tail
+
+    return MARKED.sub(new, page)
 
 
 def architecture(page: str) -> str:
@@ -235,15 +236,12 @@ def architecture(page: str) -> str:
     source = re.search(r"```python\n(.*?)```", page, re.S)
     assert source is not None
     journey = Journey(source[1])
-    languages = {"llvm": "llvm", "result": "python"}
-    languages |= dict.fromkeys(("traced", "tensor", "bufferized", "memref"), "mlir")
-    names = set(re.findall(r"<!-- real: (\w+) -->", page))
-    return filled(page, {n: getattr(journey, n) for n in names}, {n: languages.get(n, "") for n in names})
+    return filled(page, lambda name: getattr(journey, name)())
 
 
 def ir(page: str) -> str:
     """docs/ir.md with its table filled."""
-    return filled(page, {"ops": ops}, {})
+    return filled(page, lambda name: {"ops": ops}[name]())
 
 
 def pages() -> Iterator[tuple[Path, str]]:

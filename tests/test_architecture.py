@@ -37,7 +37,7 @@ def test_the_command_says_what_is_old(tmp_path: Path, monkeypatch: pytest.Monkey
     generate = load()
     for name in ("architecture.md", "ir.md"):
         (tmp_path / name).write_text((DOCS / name).read_text().replace("tensor.empty", "tensor.vacant"))
-    (tmp_path / "ir.md").write_text("<!-- real: ops -->\n<!-- end -->\n")
+    (tmp_path / "ir.md").write_text("<!-- real: ops -->\nold\n")
     monkeypatch.setattr(generate, "DOCS", tmp_path)
     assert generate.main([]) == 1
     assert generate.main(["--write"]) == 0 == generate.main([])
