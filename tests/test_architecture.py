@@ -53,6 +53,12 @@ def test_each_path_on_a_page_exists(page: str) -> None:
     assert not [p for p in paths if not (ROOT / p).exists()]
 
 
+def test_each_link_of_the_readme_leads_somewhere_and_each_page_is_linked() -> None:
+    links = set(re.findall(r"\]\(([\w./]+\.md)\)", (ROOT / "README.md").read_text()))
+    assert not [link for link in links if not (ROOT / link).exists()]
+    assert {f"docs/{p.name}" for p in DOCS.glob("*.md")} <= links
+
+
 def test_each_exception_of_the_table_is_a_class() -> None:
     table = (DOCS / "architecture.md").read_text().partition("| exception |")[2].partition("\n\n")[0]
     names = re.findall(r"^\| `(\w+)` \|", table, re.M)
