@@ -17,7 +17,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "calling.md"
 def test_the_code_of_the_page_runs() -> None:
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.S)
     names = {"np": np, "tracebuf": tracebuf, "bufferize": tracebuf.bufferize, "warnings": warnings}
-    assert len(blocks) == 3
+    assert len(blocks) == 5
     for k, block in enumerate(blocks):
         file = f"<calling {k}>"
         linecache.cache[file] = (len(block), None, block.splitlines(True), file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import struct
 import sys
 import zlib
@@ -101,3 +102,9 @@ def test_readme(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch:
         "func.func",
     ):
         assert expected in printed
+    lines = re.findall(r"^line \d+: allocation|`.*` \(line \d+\) stores", text, re.M)
+    assert len(lines) == 3 and all(line in printed for line in lines)
+    with pytest.warns(tracebuf.TracebufWarning) as caught:
+        sys.modules["readme_blocks"].noisy(np.ones(3))
+    refusal = re.search(r"(line \d+, in noisy\n.*?)\n```", text, re.S)
+    assert refusal is not None and refusal[1] in str(caught[0].message)

@@ -60,3 +60,36 @@ def test_the_page_is_markdown_of_the_rows() -> None:
     text = page([row("ndarray.astype"), row("np.save"), row("np.concatenate")])
     assert "| `ndarray.astype` | native | " in text and "`np.concatenate` (`np.concat`)" in text
     assert "- `np.save`: " in text and support.fingerprint() in text
+
+
+@pytest.mark.parametrize(
+    "name, reason, limit",
+    [
+        ("np.interp", "np.interp of complex values", "of complex values"),
+        ("np.linspace", "np.arange of complex numbers", "of complex numbers"),
+        ("ndarray.argmax", "argmax into dtype uint8", "into an integer dtype"),
+        ("np.power", "np.power with `where=`", "`where=`"),
+        ("np.isin", "np.isin with assume_unique=", "`assume_unique=`"),
+        ("np.add", "np.add with order= is not supported", "`order=`"),
+        ("ndarray.round", "np.round of integers with out=", "of integers with `out=`"),
+        ("np.fft.fft", "numpy.fft.fft gives one rank or another", "`np.fft.fft` gives one rank or another"),
+        ("np.full_like", "another shape", "another shape"),
+        ("max", "this result is a Python number or NumPy's", "a result that is a Python number or NumPy's"),
+    ],
+)
+def test_a_limit_names_its_function_or_nothing(name: str, reason: str, limit: str) -> None:
+    assert support.brief(name, reason) == limit
+
+
+def test_methods_of_ufuncs_share_the_limits_of_their_method() -> None:
+    limit = support.Limit("`where=`", Call("np.add.reduce", ("",), {}))
+    table = [
+        support.Row("np.add.reduce", NATIVE, (limit,)),
+        support.Row("np.multiply.reduce", NATIVE),
+        support.Row("np.add.outer", NATIVE),
+        support.Row("np.ldexp.reduce", REFUSED, instead="fold in a for loop"),
+    ]
+    text = page(table)
+    assert "| `reduce` of every ufunc but `np.ldexp` | native | `where=` |" in text
+    assert "**Native**: `outer` of every ufunc." in text
+    assert "- `reduce` of `np.ldexp`: fold in a for loop" in text

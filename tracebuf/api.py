@@ -170,7 +170,8 @@ def show_keys(call: Call) -> str:
 
 
 class BufferizedFunction:
-    """A NumPy function compiled on first call for each kind of arguments. `__wrapped__` is the original."""
+    """A NumPy function, compiled at the first call with each key of arguments: dtypes, ranks, layouts, sizes 0 and 1.
+    `__wrapped__` is the original function, `options` are those it was bufferized with."""
 
     __tracebuf__ = True
 
@@ -201,11 +202,16 @@ class BufferizedFunction:
         return f"<bufferized {self.__wrapped__.__qualname__}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The function's result, as eager NumPy gives it.
+        """The function's result, as eager NumPy gives it: values, dtypes, shapes, changed arguments, shared memory.
 
-        With `out=` (unless the function takes an argument of that name) the result is computed into that array, or
-        those arrays, and they are returned. Raises UnsupportedError where the function or an argument is outside the
-        language (with `fallback="numpy"`: runs the original function), else what eager raises.
+        Args: the function's own; and `out=`, unless it has a parameter of that name: an array, or a tuple of arrays and
+        None for several results, of the results' shapes and of dtypes they convert to (`same_kind`), to compute into.
+
+        Raises UnsupportedError where the function or an argument is outside the language (with `fallback="numpy"` the
+        original function runs instead), DonationError for a donation that cannot be used, else what eager raises.
+
+        >>> bufferize(lambda a, b: a + 2 * b)(np.ones(3), np.arange(3.0))
+        array([1., 3., 5.])
         """
         values, form = self._values(args, kwargs)
         try:
@@ -233,7 +239,7 @@ class BufferizedFunction:
         return self
 
     def eager(self, *args: Any, **kwargs: Any) -> Any:
-        """The same call by NumPy alone, `out=` included."""
+        """The result of a call by NumPy alone, `out=` included."""
         if not self.takes_out or "out" not in kwargs:
             return self.__wrapped__(*args, **kwargs)
         form, buffers = destinations(kwargs.pop("out"))
@@ -286,14 +292,25 @@ class BufferizedFunction:
         return self._complete(args, kwargs, lambda call: (call, stages.trace(self.__wrapped__, call)))
 
     def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered:
-        """The program for these arguments at every stage, without running it; the arguments stay as they are."""
+        """The program for these arguments at every stage; nothing is run or changed. Args and errors: those of a call.
+
+        >>> "linalg.generic" in bufferize(lambda a: a + 1).lower(np.ones(3)).as_text("tensor")
+        True
+        """
         try:
             return stages.lowered(self.trace(*args, **kwargs)[1], self.options)
         except RunOriginal as reason:
             raise original_runs(str(reason)) from None
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
-        """Every allocation and copy that a call with these arguments makes, with its line, bytes and reason."""
+        """Every allocation, copy and host call of the program for these arguments, with line, bytes and reason.
+
+        Args and errors: those of a call, which is compiled if it has not been, and not run. UnsupportedError also
+        where these arguments run the original function.
+
+        >>> print(bufferize(lambda a: np.negative(a, out=a)).explain(np.ones(3)))
+        <lambda>: no allocations, no copies
+        """
         found = self._specialization(args, kwargs, count=False)
         if found is None:
             raise original_runs("see specializations()")
@@ -308,7 +325,7 @@ class BufferizedFunction:
         return [x for x in flatten(values[len(values) - len(self._hidden) :]).values if isinstance(x, np.ndarray)]
 
     def specializations(self) -> Specializations:
-        """What was compiled, for which key; and calls that ran the original function, with the reason."""
+        """What was compiled, for which key and guards, and how often it ran; calls that ran the original, and why."""
         compiled = [s for group in self._compiled.values() for s in group]
         return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in self._originals.items())))
 
@@ -467,7 +484,7 @@ class BufferizedFunction:
 
 
 class BufferizedMethod:
-    """A bufferized function with its first argument, as methods have it; `explain` and its kin take the others."""
+    """A bufferized method bound to its object; `explain`, `lower` and the other methods take the other arguments."""
 
     __tracebuf_bound__ = True
 
@@ -532,11 +549,22 @@ def bufferize(function: Callable[..., Any], /) -> BufferizedFunction: ...
 @overload
 def bufferize(**options: Any) -> Callable[[Callable[..., Any]], BufferizedFunction]: ...
 def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
-    """Compiles a NumPy function, plain or with options: `@bufferize`, `@bufferize(strategy="copy-before-write")`,
-    `bufferize(f)`.
+    """Compiles a NumPy function, at its first call: `@bufferize`, `@bufferize(donate="a")`, `bufferize(f)`.
 
-    The options are the fields of `tracebuf.Options`. Tracing happens at the first call for each kind of arguments.
-    Raises TypeError for what is not a Python function, ValueError for an unknown option's value.
+    Args:
+        function: a Python function or method; a bufferized one is bufferized anew.
+        options: the fields of `tracebuf.Options`; the frequent ones are `fallback="numpy"`, `static_argnames=`,
+            `donate=` and `strategy=`.
+
+    Raises TypeError for what is not a Python function and for an unknown option, ValueError for an option's value that
+    is not allowed, or names no parameter.
+
+    >>> @bufferize
+    ... def scale(a, factor):
+    ...     a *= factor
+    ...     return a.sum()
+    >>> scale(np.ones(4), 0.5)
+    np.float64(2.0)
     """
     chosen = Options(**options)
 

@@ -47,7 +47,7 @@ NAMING = ("donate", "donate_optional", "static_argnames")
 
 
 def names_in(field: str, given: Any) -> tuple[str, ...]:
-    """The names that an option holds: one, or several."""
+    """The parameters' names that the option `field` holds: one, or several. Raises TypeError for what is no name."""
     names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (given,)
     if not all(isinstance(n, str) for n in names):
         raise TypeError(f"{field} is a parameter's name, or several, not {given!r}")
@@ -56,22 +56,36 @@ def names_in(field: str, given: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What can be chosen.
+    """What can be chosen for a bufferized function; `bufferize` takes the fields as keyword arguments.
 
-    `strategy`: One-Shot analysis, "optimal" (the decisions of least cost, searched for), a copy before every write (to
-    compare with), or an analysis of your own: called with the tensor program, it returns an object that answers
-    `is_in_place(use)`. `heuristic` and `seed`: the order in which One-Shot decides, MLIR's names; "auto" tries several
-    and keeps the cheapest (under `compat`, bottom-up).
-    `max_specializations`: how many programs one function may be compiled to (rule F5); further calls run the original
-    function, logged and listed. `verify`: run the verifier after every pass.
-    `compat`: "mlir" decides as MLIR 22 does, without improvements. `improvements`: those of IMPROVEMENTS that are made.
-    `donate`: array parameters (a name, or several) whose contents nobody needs after the call: results may be computed
-    in their memory, and what they hold afterwards is unspecified. One that cannot be used so is a DonationError;
-    `donate_optional` names those for which it is none.
-    `static_argnames`: parameters (a name, or several) whose arguments are Python values while tracing, and part of the
-    key: modes, axes, functions, anything that can be hashed; each value has a program of its own.
-    `fallback`: "numpy" runs the original function where a call is outside the language, with a TracebufWarning for each
-    reason; by default ("error") that is an UnsupportedError.
+    Args:
+        strategy: who decides what is in place. "one-shot": the analysis. "optimal": the decisions of least cost,
+            searched for and proved. "copy-before-write": a copy before every write, to compare with. Or a function that
+            is called with the tensor program and returns an object that answers `is_in_place(use)`.
+        heuristic: the order in which One-Shot decides, by MLIR's names; "auto" tries several and keeps the cheapest
+            (under `compat`, bottom-up).
+        seed: of the heuristic "fuzzer", a random order.
+        max_specializations: how many programs the function may be compiled to; further calls run the original
+            function, logged and listed.
+        verify: whether the verifier runs after every pass.
+        donate: array parameters (a name, or several) whose contents nobody needs after the call: results may be
+            computed in their memory. One that cannot be used so raises DonationError at the call.
+        donate_optional: array parameters that may be donated to no use.
+        compat: "mlir" decides as MLIR 22 does, without improvements.
+        improvements: those of `IMPROVEMENTS` that are made.
+        static_argnames: parameters (a name, or several) whose arguments are constants while tracing, and part of the
+            key: modes, axes, functions, anything hashable. Each value has a program of its own.
+        fallback: "error" raises UnsupportedError where a call is outside the language; "numpy" runs the original
+            function instead, with a TracebufWarning for each reason.
+
+    Raises ValueError for a value that is not among these, or a parameter named by two of the fields that name
+    parameters, TypeError for names that are not strings.
+
+    >>> Options(donate="a").donate
+    ('a',)
+    >>> Options(strategy="best")
+    Traceback (most recent call last):
+    ValueError: strategy must be one of one-shot, optimal, copy-before-write, not 'best'
     """
 
     strategy: Strategy | Callable[[Any], Any] = "one-shot"
@@ -116,9 +130,12 @@ Layout = Literal["infer-layout-map", "identity-layout-map", "fully-dynamic-layou
 class OneShotOptions:
     """MLIR's options of -one-shot-bufferize, by MLIR's names (see `mlir-opt --help`), for whole modules.
 
-    `compat`: "mlir" decides as MLIR 22 does; None makes the improvements. `analysis_heuristic`
-    "auto": several orders, where that is an improvement to be made, else bottom-up; "optimal" (with `compat` None): as
-    `Options.strategy`. What is not here is not supported.
+    `compat` "mlir" decides as MLIR 22 does; None makes the `improvements`. `analysis_heuristic` "auto" tries several
+    orders where that is among the improvements, else it is bottom-up; "optimal" (with `compat` None) is that of
+    `Options.strategy`. Options of MLIR that are not fields here are not supported.
+
+    >>> OneShotOptions(dialect_filter=("tensor",)).allows("scf.for")
+    False
     """
 
     analysis_heuristic: str = "auto"
@@ -139,5 +156,5 @@ class OneShotOptions:
     improvements: frozenset[Improvement] = IMPROVEMENTS
 
     def allows(self, name: str) -> bool:
-        """Whether ops of that name are looked at: their dialect is in the filter, if there is one."""
+        """Whether ops named `name` are analysed: their dialect is in the filter, if there is one."""
         return not self.dialect_filter or name.split(".")[0] in self.dialect_filter

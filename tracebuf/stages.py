@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 
 def trace(function: FunctionType, call: Call) -> Traced:
-    """The tensor program of one call, as recorded."""
+    """The tensor program of one call, as recorded. Raises UnsupportedError where the language ends, and what else
+    steers tracing (docs/architecture.md)."""
     from tracebuf.frontends.numpy.interpreter.trace import trace as run
 
     return run(function, call)
@@ -29,7 +30,7 @@ def trace(function: FunctionType, call: Call) -> Traced:
 
 @dataclass(frozen=True)
 class Bufferized:
-    """The memref program that is compiled."""
+    """The memref program that is compiled: `func`, with frees and places of its buffers."""
 
     func: Func
 
@@ -37,14 +38,23 @@ class Bufferized:
         return print_func(self.func)
 
     def compile(self, name: str) -> Kernel:
-        """Native code (LLVM) and how it is called."""
+        """Native code (LLVM) and how it is called; `name` is the symbol's, if it can be one."""
         from tracebuf.backend.runtime.kernel import Kernel
 
         return Kernel(self.func, name if name.isidentifier() and name.isascii() else "kernel")
 
 
 def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | None = None) -> Bufferized:
-    """Runs the passes on a traced program (its tensor program is optimised in place)."""
+    """Runs the passes on a traced program (its tensor program is optimised in place).
+
+    Args:
+        traced: what `trace` gave.
+        options: which analysis decides, and how.
+        observe: called with the name of each pass and the program after it.
+
+    Raises DonationError for a donation that cannot be used, DecisionError for an analysis of the user's that would
+    change the results.
+    """
     pipeline.optimize_tensors(traced.func, options, observe)
     return Bufferized(pipeline.to_memref(traced.func, options, observe))
 
@@ -54,9 +64,11 @@ ALIASES = {"tensor": "canonicalize-again", "memref": "assign-storage"}
 
 @dataclass(frozen=True)
 class Lowered:
-    """The program of one call at every stage. `as_text(stage)`: "tensor", "memref", "llvm", "loops" (the loop
-    nests), "traced", "certificate" (under `strategy="optimal"`), or the name of a pass
-    (`stages` lists them in order)."""
+    """The program of one call at every stage, as text; what `f.lower(...)` gives.
+
+    `texts` maps "traced", each pass by its name, "loops" (the loop nests), "llvm", and under `strategy="optimal"`
+    "certificate", to what it left; `stages` are these names in order.
+    """
 
     texts: Mapping[str, str]
 
@@ -65,7 +77,15 @@ class Lowered:
         return tuple(self.texts)
 
     def as_text(self, stage: str = "memref") -> str:
-        """The program after a stage; ValueError for an unknown one."""
+        """The program after a stage: a name of `stages`, "tensor" (after the tensor passes) or "memref" (as compiled).
+
+        Raises ValueError for an unknown one.
+
+        >>> import numpy as np, tracebuf
+        >>> lowered = tracebuf.bufferize(lambda a: a + 1).lower(np.ones(3))
+        >>> lowered.as_text("memref").count("memref.alloc")
+        1
+        """
         name = ALIASES.get(stage, stage)
         if name not in self.texts:
             raise ValueError(f"no stage {stage!r}; there are tensor, memref, {', '.join(self.texts)}")
@@ -76,7 +96,7 @@ class Lowered:
 
 
 def lowered(traced: Traced, options: Options) -> Lowered:
-    """All texts of one call's program."""
+    """All texts of one call's program; compiles it. Raises what `bufferized` raises."""
     texts = {"traced": print_func(traced.func)}
 
     def observe(name: str, func: Func) -> None:

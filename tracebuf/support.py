@@ -16,7 +16,7 @@ import sys
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -39,6 +39,9 @@ PAGE = Path(__file__).parents[1] / "docs" / "support.md"
 CALLS, EACH, MORE = 10, 3, 60
 """Calls of each function that are traced; more of them with each of its optional parameters; and more where none was
 understood."""
+OFTEN = {"order": 30}
+"""Parameters of ufuncs that are drawn more often than `EACH`, because few of their arguments meet a limit."""
+METHODS = "Methods of ufuncs"
 NATIVE, HOSTED, BOTH, KNOWN, REFUSED = "native", "host call", "native or host call", "known values", "not supported"
 
 
@@ -111,7 +114,7 @@ def examples(name: str) -> Iterator[Call]:
     for number in range(CALLS):
         yield drawn(name, picker(random.Random(f"{name} {number}")))
     for parameter in (*(p for p, _ in spec.optional), *((OUT,) if spec.out else ())):
-        for number in range(EACH):
+        for number in range(OFTEN.get(parameter, EACH) if isinstance(names.object_of(name), np.ufunc) else EACH):
             yield drawn(name, picker(random.Random(f"{name} {parameter} {number}")), parameter)
 
 
@@ -136,48 +139,57 @@ def instead_of(name: str) -> str:
     try:
         f.trace(np.ones(3))
     except UnsupportedError as error:
-        return error.instead
+        return error.instead if name.rpartition(".")[2] in error.reason else refusals.OUTSIDE
     except Exception:
         return refusals.OUTSIDE
     return ""
 
 
 _PARAMETERS = re.compile(r".* with ((?:\w+=(?:, )?)+) is not supported$")
+_JOINTS = "of|with|among|in|into|between"
+"""What a limit begins with once the function's name is taken away."""
 
 
 def brief(name: str, reason: str) -> str:
-    """A refusal's reason without what the row says already."""
+    """A refusal's reason as a limit of the function: without its name where a phrase is left ("of complex values"),
+    else with the name that the table gives it. A function that it was traced by is not named either."""
     if match := _PARAMETERS.match(reason):
         return ", ".join(f"`{p}`" for p in match[1].split(", "))
     text = re.sub(r"of a number of type \w+", "of a NumPy number", reason)
     text = re.sub(r"dtype \w+;.*", "this dtype", text)
     text = re.sub(r"dtype u?int\d+", "an integer dtype", text)
+    text = re.sub(r"^this (result|value) is", r"a \1 that is", text)
+    text = text.removesuffix(" is not supported").removesuffix(" yet")
     short = name.rpartition(".")[2]
-    for own in (name, f"numpy.{name.removeprefix('np.')}", f"np.{short}", f".{short}"):
-        text = re.sub(rf"`?{re.escape(own)}`?(?![.\w])", "it", text)
-    return text.removesuffix(" is not supported").removesuffix(" yet").replace("|", "\\|")
+    text = re.sub(rf"^(`?(np|numpy)\.[\w.]+`?|`?\.?{re.escape(short)}`?) ((?:{_JOINTS})\b)", r"\3", text)
+    text = re.sub(r"^with (?=`?\w+=)", "", text)
+    for own in (f"numpy.{name.removeprefix('np.')}", f".{short}"):
+        text = re.sub(rf"(?<![.\w`])`?{re.escape(own)}`?(?![.\w])", f"`{name}`", text)
+    return re.sub(r"(?<![`\w])(\w+=)(?![\w`])", r"`\1`", text).replace("|", "\\|")
 
 
 @cache
 def rows() -> tuple[Row, ...]:
-    """The whole table."""
-    return tuple(row(name) for name in names.public())
+    """The whole table; not what the interactive interpreter adds to the builtins (`exit`, `help` ...)."""
+    added = [name for name in names.public() if type(names.object_of(name)).__module__ == "_sitebuiltins"]
+    return tuple(row(name) for name in names.public() if name not in added)
 
 
 # -- writing it
 
-_HEAD = """# What is supported
+_HEAD = """# What is supported, name by name
 
-Every public function of NumPy, `np.linalg`, `np.fft`, `np.lib.stride_tricks`, Python's builtins, `math` and `cmath`,
-each method and attribute of arrays.
-Written by `python -m tracebuf.support` from the tracer itself (do not edit); `tests/test_support.py` holds it to that.
+[language.md](language.md) gives the overview. Here is every public function of NumPy, `np.linalg`, `np.fft`,
+`np.lib.stride_tricks`, Python's builtins, `math` and `cmath`, and each method and attribute of arrays. Written by
+`python -m tracebuf.support` from the tracer itself (do not edit); `tests/test_support.py` holds it to that.
 
 - **native**: traced into the program, compiled, fused with what surrounds it.
 - **host call**: NumPy's own function runs on the program's arrays, as a `tracebuf.host_call` that `explain` lists. Ops
   before and after it are compiled as always, but nothing fuses across it.
 - **known values**: may be called on what is known while tracing (dtypes, shapes, constants), not on arrays.
-- A **limit** is what raises `UnsupportedError` while tracing, though NumPy has it: parameters by their name, or the
-  reason that the error gives. `like=`, `device=` and `subok=` are nowhere supported, and not repeated.
+- A **limit** ("not") raises `UnsupportedError` while tracing, though NumPy does it: a parameter by its name, or the
+  reason that the error gives, met by calls drawn at random. `like=`, `device=` and `subok=` are nowhere supported, and
+  not repeated.
 
 Other modules (`np.random`, `np.ma`, `np.char`, `np.strings`, `np.polynomial`, `np.lib`, `np.testing`, SciPy) are not
 supported inside: call them outside, or through `tracebuf.host_call`.
@@ -193,35 +205,63 @@ def named(name: str) -> str:
     return f"`{name}`" + (f" ({listed(others)})" if others else "")
 
 
-def together(members: Sequence[Row]) -> str:
-    """Some names; methods of ufuncs by their method."""
-    if names.section(members[0].name) != "Methods of ufuncs":
+def together(members: Sequence[Row], of: Sequence[Row]) -> str:
+    """Some names of a section, whose rows are `of`; methods of ufuncs by their method."""
+    if names.section(members[0].name) != METHODS:
         return ", ".join(named(found.name) for found in members)
-    parts = []
-    for method in names.UFUNC_METHODS:
-        if of := [found.name.rpartition(".")[0] for found in members if found.name.endswith(f".{method}")]:
-            parts.append(f"`{method}` of {listed(of)}")
-    return "; ".join(parts)
+    return "; ".join(
+        f"`{method}` of {ufuncs(with_method(members, method), with_method(of, method))}"
+        for method in names.UFUNC_METHODS
+        if with_method(members, method)
+    )
+
+
+def with_method(members: Iterable[Row], method: str) -> list[str]:
+    """The ufuncs of rows that are of a method."""
+    return [found.name.rpartition(".")[0] for found in members if found.name.endswith(f".{method}")]
+
+
+def ufuncs(some: Sequence[str], every: Sequence[str]) -> str:
+    """Ufuncs by their names, or by those that are not among them."""
+    others = [name for name in every if name not in some]
+    if len(others) >= len(some):
+        return listed(some)
+    return f"every ufunc but {listed(others)}" if others else "every ufunc"
+
+
+def pooled(members: Sequence[Row]) -> Iterator[Row]:
+    """Methods of ufuncs with the limits of their method: what one ufunc's is refused, the others' is, for one handler
+    does them all, but the calls drawn for each are too few to meet each limit."""
+    for found in members:
+        method = found.name.rpartition(".")[2]
+        alike = [m for m in members if m.name.endswith(f".{method}") and m.how == found.how != REFUSED]
+        limits = {limit.text: limit for m in alike for limit in m.limits}
+        yield replace(found, limits=tuple(limits.values()) if alike else found.limits)
 
 
 def section(title: str, members: Sequence[Row]) -> Iterator[str]:
-    """A part of the page: rows that say the same are one."""
-    alike: dict[tuple[str, str], list[Row]] = {}
+    """A part of the page: names without limits as lists, the others as a table, where equal rows are one."""
+    free: dict[str, list[Row]] = {}
+    limited: dict[tuple[str, str], list[Row]] = {}
     refused: dict[str, list[Row]] = {}
-    for found in members:
+    for found in pooled(members) if title == METHODS else members:
         if found.how == REFUSED:
             refused.setdefault(found.instead or refusals.OUTSIDE, []).append(found)
+        elif found.limits:
+            limited.setdefault((found.how, "; ".join(limit.text for limit in found.limits)), []).append(found)
         else:
-            alike.setdefault((found.how, "; ".join(limit.text for limit in found.limits)), []).append(found)
-    yield f"\n## {title}\n"
-    if alike:
-        yield "| | how | limits |\n|---|---|---|"
-        for (how, limits), same in alike.items():
-            yield f"| {together(same)} | {how} | {limits} |"
+            free.setdefault(found.how, []).append(found)
+    yield f"\n## {title}"
+    for how, same in free.items():
+        yield f"\n**{how[0].upper()}{how[1:]}**: {together(same, members)}."
+    if limited:
+        yield "\n| with limits | how | not |\n|---|---|---|"
+        for (how, limits), same in limited.items():
+            yield f"| {together(same, members)} | {how} | {limits} |"
     if refused:
-        yield "\nNot supported, with what to write instead:\n" if alike else "Not supported:\n"
+        yield "\n**Not supported**, and what to write instead:\n"
         for instead, same in refused.items():
-            yield f"- {together(same)}: {instead}"
+            yield f"- {together(same, members)}: {instead}"
 
 
 def page(table: Sequence[Row]) -> str:
