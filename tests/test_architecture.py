@@ -48,13 +48,13 @@ def test_the_command_says_what_is_old(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_each_path_on_a_page_exists(page: str) -> None:
     text = (DOCS / page).read_text()
     paths = re.findall(r"`((?:tracebuf|frontends|backend|tests|docs|examples|benchmarks)/[\w./]+)`", text)
-    paths += [f"docs/{link}" for link in re.findall(r"\]\(([\w.]+\.md)\)", text)]
+    paths += [f"docs/{link}" for link in re.findall(r"\]\(([-\w.]+\.md)\)", text)]
     assert paths or page != "architecture.md"
     assert not [p for p in paths if not (ROOT / p).exists()]
 
 
 def test_each_link_of_the_readme_leads_somewhere_and_each_page_is_linked() -> None:
-    links = set(re.findall(r"\]\(([\w./]+\.md)\)", (ROOT / "README.md").read_text()))
+    links = set(re.findall(r"\]\(([-\w./]+\.md)\)", (ROOT / "README.md").read_text()))
     assert not [link for link in links if not (ROOT / link).exists()]
     assert {f"docs/{p.name}" for p in DOCS.glob("*.md")} <= links
 
