@@ -1,0 +1,111 @@
+"""Arrays joined, repeated and moved, against eager NumPy (rules C1, S3, S6)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.forms import check_forms
+from tests.support.params import slow_but
+
+pytestmark = pytest.mark.slow
+
+FORMS = {
+    "concatenate": """
+np.concatenate((a, a), axis=None)|np.concatenate((a, i), dtype=np.float32)|np.concatenate((v, [1.0, 2.0]))
+np.concatenate([[x], v, [y]])|np.concatenate(([x, y], [n]))|np.concatenate((v, w), out=np.empty(12))
+np.concatenate((v, w), dtype=int)|np.concatenate((v, w), dtype=int, casting='unsafe')|np.concatenate(sq)
+np.concatenate(a)|np.concatenate([v]*3)|np.concatenate(())|np.concatenate((iv, f[0]))|np.concatenate((u8, u8), 1)
+""",
+    "stack": """
+np.stack(sq)|np.stack([v, w, iv], 1)|np.stack((v, w), dtype=np.float32)|np.stack((v, [1,2,3,4,5,6]))|np.stack([x, y])
+np.stack((v, w), axis=2)|np.stack((a, b), axis=-2)|np.stack((v, w), out=np.empty((2, 6)))
+""",
+    "hstack and its kin": """
+np.hstack((a, b))|np.hstack([x, v])|np.hstack((v, w), dtype=np.float32)|np.hstack([[1,2],[3]])|np.vstack((v, w, v))
+np.vstack([x, y])|np.vstack((a, a), dtype=np.float32)|np.dstack((v, w))|np.dstack((a, b))|np.dstack((sq, sq))
+np.dstack([x, y])|np.column_stack((v, w, iv))|np.column_stack([[1,2],[3,4]])|np.vstack(sq)|np.hstack(sq)
+np.vstack([v, [1]*6])
+""",
+    "append": """
+np.append(v, [1, 2])|np.append(v, x)|np.append(a, b, axis=1)|np.append(a, [[1,2,3,4,5]], axis=0)|np.append([1,2],[x])
+""",
+    "repeat": """
+np.repeat(v, 2, axis=0)|np.repeat(a, 3, axis=-1)|np.repeat(x, 3)|np.repeat(3, 4)|np.repeat([1, 2], 2)
+np.repeat(a, n, axis=1)|np.repeat(v, -1)|np.repeat(a, 1)|np.repeat(a,2,axis=2)|np.repeat(v, [2])
+""",
+    "tile": """
+np.tile(v, (2, 1))|np.tile(v, (2, 3))|np.tile(a, 2)|np.tile(a, (2, 1))|np.tile(a, (2, 2))|np.tile(a, (2, 1, 1))
+np.tile(v, (n, 1))|np.tile(x, 3)|np.tile(x, (2, 2))|np.tile([1, 2], 2)|np.tile(v, 1)|np.tile(a, ())
+np.tile(a.T, (1, 2))|np.tile(v, (0, 2))|np.tile(e, 3)|np.tile(v, [2, 1])|np.tile(v, -1)|np.tile(sq, (1, 2, 1))
+np.tile(v[:, None], (1, n))|np.tile(iv, n)
+""",
+    "roll": """
+np.roll(a, (1, 2), axis=(0, 1))|np.roll(a, 1, axis=(0, 1))|np.roll(a, (1, -1), (1, 0))|np.roll(a, (1, 1), axis=0)
+np.roll(v, n)|np.roll(v, -n)|np.roll(v, 100)|np.roll(a, n, 0)|np.roll(sq, (1, 1, 1), (0, 1, 2))|np.roll(v, 1, axis=1)
+np.roll(a, -1, -1)|np.roll(a, (1,2))|np.roll(v, [1])|np.roll(o, 1)|np.roll([1,2,3], 1)
+""",
+    "block": """
+np.block([v, w])|np.block([[a, b], [b, a]])|np.block([[a, np.zeros((4, 1))], [np.ones((1, 5)), np.eye(1)]])
+np.block([x, v])|np.block([[1, 2], [3, 4]])|np.block(a)|np.block([[v], [w]])|np.block([[a, a[:, :2]]])
+np.block([[a, v]])|np.block([a, b])|np.block([])
+np.block([[np.eye(2), np.zeros((2,2))],[np.zeros((2,2)), np.eye(2)*x]])
+""",
+    "insert": """
+np.insert(v, 0, x)|np.insert(v, 2, 1.5)|np.insert(v, -1, 1)|np.insert(v, len(v), 3)|np.insert(v, [1, 3], [x, y])
+np.insert(a, 1, 0, axis=0)|np.insert(a, 1, v[:4], axis=1)|np.insert(a, 1, 5)|np.insert(v, 9, 1)|np.insert(iv, 1, 2.7)
+np.insert(v, [1, 1], 2)|np.insert(v, 1, [x, y])|np.insert(a, 0, b, axis=0)|np.insert(v, [3, 1], [x, y])
+""",
+    "delete": """
+np.delete(v, 0)|np.delete(v, -1)|np.delete(v, [1, 3])|np.delete(a, 1, axis=0)|np.delete(a, [0, 2], axis=1)
+np.delete(v, slice(1, 3))|np.delete(v, slice(None, None, 2))|np.delete(a, 3)|np.delete(v, 9)|np.delete(v, n - 3)
+np.delete(a, -1, 1)|np.delete(v, [])|np.delete(v, np.s_[::2])|np.delete(a.T, 1, 0)|np.delete(v,[1,1,-1])
+""",
+    "resize": """
+np.resize(v, 3)|np.resize(v, (2, 3))|np.resize(v, (4, 4))|np.resize(a, 30)|np.resize(v, (n, m))|np.resize(v, 0)
+np.resize(e, 3)|np.resize([1, 2], 5)|np.resize(x, (2, 2))|np.resize(v, -1)
+""",
+    "moved": """
+np.rollaxis(sq, 2)|np.rollaxis(sq, 2, 1)|np.squeeze(a[None])|np.squeeze(a[:, :1])|np.squeeze(a[None], axis=0)
+a[None].squeeze()|a.squeeze(0)|np.ravel(a, 'F')|np.ravel(a.T, 'K')|a.ravel(order='A')|np.ravel([[1, 2], [3, 4]])
+np.reshape([1,2,3,4], (2,2))|np.transpose([[1,2],[3,4]])|np.broadcast_to(v, (3, 6))|np.broadcast_to(x, (2, 2))
+np.broadcast_to(v[:, None], (6, n))|np.broadcast_arrays(v, w[:, None])|np.broadcast_arrays(a, 1.0)
+np.broadcast_arrays(v, w)|np.broadcast_arrays(a, v)|np.broadcast_to([1,2,3],(2,3))
+""",
+    "flips": """
+np.flip(a)|np.flip(a, (0, 1))|np.flipud(a)|np.fliplr(a)|np.flip(v)|np.rot90(a)|np.rot90(a, 2)|np.rot90(a, -1)
+np.rot90(sq, 1, (1, 2))|np.rot90(a, k=n)
+""",
+    "splits": """
+np.split(v, 3)|np.split(v, [2, 4])|np.array_split(v, 4)|np.array_split(a, 2, axis=1)|np.hsplit(a, 5)|np.vsplit(a, 2)
+np.split(v, 4)|np.hsplit(a, [1, 3])|np.dsplit(sq, 5)|np.split(a, (1, 2), axis=1)|np.split(v, m)
+""",
+    "repeat as a method": """
+v.repeat(2)|a.repeat(2, axis=0)|a.repeat(3)|np.repeat(v, n)|np.repeat(a, one, axis=0)
+""",
+    "pad": """
+np.pad(v, 2, mode='edge')|np.pad(a, 1, mode='edge')|np.pad(a, ((1, 2), (0, 1)), mode='edge')
+np.pad(v, 2, mode='reflect')|np.pad(a, 1, mode='reflect')|np.pad(v, (2, 3), 'symmetric')|np.pad(a, 2, 'symmetric')
+np.pad(v, 3, 'wrap')|np.pad(a, (1, 2), 'wrap')|np.pad(v, 2, 'linear_ramp')|np.pad(v, 2, 'linear_ramp', end_values=5)
+np.pad(v, (2, 3), 'linear_ramp', end_values=(5, -4))|np.pad(v, 2, 'maximum')|np.pad(v, 2, 'minimum')
+np.pad(v, 2, 'mean')|np.pad(v, 2, 'mean', stat_length=2)|np.pad(a, 1, 'mean')|np.pad(a, 1, 'maximum', stat_length=2)
+np.pad(v, 2, 'empty')[2:-2]|np.pad(iv, 2, 'linear_ramp')|np.pad(iv, 2, 'mean')|np.pad(iv, 2, 'wrap')
+np.pad(v, 10, 'reflect')|np.pad(v, 10, 'wrap')|np.pad(v, 10, 'symmetric')|np.pad(o, 2, 'reflect')|np.pad(o, 2, 'wrap')
+np.pad(e, 1, 'edge')|np.pad(e, 1)|np.pad(a, ((1, 1), (2, 2)), constant_values=((1, 2), (3, 4)))
+np.pad(a, 1, constant_values=(1, 2))|np.pad(v, (1, 2), constant_values=(x, y))|np.pad(a, [(0, 0), (1, 1)])
+np.pad(a, ((1,), (2,)))|np.pad(a.T, 1)|np.pad(a.T, 1, mode='edge')|np.pad(v, 1, mode='foo')|np.pad(v, (1, 2, 3))
+np.pad(a, ((0, 0), (1, 1)), 'edge')|np.pad(sq, ((0,0),(1,1),(1,1)), 'reflect')|np.pad(iv, 1, constant_values=2.7)
+np.pad(v, n, 'edge')|np.pad(v, m, 'reflect')|np.pad(v, 2, 'wrap')|np.pad(v, {0: (1, 2)})|np.pad(v, 0)
+np.pad(v, (0, 1))|np.pad(bb, 1)|np.pad(v, 1.5)|np.pad(v, 2, mode='edge', constant_values=3)
+""",
+    "ends and masks": """
+np.trim_zeros(sv)|np.trim_zeros(sv, "b")|np.trim_zeros(v)|np.trim_zeros(v*0)|np.trim_zeros(v*0, "f")|np.trim_zeros(e)
+np.trim_zeros(sv, "q")|np.asarray_chkfinite(a)|np.asarray_chkfinite(N)|np.astype(a, int)|np.isfortran(a)
+np.isfortran(a.T)|np.astype(a, np.float64, copy=False)|(np.putmask(a, a > 0, 5.0), a)[1]|(np.putmask(i, bb, 2.7), i)[1]
+(np.putmask(a, bb, b), a)[1]
+""",
+}
+
+
+@pytest.mark.parametrize("group", slow_but(["tile", "roll", "block"], FORMS))
+def test_c1_forms(group: str) -> None:
+    check_forms(FORMS[group])

@@ -1,0 +1,120 @@
+"""Reductions, running totals, indices of extremes and ufunc methods against eager NumPy (rules C1, C2, N5, Z4)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import agree, program, refused
+from tracebuf.testing.ladder import climb
+
+pytestmark = pytest.mark.slow
+
+RNG = np.random.default_rng(7)
+F8 = RNG.uniform(0.5, 2, (5, 7))
+ARRAYS: dict[str, np.ndarray] = {
+    "float64": F8, "float32": F8.astype(np.float32), "int64": RNG.integers(-3, 4, (5, 7)), "bool": F8 > 1,
+    "columns": F8.T, "strided": F8[::2, ::-1], "vector": F8[0], "ints": np.arange(6), "empty": np.zeros((0, 3)),
+    "no columns": np.zeros((3, 0)), "number": np.array(2.5), "three": RNG.uniform(0.5, 2, (2, 3, 4)).transpose(2, 0, 1),
+}  # fmt: skip
+CORE = ("np.sum", "np.prod", "np.max", "np.std", "np.argmax", "np.count_nonzero")
+OTHERS = (
+    "np.any", "np.all", "np.min", "np.mean", "np.var", "np.ptp", "np.argmin", "np.nansum", "np.nanmax", "np.nanmean",
+    "np.linalg.norm",
+)  # fmt: skip
+CASES = [(f, a) for f in CORE for a in ARRAYS] + [(f, a) for f in OTHERS for a in ("float32", "int64", "bool", "empty")]
+OPTIONS = ("", "axis=0", "axis=-1", "axis=0, keepdims=True", "keepdims=True", "axis=(0, 1)", "axis=2")
+
+
+def expression(text: str, values: dict[str, Any], ulp: float = 100) -> None:
+    """The value of an expression over some of the names, eager and compiled."""
+    words = set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
+    names = [n for n in values if n in words]
+    agree(program(f"def f({', '.join(names)}):\n    return {text}"), *(values[n] for n in names), ulp=ulp)
+
+
+@pytest.mark.parametrize("function, name", CASES)
+def test_c1_reductions_over_any_axes(function: str, name: str) -> None:
+    """Rules C1, Z4: value, dtype, shape, order of strides, Python type and exception of every form."""
+    together, raising = [], []
+    for options in OPTIONS:
+        if function == "np.linalg.norm" and "keepdims" in options and ARRAYS[name].ndim == 2:
+            continue
+        text = f"{function}(a{', ' if options else ''}{options})"
+        try:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                eval(text, {"np": np, "a": ARRAYS[name]})
+            together.append(text)
+        except (ValueError, TypeError):
+            raising.append(text)
+    expression(f"[{', '.join(together)}]", {"a": ARRAYS[name]})
+    for text in raising if function in ("np.max", "np.sum", "np.std", "np.argmax") else raising[:1]:
+        expression(text, {"a": ARRAYS[name]})
+
+
+A, B = RNG.uniform(-2, 2, (4, 5)), RNG.uniform(-2, 2, (4, 5))
+VALUES: dict[str, Any] = {
+    "a": A, "b": B, "c": np.zeros((4, 5)), "i": RNG.integers(-3, 4, (4, 5)), "f": A.astype(np.float32), "m": A > 0,
+    "row": B[0].copy(), "s": np.zeros(()), "v": np.zeros(5), "w": np.zeros(4), "k": np.zeros(5, np.int64),
+    "x": np.array([1.0, np.nan, -2.0, np.nan, 3.0]), "nan": np.full(3, np.nan),
+}  # fmt: skip
+FORMS = """
+np.sum(a, where=m)|np.sum(a, axis=0, where=m)|np.sum(a, axis=0, where=m[0])|np.mean(a, where=m)
+np.mean(a, axis=0, where=m)|np.std(a, axis=1, where=m)|np.max(a, where=m)|np.max(a, where=m, initial=-5)
+np.max(a, axis=0, where=m, initial=0)|np.max(a, initial=2)|np.max(i, initial=2.5)|np.sum(a, initial=3)
+np.sum(i, initial=3)|np.sum(i, initial=2.7)|np.sum(i, dtype=np.float32)|np.sum(a, dtype=np.int64)
+np.sum(a, dtype=np.float32, axis=1)|np.prod(a, axis=0, where=m, initial=2)|np.any(a, where=m)
+np.all(a > -9, axis=1)|np.mean(a, dtype=np.float32)|np.mean(f, dtype=np.float64)|np.sum(a, where=i)
+np.add.reduce(a)|np.add.reduce(a, axis=1)|np.add.reduce(a, axis=None)|np.multiply.reduce(a)
+np.maximum.reduce(a, axis=(0, 1))|np.logical_and.reduce(a)|np.logical_or.reduce(m, axis=None)
+np.bitwise_or.reduce(i)|np.bitwise_and.reduce(i)|np.logical_xor.reduce(m)|np.fmax.reduce(x)
+np.add.accumulate(a)|np.add.accumulate(a, axis=1)|np.maximum.accumulate(a, axis=1)
+np.minimum.accumulate(a[:, ::-1])|np.cumsum(a, axis=1)|a.cumsum(1)|a.cumprod(0)|np.cumsum(a.T, axis=1)
+np.cumsum(i, axis=0, dtype=np.float32)|np.cumsum(m, axis=0)|np.cumsum(row)|np.cumsum(s)|np.cumprod(row[::-1])
+np.multiply.outer(row, w)|np.add.outer(row, 2)|np.add.outer(i[0], row)|np.subtract.outer(2, row)
+np.var(a, ddof=1)|np.std(a, axis=0, ddof=1.5)|np.std(a, axis=0, ddof=5)|np.std(a, correction=1)|a.argmax(0)
+np.linalg.norm(row)|np.linalg.norm(i)|np.linalg.norm(a, axis=0)|np.linalg.norm(a, 1, axis=0)
+np.linalg.norm(a, np.inf, axis=0)|np.linalg.norm(row, np.inf)|np.linalg.norm(a, axis=(0, 1))
+np.average(row, weights=v + 1)|np.average(row, weights=v)|np.average(i[0], weights=v + 1)|np.ptp(i, axis=1)
+np.sum(a, axis=2)|np.sum(a, axis=(0, 0))|np.sum(s, axis=0)|np.sum(2.5)|np.mean(s, axis=0)|np.any(nan)
+np.argmax(x)|np.argmin(x)|np.max(x)|np.nanmax(x)|np.nanmin(x)|np.nansum(x)|np.nanmean(x)|np.nanmax(nan)|np.nansum(nan)
+np.argmax(m)|np.argmin(m, axis=1)|np.argmax(i, axis=0, keepdims=True)|np.argmax(a * b)|np.argmin(a[::-1, ::-1])
+"""
+
+
+@pytest.mark.parametrize("text", [t for line in FORMS.split("\n") for t in line.split("|") if t])
+def test_n5_parameters_of_reductions(text: str) -> None:
+    """Rules N5, C1: dtype=, initial=, where=, ddof=, NaN, ufunc methods: NumPy's dtypes, values and exceptions."""
+    expression(text, VALUES)
+
+
+def test_c2_running_totals_and_products_are_in_order() -> None:
+    """Rule C2: running totals have eager's bits, whatever the axis; a product of a vector too."""
+    for text in ("np.cumsum(a, axis=0)", "np.cumsum(a, axis=1)", "np.cumprod(a[0])", "np.prod(a[0])"):
+        expression(text, {"a": RNG.standard_normal((9, 300))}, ulp=0)
+    climb(program("def f(a):\n    return np.cumsum(a, axis=0), np.cumsum(a[0] * 2)"), (A,))
+    zeros = np.array([-0.0, -0.0])
+    expression("np.cumsum(a)", {"a": zeros}, ulp=0)
+    expression("np.sum(a)", {"a": zeros}, ulp=0)
+    expression("np.sum(a, initial=-0.0, where=a < 1)", {"a": zeros}, ulp=0)
+
+
+def test_s4_indices_in_bodies_stay_right_when_fused() -> None:
+    """Rules S4, C1: indices of extremes of what is computed on the way, in blocks of NumPy's loops too, every rung."""
+    f = program("""
+        def f(a, b):
+            t = np.exp(a[:, 0]) * 2
+            return np.argmax(np.sin(a) + b, axis=1), np.argmin(a * b), np.argmax(t), np.argmax(b[:, None, 1:], axis=0)
+        """)
+    climb(f, (A, B), again=[(B[:2], A[:2])])
+    long = RNG.standard_normal((3, 2000))
+    expression("np.argmax(np.exp(a), axis=1), np.argmin(np.exp(a))", {"a": long})
+
+
+def test_what_is_refused() -> None:
+    for text in ("np.subtract.reduce(a, out=np.zeros(5, int))", "np.mean(a, dtype=np.int64)"):
+        refused(program(f"def f(a):\n    return {text}"), A)
