@@ -3,6 +3,7 @@ B2, B4, B5, B6, F3, F5, X2)."""
 
 from __future__ import annotations
 
+import copy
 import logging
 import threading
 import time
@@ -14,6 +15,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program, refused
+from tests.support.arrays import floats
 from tests.support.threads import at_once
 from tracebuf import bufferize
 
@@ -450,3 +452,40 @@ def test_long_loops_run_without_the_gil() -> None:
     thread.join()
     quarter = (end - start) / 4
     assert any(start + quarter < t < end - quarter for t in ticks)
+
+
+@pytest.mark.slow
+def test_packages_that_are_called_like_numpy() -> None:
+    """Functions and classes of a package `numpy_ml` were taken for NumPy's own."""
+    space: dict[str, Any] = {"np": np, "__name__": "numpy_ml.layers"}
+    exec("class Scale:\n    def __init__(self, k):\n        self.k = k", space)
+
+    def double(a):
+        return a * 2
+
+    def program(layer, a):
+        return double(a) * layer.k
+
+    double.__module__ = "numpy_ml.layers"
+    agree(bufferize(program), space["Scale"](3.0), floats(4))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["<lambda>", "größe"])
+def test_a_function_of_any_name_is_lowered(name: str) -> None:
+    def f(a):
+        return a + 1
+
+    f.__name__ = name
+    g = bufferize(f)
+    assert "@kernel" in g.lower(np.ones(3)).as_text("llvm")
+    np.testing.assert_array_equal(g(np.ones(3)), 2)
+
+
+@pytest.mark.slow
+def test_bufferized_functions_are_copied_and_pickled_as_functions_are() -> None:
+    from tracebuf.testing import programs
+
+    held = bufferize(programs.generate)
+    assert copy.deepcopy([held])[0] is held and copy.copy(held) is held
+    assert held.__reduce__() == "generate"

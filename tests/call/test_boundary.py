@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree
+from tests.support.arrays import floats
 from tracebuf import bufferize
+from tracebuf.testing.ladder import climb
 
 
 def z1b_ints_that_are_sizes(u, n, m):
@@ -87,3 +89,13 @@ def test_c3_what_is_not_stored_to_is_untouched_by_an_exception() -> None:
             g(a.copy(), b, 2.5)
         assert b[0] == 0
     agree(f, a, b, 100.0)
+
+
+@pytest.mark.slow
+def test_strides_of_an_argument_whose_sizes_are_guarded_equal() -> None:
+    """The strides kept a symbol that the sizes no longer spelled (found by fuzzing)."""
+
+    def program(a, b):
+        return a <= b
+
+    climb(program, (floats(4, 3), floats(3)), again=[(floats(3, 3), floats(3))])

@@ -10,8 +10,10 @@ import pytest
 
 import tracebuf.mlir
 from tests.support.agreement import agree, program, refused
+from tests.support.arrays import floats
 from tests.support.params import slow_but
 from tracebuf.ir.print_generic import print_generic
+from tracebuf.testing.ladder import climb
 
 pytestmark = pytest.mark.slow
 
@@ -326,3 +328,12 @@ def test_host_calls_take_complex_numbers() -> None:
 
     agree(f, some(4), 1 + 1j, ulp=64)
     agree(program("def f(x, y): return [x] == [2j], x in (1j, 2j)"), 2j, 2j)
+
+
+def test_complex_constants() -> None:
+    """A complex constant met an assertion (found by fuzzing)."""
+
+    def program(a):
+        return np.minimum(a, (-1.5) ** 0.5)
+
+    climb(program, (floats(3),))

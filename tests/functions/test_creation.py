@@ -10,7 +10,8 @@ import pytest
 
 from tests.functions.test_reductions import expression
 from tests.support.agreement import agree, program, refused
-from tracebuf import bufferize
+from tests.support.arrays import floats
+from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
 
 RNG = np.random.default_rng(0)
@@ -191,3 +192,67 @@ HUGE = {
 def test_more_bytes_than_64_bits_count_are_refused_as_in_numpy(text: str) -> None:
     """Of a temporary too, whose size wrapped around and was written to."""
     assert agree(program(f"def f(n):\n    return {text}"), HUGE[text]) is not None
+
+
+@pytest.mark.slow
+def test_copies_of_a_repeated_array_put_the_repeated_axis_innermost() -> None:
+    """astype, np.copy and zeros_like sort axes by stride, ufuncs do not: they differ for strides of 0."""
+
+    def program(a):
+        return (
+            a.astype(np.float32),
+            np.copy(a),
+            np.zeros_like(a),
+            a.copy(),
+            a + 1,
+            a[:, None].astype(np.int64),
+            np.copy(a.T),
+        )
+
+    climb(program, (np.broadcast_to(floats(4), (3, 4)),), again=[(np.broadcast_to(floats(3, 1), (3, 5)),)])
+    climb(program, (np.broadcast_to(floats(4, 1, 2), (3, 4, 3, 2)).transpose(0, 2, 1, 3),))
+
+
+@pytest.mark.slow
+def test_ndarray_is_empty_by_another_name() -> None:
+    """Rule C1: np.ndarray(shape, dtype), which is a type, may be called (found by fuzzing)."""
+
+    def program(n):
+        a, b = np.ndarray(n), np.ndarray((2, n), dtype=np.int16)
+        a[:], b[...] = 1, 2
+        return a, b, isinstance(a, np.ndarray)
+
+    climb(program, (3,), again=[(5,)])
+    agree(program, -1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int8, np.bool_])
+def test_linspace_of_a_dtype(dtype: type) -> None:
+    """Rule C1: ints are rounded down, not towards zero (found by fuzzing)."""
+
+    def program(a, b, n):
+        return np.linspace(a, b, n, dtype=dtype), np.linspace(a, b, n, endpoint=False, dtype=dtype)
+
+    climb(program, (-5.5, 7.0, 4), again=[(-1.0, 1.0, 9), (2.0, 2.0, 3)])
+
+
+@pytest.mark.slow
+def test_ranges_whose_parts_are_elements() -> None:
+    """np.linspace of a computed number of points and np.arange by a computed step were refused."""
+
+    def program(k, x):
+        a = np.linspace(x, 2.5, int(k[0]))
+        b = np.linspace(0, k[0], k[0], endpoint=False, dtype=np.float32)
+        c = np.linspace(x, x, int(k[0]))
+        return a, b, c, np.arange(0, 20, k[1]), np.arange(k[0], k[1] * 2, k[1])
+
+    f = bufferize(program)
+    for n in (0, 1, 2, 7):
+        for step in (1, 3, 50):
+            agree(f, np.array([n, step]), 0.5)
+    agree(f, np.array([3, 0]), 0.5)
+    agree(f, np.array([-1, 2]), 0.5)
+    with pytest.raises(UnsupportedError, match="the step of np.arange that is computed from elements is negative"):
+        f(np.array([3, -2]), 0.5)
+    climb(program, (np.array([4, 3]), 0.5), again=[(np.array([1, 2]), 0.25)])

@@ -7,8 +7,11 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program
+from tests.support.arrays import floats
 from tests.support.params import slow_but
+from tracebuf import bufferize
 from tracebuf.testing import ladder
+from tracebuf.testing.ladder import climb
 
 A = np.random.default_rng(7).normal(size=12)
 B = np.random.default_rng(8).normal(size=(4, 5))
@@ -293,3 +296,20 @@ def test_repeat_by_counts(name: str) -> None:
     f = program(f"def f(a, i):\n    return {REPEATS[name]}")
     if agree(f, A[:4], np.array([2, 0, 1, 5])) is None:
         ladder.climb(f, (A[:4], np.array([2, 0, 1, 5])))
+
+
+@pytest.mark.slow
+def test_tuples_inside_of_an_index() -> None:
+    """`a[np.where(m), 1] *= -1`: NumPy makes an array of the inner tuple; IndexError was raised."""
+
+    def program(a, limit):
+        out = np.where(a[:, 1] > limit)
+        picked = a[out, 0]
+        a[out, 1] *= -1
+        return picked, a[(0, 1), (1, 0)]
+
+    f = bufferize(program)
+    for n, limit in ((3, 0.0), (6, 1.0), (2, 99.0)):
+        agree(f, floats(n, 2), limit)
+    agree(bufferize(lambda a: a[(0, 9), 1]), floats(3, 2))
+    climb(program, (floats(5, 2), 1.0))

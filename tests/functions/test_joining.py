@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from tests.support.agreement import agree
+from tests.support.arrays import floats
 from tests.support.forms import check_forms
 from tests.support.params import slow_but
+from tracebuf import bufferize
+from tracebuf.testing.ladder import climb
 
 pytestmark = pytest.mark.slow
 
@@ -109,3 +114,18 @@ np.isfortran(a.T)|np.astype(a, np.float64, copy=False)|(np.putmask(a, a > 0, 5.0
 @pytest.mark.parametrize("group", slow_but(["tile", "roll", "block"], FORMS))
 def test_c1_forms(group: str) -> None:
     check_forms(FORMS[group])
+
+
+def test_a_roll_by_an_element() -> None:
+    """A shift that is computed was refused."""
+
+    def program(a, k):
+        out = np.zeros_like(a)
+        for i in range(len(k)):
+            out += np.roll(np.roll(a, k[i], axis=1), k[-1], axis=0)
+        return out, np.roll(a, k[0]), np.roll(a, (k[1], 1), axis=(0, 1))
+
+    f, shifts = bufferize(program), np.array([1, -2, 0, 9, -11])
+    for shape in ((4, 5), (1, 3), (0, 2), (7, 1)):
+        agree(f, floats(*shape), shifts)
+    climb(program, (floats(4, 5), shifts), again=[(floats(2, 3), shifts)])

@@ -167,3 +167,16 @@ def test_a_masked_store_of_a_number_allocates_nothing() -> None:
 
     report = tracebuf.measure(f, A.copy())
     assert report.native.allocations == 0 and report.native.copies == 0
+
+
+DATA_SIZES = (
+    "np.diff(x[x > 0])", "np.diff(x[x > 9])", "np.diff(np.flatnonzero(x > 0), n=2)", "np.roll(x[x > 0], 1)",
+    "np.roll(x[x > 9], -2)", "np.isin(x, np.arange(70.0))", "np.isin(np.arange(9), np.arange(3, 90), invert=True)",
+    "np.isin(x, x[x > 2])",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", DATA_SIZES)
+def test_differences_turns_and_members_of_what_a_mask_leaves(text: str) -> None:
+    agree(program(f"def program(x):\n    return {text}"), np.array([3.0, -1, 2, 5, -4]))

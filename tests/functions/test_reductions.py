@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program, refused
+from tests.support.arrays import floats
 from tracebuf.testing.ladder import climb
 
 pytestmark = pytest.mark.slow
@@ -118,3 +119,12 @@ def test_s4_indices_in_bodies_stay_right_when_fused() -> None:
 def test_what_is_refused() -> None:
     for text in ("np.subtract.reduce(a, out=np.zeros(5, int))", "np.mean(a, dtype=np.int64)"):
         refused(program(f"def f(a):\n    return {text}"), A)
+
+
+def test_sum_over_an_axis_of_size_zero() -> None:
+    """The reference of linalg.generic transposed a reduction that did not happen (found by fuzzing)."""
+
+    def program(a):
+        return a[:, 2:].sum(axis=1), a[:0].sum(axis=0, keepdims=True)
+
+    climb(program, (floats(7, 1),), again=[(floats(4, 5),)])

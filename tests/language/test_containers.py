@@ -11,7 +11,9 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program, refused
+from tests.support.arrays import floats
 from tracebuf import bufferize
+from tracebuf.testing.ladder import climb
 
 
 class State(NamedTuple):
@@ -633,3 +635,93 @@ def test_measure_clones_containers_and_objects() -> None:
     found = tracebuf.measure(f, body, d)
     assert (body.x == line()).all() and (d["x"] == line()).all()
     assert found.native.allocations <= found.eager.allocations
+
+
+@pytest.mark.slow
+def test_a_tuple_cut_by_an_int_argument() -> None:
+    """The slice held a traced int, which Python cannot use (found by fuzzing)."""
+
+    def program(a, n):
+        return a.sum(axis=(0, 1)[:n]), (a, 1)[-n:]
+
+    climb(program, (floats(2, 3), 1), again=[(floats(2, 3), 2)])
+
+
+def c1_shapes_compared(a, b):
+    assert a.shape[:1] == b.shape[:1], "as many rows"
+    if a.shape != b.shape[::-1] and a.shape == b.shape:
+        a = a + b
+    same = a.shape == b.shape, list(a.shape) == list(b.shape), a.shape == list(b.shape), (a.shape, 1) == (b.shape, True)
+    return a, same, a.shape == (3, 4), a.shape in ((4, 5), b.shape), (3, 4) not in [a.shape], a.shape == None  # noqa: E711
+
+
+@pytest.mark.slow
+def test_shapes_are_compared_item_by_item() -> None:
+    """Rule C1: == and `in` of tuples with sizes among their items were decided by which objects these are."""
+    f = bufferize(verify=True)(c1_shapes_compared)
+    for m, n, k in ((3, 4, 4), (4, 5, 5), (4, 4, 4), (3, 5, 6), (3, 1, 7), (0, 3, 3)):
+        agree(f, np.ones((m, n)), np.ones((m, k)))
+    agree(f, np.ones((3, 4)), np.ones((4, 4)))
+
+
+def f1_tuples_of_what_a_loop_computes(a, x):
+    hits = 0
+    for i in range(len(a)):
+        if (i, len(a) - 1 - i) == (1, x):
+            hits += 1
+        if (i, x) != (x, i):
+            hits += 10
+    return hits, (a[0] > 1, x) == (True, 2), (a[0], 1) == (1.0, 1)
+
+
+@pytest.mark.slow
+def test_tuples_of_computed_numbers_are_compared() -> None:
+    """Rules C1, F1: at run time where only that knows; a NaN could be an item of both, which is refused."""
+    for x in (1, 2):
+        agree(f1_tuples_of_what_a_loop_computes, np.arange(4.0), x)
+    refused(lambda a: (a[0],) == (a[1],), np.ones(3))
+    refused(lambda a: a.shape < (4, 6), np.ones((3, 4)))
+
+
+def f2_a_shape_as_a_list(a):
+    wider = list(a.shape)
+    wider[1] += 2
+    wider.append(3)
+    order = sorted([3, 1, 2])
+    order.reverse()
+    out = np.zeros(wider)
+    out[:, 1:-1, order[0] - 3] = a
+    return out
+
+
+@pytest.mark.slow
+def test_a_list_made_by_a_call_may_be_changed() -> None:
+    """Rule F2: list(x) and sorted(x) make lists, as [*x] does (found by fuzzing)."""
+    f = bufferize(verify=True)(f2_a_shape_as_a_list)
+    agree(f, np.ones((4, 5)))
+    agree(f, np.ones((3, 7)))
+
+
+@pytest.mark.slow
+def test_ranges_slices_and_orders_of_tuples_are_refused() -> None:
+    """Rule C1: equal by their bounds in Python; tracers do not know (found by fuzzing)."""
+    refused(lambda a: range(len(a)) == range(3), np.ones(3))
+    refused(lambda a: slice(len(a)) == slice(3), np.ones(3))
+    refused(lambda a: min(a.shape, (2, 2)), np.ones((3, 2)))
+
+
+@pytest.mark.slow
+def test_a_list_that_a_loop_fills_after_its_first_iteration() -> None:
+    """Rule S8: the list became another one where the first iteration is traced by itself, and so was refused."""
+
+    def program(y, t):
+        found = same = [y]
+        for _ in range(3):
+            y = y + t
+            t += 0.5
+            found.append(y)
+        return np.array(found), len(same), t
+
+    f = bufferize(program)
+    for got, wanted in zip(f(floats(3), 0.0), program(floats(3), 0.0), strict=True):
+        assert type(got) is type(wanted) and np.array_equal(got, wanted)

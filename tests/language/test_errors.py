@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program, refused
+from tests.support.arrays import floats
 from tracebuf import UnsupportedError, bufferize
 
 
@@ -121,3 +122,63 @@ def test_a_refusal_shows_the_users_frames_alone() -> None:
     with pytest.raises(UnsupportedError) as caught:
         f(np.ones(3))
     assert len(caught.traceback) == 2 and caught.traceback[-1].name == "__call__"
+
+
+@pytest.mark.slow
+def test_a_function_whose_every_path_raises() -> None:
+    """The tracer's own signal for code that cannot be reached left the function."""
+
+    def program(a, b):
+        if a[0] > 0:
+            b[0] = b[7]
+        else:
+            b[1] = b[8]
+        return b
+
+    with pytest.raises(IndexError, match="index 8 is out of bounds"):
+        bufferize(program)(floats(3), floats(3))
+
+
+@pytest.mark.slow
+def test_an_error_that_is_certain_waits_for_earlier_ones() -> None:
+    """Rule F3: an index that is always out of range was raised while tracing, before an error that comes first."""
+
+    def program(a, b):
+        s = 0.0
+        for i in range(b.shape[0]):
+            s += a[:, i, :0].max()
+        return a[0, 0, 0] + s
+
+    with pytest.raises(ValueError, match="zero-size array"):
+        bufferize(program)(np.zeros((0, 2, 2)), np.zeros(2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("axes", [3, 9])
+def test_an_error_that_names_many_sizes(axes: int) -> None:
+    """More sizes than a kernel's error could carry made an IndexError of the message's own."""
+
+    def program(a, b, n):
+        for i in range(1, n):
+            a[..., i:] = b[..., i:]
+
+    shape = (*range(2, 2 + axes - 1), 4)
+    f = bufferize(program)
+    f(np.zeros(shape), np.zeros(shape), 3)
+    with pytest.raises(ValueError, match="could not broadcast input array from shape"):
+        f(np.zeros(shape), np.zeros((2, *shape[:-1], 9)[-axes:]), 3)
+    with pytest.raises(ValueError, match="could not broadcast input array from shape"):
+        f(np.zeros(shape), np.zeros((*shape[:-1], 9)), 3)
+
+
+@pytest.mark.slow
+def test_a_read_only_target_is_seen_before_its_index() -> None:
+    """NumPy looks whether it may write before it looks at the index."""
+
+    def program(a):
+        a[0, 1] = 9
+
+    given = floats(3)
+    given.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        bufferize(program)(given)

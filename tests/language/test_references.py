@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.support.agreement import agree
+from tests.support.agreement import agree, refused
 from tests.support.params import slow_but
+from tracebuf import bufferize
 
 Program = Callable[..., Any]
 
@@ -375,3 +376,22 @@ def test_s1_a_tuple_that_does_not_fit(shape: tuple[int, ...]) -> None:
         return a
 
     agree(program, np.zeros(shape), 1.5)
+
+
+def c1_first_row_and_column(a, d):
+    m, n = a.shape
+    d[:, 0] = range(m + 1)
+    d[0] = range(n, -1, -1)
+    d[1, 1::2] = range(1, n + 1, 2)
+    return d
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["int64", "float32", "bool"])
+def test_a_range_is_stored(dtype: str) -> None:
+    """Rule C1: its ints; into fewer elements ValueError; into narrow integers it is refused (rule N1)."""
+    f = bufferize(verify=True)(c1_first_row_and_column)
+    for m, n in ((3, 4), (4, 7)):
+        agree(f, np.ones((m, n)), np.zeros((m + 1, n + 1), dtype))
+    agree(f, np.ones((3, 4)), np.zeros((3, 5), dtype))
+    refused(c1_first_row_and_column, np.ones((3, 4)), np.zeros((4, 5), np.int8))

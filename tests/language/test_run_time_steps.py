@@ -190,3 +190,33 @@ def test_s8_a_loop_of_many_iterations_that_differ_in_kind_is_refused() -> None:
             a += a.sum(axis=axis).max()
 
     refused(program, floats(2, 2, 2, 2, 2), 5)
+
+
+def test_a_range_whose_step_is_a_loop_variable() -> None:
+    """The sieve of Eratosthenes was refused: the step of its inner range is the outer loop's variable."""
+
+    def sieve(n):
+        s = np.ones(n + 1, dtype=bool)
+        s[:2] = False
+        for i in range(2, n + 1):
+            if s[i] and i * i <= n:
+                for j in range(i * i, n + 1, i):
+                    s[j] = False
+        return s
+
+    def down(a):
+        total = 0
+        for i in range(1, a.shape[0]):
+            for j in range(a.shape[0] - 1, i - 2, -i):
+                a[j] += i
+                total += j
+            for j in range(3, i, 2 * i):
+                total -= j
+        return total
+
+    f, g = bufferize(verify=True)(sieve), bufferize(verify=True)(down)
+    for n in (50, 7, 1, 121):
+        assert np.array_equal(f(n), sieve(n))
+    for n in (9, 1, 14, 0):
+        eager, native = floats(n), floats(n)
+        assert g(native) == down(eager) and np.array_equal(native, eager)

@@ -446,3 +446,61 @@ def test_n1_a_python_number_that_numpys_type_does_not_hold_is_not_joined_with_it
     for big, x in ((2**53 + 1, 0.5), (3, 0.1)):
         with pytest.raises(UnsupportedError, match="may not hold exactly"):
             f(np.array([big, 1]), x)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e30, -2.5])
+def test_a_float_scalar_stored_into_ints(value: float) -> None:
+    """NumPy's floats raise like Python's where they have no int; a 0-d array does not (found by fuzzing)."""
+
+    def element(a, b):
+        b[1] = a[0]
+
+    def slices(a, b):
+        b[1:] = a[0]
+        b[...] = a[1] * 1
+
+    def array(a, b):
+        b[1:] = a[:1].sum()
+        b[0] = a[0, ...]
+
+    for store in (element, slices, array):
+        climb(store, (np.array([value, 2.0]), np.zeros(3, np.int64)))
+
+
+@pytest.mark.slow
+def test_powers_of_python_numbers_that_are_floats_for_sure() -> None:
+    """`beta ** t` and `2.0 ** -alpha` (Adam, Deriche's filter) were refused as perhaps complex."""
+
+    def program(beta, t, alpha):
+        return 1.0 - beta**t, 2.0 ** (-alpha), 10**alpha, beta**-2, beta**2, beta**3.0
+
+    f = bufferize(program)
+    inf = float("inf")
+    bases = (0.9, -2.5, 0.0, 0.0, 1e200, 2.0, inf, -inf, 1.0, -1.5)
+    whole = (5, -3, 2, -1, 3, 1, 2, -1, 4, 10**9 + 1)
+    exponents = (0.25, 1.5, 0.0, 1.0, 1.0, 1e5, 0.5, inf, -inf, 0.5)
+    for beta, t, alpha in zip(bases, whole, exponents, strict=True):
+        try:
+            wanted = program(beta, t, alpha)
+        except (ZeroDivisionError, OverflowError) as error:
+            with pytest.raises(type(error)):
+                f(beta, t, alpha)
+        else:
+            got = f(beta, t, alpha)
+            assert got == wanted and [type(x) for x in got] == [type(x) for x in wanted]
+
+
+@pytest.mark.slow
+def test_astype_of_a_number() -> None:
+    def program(a, out):
+        for i in range(len(a)):
+            out[a[i].astype(int)] += a[i].astype(np.float32) * 2
+        return a[0].astype(bool), a[1].astype("int8"), a.sum().astype(np.int64)
+
+    climb(program, (np.array([2.5, 0.25, 1.75]), np.zeros(4)))
+
+
+@pytest.mark.slow
+def test_rounding_to_more_digits_than_an_int_of_c() -> None:
+    agree(program("def program(a, n):\n    return np.round(a, n)"), np.arange(3), -(2**63))

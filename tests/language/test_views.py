@@ -8,6 +8,7 @@ import pytest
 import tracebuf
 from tests.mlir.oracle import UNREGISTERED, mlir_opt, needs_mlir
 from tests.support.agreement import agree, program, refused
+from tests.support.arrays import floats
 from tests.support.params import slow_but
 from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
@@ -312,3 +313,27 @@ def test_steps_that_are_computed_from_elements() -> None:
     with pytest.raises(UnsupportedError, match="the step of a slice that is computed from elements is negative"):
         f(np.arange(4.0), np.array([-1, 3, 1]), np.zeros(4))
     climb(program, (np.arange(9.0), np.array([2, 3, 1]), np.zeros(9)))
+
+
+@pytest.mark.slow
+def test_powers_as_sizes_and_reshapes_that_are_only_read() -> None:
+    """Powers of a positive int are positive; a reshape that is an operand may be a view or a copy."""
+
+    def program(x, r, k):
+        out = np.zeros_like(x)
+        for i in range(k):
+            y = np.transpose(x.reshape((r**i, r, r ** (k - i - 1))), (1, 0, 2))
+            out += y.reshape((r**k,)) * (i + 1) - np.reshape(y, (len(x),))
+        return out
+
+    f = bufferize(program)
+    for r, k in ((2, 3), (3, 2), (1, 4), (2, 0)):
+        agree(f, floats(r**k), r, k)
+    climb(program, (floats(8), 2, 3), again=[(floats(27), 3, 3)])
+
+
+@pytest.mark.slow
+def test_numbers_that_are_reshaped_stay_numbers() -> None:
+    for text in ("np.transpose(a.sum())", "np.reshape(a.sum(), ())", "np.squeeze(a[0])", "np.moveaxis(a.max(), (), ())",
+                 "np.transpose(2.5), np.reshape(3, ())"):  # fmt: skip
+        agree(program(f"def program(a):\n    return {text}"), floats(4))

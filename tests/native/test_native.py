@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.arrays import floats
 from tests.support.params import slow_but
 from tests.support.random_programs import random_func
 from tests.support.threads import at_once
-from tracebuf import pipeline
+from tracebuf import bufferize, pipeline
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as interpret
@@ -608,3 +609,20 @@ def test_random_programs_do_what_the_memref_interpreter_does(seed: int) -> None:
         np.testing.assert_allclose(x, y, rtol=1e-12)
     assert (counters.copies, counters.copied_bytes) == (expected.counts.copies, expected.counts.copied_bytes)
     assert counters.allocations <= expected.counts.allocations
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [2, 3, 8, 17])
+def test_llvm_keeps_quiet(columns: int, capfd: pytest.CaptureFixture[str]) -> None:
+    """Sums over few elements, their number known, could not become the vector loops that were demanded: LLVM said so on
+    stderr."""
+
+    def program(a):
+        c = np.zeros((3, columns))
+        c[...] = a
+        return c.sum(axis=1), c.max(axis=1), (c[0] * c[1]).sum(), c.mean()
+
+    a = floats(3, columns)
+    for got, wanted in zip(bufferize(program)(a), program(a), strict=True):
+        np.testing.assert_allclose(got, wanted)
+    assert capfd.readouterr().err == ""

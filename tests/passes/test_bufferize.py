@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.arrays import floats
 from tests.support.ir_programs import PROGRAMS, Maker, Program, by_name
 from tests.support.random_programs import random_func
 from tracebuf.analysis import Analysis, copy_before_write, one_shot
@@ -20,6 +21,7 @@ from tracebuf.ir.core import Func, Op, Value
 from tracebuf.ir.dims import Expr
 from tracebuf.ir.types import F64, I1, MemRefType, row_major
 from tracebuf.ops import arith, memref
+from tracebuf.testing.ladder import climb
 
 STRATEGIES: dict[str, Callable[[Func], Analysis]] = {
     "one-shot": one_shot,
@@ -280,3 +282,19 @@ def test_reshape_of_a_new_array_is_a_view() -> None:
     m = Maker("f")
     f = m.done(flattened(m, m.zeros(4, 4)))
     assert not ops(bufferize(f, one_shot(f)), "memref.copy")
+
+
+@pytest.mark.slow
+def test_a_loop_that_does_not_run_leaves_what_it_was_given() -> None:
+    """A copy for scf.for came without contents where the body only overwrites, though no iteration may come."""
+
+    def program(a, b, n):
+        for i in range(n):
+            b[...] = i
+        for i in range(a[0]):
+            b[:] = i
+        return b + 1
+
+    for n in (0, 2):
+        for k in (0, 1):
+            climb(program, (np.array([k]), floats(3), n))

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import pytest
+
+from tests.support.arrays import floats
 from tests.support.memref_programs import Maker, N, buffer_type, run
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
@@ -15,6 +19,7 @@ from tracebuf.ops import memref
 from tracebuf.optimize.fold_memref import fold_memref
 from tracebuf.optimize.liveness import shorten_liveness
 from tracebuf.optimize.storage import SMALL, STACK, assign_storage
+from tracebuf.testing.ladder import climb
 
 BUFFER = buffer_type(N)
 
@@ -174,3 +179,27 @@ def test_branches_known_or_empty_are_folded() -> None:
     f = m.done(s)
     fold_memref(f)
     assert ops_of(f) == ["memref.copy"] and f.block.terminator.operand(0) is b
+
+
+@pytest.mark.slow
+def test_a_loop_that_is_folded_away_takes_its_symbol_along() -> None:
+    """fold-memref dropped an empty loop; the function still named its induction variable (found by fuzzing)."""
+
+    def program(b):
+        for _i in range(1):
+            b[:] = 1
+        b[:] = 1
+
+    climb(program, (floats(4),))
+
+
+@pytest.mark.slow
+def test_an_unused_choice_takes_its_symbol_along() -> None:
+    """fold-memref dropped a result of scf.if that the function still named as a size (found by fuzzing)."""
+
+    def program(a, n):
+        b = a[2 if a[1] else -1]
+        t = n if a[0] else 3
+        return np.zeros(t), b
+
+    climb(program, (np.array([False, True, True]), 4), again=[(np.array([True, True, False]), 4)])

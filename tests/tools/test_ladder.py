@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.support.arrays import floats
 from tracebuf.errors import UnsupportedError
 from tracebuf.testing import ladder
 from tracebuf.testing.ladder import Mismatch, Outcome, Rules, climb, compare, copy_first
@@ -112,3 +113,15 @@ def test_errors_are_compared() -> None:
         return a + b
 
     climb(program, (np.zeros(3), np.zeros(4)), again=[(np.zeros(4), np.zeros(4)), (np.zeros(0), np.zeros(1))])
+
+
+@pytest.mark.slow
+def test_another_specialisation_may_store_to_other_arguments() -> None:
+    """The ladder took the arguments that the first call's program stores to for those of every call."""
+
+    def program(a, b):
+        for _ in range(1):
+            b[:] = np.min(a)
+        return b[7]
+
+    climb(program, (floats(0, 5), floats(4)), again=[(floats(5, 5), floats(4))])
