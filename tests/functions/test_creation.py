@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
-
 import numpy as np
 import pytest
 
-from tests.functions.test_reductions import expression
 from tests.support.agreement import agree, program, refused
 from tests.support.arrays import floats
+from tests.support.forms import VALUES, check_forms
 from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
 
 RNG = np.random.default_rng(0)
-A = RNG.standard_normal((4, 5))
-VALUES: dict[str, Any] = {
-    "a": A, "i": RNG.integers(-3, 9, (4, 5)), "v": RNG.standard_normal(6), "w": RNG.standard_normal(6),
-    "iv": np.arange(6), "b": A * 2, "T": A.T.copy(), "n": 7, "m": 3, "x": 0.3, "y": 2.75, "z": 0, "neg": -4,
-    "f": A.astype(np.float32), "sq": RNG.standard_normal((3, 5, 5)), "e": np.zeros(0), "e2": np.zeros((0, 5)),
-    "s": np.float64(2.5), "s4": np.float32(1.5), "one": 1, "bb": A > 0,
-}  # fmt: skip
 FORMS = {
     "arange": """
 np.arange(n)|np.arange(neg)|np.arange(z)|np.arange(one)|np.arange(m, n)|np.arange(n, m)|np.arange(n, m, -1)
@@ -97,28 +87,12 @@ any(e)|all(e)|any([x>1, y>1])|all((x>0, y>9))
 }
 
 
-def raises(text: str) -> bool:
-    """Whether eager NumPy raises for an expression."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        try:
-            eval(text, {"np": np, **VALUES})
-        except Exception:
-            return True
-    return False
-
 
 @pytest.mark.slow
 @pytest.mark.parametrize("group", FORMS)
 def test_c1_n1_values_shapes_and_order(group: str) -> None:
     """Rules C1, N1, S6: bit for bit eager's; several expressions in one function, those that raise by themselves."""
-    texts = [t for line in FORMS[group].split("\n") for t in line.split("|") if t]
-    fine = [t for t in texts if not raises(t)]
-    for k in range(0, len(fine), 6):
-        expression(f"[{', '.join(fine[k : k + 6])}]", VALUES, ulp=0 if group != "flat and sequences" else 8)
-    for text in texts:
-        if text not in fine:
-            expression(text, VALUES, ulp=0)
+    check_forms(FORMS[group], ulp=8 if group == "flat and sequences" else 0)
 
 
 def test_z1_sizes_in_loops_and_other_calls() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program, refused
+from tests.support.forms import expression, split
 from tests.support.params import slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
@@ -53,26 +54,15 @@ t, [Ellipsis, 0], [Ellipsis]|[1, 2], [0], [3.0, 4], [0], []|'ij,jk->ik', a, b, o
 """
 
 
-def names_in(text: str) -> list[str]:
-    """The values that an expression with quoted strings reads."""
-    outside = "".join(text.split("'")[::2])
-    words = set("".join(c if c.isalnum() else " " for c in outside).split())
-    return [n for n in VALUES if n in words]
 
 
-def check(function: str, text: str) -> None:
-    names = names_in(text)
-    values = [VALUES[n] for n in names]
-    agree(program(f"def f({', '.join(names)}):\n    return {function}({text})"), *values, ulp=300)
-
-
-TEXTS = [t for line in FORMS.split("\n") for t in line.split("|") if t]
+TEXTS = split(FORMS)
 
 
 @pytest.mark.parametrize("text", slow_but(TEXTS[::9], TEXTS))
 def test_c1_einsum(text: str) -> None:
     """Rules C1, N5, S6: value, dtype, order of strides, class of the exception."""
-    check("np.einsum", text)
+    expression(f"np.einsum({text})", VALUES, ulp=300)
 
 
 def test_s5_one_operand_of_which_nothing_is_summed_is_a_view() -> None:
@@ -132,12 +122,12 @@ a, c, axes=([0, 0], [0, 0])
 """
 
 
-PAIRS = [t for line in TENSORDOT.split("\n") for t in line.split("|") if t]
+PAIRS = split(TENSORDOT)
 
 
 @pytest.mark.parametrize("text", slow_but(PAIRS[::7], PAIRS))
 def test_c1_tensordot(text: str) -> None:
-    check("np.tensordot", text)
+    expression(f"np.tensordot({text})", VALUES, ulp=300)
 
 
 def test_what_is_refused() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.agreement import agree, program, refused
+from tests.support.agreement import program, refused
+from tests.support.forms import expression, split
 from tests.support.params import slow_but
 from tracebuf.testing.ladder import climb
 
@@ -26,15 +27,9 @@ VALUES: dict[str, Any] = {
 }  # fmt: skip
 
 
-def check(text: str, ulp: float = 100) -> None:
-    words = set("".join(c if c.isalnum() else " " for c in text.replace("np.", "")).split())
-    names = [n for n in VALUES if n in words]
-    agree(program(f"def f({', '.join(names)}):\n    return {text}"), *(VALUES[n] for n in names), ulp=ulp)
-
 
 def forms(text: str) -> list[Any]:
-    found = [t for line in text.split("\n") for t in line.split("|") if t]
-    return slow_but(found[::9], found)
+    return slow_but(split(text)[::9], split(text))
 
 
 TWO_RESULTS = """
@@ -104,22 +99,22 @@ np.add.identity + np.multiply.identity|np.hypot.nargs|np.add.__name__ == "add"|n
 
 @pytest.mark.parametrize("text", forms(TWO_RESULTS))
 def test_c1_two_results(text: str) -> None:
-    check(text)
+    expression(text, VALUES, ulp=100)
 
 
 @pytest.mark.parametrize("text", forms(CASTING))
 def test_n5_casting_and_lists(text: str) -> None:
-    check(text)
+    expression(text, VALUES, ulp=100)
 
 
 @pytest.mark.parametrize("text", forms(REDUCE))
 def test_c2_reduce_of_every_ufunc(text: str) -> None:
-    check(text)
+    expression(text, VALUES, ulp=100)
 
 
 @pytest.mark.parametrize("text", forms(OTHERS))
 def test_c2_accumulate_reduceat_outer(text: str) -> None:
-    check(text)
+    expression(text, VALUES, ulp=100)
 
 
 def test_what_is_refused() -> None:

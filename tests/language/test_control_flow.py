@@ -10,13 +10,11 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree
+from tests.support.arrays import vector
 
 Program = Callable[..., Any]
 SCALE = 3.0
 
-
-def vector(n: int = 7) -> np.ndarray:
-    return np.arange(1.0, n + 1) * np.where(np.arange(n) % 3 == 1, -1, 1)
 
 
 # -- loops over one vector
@@ -376,14 +374,14 @@ LOOPS = [f for name, f in list(globals().items()) if name[:2] in ("f0", "f1", "f
 def test_vectors(f: Program) -> None:
     g = tracebuf.bufferize(verify=True)(f)
     for n in (7, 12):
-        agree(g, vector(n))
-        agree(g, -vector(n))
-    agree(g, vector(14)[::2])
-    agree(g, vector(9)[::-1])
+        agree(g, vector(n, 3))
+        agree(g, -vector(n, 3))
+    agree(g, vector(14, 3)[::2])
+    agree(g, vector(9, 3)[::-1])
 
 
 @pytest.mark.parametrize("f", LOOPS, ids=lambda f: f.__name__)
 def test_small_vectors(f: Program) -> None:
     g = tracebuf.bufferize(verify=True)(f)
     for n in (3, 4, 5, 2, 1, 0):
-        agree(g, vector(n))
+        agree(g, vector(n, 3))

@@ -10,7 +10,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree
-from tests.support.arrays import floats
+from tests.support.arrays import floats, vector
 from tracebuf.testing.ladder import climb
 
 pytestmark = pytest.mark.slow
@@ -346,7 +346,7 @@ PROGRAMS = [v for k, v in list(globals().items()) if k[0] in "scfnb" and k[1:2].
 
 
 def arguments(n: int) -> list[np.ndarray]:
-    a = np.arange(1.0, n + 1) * np.where(np.arange(n) % 2, -1, 1)
+    a = vector(n)
     return [a, a[::-1] * 2 - 1]
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.agreement import agree, outcome, program, refused
+from tests.support.agreement import agree, program, refused
+from tests.support.forms import check_forms
 from tracebuf import bufferize
 
 FLOATS = np.array([0.0, -0.0, 1.5, -2.5, np.nan, np.inf, -np.inf, 3.0, 1e300, 2.0])
@@ -23,24 +24,10 @@ ARRAYS = ("bool", "int64", "float64", "float32")
 OPERATORS = "+ - * / // % ** & | ^ << >> < <= > >= == !=".split()
 
 
-def accepted(expressions: list[str], names: str, *args: Any) -> tuple[list[str], list[str]]:
-    """The expressions that eager NumPy computes on these arguments, and those that raise."""
-    good: list[str] = []
-    bad: list[str] = []
-    with np.errstate(all="ignore"):
-        for e in expressions:
-            _, error = outcome(program(f"def f({names}): return {e}"), args, {})
-            (bad if error else good).append(e)
-    return good, bad
 
-
-def judge(expressions: list[str], names: str, *args: Any, ulp: float = 0, **space: Any) -> None:
+def judge(expressions: list[str], names: str, *args: Any, ulp: float = 0) -> None:
     """All expressions in one program; those that raise one by one."""
-    good, bad = accepted(expressions, names, *args)
-    if good:
-        agree(program(f"def f({names}): return ({', '.join(good)},)", **space), *args, ulp=ulp)
-    for e in bad:
-        agree(program(f"def f({names}): return {e}", **space), *args)
+    check_forms(expressions, ulp, dict(zip(names.split(", "), args, strict=True)), together=len(expressions))
 
 
 def small(kind: str) -> bool:

@@ -10,15 +10,13 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree
+from tests.support.arrays import vector
 from tracebuf.testing.ladder import climb
 
 pytestmark = pytest.mark.slow
 
 Program = Callable[..., Any]
 
-
-def vector(n: int = 7) -> np.ndarray:
-    return np.arange(1.0, n + 1) * np.where(np.arange(n) % 2, -1, 1)
 
 
 def s8_two_private_arrays(a, c):

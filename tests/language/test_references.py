@@ -10,18 +10,13 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, refused
+from tests.support.arrays import floats, vector
 from tests.support.params import slow_but
 from tracebuf import bufferize
 
 Program = Callable[..., Any]
 
 
-def vector(n: int = 7) -> np.ndarray:
-    return np.arange(1.0, n + 1) * np.where(np.arange(n) % 2, -1, 1)
-
-
-def matrix(m: int = 4, n: int = 5) -> np.ndarray:
-    return np.arange(float(m * n)).reshape(m, n) - 3
 
 
 # -- S1: a name holds a reference; a view is written through, and sees what is written
@@ -304,7 +299,7 @@ def test_vectors(f: Program, layout: int) -> None:
 def test_matrices(f: Program, layout: int) -> None:
     g = tracebuf.bufferize(verify=True)(f)
     for m, n in ((4, 5), (6, 9)):
-        agree(g, LAYOUTS_2[layout](matrix(m, n)))
+        agree(g, LAYOUTS_2[layout](floats(m, n)))
     assert len(g.specializations()) == 1
 
 
@@ -322,7 +317,7 @@ def test_small_matrices(f: Program) -> None:
     g = tracebuf.bufferize(verify=True, max_specializations=60)(f)
     for m in (0, 1, 2, 5):
         for n in (0, 1, 2, 3):
-            agree(g, matrix(m, n))
+            agree(g, floats(m, n))
 
 
 def c4_copy_first(c, start, stop, step, first, last, stride):

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from tests.support.agreement import agree, refused
+from tests.support.arrays import floats
 from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
 
 pytestmark = pytest.mark.slow
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
-
-def floats(*shape: int) -> Array:
-    return np.arange(float(np.prod(shape, dtype=int))).reshape(shape) - 3
 
 
 def test_s1_store_and_update_with_the_step_of_a_loop() -> None:

@@ -13,27 +13,22 @@ from tests.support.params import slow_but
 from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
 
-
-def matrix(m: int = 4, n: int = 6) -> np.ndarray:
-    return np.arange(float(m * n)).reshape(m, n) - 3
-
-
 LAYOUTS = {
-    "C": matrix(),
-    "F": np.asfortranarray(matrix()),
-    "rows": matrix(8)[::2],
-    "columns": matrix(4, 12)[:, ::2],
-    "part": matrix(6, 9)[1:5, 2:8],
-    "upwards": matrix()[::-1],
-    "backwards": matrix()[:, ::-1],
-    "around": matrix()[::-1, ::-1],
-    "turned part": matrix(6, 9)[:, 1:5].T,
+    "C": floats(4, 6),
+    "F": np.asfortranarray(floats(4, 6)),
+    "rows": floats(8, 6)[::2],
+    "columns": floats(4, 12)[:, ::2],
+    "part": floats(6, 9)[1:5, 2:8],
+    "upwards": floats(4, 6)[::-1],
+    "backwards": floats(4, 6)[:, ::-1],
+    "around": floats(4, 6)[::-1, ::-1],
+    "turned part": floats(6, 9)[:, 1:5].T,
     "repeated": np.broadcast_to(np.arange(6.0), (4, 6)),
-    "one row": matrix(1, 6),
-    "one column": matrix(3, 5)[:, 1:2],
-    "nothing": matrix(4, 0),
-    "no rows": matrix()[:0],
-    "padded by one": matrix(4, 6)[:, :5],
+    "one row": floats(1, 6),
+    "one column": floats(3, 5)[:, 1:2],
+    "nothing": floats(4, 0),
+    "no rows": floats(4, 6)[:0],
+    "padded by one": floats(4, 6)[:, :5],
 }
 
 
@@ -94,20 +89,20 @@ def test_s7_a_size_decides_view_or_copy() -> None:
     f = tracebuf.bufferize(program("def f(a, k):\n b = a[:, :k].reshape(-1)\n b[0] = 9.0\n return b"))
     for m, n, k in ((3, 4, 2), (3, 4, 4), (3, 4, 9), (1, 4, 2), (3, 5, 1), (2, 7, 3), (2, 3, 0)):
         if min(n, k):
-            agree(f, matrix(m, n), k)
+            agree(f, floats(m, n), k)
 
 
 def test_s7_strides_of_an_argument_decide() -> None:
     """Padding that a slice with a step makes up for: `a[:, ::3]` of five columns in rows of six runs on."""
     f = tracebuf.bufferize(program("def f(a):\n b = a[:, ::3].reshape(-1)\n b[1] = 9.0\n return b"))
     for width in (6, 7, 5, 8):
-        agree(f, matrix(4, width)[:, :5])
+        agree(f, floats(4, width)[:, :5])
 
 
 def test_s7_an_array_without_elements_is_a_view() -> None:
     """Its strides do not matter; that it is a view shows in whether it may be written (rule B2)."""
     f = tracebuf.bufferize(program("def f(a, n): return a[1:n, 1:].reshape(-1), a[1:n, ::2].ravel()"))
-    a = matrix()
+    a = floats(4, 6)
     a.flags.writeable = False
     for n in (1, 3, 2, 0):
         got, want = f(a, n), f.__wrapped__(a, n)
@@ -131,14 +126,14 @@ def test_s7_what_only_the_run_time_knows_is_refused() -> None:
             s += a[:, :k].reshape(-1)[0]
         return s
     """
-    assert "view or a copy" in str(refused(program(text), matrix()))
+    assert "view or a copy" in str(refused(program(text), floats(4, 6)))
 
 
 def test_s6_k_order_decides_reshape() -> None:
     """`a.T + 1` lies in Fortran's order: its C reshape copies, its transpose's does not."""
-    agree(program("def f(a):\n b = a.T + 1\n c = b.reshape(-1)\n c[0] = 99\n return b, c"), matrix())
-    agree(program("def f(a):\n b = np.copy(a.T)\n c = b.T.reshape(-1)\n c[0] = 99\n return b, c"), matrix())
-    agree(program("def f(a):\n b = a.reshape(4, 2, 3)\n return b.transpose(2, 0, 1) + 1, b.T.copy()"), matrix())
+    agree(program("def f(a):\n b = a.T + 1\n c = b.reshape(-1)\n c[0] = 99\n return b, c"), floats(4, 6))
+    agree(program("def f(a):\n b = np.copy(a.T)\n c = b.T.reshape(-1)\n c[0] = 99\n return b, c"), floats(4, 6))
+    agree(program("def f(a):\n b = a.reshape(4, 2, 3)\n return b.transpose(2, 0, 1) + 1, b.T.copy()"), floats(4, 6))
 
 
 AXES = [
@@ -192,16 +187,16 @@ ERRORS = [
 
 @pytest.mark.parametrize("expression", ERRORS)
 def test_c1_errors(expression: str) -> None:
-    assert agree(program(f"def f(a): return {expression}"), matrix()) is not None
+    assert agree(program(f"def f(a): return {expression}"), floats(4, 6)) is not None
 
 
 def test_shape_is_set_in_place() -> None:
     """All names of one array object see its new shape (S8: one reference a Python object); the caller's are refused."""
     text = "def f(a):\n b = a + 1\n c = b\n v = b[0]\n b.shape = (3, -1)\n v[0] = 50\n c[0] += 1\n return b, c, v"
-    agree(program(text), matrix())
-    agree(program("def f(a):\n b = a.T\n b = b[:, :2]\n b.shape = -1\n return b"), matrix())
-    agree(program("def f(a):\n b = a[:]\n b.shape = -1\n b[3] = 1\n return b"), matrix())
-    assert "argument" in str(refused(program("def f(a):\n a.shape = (2, -1)\n return a"), matrix()))
+    agree(program(text), floats(4, 6))
+    agree(program("def f(a):\n b = a.T\n b = b[:, :2]\n b.shape = -1\n return b"), floats(4, 6))
+    agree(program("def f(a):\n b = a[:]\n b.shape = -1\n b[3] = 1\n return b"), floats(4, 6))
+    assert "argument" in str(refused(program("def f(a):\n a.shape = (2, -1)\n return a"), floats(4, 6)))
 
 
 def test_flat_is_read(a: np.ndarray) -> None:
@@ -219,7 +214,7 @@ ODD = [
 @pytest.mark.parametrize("expression", ODD)
 def test_x1_what_is_no_operand_is_refused(expression: str) -> None:
     """`.flat` is no array: what takes it for an object of its own must not go on in silence."""
-    refused(program(f"def f(a): return {expression}"), matrix())
+    refused(program(f"def f(a): return {expression}"), floats(4, 6))
 
 
 def test_flat_is_iterated(a: np.ndarray) -> None:
@@ -231,7 +226,7 @@ def test_flat_is_iterated(a: np.ndarray) -> None:
 @pytest.mark.parametrize("first", [1.0, -1.0])
 def test_s8_reshape_of_one_array_or_another(first: float) -> None:
     """A view where both are; a refusal where one path has a view and the other a copy."""
-    a = matrix() + 10
+    a = floats(4, 6) + 10
     a[0, 0] = first
     text = "def f(a):\n b = a if a[0, 0] > 0 else a * 2\n c = b.reshape(-1)\n c[1:3] += 7\n return c.sum(), a"
     agree(program(text), a)
@@ -252,7 +247,7 @@ CLIMBS = [
 
 @pytest.mark.parametrize("text", CLIMBS)
 def test_s5_on_every_rung(text: str) -> None:
-    climb(program(text), (matrix(),), again=[(matrix(4, 9),), (matrix(4, 12),)])
+    climb(program(text), (floats(4, 6),), again=[(floats(4, 9),), (floats(4, 12),)])
 
 
 FREE = [
@@ -274,9 +269,9 @@ FREE = [
 def test_s5_stores_through_a_reshape_cost_nothing(text: str) -> None:
     """Matching subsets are seen through the chain: no allocation, no copy."""
     f = tracebuf.bufferize(verify=True)(program(text))
-    agree(f, matrix())
-    _, counters = f.call_counted(matrix())
-    assert counters is not None and (counters.allocations, counters.copies) == (0, 0), f.explain(matrix())
+    agree(f, floats(4, 6))
+    _, counters = f.call_counted(floats(4, 6))
+    assert counters is not None and (counters.allocations, counters.copies) == (0, 0), f.explain(floats(4, 6))
 
 
 PRINTED = [
@@ -291,7 +286,7 @@ PRINTED = [
 @pytest.mark.parametrize("text", PRINTED)
 def test_text_is_mlirs(text: str, stage: str) -> None:
     """collapse_shape and expand_shape are printed as mlir-opt reads and verifies them."""
-    shown = tracebuf.bufferize(program(text)).lower(matrix()).as_text(stage)
+    shown = tracebuf.bufferize(program(text)).lower(floats(4, 6)).as_text(stage)
     assert "collapse_shape" in shown
     mlir_opt(shown, UNREGISTERED)
 

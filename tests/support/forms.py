@@ -1,20 +1,22 @@
-"""Expressions over a few arrays and numbers, each held against eager NumPy: several in one function, those that raise
-one by one."""
+"""Expressions over named values, each held against eager NumPy: several in one function, those that raise alone."""
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tests.support.agreement import agree, program
+from tracebuf.measure import clone_arguments
 
 RNG = np.random.default_rng(0)
 A = RNG.standard_normal((4, 5))
 N = A.copy()
 N[1, 2], N[3], N[0, 4] = np.nan, np.nan, np.inf
-VALUES: dict[str, Any] = {
+VALUES: Mapping[str, Any] = {
     "a": A, "b": A * 2, "T": A.T.copy(), "N": N, "nv": N[1].copy(), "i": RNG.integers(-3, 9, (4, 5)), "bb": A > 0,
     "v": RNG.standard_normal(6), "w": RNG.standard_normal(6), "iv": np.arange(6), "sv": np.arange(6.0) ** 2,
     "f": A.astype(np.float32), "h": A.astype(np.float16), "fn": N.astype(np.float32), "odd": A[::2, ::-1],
@@ -22,35 +24,57 @@ VALUES: dict[str, Any] = {
     "e2": np.zeros((0, 5)), "o": RNG.standard_normal(1), "z0": np.array(2.5), "anan": np.full((2, 3), np.nan),
     "n": 7, "m": 3, "one": 1, "z": 0, "neg": -4, "x": 0.3, "y": 2.75, "s": np.float64(2.5), "s4": np.float32(1.5),
 }  # fmt: skip
+ODD: Mapping[str, Any] = {
+    "a": np.arange(6.0).reshape(2, 3), "c": np.asfortranarray(np.arange(6.0).reshape(2, 3)), "v": np.arange(3.0),
+    "z": np.array(5.0), "f": np.asfortranarray(np.ones((2, 3, 2), np.float32)), "e": np.zeros((0, 3, 2)), "n": 3,
+    "i": np.arange(6).reshape(2, 3), "h": np.arange(3, dtype=np.float32), "u": np.uint8(3), "one": 1,
+    "fixed": np.broadcast_to(np.arange(3), (3,)), "out": np.zeros((4, 3)), "shorts": np.zeros(3, np.int16),
+    "rep": np.broadcast_to(np.arange(2.0)[:, None], (2, 3)),
+}  # fmt: skip
+"""Fortran order, no elements, no axes, read-only, repeated, narrow."""
 
 
-def check_forms(texts: str, ulp: float = 0) -> None:
-    """Expressions, one in each part of a text between bars or on a line."""
-    found = [t.strip() for line in texts.split("\n") for t in line.split("|") if t.strip()]
-    fine = [t for t in found if not raises(t)]
-    for k in range(0, len(fine), 5):
-        check(f"[{', '.join(fine[k : k + 5])}]", ulp)
-    for text in found:
-        if text not in fine:
-            check(text, ulp)
+def split(texts: str) -> list[str]:
+    """The expressions of a text, between bars or on a line."""
+    return [t.strip() for line in texts.split("\n") for t in line.split("|") if t.strip()]
 
 
-def check(text: str, ulp: float) -> None:
-    words = set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
-    names = [n for n in VALUES if n in words]
+def names_in(text: str, values: Mapping[str, Any]) -> list[str]:
+    """The names among `values` that an expression reads, its strings left out."""
+    words = set(re.findall(r"\w+", re.sub(r"'[^']*'|\"[^\"]*\"", "", text)))
+    return [n for n in values if n in words]
+
+
+def expression(text: str, values: Mapping[str, Any] = VALUES, ulp: float = 0) -> None:
+    """One expression, eager and compiled."""
+    names = names_in(text, values)
     try:
-        agree(program(f"def f({', '.join(names)}):\n    return {text}"), *(VALUES[n] for n in names), ulp=ulp)
+        agree(program(f"def f({', '.join(names)}):\n    return {text}"), *(values[n] for n in names), ulp=ulp)
     except Exception as error:
         error.add_note(text)
         raise
 
 
-def raises(text: str) -> bool:
+def check_forms(
+    texts: str | Sequence[str], ulp: float = 0, values: Mapping[str, Any] = VALUES, together: int = 5
+) -> None:
+    """Many expressions: those that eager NumPy computes in functions of `together`, the others one by one."""
+    found = split(texts) if isinstance(texts, str) else texts
+    fine = [t for t in found if not raises(t, values)]
+    for k in range(0, len(fine), together):
+        expression(f"[{', '.join(fine[k : k + together])}]", values, ulp)
+    for text in found:
+        if text not in fine:
+            expression(text, values, ulp)
+
+
+def raises(text: str, values: Mapping[str, Any]) -> bool:
     """Whether eager NumPy raises for an expression."""
+    _, own = clone_arguments((), {n: values[n] for n in names_in(text, values)})
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            eval(text, {"np": np, **VALUES})
+            eval(text, {"np": np, **own})
         except Exception:
             return True
     return False
