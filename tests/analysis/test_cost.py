@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.passes.test_bufferize import STRATEGIES, random_args
 from tests.support.ir_programs import PROGRAMS, Maker
-from tests.support.random_programs import random_func
+from tests.support.random_programs import STRATEGIES, random_args, random_func
 from tracebuf.analysis import one_shot
 from tracebuf.analysis.cost import Assumptions, Cost, CostModel
 from tracebuf.analysis.dataflow import Dataflow

@@ -10,38 +10,15 @@ from tests.mlir.oracle import mlir_decisions, needs_mlir, our_decisions
 from tests.support.growth import growth
 from tests.support.ir_programs import PROGRAMS, Maker, Program
 from tests.support.random_programs import random_func
+from tests.support.rules import double, finish, maker, out_of_place
 from tracebuf.analysis import HEURISTICS, copy_before_write, one_shot
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Builder, Func, Value
 from tracebuf.ir.dims import Expr, sub
 from tracebuf.ir.types import F64, I1, INDEX
-from tracebuf.ops import arith, bufferization, func, linalg
+from tracebuf.ops import arith, bufferization, linalg
 
 N = 16
-
-
-def out_of_place(f: Func, **options: object) -> list[str]:
-    """The operands that are not in place, as "op#operand", in program order."""
-    analysis = one_shot(f, **options)  # type: ignore[arg-type]
-    return [
-        f"{op.name.split('.')[1]}#{u.index}" for op in f.walk() for u in op.tensor_uses() if not analysis.is_in_place(u)
-    ]
-
-
-def maker(*, writable: bool = True, **args: object) -> Maker:
-    m = Maker("f", **args)  # type: ignore[arg-type]
-    for attrs in m.func.arg_attrs:
-        attrs["bufferization.writable"] = writable
-    return m
-
-
-def finish(m: Maker, *results: Value) -> Func:
-    m.builder.add(func.Return.of(results, m.loc()))
-    return m.func
-
-
-def double(m: Maker, a: Value, out: Value) -> Value:
-    return m.ew(arith.AddF, a, a, out=out)
 
 
 def generic(m: Maker, a: Value, out: Value, columns: tuple[int, ...], *, accumulate: bool) -> Value:

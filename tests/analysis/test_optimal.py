@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.analysis.test_one_shot import double, finish, maker
-from tests.passes.test_bufferize import random_args
 from tests.support.ir_programs import PROGRAMS, Maker, Program
-from tests.support.random_programs import random_func
+from tests.support.random_programs import random_args, random_func
+from tests.support.rules import double, finish, maker
 from tracebuf import bufferize, mlir
 from tracebuf.analysis import one_shot
 from tracebuf.analysis.certificate import Node

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.analysis.test_one_shot import double, finish, maker, out_of_place
 from tests.support.random_programs import random_func
+from tests.support.rules import double, finish, maker, out_of_place
 from tracebuf import bufferize
 from tracebuf.analysis import one_shot
 from tracebuf.analysis.choose import analyze as auto

@@ -10,7 +10,7 @@ import pytest
 
 import tracebuf.mlir
 from tests.support.agreement import agree, program, refused
-from tests.support.arrays import floats
+from tests.support.arrays import complexes, floats
 from tests.support.params import slow_but
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.testing.ladder import climb
@@ -19,11 +19,6 @@ pytestmark = pytest.mark.slow
 
 TYPES = (np.complex128, np.complex64)
 ODD = (0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan)
-
-
-def some(shape: Any, dtype: Any = np.complex128, seed: int = 0) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    return np.asarray(rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype)
 
 
 def odd(dtype: Any = np.complex128) -> np.ndarray:
@@ -47,7 +42,11 @@ UNARY = ["-a", "+a", "abs(a)", "np.conj(a)", "np.exp(a)", "np.log(a)", "np.sin(a
 def test_binary_functions(form: str, dtype: Any) -> None:
     f = program(f"def f(a, b): return {form}")
     rounded = 8 if "**" in form else 0
-    for a, b in ((some(50, dtype), some(50, dtype, 1)), (some((3, 4), dtype), some(4, dtype)), (some(0, dtype),) * 2):
+    pairs = (
+        (complexes(50, dtype), complexes(50, dtype, 1)), (complexes((3, 4), dtype), complexes(4, dtype)),
+        (complexes(0, dtype),) * 2,
+    )  # fmt: skip
+    for a, b in pairs:
         agree(f, a, b, ulp=rounded)
     first, second = np.meshgrid(odd(dtype), odd(dtype))
     agree(f, first.ravel(), second.ravel())
@@ -57,7 +56,7 @@ def test_binary_functions(form: str, dtype: Any) -> None:
 @pytest.mark.parametrize("dtype", TYPES)
 def test_unary_functions(form: str, dtype: Any) -> None:
     f = program(f"def f(a): return {form}")
-    for a in (some(50, dtype), some((3, 1), dtype), some((), dtype), some(0, dtype), odd(dtype)):
+    for a in (complexes(50, dtype), complexes((3, 1), dtype), complexes((), dtype), complexes(0, dtype), odd(dtype)):
         if "int" in form and a.size > 40 and not np.isfinite(a).all():
             continue  # open in C
         agree(f, a)
@@ -68,13 +67,13 @@ def test_unary_functions(form: str, dtype: Any) -> None:
 def test_dtypes_meet(other: Any, dtype: Any) -> None:
     x = (np.arange(5) % 2).astype(other)
     for form in ("a + x", "x * a", "x / (a + 2)", "a == x", "np.where(x, a, x)"):
-        agree(program(f"def f(a, x): return {form}"), some(5, dtype), x)
+        agree(program(f"def f(a, x): return {form}"), complexes(5, dtype), x)
 
 
 def test_scalars_of_numpy_multiply_like_pythons() -> None:
     f = program("def f(a, x, y): return x * y, x / y, a * x, x * a, np.multiply(x, y), x ** 2, abs(x), -x, x == y")
     for seed in range(20):
-        a, x, y = some(7, seed=seed), some((), seed=seed + 1)[()], some((), seed=seed + 2)[()]
+        a, x, y = complexes(7, seed=seed), complexes((), seed=seed + 1)[()], complexes((), seed=seed + 2)[()]
         agree(f, a, x, y)
         agree(f, a.astype(np.complex64), x, y)
         agree(f, a, np.complex64(x), y)
@@ -109,7 +108,7 @@ def test_cmath(name: str) -> None:
 
 def test_real_functions_refuse_complex_numbers_as_numpy_does() -> None:
     for form in ("np.floor(a)", "a // 2", "a % 2", "np.arctan2(a, a)", "a & 1", "np.signbit(a)", "np.hypot(a, a)"):
-        assert isinstance(agree(program(f"def f(a): return {form}"), some(3)), TypeError)
+        assert isinstance(agree(program(f"def f(a): return {form}"), complexes(3)), TypeError)
 
 
 def test_stores() -> None:
@@ -125,7 +124,7 @@ def test_stores() -> None:
         return a
     """)
     for dtype in TYPES:
-        agree(f, some(8, dtype), 1 + 2j, np.array([1.5, 2.5]), np.complex64(3j))
+        agree(f, complexes(8, dtype), 1 + 2j, np.array([1.5, 2.5]), np.complex64(3j))
     for target in (np.zeros(3), np.zeros(3, int)):
         assert isinstance(agree(program("def f(a, z): a[0] = z"), target, 1j), TypeError)
         assert isinstance(agree(program("def f(a, z): a += z"), target, 1j), TypeError)
@@ -151,9 +150,9 @@ def test_control_flow_carries_complex_numbers() -> None:
         return s if s.real > 0 else -s
     """)
     for z in (0.3 + 1j, np.complex128(2 - 1j)):
-        agree(horner, some(9), z)
-    agree(program("def f(a, s):\n for x in a:\n  s += x\n return s"), some(6), 0j)
-    agree(program("def f(a):\n s = 0\n for x in a:\n  s += x * x\n return s"), some(6))
+        agree(horner, complexes(9), z)
+    agree(program("def f(a, s):\n for x in a:\n  s += x\n return s"), complexes(6), 0j)
+    agree(program("def f(a):\n s = 0\n for x in a:\n  s += x * x\n return s"), complexes(6))
     agree(program("def f(z, n):\n for i in range(n):\n  z = z * 1j\n return z, [z, 1j, 2]"), 1 + 0j, 3)
 
 
@@ -168,8 +167,8 @@ def test_creation() -> None:
 
 def test_captured_numbers() -> None:
     f = program("def f(a): return a * W", W=np.exp(2j * np.pi / 8))
-    agree(f, some(5))
-    agree(program("def f(a): return a * W", W=1 - 0j), some(5))
+    agree(f, complexes(5))
+    agree(program("def f(a): return a * W", W=1 - 0j), complexes(5))
 
 
 REDUCTIONS = ["np.sum(a, axis=x)", "np.prod(a, axis=x)", "a.mean(axis=x)", "a.max(axis=x)", "a.min(axis=x)",
@@ -187,9 +186,9 @@ def test_reductions(form: str, dtype: Any) -> None:
     for axis in (None, 0, -1):
         f = program(f"def f(a): return {form.replace('x or 0', str(axis or 0)).replace('axis=x', f'axis={axis}')}")
         for shape in ((3, 4), (1, 1), (7,), (40, 7), (40, 0)):
-            for a in (some(shape, dtype), some(shape, dtype).T):
+            for a in (complexes(shape, dtype), complexes(shape, dtype).T):
                 agree(f, a, ulp=32 * a.size)
-        holes = some((4, 5), dtype)
+        holes = complexes((4, 5), dtype)
         holes[1, 2], holes[3, 3] = np.nan, complex(1, np.nan)
         agree(f, holes, ulp=64)
 
@@ -221,18 +220,18 @@ PRODUCTS = ["a @ b", "np.dot(a, b)", "a @ v", "v @ b", "v @ v", "np.vdot(v, v)",
 def test_products(form: str, dtype: Any) -> None:
     f = program(f"def f(a, b, v): return {form}")
     for n in (1, 2, 6, 0):
-        agree(f, some((n, n), dtype), some((n, n), dtype, 1), some(n, dtype, 2), ulp=256)
+        agree(f, complexes((n, n), dtype), complexes((n, n), dtype, 1), complexes(n, dtype, 2), ulp=256)
 
 
 def test_products_into_matrices() -> None:
     f = program("def f(a, b, c):\n c += a @ b\n c -= b @ a\n c[1:, 1:] -= np.outer(a[0, 1:], b[1:, 0])\n return c")
-    agree(f, some((5, 5)), some((5, 5), seed=1), some((5, 5), seed=2), ulp=256)
+    agree(f, complexes((5, 5)), complexes((5, 5), seed=1), complexes((5, 5), seed=2), ulp=256)
 
 
 def test_rounding() -> None:
     for digits in (0, 2, -1):
         f = program(f"def f(a): return np.round(a, {digits}), np.around(a), a.round({digits})")
-        for a in (some((3, 4)), some((3, 4)).T, some(5, np.complex64)[::2], some(0)):
+        for a in (complexes((3, 4)), complexes((3, 4)).T, complexes(5, np.complex64)[::2], complexes(0)):
             agree(f, a)
 
 
@@ -241,7 +240,7 @@ def test_rounding() -> None:
                                   "a.astype('M8[s]')", "a.astype(np.clongdouble)", "a.astype('c8,f8')",
                                   "np.matrix(a)", "np.ma.array(a)", "a.view('S16')"])  # fmt: skip
 def test_refused(form: str) -> None:
-    refused(program(f"def f(a): return {form}"), some(3))
+    refused(program(f"def f(a): return {form}"), complexes(3))
 
 
 COMPLEX_TEXT = """
@@ -269,7 +268,7 @@ COMPLEX_TEXT = """
 def test_the_dialect_in_mlir_text() -> None:
     module = tracebuf.mlir.read(COMPLEX_TEXT)
     made = tracebuf.mlir.program(module, "f")
-    x = some(6)
+    x = complexes(6)
     e = np.exp(x * (2 - 1j))
     for found in (made(x.copy(), np.zeros_like(x)), made.on_values(x.copy(), np.zeros_like(x))):
         np.testing.assert_array_equal(found[0], e.real + 1j * np.abs(x))
@@ -287,16 +286,16 @@ def test_numbers_that_are_pythons_or_numpys() -> None:
     """What a loop that may not run adds to."""
     head = "def f(a):\n s = 0\n for x in a:\n  s += x * x\n return "
     for end in ("s", "s * 2.5", "s + 1", "s == 0", "s / 2", "-s", "s * 1j", "abs(s)"):
-        for a in (some(3), some(0)):
+        for a in (complexes(3), complexes(0)):
             g = tracebuf.bufferize(verify=True)(program(head + end))
             try:
                 agree(g, a)
             except tracebuf.UnsupportedError:
                 continue
     for end in ("s.real", "s.conjugate()"):
-        agree(program(head + end), some(3))
-        refused(program(head.replace("  s +=", "  if x.real > 0: s +=") + end), some(3))
-    agree(program(head.replace("s = 0", "s = 0j") + "s, s * 2, s + 1"), some(0))
+        agree(program(head + end), complexes(3))
+        refused(program(head.replace("  s +=", "  if x.real > 0: s +=") + end), complexes(3))
+    agree(program(head.replace("s = 0", "s = 0j") + "s, s * 2, s + 1"), complexes(0))
 
 
 def test_messages_hold_complex_numbers() -> None:
@@ -326,7 +325,7 @@ def test_host_calls_take_complex_numbers() -> None:
         tracebuf.host_call(negated, made.imag, writes=0)
         return made, np.linalg.solve(np.eye(2) * z, a[:2]), np.fft.ifft(np.fft.fft(a) * z)
 
-    agree(f, some(4), 1 + 1j, ulp=64)
+    agree(f, complexes(4), 1 + 1j, ulp=64)
     agree(program("def f(x, y): return [x] == [2j], x in (1j, 2j)"), 2j, 2j)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, close, program, refused
+from tests.support.forms import expression
 from tests.support.params import slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
@@ -31,11 +32,7 @@ CASES = [f"{f}({pair}" for f in ("convolve", "correlate") for pair in PAIRS]
 
 @pytest.mark.parametrize("call", slow_but(CASES[::11], CASES))
 def test_c1_every_mode(call: str) -> None:
-    words = set("".join(c if c.isalnum() else " " for c in call.split("(")[1]).split())
-    values = {**VALUES, "n": 3}
-    names = [n for n in values if n in words]
-    source = f"def f({', '.join(names)}):\n    return [{', '.join(f'np.{call}{mode})' for mode in MODES)}]"
-    agree(program(source), *(values[n] for n in names), ulp=300)
+    expression(f"[{', '.join(f'np.{call}{mode})' for mode in MODES)}]", {**VALUES, "n": 3}, ulp=300)
 
 
 def test_signs_that_cancel() -> None:

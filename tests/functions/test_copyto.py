@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.agreement import agree, refused
 from tests.support.arrays import floats
+from tests.support.forms import UNUSUAL, expression
 from tracebuf.testing.ladder import climb
 
 
@@ -60,3 +61,15 @@ def test_copyto_with_a_mask() -> None:
         for target in (np.zeros(3), np.zeros((2, 3)), np.zeros(1)):
             agree(store, target, floats(3) if target.size > 1 else floats(1), mask)
     refused(store, np.zeros(3), floats(3), 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.copyto(fixed, 1e9)",
+    ],
+)
+def test_c1_calls_that_once_differed(text: str) -> None:
+    """Found by calls that `tracebuf.testing.functions` drew."""
+    expression(text, UNUSUAL)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.agreement import agree, program
+from tests.support.agreement import program
+from tests.support.forms import expression, split
 from tests.support.params import slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
@@ -33,14 +34,12 @@ np.corrcoef(v, w)|np.corrcoef(v)|np.corrcoef(m.T, rowvar=False)|np.corrcoef(i)|n
 np.corrcoef(m, v)|np.cov(v, w[:5])|np.cov(m, w, rowvar=False)|np.cov(v, w, rowvar=False)|np.corrcoef(one)
 np.corrcoef(column, column)
 """
-TEXTS = [t for line in FORMS.split("\n") for t in line.split("|") if t]
+TEXTS = split(FORMS)
 
 
 @pytest.mark.parametrize("text", slow_but(TEXTS[::9], TEXTS))
 def test_c1_covariances(text: str) -> None:
-    words = set("".join(c if c.isalnum() else " " for c in text).split())
-    names = [n for n in VALUES if n in words]
-    agree(program(f"def f({', '.join(names)}):\n    return {text}"), *(VALUES[n] for n in names), ulp=1e5)
+    expression(text, VALUES, ulp=1e5)
 
 
 def test_on_every_rung() -> None:

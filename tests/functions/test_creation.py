@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.agreement import agree, program, refused
 from tests.support.arrays import floats
-from tests.support.forms import VALUES, check_forms
+from tests.support.forms import UNUSUAL, VALUES, check_forms, expression
 from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
 
@@ -230,3 +230,18 @@ def test_ranges_whose_parts_are_elements() -> None:
     with pytest.raises(UnsupportedError, match="the step of np.arange that is computed from elements is negative"):
         f(np.array([3, -2]), 0.5)
     climb(program, (np.array([4, 3]), 0.5), again=[(np.array([1, 2]), 0.25)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.zeros_like(c, shape=(4, 2)), np.full_like(c, 2, shape=(3, 2)), np.full_like(c, 2, shape=(3,))",
+        "np.arange(0, 4.0, -1, dtype=np.uint32), np.arange(3, 4, -5, dtype=np.uint8)",
+        "len(np.arange(u, 1)), np.arange(u, 7)",  # NumPy subtracts in the numbers' own type: 1 - 3 is 254
+        "(np.fill_diagonal(shorts[:, None] + fixed, 2**40))",
+    ],
+)
+def test_c1_calls_that_once_differed(text: str) -> None:
+    """Found by calls that `tracebuf.testing.functions` drew."""
+    expression(text, UNUSUAL)

@@ -3,49 +3,19 @@ gives (rules N1, N4, N5, C1)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program, refused
+from tests.support.arrays import DTYPES, values
+from tests.support.forms import UNUSUAL, batch, expression
 from tracebuf.testing.ladder import climb
 
 pytestmark = pytest.mark.slow
 
-DTYPES = ("bool", *(f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)), "float16", "float32", "float64")
 INTS = tuple(d for d in DTYPES if "int" in d)
 FLOATS = DTYPES[-3:]
-
-
-def values(dtype: str, seed: int = 0, count: int = 53) -> np.ndarray:
-    """Extremes, small numbers and random bits of a dtype."""
-    d = np.dtype(dtype)
-    draw = np.random.default_rng([seed, DTYPES.index(dtype)])
-    if d.kind == "b":
-        return draw.random(count) < 0.5
-    with np.errstate(all="ignore"):
-        return draw.permutation(_with_extremes(draw, d, count))
-
-
-def _with_extremes(draw: np.random.Generator, d: np.dtype, count: int) -> np.ndarray:
-    random = draw.integers(0, 256, (count, d.itemsize), np.uint8).view(d)[:, 0]
-    if d.kind == "f":
-        special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 2.5, -2.5, 0.1, 7, -3, 300, 70000], d)
-        random[::3] = draw.normal(0, 20, count).astype(d)[::3]
-    else:
-        info = np.iinfo(d)
-        special = np.array([info.min, info.max, info.min + 1, info.max - 1, 0, 1, 2, 3, 7, info.max // 2], d)
-        random[::3] = draw.integers(0, 10, count).astype(d)[::3]
-    random[: len(special)] = special
-    return random
-
-
-def batch(items: list[str], parameters: str) -> Callable[..., Any]:
-    """A function that returns all of these expressions."""
-    return program(f"def f({parameters}):\n    return (\n        " + ",\n        ".join(items) + ",\n    )")
 
 
 def works(ufunc: str, *dtypes: str) -> bool:
@@ -384,3 +354,14 @@ def test_n5_a_total_that_may_still_be_a_python_number() -> None:
         for n in (2, 0, 1):
             agree(f, np.arange(1.0, 4.0), np.dtype(dtype).type(1), np.array([n]))
     refused(program(source.format("0")), np.arange(1.0, 4.0), np.int64(1), np.array([0]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.float64(a) is a, np.float32(c), np.int64(i), np.bool(c)",
+    ],
+)
+def test_c1_calls_that_once_differed(text: str) -> None:
+    """Found by calls that `tracebuf.testing.functions` drew."""
+    expression(text, UNUSUAL)

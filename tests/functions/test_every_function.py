@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from tests.support.agreement import agree, program, refused
+from tests.support.forms import UNUSUAL
 from tracebuf.frontends.numpy import functions as known
 from tracebuf.frontends.numpy.formulas import FORMULAS
 from tracebuf.testing import functions, names
@@ -91,3 +93,10 @@ def test_tolerances_are_of_the_family() -> None:
     x = np.array([1.0, np.nan, -0.0])
     assert close(x, x.copy(), 0) and not close(x, abs(x), 0) and not close(x, x + 1e-9, -4.0)
     assert close(x, x + 1e-9, 1e-8) and not close(x, np.array([1, np.inf, 0]), 1e-8)
+
+
+def test_parameters_that_only_numpy_has_are_refused_by_name() -> None:
+    error = refused(program("def f(a):\n    return np.tri(3, like=a)"), UNUSUAL["a"])
+    assert "like=" in str(error)
+    agree(program("def f(a):\n    return np.flip(a, 0, sideways=True)"), UNUSUAL["a"])
+    agree(program("def f(a):\n    return a.copy(1, 2)"), UNUSUAL["a"])

@@ -8,6 +8,7 @@ import pytest
 import tracebuf
 from tests.support.agreement import agree, program
 from tests.support.arrays import floats
+from tests.support.forms import UNUSUAL, expression
 from tests.support.params import slow_but
 from tracebuf import bufferize
 from tracebuf.testing import ladder
@@ -313,3 +314,37 @@ def test_tuples_inside_of_an_index() -> None:
         agree(f, floats(n, 2), limit)
     agree(bufferize(lambda a: a[(0, 9), 1]), floats(3, 2))
     climb(program, (floats(5, 2), 1.0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.take_along_axis(a, [0, 1])",
+        "np.put_along_axis(v, 1, 0.5, 1)",
+        "np.compress(z, a)",
+        "np.compress(v > 0, z, axis=0), np.compress([False, True], a, axis=0)",
+        "np.compress([1, 1, 1, 1, 1], np.zeros((3, 0)), axis=0)",
+        "np.compress([1, 1, 1, 1], np.zeros((0, 3)), axis=1)",
+        "np.take(z, 0, axis=0), np.take(a, [1, 0], out=h[:2])",
+        "np.take(a, [1, 0], out=i[0, :2])",
+        "(np.place(shorts, fixed > 0, [1, 2]), np.putmask(v, v > 1, [7.0, 8, 9]), shorts, v)",
+        "np.place(shorts, fixed > 0, v)",
+        "(np.put(z, 0, [4, 5]), z)",
+        "np.put(np.zeros((2, 0)), 1, 2)",
+        "np.unravel_index(u, (2, 3)), np.unravel_index(0, ()), np.unravel_index(i.T % 3, (2, 2))[0]",
+        "np.unravel_index(1.0, (2, 2))",
+        "np.bincount(np.zeros(0, np.uint64))",
+    ],
+)
+def test_c1_calls_that_once_differed(text: str) -> None:
+    """Found by calls that `tracebuf.testing.functions` drew."""
+    expression(text, UNUSUAL)
+
+
+@pytest.mark.slow
+def test_f3_an_earlier_error_wins() -> None:
+    """An index is checked before what cannot be done behind it, whatever is known first."""
+    for end in ("a[...] = 1", "raise ValueError", "np.zeros(3).reshape(2)"):
+        f = program(f"def f(a, b):\n    r = a[b]\n    {end}\n    return r")
+        agree(f, np.broadcast_to(np.ones(3), (2, 3)), np.array([2, 0]))

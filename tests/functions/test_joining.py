@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.agreement import agree
 from tests.support.arrays import floats
-from tests.support.forms import check_forms
+from tests.support.forms import UNUSUAL, check_forms, expression
 from tests.support.params import slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
@@ -129,3 +129,21 @@ def test_a_roll_by_an_element() -> None:
     for shape in ((4, 5), (1, 3), (0, 2), (7, 1)):
         agree(f, floats(*shape), shifts)
     climb(program, (floats(4, 5), shifts), again=[(floats(2, 3), shifts)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.concatenate((f, e))",  # an array without elements decides the order of axes: its strides are 0
+        "np.concatenate((c, rep))",  # and so does a repeated axis
+        "np.concatenate((c, c)), np.concatenate((c, a)), np.concatenate((a, c))",
+        "np.concatenate((a, i), out=out), np.stack((v, h), dtype=np.float32), np.concatenate((a, i), dtype=int)",
+        "np.concatenate((i, i), dtype=np.int8, casting='unsafe'), np.hstack((h, h), casting='safe')",
+        "np.concatenate((a, a), dtype=int, casting='safe')",
+        "np.concatenate((a, a), out=v)",
+        "np.vstack((v, h), dtype=np.float32)",
+    ],
+)
+def test_c1_calls_that_once_differed(text: str) -> None:
+    """Found by calls that `tracebuf.testing.functions` drew."""
+    expression(text, UNUSUAL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.agreement import agree, program
-from tests.support.forms import VALUES, check_forms
+from tests.support.forms import UNUSUAL, VALUES, check_forms, expression
 from tests.support.params import slow_but
 
 pytestmark = pytest.mark.slow
@@ -98,3 +98,14 @@ np.sqrt(divmod(n, m))|tuple(range(3))|a + [1, 2]
 """)
     f = program("def f(a):\n    a += [1, 2]\n    b = [a[0]]\n    b += a\n    return a, b[0], b")
     agree(f, VALUES["v"][:2].copy())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.nan_to_num(v, posinf=1j)",
+    ],
+)
+def test_c1_calls_that_once_differed(text: str) -> None:
+    """Found by calls that `tracebuf.testing.functions` drew."""
+    expression(text, UNUSUAL)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program, refused
+from tests.support.forms import names_in, split
 from tests.support.params import slow_but
 from tracebuf.testing.ladder import climb
 
@@ -60,13 +61,12 @@ np.vectorize(lambda p, q: p * q + 1)(i, v)|np.vectorize(step, otypes=[np.float32
 np.vectorize(step, otypes="d")(n)|np.vectorize(math.sin)(v)|np.vectorize(lambda p: p * 2)(i)
 np.vectorize(lambda p: p > 0)(v)
 """
-TEXTS = [t for line in FORMS.split("\n") for t in line.split("|") if t]
+TEXTS = split(FORMS)
 
 
 @pytest.mark.parametrize("text", slow_but(TEXTS[::6], TEXTS))
 def test_c1_functions_applied(text: str) -> None:
-    words = set("".join(c if c.isalnum() else " " for c in text).split())
-    names = [n for n in VALUES if n in words]
+    names = names_in(text, VALUES)
     source = f"def f({', '.join(names)}):\n    return {text}"
     agree(program(source, math=math, **NAMES), *(VALUES[n] for n in names), ulp=8)
 

@@ -10,7 +10,7 @@ import pytest
 import tracebuf
 from tests.functions.test_reductions import VALUES
 from tests.support.agreement import agree, program, refused
-from tests.support.forms import expression
+from tests.support.forms import UNUSUAL, expression, split
 from tracebuf.errors import UnsupportedError
 from tracebuf.testing.ladder import climb
 
@@ -37,7 +37,7 @@ np.cumsum(a, axis=0, out=a)|np.sum(a, axis=0, out=a[1])|np.matmul(a[:, :4], b[:,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", [t for line in FORMS.split("\n") for t in line.split("|") if t])
+@pytest.mark.parametrize("text", split(FORMS))
 def test_c1_out_and_where(text: str) -> None:
     """Rules C1, S3, N5: what is stored where, that the very `out` is returned, NumPy's casting errors; an `out` that
     overlaps an input is written as if the input were read before."""
@@ -106,3 +106,16 @@ def test_masked_results_converted_into_an_array_that_is_read_are_refused() -> No
         tracebuf.bufferize(converts)(0, b)
     agree(keeps, 0, b)
     agree(same, 0, b)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.add(v, 0.5, out=fixed)",  # read-only before the cast
+        "np.dot(v, v, out=z)",
+    ],
+)
+def test_c1_calls_that_once_differed(text: str) -> None:
+    """Found by calls that `tracebuf.testing.functions` drew."""
+    expression(text, UNUSUAL)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import program, refused
-from tests.support.forms import expression
+from tests.support.forms import expression, split
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
@@ -33,7 +33,7 @@ a[:, ::-1] @ b[..., ::2]|a[:, None] @ b|a[:1] @ b
 """
 
 
-@pytest.mark.parametrize("text", [t for line in FORMS.split("\n") for t in line.split("|") if t])
+@pytest.mark.parametrize("text", split(FORMS))
 def test_c1_products_of_more_axes(text: str) -> None:
     """Rules C1, S6: values, dtypes, order of strides and exceptions of products."""
     expression(text, VALUES, ulp=100)

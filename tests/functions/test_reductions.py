@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.agreement import program, refused
 from tests.support.arrays import floats
-from tests.support.forms import expression
+from tests.support.forms import UNUSUAL, expression, split
 from tracebuf.testing.ladder import climb
 
 pytestmark = pytest.mark.slow
@@ -82,7 +82,7 @@ np.argmax(m)|np.argmin(m, axis=1)|np.argmax(i, axis=0, keepdims=True)|np.argmax(
 """
 
 
-@pytest.mark.parametrize("text", [t for line in FORMS.split("\n") for t in line.split("|") if t])
+@pytest.mark.parametrize("text", split(FORMS))
 def test_n5_parameters_of_reductions(text: str) -> None:
     """Rules N5, C1: dtype=, initial=, where=, ddof=, NaN, ufunc methods: NumPy's dtypes, values and exceptions."""
     expression(text, VALUES, ulp=100)
@@ -123,3 +123,17 @@ def test_sum_over_an_axis_of_size_zero() -> None:
         return a[:, 2:].sum(axis=1), a[:0].sum(axis=0, keepdims=True)
 
     climb(program, (floats(7, 1),), again=[(floats(4, 5),)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.sum(f, axis=0, where=np.ones((2, 3, 2)) > 0)",  # the mask has a say in the order of axes
+        "np.std(c, axis=(), where=np.ones((2, 3)) > 0)",
+        "a.std(correction=1)",
+        "np.argmax(np.array([1j, np.nan + 1j, 2]))",
+    ],
+)
+def test_c1_calls_that_once_differed(text: str) -> None:
+    """Found by calls that `tracebuf.testing.functions` drew."""
+    expression(text, UNUSUAL)

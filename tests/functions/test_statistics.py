@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import program
-from tests.support.forms import VALUES, check_forms
+from tests.support.forms import UNUSUAL, VALUES, check_forms, expression
 from tests.support.params import slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
@@ -144,3 +144,20 @@ def test_nothing_is_made_but_the_result(text: str, allocations: int) -> None:
     text = str(f.explain(a, a.copy()))
     count = ("no allocations", "1 allocation")[allocations]
     assert f"{count}, no copies" in text, text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.round(np.array([[1 + 2j, -0.0 + 2.55j]]), 1), np.round(i.T), np.round(rep.astype(int))",
+        "np.float32(2.25).round(1), np.diff(u, n=0)",
+        "np.trapezoid(z)",
+        "np.trapezoid(a, axis=5)",
+        "np.unwrap(z)",
+        "np.cov(np.ones((3, 1)) * v[:, None], y=np.ones((1, 3)) > 0, rowvar=False)",
+        "np.cov(i, dtype=int)",
+    ],
+)
+def test_c1_calls_that_once_differed(text: str) -> None:
+    """Found by calls that `tracebuf.testing.functions` drew."""
+    expression(text, UNUSUAL)

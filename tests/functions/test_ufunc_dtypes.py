@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.functions.test_dtypes import batch, values
 from tests.support.agreement import agree, outcome, program
+from tests.support.arrays import values
+from tests.support.forms import batch
 from tracebuf import bufferize
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import program, refused
-from tests.support.forms import expression, split
+from tests.support.forms import UNUSUAL, expression, split
 from tests.support.params import slow_but
 from tracebuf.testing.ladder import climb
 
@@ -138,3 +138,24 @@ def test_on_every_rung() -> None:
         return whole, mantissa, exponent, first, np.subtract.accumulate(a, axis=1), np.add.reduceat(a, at, axis=1)
 
     climb(program, (A, VALUES["at"]), again=[(RNG.uniform(-2, 2, (3, 9)), np.array([7, 1]))], tolerance=1e-12)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.clip(a, a_min=1)",
+        "np.clip(a, 1, 2, min=1)",
+        "np.clip(a, min=1), np.clip(a, None, 2), a.clip(1), a.clip(max=2), np.clip(a)",
+        "(np.add.at(shorts, [0, 0], 1.5), shorts)",  # the result is converted whatever it is
+        "(np.bitwise_or.at(shorts, 1, -1), np.arccosh.at(shorts, 0), shorts)",
+        "(np.power.at(shorts, [0, 1], -1), shorts)",
+        "np.power(e[0:0, 0, 0] > 0, -1)",
+        "np.bitwise_and.reduce(fixed, where=fixed > 0)",
+        "np.bitwise_or.reduceat(v, [0, 9])",
+        "np.divmod(v, 2, out=(shorts, fixed))",
+        "np.left_shift(-1, shorts.astype(np.int8), dtype='uint8')",
+    ],
+)
+def test_c1_calls_that_once_differed(text: str) -> None:
+    """Found by calls that `tracebuf.testing.functions` drew."""
+    expression(text, UNUSUAL)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.agreement import agree, program
+from tests.support.forms import expression, split
 from tests.support.params import slow_but
 from tracebuf.testing.ladder import climb
 
@@ -45,14 +45,12 @@ np.trace(t, axis1=1, axis2=2)|np.trace(i, dtype=float)|np.trace(t, out=np.zeros(
 np.vdot(z, z)|np.vdot(z, a)|np.vdot(a, z)|np.inner(z, z)|np.outer(z, v)|np.dot(z, c)|np.tensordot(z, z, 2)
 np.einsum("ij,ij->i", z, z)
 """
-TEXTS = [t for line in FORMS.split("\n") for t in line.split("|") if t]
+TEXTS = split(FORMS)
 
 
 @pytest.mark.parametrize("text", slow_but(TEXTS[::12], TEXTS))
 def test_c1_products_of_vectors(text: str) -> None:
-    words = set("".join(c if c.isalnum() else " " for c in text.split('"')[-1]).split())
-    names = [n for n in VALUES if n in words]
-    agree(program(f"def f({', '.join(names)}):\n    return {text}"), *(VALUES[n] for n in names), ulp=500)
+    expression(text, VALUES, ulp=500)
 
 
 def test_on_every_rung() -> None:

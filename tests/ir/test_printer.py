@@ -9,15 +9,14 @@ import pytest
 
 from tests.mlir.oracle import UNREGISTERED, mlir_opt, needs_mlir
 from tests.support.ir_programs import PROGRAMS, Maker, Program, by_name
+from tests.support.memref_programs import memory_program
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Block, Func, Op, Value
-from tracebuf.ir.dims import Sym
+from tracebuf.ir.core import Func, Op
 from tracebuf.ir.location import Location
 from tracebuf.ir.printer import print_func, print_module, print_op
-from tracebuf.ir.slices import Slice
-from tracebuf.ir.types import F16, F32, F64, I1, I8, I32, I64, INDEX, UI8, UI64, MemRefType, TensorType
+from tracebuf.ir.types import F16, F32, F64, I1, I8, I32, I64, INDEX, UI8, UI64, TensorType
 from tracebuf.ir.verifier import verify
-from tracebuf.ops import arith, bufferization, casts, checks, func, integers, linalg, memref, scf, tensor
+from tracebuf.ops import arith, casts, checks, func, integers, linalg, memref, tensor
 from tracebuf.ops.libm import Libm
 
 LOC = Location("program.py", 7, 4, 9, "f")
@@ -25,58 +24,6 @@ LOC = Location("program.py", 7, 4, 9, "f")
 
 def accepts(text: str) -> str:
     return mlir_opt(text, UNREGISTERED)
-
-
-def memory_program() -> Func:
-    """Every op of the memref level once, with the layouts that MLIR is strict about."""
-    n, m = Sym("n", "dim"), Sym("m", "dim")
-    strided = MemRefType((n.expr, m.expr), F64, (None, None), None)
-    f = Func("memory", [strided, MemRefType((n.expr, m.expr), F64, (m.expr, 1), 0), F64], LOC)
-    a, b, x = f.args
-    a.name, x.name = "a", "x"
-
-    def add(op: Any) -> Any:
-        f.block.append(op)
-        return op.results[0] if op.results else None
-
-    size_n, size_m = add(memref.Dim.of(a, 0, LOC)), add(memref.Dim.of(a, 1, LOC))
-    f.symbols = {n: size_n, m: size_m}
-    one, two = add(arith.Constant.of(1, INDEX, LOC)), add(arith.Constant.of(2, INDEX, LOC))
-    three = (n.expr, 3, m.expr)
-    add(memref.Dealloc.of(add(memref.Alloc.of(three, F64, [size_n, 3, size_m], (2, 1, 0), "a copy", LOC)), LOC))
-    fresh = add(memref.Alloc.of(strided.shape, F64, [size_n, size_m], (1, 0), "a new array", LOC))
-    line = add(memref.Alloca.of((4,), F64, [4], (0,), "a new array", LOC))
-    add(memref.Subview.of(line, Slice((1,), (2,), (1,), (0,)), (2,), LOC))
-    add(memref.Subview.of(line, Slice((0,), (2,), (1,), (0,)), (2,), LOC))
-    for base in (a, b):
-        for offsets in ((1, 0), (0, 0), (one, 1)):
-            add(memref.Subview.of(base, Slice(offsets, (1, size_m), (1, 2), (1,)), (m.expr,), LOC))
-    add(memref.Subview.of(b, Slice((0, 0), (size_n, size_m), (1, 1), (1, 0)), (m.expr, n.expr), LOC))
-    add(linalg.Fill.of(x, fresh, LOC))
-    add(memref.Copy.of(a, fresh, "a copy", LOC))
-    add(memref.Store.of(add(memref.Load.of(a, [one, two], LOC)), b, [one, one], LOC))
-    add(linalg.Contraction.of(b, b, b, LOC))
-    cast = add(memref.Cast.of(fresh, memref.forget_layout(fresh.type), LOC))
-    body = Block([INDEX, cast.type])
-    body.append(scf.Yield.of([body.args[1]], LOC))
-    (kept,) = add_all(f, scf.For.of([one, two, one], [cast], body, LOC))
-    yes = add(arith.Constant.of(True, I1, LOC))
-    then, orelse = Block(), Block()
-    then.append(memref.Dealloc.of(fresh, LOC))
-    then.append(scf.Yield.of([], LOC))
-    orelse.append(scf.Yield.of([], LOC))
-    add(scf.If.of(yes, [], then, orelse, LOC))
-    clone = add(bufferization.Clone.of(b, LOC))
-    add_all(f, bufferization.Dealloc.of([fresh, clone], [yes, yes], [kept, b], LOC))
-    add_all(f, bufferization.Dealloc.of([fresh], [yes], [], LOC))
-    add(bufferization.SameBase.of(a, b, LOC))
-    add(func.Return.of([clone, x], LOC))
-    return f
-
-
-def add_all(f: Func, op: Op) -> list[Value]:
-    f.block.append(op)
-    return op.results
 
 
 @needs_mlir

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.functions.test_complex import TYPES, some
 from tests.support.agreement import agree, program, refused
+from tests.support.arrays import complexes
 from tests.support.params import slow_but
 from tracebuf.testing.ladder import climb
 
 pytestmark = pytest.mark.slow
+
+TYPES = (np.complex128, np.complex64)
 
 STORES = [
     "z.real = x", "z.imag = 2", "z.imag[1:] += 1", "z.real[::2] *= z.imag[::2]", "z.real += z.imag",
@@ -29,9 +31,9 @@ STORES = [
 @pytest.mark.parametrize("store", slow_but(STORES[:6] + STORES[9:10], STORES))
 def test_stores_through_parts(store: str) -> None:
     f = program(f"def f(z, x):\n    {store}\n    return z.real, z.imag, z.real.sum()")
-    args = some(7), np.arange(7.0)
-    climb(f, args, again=[(some(12, seed=3), np.arange(12.0)), (some(40)[::3][:7], args[1])], tolerance=1e-12)
-    agree(f, some(7, np.complex64), np.arange(7, dtype=np.float32), ulp=8)
+    args = complexes(7), np.arange(7.0)
+    climb(f, args, again=[(complexes(12, seed=3), np.arange(12.0)), (complexes(40)[::3][:7], args[1])], tolerance=1e-12)
+    agree(f, complexes(7, np.complex64), np.arange(7, dtype=np.float32), ulp=8)
 
 
 def test_parts_of_matrices() -> None:
@@ -43,9 +45,10 @@ def test_parts_of_matrices() -> None:
         return z.real.T, z.imag[:, 1], z.real.reshape(-1), z.real.copy(), z.imag + 1, z.real.mean(axis=0), z.T.real * 2
     """)
     for dtype in TYPES:
-        for z in (some((4, 5), dtype), some((5, 4), dtype).T, some((8, 10), dtype)[::2, ::2], some((4, 4), dtype)):
+        layouts = complexes((4, 5), dtype), complexes((5, 4), dtype).T, complexes((8, 10), dtype)[::2, ::2]
+        for z in (*layouts, complexes((4, 4), dtype)):
             agree(f, z, ulp=4)
-    climb(f, (some((4, 5)),), again=[(some((6, 6)),)], tolerance=1e-12)
+    climb(f, (complexes((4, 5)),), again=[(complexes((6, 6)),)], tolerance=1e-12)
 
 
 def test_stores_through_parts_copy_nothing() -> None:
@@ -56,7 +59,7 @@ def test_stores_through_parts_copy_nothing() -> None:
         z.imag -= z.real
         z *= 1j
     """))
-    z, x = some(100), np.arange(100.0)
+    z, x = complexes(100), np.arange(100.0)
     explained = f.explain(z, x)
     assert "no allocations, no copies" in str(explained), explained
     source = "def f(x, y):\n z = np.empty(len(x), complex)\n z.real = x\n z.imag = y\n return z"
@@ -83,10 +86,10 @@ FUNCTIONS = ["np.real(a)", "np.imag(a)", "np.conj(a)", "a.conj()", "a.conjugate(
 @pytest.mark.parametrize("form", FUNCTIONS)
 def test_functions_of_parts(form: str) -> None:
     f = program(f"def f(a): return {form}")
-    some_real = some(5)
+    some_real = complexes(5)
     some_real.imag[::2] = 0
-    real = np.arange(3.0), np.arange(3)
-    for a in (some((3, 4)), some(5, np.complex64), some_real, some(()), some(0), some(7)[::2], *real):
+    plain = complexes((3, 4)), complexes(5, np.complex64), complexes(()), complexes(0), complexes(7)[::2]
+    for a in (*plain, some_real, np.arange(3.0), np.arange(3)):
         agree(f, a)
     if ".conj" not in form and "abs(" not in form:
         for x in (2.5, 3, 1 + 2j, 2 + 0j, np.float32(1), np.complex64(1j), True):
@@ -104,7 +107,7 @@ def test_views_as_another_type_of_the_same_size() -> None:
         return before, v, w, a.view(), v[::2]
     """)
     arrays = [np.arange(1.0, 6.0), np.arange(5), np.arange(5, dtype=np.uint8), np.arange(5, dtype=np.float32),
-              some(5, np.complex64), np.array([True, False, True]), np.arange(12.0)[::3],
+              complexes(5, np.complex64), np.array([True, False, True]), np.arange(12.0)[::3],
               np.arange(4, dtype="f2")]  # fmt: skip
     types = "f8 i8 u8 u1 i1 ? f4 i4 u4 c8 f2 i2 u2".split()
     for a in arrays:
@@ -125,13 +128,13 @@ def test_views_as_another_type_of_another_size() -> None:
         w *= 1j
         return v, w, z.view(float).sum(), x.reshape(-1, 2).view(complex)
     """)
-    agree(f, some(4), np.arange(6.0), ulp=4)
-    climb(f, (some(4), np.arange(6.0)), tolerance=1e-12)
+    agree(f, complexes(4), np.arange(6.0), ulp=4)
+    climb(f, (complexes(4), np.arange(6.0)), tolerance=1e-12)
     g = program("def f(z):\n v = z.view(np.float64)\n v[:, 1:] = 0\n return v, v.reshape(*z.shape, 2)")
-    agree(g, some((3, 4)))
-    agree(g, some((3, 8))[:, :4])
+    agree(g, complexes((3, 4)))
+    agree(g, complexes((3, 8))[:, :4])
     h = program("def f(z): return z.view(np.float64)")
-    for bad in (some(8)[::2], some(())):
+    for bad in (complexes(8)[::2], complexes(())):
         assert isinstance(agree(h, bad), ValueError)
     refused(program("def f(a): return a.view(np.int32)"), np.arange(4))
     refused(program("def f(a): return a.view(np.complex128)"), np.arange(5.0))
@@ -140,7 +143,7 @@ def test_views_as_another_type_of_another_size() -> None:
 def test_in_functions_without_source() -> None:
     space: dict[str, Any] = {}
     exec("def f(z, x):\n z.real = x\n z.imag[1:] += 1\n z.imag += z.real\n return abs(z), z.conj()", space)
-    agree(space["f"], some(5), np.arange(5.0))
+    agree(space["f"], complexes(5), np.arange(5.0))
 
 
 PATHS = [

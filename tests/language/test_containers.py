@@ -11,7 +11,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program, refused
-from tests.support.arrays import floats
+from tests.support.arrays import floats, line
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
@@ -56,10 +56,6 @@ def cases(text: str) -> dict[str, tuple[str, str]]:
         body = [x for x in lines if x.startswith("    ")]
         found[name] = "\n".join(x for x in lines if x not in body), "\n".join(body)
     return found
-
-
-def line(n: int = 4) -> np.ndarray:
-    return np.arange(n) + 1.0
 
 
 ARGUMENTS = cases("""

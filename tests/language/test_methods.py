@@ -13,11 +13,8 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, refused
+from tests.support.arrays import line
 from tracebuf import bufferize
-
-
-def line(n: int = 4) -> np.ndarray:
-    return np.arange(n) + 1.0
 
 
 class Base:

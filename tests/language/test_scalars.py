@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, outcome, program, refused, same
+from tests.support.forms import UNUSUAL, expression
 from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
 
@@ -386,7 +387,7 @@ CALLS = "abs int float round bool math.floor math.sqrt math.exp math.log math.si
 PAIRS = "min max divmod math.hypot math.pow math.fmod math.atan2".split()
 
 
-def expression(rng: random.Random, depth: int) -> str:
+def random_text(rng: random.Random, depth: int) -> str:
     """A random expression of scalars; exponents and counts are kept small for eager's sake."""
     inner, kind = depth - 1, rng.random()
     if depth == 0 or kind < 0.15:
@@ -394,25 +395,25 @@ def expression(rng: random.Random, depth: int) -> str:
     if kind < 0.7:
         operator = rng.choice(OPERATORS)
         right = {"**": ["j", "3", "-1", "0.5", "x", "b", "u"], "<<": ["j", "3", "(n & 63)", "b", "y", "(v & 31)"]}
-        left = expression(rng, 0 if operator == "**" else inner)
-        return f"({left} {operator} {rng.choice(right[operator]) if operator in right else expression(rng, inner)})"
+        left = random_text(rng, 0 if operator == "**" else inner)
+        return f"({left} {operator} {rng.choice(right[operator]) if operator in right else random_text(rng, inner)})"
     if kind < 0.78:
-        return f"({rng.choice(['-', '~', '+', 'not '])}{expression(rng, inner)})"
+        return f"({rng.choice(['-', '~', '+', 'not '])}{random_text(rng, inner)})"
     if kind < 0.9:
-        return f"{rng.choice(CALLS)}({expression(rng, inner)})"
+        return f"{rng.choice(CALLS)}({random_text(rng, inner)})"
     if kind < 0.96:
-        return f"{rng.choice(PAIRS)}({expression(rng, inner)}, {expression(rng, inner)})"
-    return f"({expression(rng, inner)} if {expression(rng, inner)} else {expression(rng, inner)})"
+        return f"{rng.choice(PAIRS)}({random_text(rng, inner)}, {random_text(rng, inner)})"
+    return f"({random_text(rng, inner)} if {random_text(rng, inner)} else {random_text(rng, inner)})"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
-def test_random_expressions_of_scalars(seed: int) -> None:
+def test_random_texts_of_scalars(seed: int) -> None:
     """N1-N3, F3: right, refused, or OverflowError of what 64 bits do not hold; never another answer."""
     rng, answers = random.Random(seed), 0
     for _ in range(40):
         head = "def f(n, m, x, y, b, u, v, w, h, a, j):\n    i0, i1 = int(a[0]), int(a[1])\n    return "
-        source = head + expression(rng, 3)
+        source = head + random_text(rng, 3)
         f = bufferize(program(source, math=math))
         for _ in range(3):
             small = np.float32(rng.choice([x for x in FLOATS if abs(x) != 1e300]))
@@ -504,3 +505,16 @@ def test_astype_of_a_number() -> None:
 @pytest.mark.slow
 def test_rounding_to_more_digits_than_an_int_of_c() -> None:
     agree(program("def program(a, n):\n    return np.round(a, n)"), np.arange(3), -(2**63))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        "v[0].item(), v[1].item(0)",
+        "v[0].item(-2)",
+    ],
+)
+def test_c1_calls_that_once_differed(text: str) -> None:
+    """Found by calls that `tracebuf.testing.functions` drew."""
+    expression(text, UNUSUAL)

@@ -9,6 +9,7 @@ import tracebuf
 from tests.mlir.oracle import UNREGISTERED, mlir_opt, needs_mlir
 from tests.support.agreement import agree, program, refused
 from tests.support.arrays import floats
+from tests.support.forms import UNUSUAL, expression
 from tests.support.params import slow_but
 from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
@@ -332,3 +333,21 @@ def test_numbers_that_are_reshaped_stay_numbers() -> None:
     for text in ("np.transpose(a.sum())", "np.reshape(a.sum(), ())", "np.squeeze(a[0])", "np.moveaxis(a.max(), (), ())",
                  "np.transpose(2.5), np.reshape(3, ())"):  # fmt: skip
         agree(program(f"def program(a):\n    return {text}"), floats(4))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.flip(z), np.flip(a, ()), np.flip(a, (0, 1))",
+        "np.flip(z, 0)",
+        "np.moveaxis(z, 0, 0)",
+        "np.unstack(v), np.unstack(a, axis=1)",
+        "np.split(z, [1])",
+        "np.size(a, 1), np.size(a, (0, 1)), np.size(a, axis=-1)",
+        "np.size(z, 0)",
+    ],
+)
+def test_c1_calls_that_once_differed(text: str) -> None:
+    """Found by calls that `tracebuf.testing.functions` drew."""
+    expression(text, UNUSUAL)

@@ -14,9 +14,9 @@ from typing import Literal
 
 import pytest
 
-from tests.ir.test_printer import memory_program
 from tests.mlir.oracle import MLIR_OPT, needs_mlir
 from tests.support.ir_programs import PROGRAMS
+from tests.support.memref_programs import memory_program
 from tracebuf.frontends.mlir import generic, read, read_all
 from tracebuf.ir.core import Module
 from tracebuf.ir.print_generic import print_generic

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
 from tests.support.arrays import floats
 from tests.support.ir_programs import PROGRAMS, Maker, Program, by_name
-from tests.support.random_programs import random_func
-from tracebuf.analysis import Analysis, copy_before_write, one_shot
+from tests.support.random_programs import STRATEGIES, random_args, random_func
+from tracebuf.analysis import copy_before_write, one_shot
 from tracebuf.bufferize import bufferize
 from tracebuf.errors import InternalError
 from tracebuf.interpret import memref as memref_interpreter
@@ -22,15 +19,6 @@ from tracebuf.ir.dims import Expr
 from tracebuf.ir.types import F64, I1, MemRefType, row_major
 from tracebuf.ops import arith, memref
 from tracebuf.testing.ladder import climb
-
-STRATEGIES: dict[str, Callable[[Func], Analysis]] = {
-    "one-shot": one_shot,
-    "top-down": lambda f: one_shot(f, heuristic="top-down"),
-    "from terminators": lambda f: one_shot(f, heuristic="bottom-up-from-terminators"),
-    "fuzzer": lambda f: one_shot(f, heuristic="fuzzer", seed=1),
-    "another fuzzer": lambda f: one_shot(f, heuristic="fuzzer", seed=2),
-    "copy-before-write": copy_before_write,
-}
 
 
 def ops(f: Func, name: str) -> list[Op]:
@@ -177,12 +165,6 @@ def test_programs_compute_what_numpy_does(program: Program, strategy: str, leaky
         np.testing.assert_array_equal(x, y)
     for x, y in zip(args, eager_args, strict=True):
         np.testing.assert_array_equal(x, y)
-
-
-def random_args() -> list[Any]:
-    rng = np.random.default_rng(0)
-    vectors = [rng.integers(0, 9, 8).astype(float) for _ in range(3)]
-    return [*vectors, rng.integers(0, 9, (8, 8)).astype(float), 2.5, True]
 
 
 @pytest.mark.slow

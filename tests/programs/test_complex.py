@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.functions.test_complex import some
+from tests.support.arrays import complexes
 from tracebuf.options import Options
 from tracebuf.testing.ladder import climb
 
@@ -214,25 +214,29 @@ def hermitian_rank_one(a, v, alpha):
 
 rng = np.random.default_rng(4)
 CASES: dict[Callable[..., Any], tuple[Any, Any]] = {
-    mandelbrot: ((some(20), 12), (some(33, seed=1), 12)),
-    julia: ((some((5, 6)), -0.4 + 0.6j, 6), (some((8, 3)), 0.285 + 0.01j, 6)),
-    newton_fractal: ((some(7), 5), (some(12), 5)),
-    fft_by_reshapes: ((some(16),), (some(32),)),
-    dft: ((some(6),), (rng.standard_normal(9) + 0j,)),
+    mandelbrot: ((complexes(20), 12), (complexes(33, seed=1), 12)),
+    julia: ((complexes((5, 6)), -0.4 + 0.6j, 6), (complexes((8, 3)), 0.285 + 0.01j, 6)),
+    newton_fractal: ((complexes(7), 5), (complexes(12), 5)),
+    fft_by_reshapes: ((complexes(16),), (complexes(32),)),
+    dft: ((complexes(6),), (rng.standard_normal(9) + 0j,)),
     winding_number: ((np.exp(2j * np.pi * np.arange(40) / 40), 0.2j), (3 * np.exp(-1j * np.arange(63) / 10), 1 + 0j)),
-    residues: ((some(4), 0.1 + 0j, 1.5, 16), (some(5), 0j, 1.0, 20)),
-    contour_projector: ((some((4, 4)), 0.5 + 0j, 5), (some((6, 6)), 1j, 5)),
-    durand_kerner: ((some(5), 8), (some(7), 8)),
-    crank_nicolson: ((some(9), rng.standard_normal(9), 0.1, 0.01), (some(14), rng.standard_normal(14), 0.2, 0.01)),
-    split_step: ((some(8), rng.standard_normal(8), np.arange(8.0), 0.1), (some(12), np.ones(12), np.ones(12), 0.2)),
-    gate: ((some(8), some((2, 2)), 1), (some(16), some((2, 2)), 1)),
+    residues: ((complexes(4), 0.1 + 0j, 1.5, 16), (complexes(5), 0j, 1.0, 20)),
+    contour_projector: ((complexes((4, 4)), 0.5 + 0j, 5), (complexes((6, 6)), 1j, 5)),
+    durand_kerner: ((complexes(5), 8), (complexes(7), 8)),
+    crank_nicolson: (
+        (complexes(9), rng.standard_normal(9), 0.1, 0.01), (complexes(14), rng.standard_normal(14), 0.2, 0.01),
+    ),
+    split_step: (
+        (complexes(8), rng.standard_normal(8), np.arange(8.0), 0.1), (complexes(12), np.ones(12), np.ones(12), 0.2),
+    ),
+    gate: ((complexes(8), complexes((2, 2)), 1), (complexes(16), complexes((2, 2)), 1)),
     response: ((np.arange(3.0), np.ones(2), np.linspace(0.1, 3, 7)), (np.ones(4), np.arange(1.0, 4), np.ones(5))),
     joukowski: ((1.1 * np.exp(1j * np.arange(9)), 0.9), (1.2 * np.exp(1j * np.arange(13)), 0.8)),
-    lattice_sum: ((some(5), 2), (some(8), 2)),
-    power_iteration: ((some((4, 4)), some(4), 6), (some((7, 7)), some(7), 6)),
+    lattice_sum: ((complexes(5), 2), (complexes(8), 2)),
+    power_iteration: ((complexes((4, 4)), complexes(4), 6), (complexes((7, 7)), complexes(7), 6)),
     analytic_signal: ((rng.standard_normal(9),), (rng.standard_normal(16),)),
-    swap_parts: ((some(6),), (some(9),)),
-    hermitian_rank_one: ((some((4, 4)), some(4), 2.0), (some((6, 6)), some(6), 0.5)),
+    swap_parts: ((complexes(6),), (complexes(9),)),
+    hermitian_rank_one: ((complexes((4, 4)), complexes(4), 2.0), (complexes((6, 6)), complexes(6), 0.5)),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ VALUES: Mapping[str, Any] = {
     "e2": np.zeros((0, 5)), "o": RNG.standard_normal(1), "z0": np.array(2.5), "anan": np.full((2, 3), np.nan),
     "n": 7, "m": 3, "one": 1, "z": 0, "neg": -4, "x": 0.3, "y": 2.75, "s": np.float64(2.5), "s4": np.float32(1.5),
 }  # fmt: skip
-ODD: Mapping[str, Any] = {
+UNUSUAL: Mapping[str, Any] = {
     "a": np.arange(6.0).reshape(2, 3), "c": np.asfortranarray(np.arange(6.0).reshape(2, 3)), "v": np.arange(3.0),
     "z": np.array(5.0), "f": np.asfortranarray(np.ones((2, 3, 2), np.float32)), "e": np.zeros((0, 3, 2)), "n": 3,
     "i": np.arange(6).reshape(2, 3), "h": np.arange(3, dtype=np.float32), "u": np.uint8(3), "one": 1,
@@ -78,3 +78,8 @@ def raises(text: str, values: Mapping[str, Any]) -> bool:
         except Exception:
             return True
     return False
+
+
+def batch(items: list[str], parameters: str) -> Callable[..., Any]:
+    """A function that returns all of these expressions."""
+    return program(f"def f({parameters}):\n    return (\n        " + ",\n        ".join(items) + ",\n    )")

@@ -14,11 +14,12 @@ from typing import Any
 
 from tracebuf.ir.core import Block, Func, Op, OpT, Value
 from tracebuf.ir.dims import Sym
-from tracebuf.ir.location import UNKNOWN
+from tracebuf.ir.location import UNKNOWN, Location
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import F64, I1, INDEX, MemRefType, Type, row_major
 from tracebuf.ops import arith, bufferization, func, linalg, memref, scf
 
+LOC = Location("program.py", 7, 4, 9, "f")
 SIZE = Sym("n", "dim")
 N = SIZE.expr
 
@@ -282,3 +283,55 @@ def random_program(seed: int) -> tuple[Func, int]:
         return [rng.choice(recent) for _ in range(n_out)]
 
     return m.done(*body([a, b], 3, None, rng.randint(0, 3))), n_flags
+
+
+def memory_program() -> Func:
+    """Every op of the memref level once, with the layouts that MLIR is strict about."""
+    n, m = Sym("n", "dim"), Sym("m", "dim")
+    strided = MemRefType((n.expr, m.expr), F64, (None, None), None)
+    f = Func("memory", [strided, MemRefType((n.expr, m.expr), F64, (m.expr, 1), 0), F64], LOC)
+    a, b, x = f.args
+    a.name, x.name = "a", "x"
+
+    def add(op: Any) -> Any:
+        f.block.append(op)
+        return op.results[0] if op.results else None
+
+    size_n, size_m = add(memref.Dim.of(a, 0, LOC)), add(memref.Dim.of(a, 1, LOC))
+    f.symbols = {n: size_n, m: size_m}
+    one, two = add(arith.Constant.of(1, INDEX, LOC)), add(arith.Constant.of(2, INDEX, LOC))
+    three = (n.expr, 3, m.expr)
+    add(memref.Dealloc.of(add(memref.Alloc.of(three, F64, [size_n, 3, size_m], (2, 1, 0), "a copy", LOC)), LOC))
+    fresh = add(memref.Alloc.of(strided.shape, F64, [size_n, size_m], (1, 0), "a new array", LOC))
+    line = add(memref.Alloca.of((4,), F64, [4], (0,), "a new array", LOC))
+    add(memref.Subview.of(line, Slice((1,), (2,), (1,), (0,)), (2,), LOC))
+    add(memref.Subview.of(line, Slice((0,), (2,), (1,), (0,)), (2,), LOC))
+    for base in (a, b):
+        for offsets in ((1, 0), (0, 0), (one, 1)):
+            add(memref.Subview.of(base, Slice(offsets, (1, size_m), (1, 2), (1,)), (m.expr,), LOC))
+    add(memref.Subview.of(b, Slice((0, 0), (size_n, size_m), (1, 1), (1, 0)), (m.expr, n.expr), LOC))
+    add(linalg.Fill.of(x, fresh, LOC))
+    add(memref.Copy.of(a, fresh, "a copy", LOC))
+    add(memref.Store.of(add(memref.Load.of(a, [one, two], LOC)), b, [one, one], LOC))
+    add(linalg.Contraction.of(b, b, b, LOC))
+    cast = add(memref.Cast.of(fresh, memref.forget_layout(fresh.type), LOC))
+    body = Block([INDEX, cast.type])
+    body.append(scf.Yield.of([body.args[1]], LOC))
+    (kept,) = add_all(f, scf.For.of([one, two, one], [cast], body, LOC))
+    yes = add(arith.Constant.of(True, I1, LOC))
+    then, orelse = Block(), Block()
+    then.append(memref.Dealloc.of(fresh, LOC))
+    then.append(scf.Yield.of([], LOC))
+    orelse.append(scf.Yield.of([], LOC))
+    add(scf.If.of(yes, [], then, orelse, LOC))
+    clone = add(bufferization.Clone.of(b, LOC))
+    add_all(f, bufferization.Dealloc.of([fresh, clone], [yes, yes], [kept, b], LOC))
+    add_all(f, bufferization.Dealloc.of([fresh], [yes], [], LOC))
+    add(bufferization.SameBase.of(a, b, LOC))
+    add(func.Return.of([clone, x], LOC))
+    return f
+
+
+def add_all(f: Func, op: Op) -> list[Value]:
+    f.block.append(op)
+    return op.results

@@ -6,9 +6,13 @@ They need not mean anything: tensors are reused freely, so that every kind of co
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
 
 from tests.support.ir_programs import Maker
+from tracebuf.analysis import Analysis, copy_before_write, one_shot
 from tracebuf.ir.core import Block, Builder, Func, Value
 from tracebuf.ir.dims import Expr, add
 from tracebuf.ir.types import F64, I1, INDEX
@@ -209,3 +213,19 @@ class _Random:
         types = [v.type for v in like]
         run = lambda: self.inside([], like, depth)  # noqa: E731
         self.tensors[-1] += self.m.branch(self.m.args[5], run, run, types)
+
+
+STRATEGIES: dict[str, Callable[[Func], Analysis]] = {
+    "one-shot": one_shot,
+    "top-down": lambda f: one_shot(f, heuristic="top-down"),
+    "from terminators": lambda f: one_shot(f, heuristic="bottom-up-from-terminators"),
+    "fuzzer": lambda f: one_shot(f, heuristic="fuzzer", seed=1),
+    "another fuzzer": lambda f: one_shot(f, heuristic="fuzzer", seed=2),
+    "copy-before-write": copy_before_write,
+}
+
+
+def random_args() -> list[Any]:
+    rng = np.random.default_rng(0)
+    vectors = [rng.integers(0, 9, 8).astype(float) for _ in range(3)]
+    return [*vectors, rng.integers(0, 9, (8, 8)).astype(float), 2.5, True]
