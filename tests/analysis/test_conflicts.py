@@ -91,6 +91,7 @@ def our_tags_of(f: Func, analysis: Analysis) -> tuple[Counter[Group], Counter[Gr
     return Counter(tuple(sorted(g)) for g in shown.values()), alone, {group(c) for found in conflicts for c in found}
 
 
+@pytest.mark.slow
 @needs_mlir
 @pytest.mark.parametrize("first", [0, pytest.param(1000, marks=pytest.mark.slow)])
 def test_the_tags_are_mlirs(first: int) -> None:

@@ -93,6 +93,7 @@ def test_one_compilation_serves_all_sizes() -> None:
     assert g.specializations()[0].calls == 5
 
 
+@pytest.mark.slow
 def test_sizes_0_and_1_are_programs_of_their_own() -> None:
     def f(a, b):
         return a + b
@@ -416,6 +417,7 @@ def test_b4_identity_of_arguments_is_part_of_the_key() -> None:
             agree(g, *pair)
 
 
+@pytest.mark.slow
 def test_functions_are_arguments() -> None:
     def f(a, g):
         return g(a)
@@ -426,6 +428,7 @@ def test_functions_are_arguments() -> None:
     assert len(h.specializations()) == 5
 
 
+@pytest.mark.slow
 def test_long_loops_run_without_the_gil() -> None:
     """Another thread goes on in the middle half of a long call; under the GIL it could not."""
 
@@ -454,7 +457,6 @@ def test_long_loops_run_without_the_gil() -> None:
     assert any(start + quarter < t < end - quarter for t in ticks)
 
 
-@pytest.mark.slow
 def test_packages_that_are_called_like_numpy() -> None:
     """Functions and classes of a package `numpy_ml` were taken for NumPy's own."""
     space: dict[str, Any] = {"np": np, "__name__": "numpy_ml.layers"}
@@ -482,7 +484,6 @@ def test_a_function_of_any_name_is_lowered(name: str) -> None:
     np.testing.assert_array_equal(g(np.ones(3)), 2)
 
 
-@pytest.mark.slow
 def test_bufferized_functions_are_copied_and_pickled_as_functions_are() -> None:
     from tracebuf.testing import programs
 

@@ -91,7 +91,6 @@ def test_c3_what_is_not_stored_to_is_untouched_by_an_exception() -> None:
     agree(f, a, b, 100.0)
 
 
-@pytest.mark.slow
 def test_strides_of_an_argument_whose_sizes_are_guarded_equal() -> None:
     """The strides kept a symbol that the sizes no longer spelled (found by fuzzing)."""
 

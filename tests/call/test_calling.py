@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree
+from tests.support.params import one_in
 from tracebuf import bufferize
-
-pytestmark = pytest.mark.slow
 
 A = np.arange(6.0).reshape(2, 3)
 B = np.arange(3.0)
@@ -35,6 +34,7 @@ def test_named_arguments_of_any_number() -> None:
     assert "float64[n, n], float, float64[n]" in str(f.specializations())
 
 
+@pytest.mark.slow
 def test_stored_to_and_one_array_twice() -> None:
     def f(*given, **named):
         given[0][...] += named["b"]
@@ -99,7 +99,7 @@ CALLS: list[Callable[..., Any]] = [
 ]
 
 
-@pytest.mark.parametrize("f", CALLS)
+@pytest.mark.parametrize("f", one_in(5, CALLS))
 def test_calls(f: Callable[..., Any]) -> None:
     agree(f, A, B)
 
@@ -112,6 +112,7 @@ def again(*args, **named):
     return forward(*args, **named, scale=0.5)
 
 
+@pytest.mark.slow
 def test_handed_on() -> None:
     for f in (forward, again, bufferize(forward)):
         agree(f, A)
@@ -121,6 +122,7 @@ def test_handed_on() -> None:
         agree(f, A, scale=3.0)
 
 
+@pytest.mark.slow
 def test_named_arguments_of_numpy_s_functions() -> None:
     def f(a, **options):
         return np.sum(a, **options), a.mean(**options)
@@ -130,6 +132,7 @@ def test_named_arguments_of_numpy_s_functions() -> None:
     agree(f, A, nonsense=True)
 
 
+@pytest.mark.slow
 def test_inner_functions_of_all_kinds() -> None:
     def f(a, b):
         def inner(x, /, y, *more, z=b, **named):
@@ -157,6 +160,7 @@ def nothing(a):
     a += 1
 
 
+@pytest.mark.slow
 def test_functions_that_return_nothing() -> None:
     def bare(a):
         a[...] = 2
@@ -175,6 +179,7 @@ def test_functions_that_return_nothing() -> None:
         agree(f, B)
 
 
+@pytest.mark.slow
 def test_nothing_on_one_path_only() -> None:
     def first_above(a, limit):
         for i in range(len(a)):
@@ -194,6 +199,7 @@ def test_nothing_on_one_path_only() -> None:
     agree(lambda a: (None if a.sum() > 2 else a.sum(), 1), B)
 
 
+@pytest.mark.slow
 def test_nothing_that_is_used_raises_on_its_path() -> None:
     def f(a):
         b = None

@@ -212,6 +212,7 @@ def test_b2_a_read_only_captured_array() -> None:
         g(a, 1)
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
 @pytest.mark.parametrize("make, reason", [
     (lambda: {1.0}, "mutable set"), (lambda: (np.ones(3), {1.0}), "mutable set"),
     (lambda: collections.OrderedDict(), "OrderedDict"), (lambda: np.matrix([[1.0]]), "subclass"),
@@ -247,6 +248,7 @@ def test_b5_names_of_builtins_may_be_bound_later() -> None:
     assert (g(line()) == line() + 1).all()
 
 
+@pytest.mark.slow
 def test_b5_paths_that_capture_different_arrays() -> None:
     f = program("""
         def f(x, how):
@@ -292,6 +294,7 @@ def test_b5_more_arrays_than_can_be_captured_run_the_original_function(monkeypat
     assert "captures more than" in str(g.specializations())
 
 
+@pytest.mark.slow
 def test_texts_name_captured_arrays_and_leave_them_as_they_are() -> None:
     a = line()
     f = program("def f(x):\n    A[1:] += x[1:]\n    return A * x", A=a)

@@ -13,6 +13,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import program
+from tests.support.params import one_in
 from tracebuf import BufferizedFunction, DonationError, UnsupportedError, bufferize
 from tracebuf.testing.ladder import STRATEGIES, climb
 from tracebuf.testing.programs import generate, loaded
@@ -47,7 +48,7 @@ IN_ITS_MEMORY = [
 ]
 
 
-@pytest.mark.parametrize("source", IN_ITS_MEMORY)
+@pytest.mark.parametrize("source", one_in(9, IN_ITS_MEMORY))
 def test_the_result_is_in_the_memory_of_the_argument(source: str) -> None:
     x = numbers(9)
     _, result, made = donated(source, x)
@@ -60,6 +61,7 @@ def test_a_copy_of_a_donated_argument_is_the_argument() -> None:
     assert "linalg" not in f.lower(numbers(9)).as_text("memref")
 
 
+@pytest.mark.slow
 def test_stores_need_not_reach_the_caller() -> None:
     source = "def f(x):\n    x[...] = x[::-1] + x\n    return x.max()"
     f, _, _ = donated(source, numbers(9))
@@ -72,6 +74,7 @@ def test_a_temporary_takes_the_memory_where_no_result_can() -> None:
     assert donated(source, numbers(9))[2] == 0
 
 
+@pytest.mark.slow
 def test_results_come_before_temporaries() -> None:
     source = """
         def f(x):
@@ -128,7 +131,7 @@ NOT_USED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("source", "reason", "line"), NOT_USED)
+@pytest.mark.parametrize(("source", "reason", "line"), one_in(3, NOT_USED, rows=True))
 def test_a_donation_to_no_use_is_an_error_with_its_reason(source: str, reason: str, line: int) -> None:
     function, x = program(source), numbers(6)
     climb(function, (x,), tolerance=1e-14, donate=("x",))
@@ -185,6 +188,7 @@ def test_arguments_that_cannot_be_donated_in_a_call() -> None:
     assert (x == numbers(6)).all()
 
 
+@pytest.mark.slow
 def test_optional_donations_are_left_out_where_they_cannot_be() -> None:
     g = bufferize(donate_optional="x")(added)
     x, y, read_only = numbers(6), numbers(3), numbers(6)

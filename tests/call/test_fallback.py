@@ -12,8 +12,6 @@ import tracebuf
 from tracebuf import BufferizedFunction, TracebufWarning, UnsupportedError, bufferize
 from tracebuf.frontends.numpy import interpreter
 
-pytestmark = pytest.mark.slow
-
 A = np.arange(4.0)
 
 

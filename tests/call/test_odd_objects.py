@@ -15,11 +15,12 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program
+from tests.support.params import one_in, slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
 as_strided = np.lib.stride_tricks.as_strided
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 MEMORY = np.ones(3)
@@ -184,7 +185,7 @@ def outcome(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return type(result), result.dtype, result.shape, str(result.tolist()) if few else result.strides
 
 
-@pytest.mark.parametrize("what", OBJECTS)
+@pytest.mark.parametrize("what", one_in(20, OBJECTS))
 def test_c1_odd_objects_are_answered_as_eager_does_or_refused(what: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL, logger="tracebuf")
     for f in FUNCTIONS:
@@ -203,7 +204,7 @@ def test_c1_odd_objects_are_answered_as_eager_does_or_refused(what: str, caplog:
         assert str(g.specializations())
 
 
-@pytest.mark.parametrize("what", OBJECTS)
+@pytest.mark.parametrize("what", one_in(20, OBJECTS))
 def test_odd_objects_as_buffers_captured_names_and_indices(what: str, caplog: pytest.LogCaptureFixture) -> None:
     """out=x is TypeError where it is for ufuncs; captured and as an index: eager's answer or a refusal."""
     caplog.set_level(logging.CRITICAL, logger="tracebuf")
@@ -226,6 +227,7 @@ def test_odd_objects_as_buffers_captured_names_and_indices(what: str, caplog: py
             assert isinstance(got[1], tracebuf.UnsupportedError) or got[0] is want[0], (body, want, got)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "x", [10**5000, 2**63, 2**64 - 1, -(2**63), 2**31, -(2**31)], ids=lambda x: f"{x.bit_length()} bits"
 )
@@ -239,7 +241,7 @@ def test_n1_huge_ints_are_exact_or_refused(x: int) -> None:
                 assert got == want
 
 
-@pytest.mark.parametrize("n", [3, 2**22, 2**33, 2**40, 2**59])
+@pytest.mark.parametrize("n", slow_but((2**40,), [3, 2**22, 2**33, 2**40, 2**59]))
 @pytest.mark.parametrize(
     "body", ["len(a) ** 2", "len(a) ** 3", "len(a) * len(a) * 0.5", "a.size * 3", "len(a) * a.shape[0] - 1"]
 )
@@ -275,7 +277,7 @@ CALLS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("signature", SIGNATURES)
+@pytest.mark.parametrize("signature", one_in(5, SIGNATURES))
 def test_c1_arguments_are_bound_as_python_binds_them(signature: str) -> None:
     g = bufferize(program(f"def f({signature}): return a * 10 + b"))
     assert inspect.signature(g) == inspect.signature(g.__wrapped__)
@@ -284,6 +286,7 @@ def test_c1_arguments_are_bound_as_python_binds_them(signature: str) -> None:
         agree(g, *(np.full(3, x) for x in args), **{k: np.full(3, x) for k, x in kwargs.items()})
 
 
+@pytest.mark.slow
 def test_c1_extra_arguments_are_a_tuple() -> None:
     """Each is an argument: stored to, returned as itself, one array under two names; the key has their number."""
     g = bufferize(verify=True)(program("""

@@ -19,8 +19,6 @@ import scipy.sparse
 from tests.support.agreement import agree
 from tracebuf import UnsupportedError, bufferize
 
-pytestmark = pytest.mark.slow
-
 A = np.arange(6.0).reshape(2, 3)
 
 
@@ -28,6 +26,7 @@ def static(names: Any) -> Callable[[Any], Any]:
     return bufferize(static_argnames=names, verify=True)
 
 
+@pytest.mark.slow
 def test_a_mode_an_axis_a_size_a_function_a_tuple() -> None:
     @static(("mode", "axis", "n", "of", "shape"))
     def reduce(a, mode="sum", axis=0, n=1, of=np.sqrt, shape=()):
@@ -41,6 +40,7 @@ def test_a_mode_an_axis_a_size_a_function_a_tuple() -> None:
     assert len(reduce.specializations()) == 4
 
 
+@pytest.mark.slow
 def test_numbers_are_constants_and_each_value_has_its_own_program() -> None:
     @static("n")
     def f(a, n):
@@ -53,6 +53,7 @@ def test_numbers_are_constants_and_each_value_has_its_own_program() -> None:
     assert "arith.constant" in f.lower(A, 7).as_text("traced") and "%n" not in f.lower(A, 7).as_text("traced")
 
 
+@pytest.mark.slow
 def test_what_is_equal_inside_of_a_tuple_is_told_apart() -> None:
     @static("n")
     def f(a, n):
@@ -68,6 +69,7 @@ class Mode(enum.Enum):
     SLOW = 2
 
 
+@pytest.mark.slow
 def test_enums_and_other_objects_that_are_compared() -> None:
     @static("mode")
     def f(a, mode):
@@ -80,6 +82,7 @@ def test_enums_and_other_objects_that_are_compared() -> None:
     assert len(f.specializations()) == 8
 
 
+@pytest.mark.slow
 def test_a_slice() -> None:
     @static("where")
     def f(a, where):
@@ -161,6 +164,7 @@ def test_specializations_show_them() -> None:
     assert str(f.specializations()) == "compiled for (float64[n, n], ='fast'); 2 calls"
 
 
+@pytest.mark.slow
 def test_what_is_a_part_of_the_key_by_nature() -> None:
     def chosen(a, x):
         if x is Mode.FAST:
@@ -245,6 +249,7 @@ class Owner:
         self.table, self.rate = np.ones(3), 2.0
 
 
+@pytest.mark.slow
 def test_objects_that_can_be_hashed_are_constants() -> None:
     @static("config")
     def f(a, config):

@@ -13,8 +13,6 @@ from tests.support.params import slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
-pytestmark = pytest.mark.slow
-
 RNG = np.random.default_rng(4)
 LONG, SHORT = RNG.uniform(0.5, 1, 50), RNG.uniform(0.5, 1, 7)
 VALUES: dict[str, Any] = {
@@ -30,11 +28,13 @@ MODES = ("", ', "full"', ', "same"', ', mode="valid"')
 CASES = [f"{f}({pair}" for f in ("convolve", "correlate") for pair in PAIRS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", slow_but(CASES[::11], CASES))
 def test_c1_every_mode(call: str) -> None:
     expression(f"[{', '.join(f'np.{call}{mode})' for mode in MODES)}]", {**VALUES, "n": 3}, ulp=300)
 
 
+@pytest.mark.slow
 def test_signs_that_cancel() -> None:
     """Rule C2: the error is as small as NumPy's, whatever cancels."""
     a, v = RNG.normal(size=3000), RNG.normal(size=101)
@@ -43,6 +43,7 @@ def test_signs_that_cancel() -> None:
         assert np.allclose(got, np.convolve(a, v, mode), rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_special_values_reach_what_they_touch() -> None:
     a, v = LONG.copy(), SHORT.copy()
     a[9], v[2] = np.inf, np.nan
@@ -63,6 +64,7 @@ def test_z1_sizes_are_symbolic() -> None:
     assert len(f.specializations()) == 1
 
 
+@pytest.mark.slow
 def test_on_every_rung() -> None:
     """Rule C4: nothing is allocated but results, and the turned kernel that NumPy copies too."""
 

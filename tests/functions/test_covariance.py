@@ -13,8 +13,6 @@ from tests.support.params import slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
-pytestmark = pytest.mark.slow
-
 RNG = np.random.default_rng(8)
 M = RNG.uniform(0, 1, (3, 9)) + np.arange(9) / 4
 VALUES: dict[str, Any] = {
@@ -37,11 +35,12 @@ np.corrcoef(column, column)
 TEXTS = split(FORMS)
 
 
-@pytest.mark.parametrize("text", slow_but(TEXTS[::9], TEXTS))
+@pytest.mark.parametrize("text", slow_but(TEXTS[::24], TEXTS))
 def test_c1_covariances(text: str) -> None:
     expression(text, VALUES, ulp=1e5)
 
 
+@pytest.mark.slow
 def test_on_every_rung() -> None:
     def program(m, g):
         return np.cov(m, aweights=g), np.corrcoef(m, rowvar=False)
@@ -49,6 +48,7 @@ def test_on_every_rung() -> None:
     climb(program, (M, VALUES["g"]), again=[(RNG.uniform(0, 1, (5, 4)), RNG.uniform(1, 2, 4))], tolerance=1e-10)
 
 
+@pytest.mark.slow
 def test_complex_numbers() -> None:
     """np.cov conjugates; parts of correlations are no further from 0 than 1."""
     z = M * (1 + 0.5j) + 1j * M[::-1] ** 2

@@ -95,6 +95,7 @@ def test_c1_n1_values_shapes_and_order(group: str) -> None:
     check_forms(FORMS[group], ulp=8 if group == "flat and sequences" else 0)
 
 
+@pytest.mark.slow
 def test_z1_sizes_in_loops_and_other_calls() -> None:
     """Rules Z1, S2: sizes are symbols; one compiled function for other sizes, on every rung of the ladder."""
     f = program("""
@@ -187,7 +188,6 @@ def test_copies_of_a_repeated_array_put_the_repeated_axis_innermost() -> None:
     climb(program, (np.broadcast_to(floats(4, 1, 2), (3, 4, 3, 2)).transpose(0, 2, 1, 3),))
 
 
-@pytest.mark.slow
 def test_ndarray_is_empty_by_another_name() -> None:
     """Rule C1: np.ndarray(shape, dtype), which is a type, may be called (found by fuzzing)."""
 

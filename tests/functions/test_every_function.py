@@ -19,8 +19,6 @@ from tracebuf.testing.drawn import Array, Call
 from tracebuf.testing.functions import apart, calls, close, drawn, judge, known_names, picker, run
 from tracebuf.testing.specs import spec_of
 
-pytestmark = pytest.mark.slow
-
 
 def test_every_known_function_can_be_drawn() -> None:
     """A function that is new in the tracer's tables is drawn by the names of its parameters."""
@@ -60,12 +58,14 @@ def test_draws_repeat() -> None:
         np.testing.assert_array_equal(x, y)
 
 
+@pytest.mark.slow
 @settings(max_examples=10, suppress_health_check=list(HealthCheck), deadline=None)
 @given(calls("np.add"))
 def test_calls_are_a_strategy(call: Call) -> None:
     assert judge(call).kind != "failed", f"{judge(call).what}\n{call}"
 
 
+@pytest.mark.slow
 def test_a_wrong_value_and_a_wrong_dtype_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     call = Call("np.sum", ("return np.sum(a, axis=0)",), {"a": Array("float64", (3, 2), "F", "sums")})
     assert judge(call).kind == "ok"

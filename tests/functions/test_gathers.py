@@ -95,7 +95,7 @@ BAD_READS = {
 }
 
 
-@pytest.mark.parametrize("name", slow_but(list(READS)[:2], READS))
+@pytest.mark.parametrize("name", slow_but(list(READS)[:1], READS))
 def test_read(name: str) -> None:
     text, array, index = READS[name]
     up(f"def f(a, i):\n    {'j = i' if 'j' in text else 'pass'}\n    return {text}", array, index)
@@ -149,7 +149,7 @@ BAD_STORES = {
 }
 
 
-@pytest.mark.parametrize("name", slow_but(list(STORES)[:2], STORES))
+@pytest.mark.parametrize("name", slow_but(list(STORES)[:1], STORES))
 def test_store(name: str) -> None:
     text, array, index = STORES[name]
     up(f"def f(a, i):\n    {text}", array, index)
@@ -166,6 +166,7 @@ def counts(f: object, *args: object) -> tuple[int, int]:
     return native.allocations, native.copies
 
 
+@pytest.mark.slow
 def test_a_gather_fuses_with_what_is_around_it() -> None:
     """No array of indices, none of what was picked: one for the result, or none where it is reduced."""
 
@@ -204,7 +205,7 @@ SEARCHES = {
 }
 
 
-@pytest.mark.parametrize("name", slow_but(list(SEARCHES)[:2], SEARCHES))
+@pytest.mark.parametrize("name", slow_but(list(SEARCHES)[:1], SEARCHES))
 def test_searchsorted(name: str) -> None:
     up(f"def f(a, v):\n    return {SEARCHES[name]}", SORTED, np.array([np.nan, 0.5, -2, 2, np.inf, -np.inf, 1.0, 9]))
 
@@ -227,7 +228,7 @@ COUNTS = {
 }
 
 
-@pytest.mark.parametrize("name", slow_but(list(COUNTS)[:2], COUNTS))
+@pytest.mark.parametrize("name", slow_but(list(COUNTS)[:1], COUNTS))
 def test_bincount(name: str) -> None:
     up(f"def f(x, w):\n    return {COUNTS[name]}", np.array([3, 1, 1, 0, 5]), np.arange(5.0))
 
@@ -252,7 +253,7 @@ INTERPOLATIONS = {
 }
 
 
-@pytest.mark.parametrize("name", slow_but(list(INTERPOLATIONS)[:2], INTERPOLATIONS))
+@pytest.mark.parametrize("name", slow_but(list(INTERPOLATIONS)[:1], INTERPOLATIONS))
 def test_interp(name: str) -> None:
     up(f"def f(x, xp, fp):\n    return {INTERPOLATIONS[name]}", X, XP, np.array([5.0, -1.0, 2.0, 0.1]))
 
@@ -292,7 +293,7 @@ REPEATS = {
 }
 
 
-@pytest.mark.parametrize("name", slow_but(list(REPEATS)[:2], REPEATS))
+@pytest.mark.parametrize("name", slow_but(list(REPEATS)[:1], REPEATS))
 def test_repeat_by_counts(name: str) -> None:
     f = program(f"def f(a, i):\n    return {REPEATS[name]}")
     if agree(f, A[:4], np.array([2, 0, 1, 5])) is None:

@@ -15,7 +15,7 @@ import pytest
 import tracebuf
 from tests.mlir.oracle import MLIR_OPT, UNREGISTERED, needs_mlir
 from tests.support.agreement import agree, program, refused
-from tests.support.params import slow_but
+from tests.support.params import one_in, slow_but
 from tracebuf import host_call
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.frontends.mlir import read
@@ -25,8 +25,6 @@ from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.types import F64, MemRefType
 from tracebuf.ops.func import Return
 from tracebuf.ops.host import HostCall
-
-pytestmark = pytest.mark.slow
 
 LOG: list[Any] = []
 
@@ -61,6 +59,7 @@ def effects(a, n, x):
     return a + 1
 
 
+@pytest.mark.slow
 def test_effects() -> None:
     logs_agree(effects, np.array([1.0, -1.0, 3.0]), 3, 0.5)
     logs_agree(effects, np.repeat([1.0, -1.0], 2)[::2], 2, 2.5)
@@ -79,6 +78,7 @@ def an_effect_before_an_error(a, b):
     return b[7] + np.linalg.inv(a)
 
 
+@pytest.mark.slow
 def test_effects_before_an_error_and_in_a_while() -> None:
     logs_agree(effects_in_a_while, np.array([3, 4]))
     logs_agree(an_effect_before_an_error, np.eye(2), np.zeros(3))
@@ -130,6 +130,7 @@ def matrices(a):
     return b, b.T @ a, host_call(np.trace, b, result_shape=()), a.T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", [np.asarray, np.asfortranarray, lambda a: np.pad(a, 1)[1:-1, 1:-1]])
 def test_matrices(layout: Callable[[np.ndarray], np.ndarray]) -> None:
     agree(matrices, layout(np.arange(9.0).reshape(3, 3)))
@@ -166,6 +167,7 @@ def writes(a, b):
     return c, a.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["one-shot", *slow_but((), ["copy-before-write", "optimal"])])
 def test_writes(strategy: Any) -> None:
     f = tracebuf.bufferize(verify=True, strategy=strategy)(writes)
@@ -232,7 +234,7 @@ WRONG: list[tuple[Callable[..., Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", range(len(WRONG)))
+@pytest.mark.parametrize("case", one_in(2, range(len(WRONG))))
 def test_wrong_results(case: int) -> None:
     f, text = WRONG[case]
     for g in (f, tracebuf.bufferize(f)):
@@ -337,6 +339,7 @@ def keeps_a_cycle(a):
     found.append(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [keeps, keeps_a_part, keeps_its_memory])
 @pytest.mark.parametrize("n", [4, 5000])
 def test_a_function_that_keeps_its_array(keep: Callable[..., Any], n: int) -> None:
@@ -372,6 +375,7 @@ def test_a_function_that_keeps_its_array(keep: Callable[..., Any], n: int) -> No
     KEPT.clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [keeps_a_copy, keeps_a_cycle])
 def test_a_function_that_keeps_a_copy(keep: Callable[..., Any]) -> None:
     f = tracebuf.bufferize(lambda a: host_call(keep, a * 2))
@@ -501,6 +505,7 @@ def test_of_a_program_text() -> None:
 # -- what explain says, and the text
 
 
+@pytest.mark.slow
 def test_explain() -> None:
     def f(a, b):
         for i in range(3):
@@ -520,6 +525,7 @@ def test_explain() -> None:
     assert '"tracebuf.host_call"' in text and 'callee = "numpy.linalg.inv"' in text
 
 
+@pytest.mark.slow
 @needs_mlir
 @pytest.mark.parametrize("stage", ["tensor", "memref"])
 def test_mlir_opt_takes_the_text(stage: str) -> None:

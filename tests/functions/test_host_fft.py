@@ -12,8 +12,6 @@ import tracebuf
 from tests.support.agreement import agree, program, refused
 from tests.support.params import slow_but
 
-pytestmark = pytest.mark.slow
-
 RNG = np.random.default_rng(0)
 A = RNG.normal(size=(6, 5))
 C = A + 1j * RNG.normal(size=(6, 5))
@@ -46,7 +44,7 @@ def made(text: str, first: str = "") -> Any:
     return program(f"def f(a, n, d):\n    {first}\n    return {text}")
 
 
-@pytest.mark.parametrize("text", slow_but([*ANY[::4], *DEFAULT[:1], *REAL[:2], *SHIFTS[::4]], ALL))
+@pytest.mark.parametrize("text", slow_but([ANY[0], DEFAULT[0], REAL[0]], ALL))
 def test_values(text: str) -> None:
     for x in (A, C)[: 1 + (text not in REAL)]:
         g = tracebuf.bufferize(verify=True)(made(text))
@@ -73,6 +71,7 @@ def test_layouts(text: str, layout: int) -> None:
         agree(f, LAYOUTS[layout](C), 1, 0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["np.fft.fft(a, n)", "np.fft.fft2(a, (n, n))"])
 def test_an_axis_of_length_1_that_grows(text: str) -> None:
     """The order of axes would depend on the stride of that axis."""
@@ -90,6 +89,7 @@ def frequencies(n, d):
     return np.fft.fftfreq(n), np.fft.rfftfreq(n), np.fft.fftfreq(n, d), np.fft.rfftfreq(n + 1, d), np.fft.fftfreq(6, d)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 7, 8])
 def test_frequencies(n: int) -> None:
     for d in (0.1, 2, np.float64(0.3), np.float32(0.3), np.int32(2)):
@@ -104,7 +104,7 @@ ERRORS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", slow_but(ERRORS[::3], ERRORS))
+@pytest.mark.parametrize("text", slow_but(ERRORS[::6], ERRORS))
 def test_errors(text: str) -> None:
     assert isinstance(agree(made(text), A, -3, 0.1), Exception)
 
@@ -125,6 +125,7 @@ def in_place(a):
     return a.T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["one-shot", *slow_but((), ["copy-before-write", "optimal"])])
 def test_in_place_and_in_loops(strategy: Any) -> None:
     for layout in LAYOUTS[:3]:

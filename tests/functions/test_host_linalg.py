@@ -10,7 +10,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree
-from tests.support.params import slow_but
+from tests.support.params import one_in, slow_but
 
 
 def matrix(n: int = 4, dtype: Any = np.float64, seed: int = 0) -> np.ndarray:
@@ -70,7 +70,7 @@ LAYOUTS: list[Callable[[np.ndarray], np.ndarray]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", one_in(4, PROGRAMS), ids=lambda f: f.__name__)
 def test_values(f: Callable[..., Any]) -> None:
     g = tracebuf.bufferize(verify=True)(f)
     for n in (4, 7):
@@ -105,7 +105,8 @@ def stacks_of_one_vector(a, b):
     return np.linalg.solve(a, b), np.linalg.matrix_rank(a), np.linalg.cond(a), np.linalg.pinv(a)
 
 
-@pytest.mark.parametrize("f", [stacks, stacks_of_one_vector])
+@pytest.mark.slow
+@pytest.mark.parametrize("f", one_in(2, [stacks, stacks_of_one_vector]))
 def test_stacks(f: Callable[..., Any]) -> None:
     a = np.stack([matrix(3, seed=k) for k in range(6)])
     b = np.random.default_rng(1).random((6, 3, 2))
@@ -132,7 +133,7 @@ ERRORS: list[tuple[Callable[..., Any], np.ndarray]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", range(len(ERRORS)))
+@pytest.mark.parametrize("case", one_in(4, range(len(ERRORS))))
 def test_errors_are_numpys(case: int) -> None:
     f, a = ERRORS[case]
     error = agree(f, a)
@@ -178,6 +179,7 @@ def an_early_error_wins(a, b):
     return x, b[5]
 
 
+@pytest.mark.slow
 def test_loops_and_branches() -> None:
     for n in (0, 1, 4):
         agree(in_a_loop, matrix(3), np.ones(3), n)

@@ -12,8 +12,6 @@ from tests.support.params import slow_but
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
-pytestmark = pytest.mark.slow
-
 FORMS = {
     "concatenate": """
 np.concatenate((a, a), axis=None)|np.concatenate((a, i), dtype=np.float32)|np.concatenate((v, [1.0, 2.0]))
@@ -111,11 +109,12 @@ np.isfortran(a.T)|np.astype(a, np.float64, copy=False)|(np.putmask(a, a > 0, 5.0
 }
 
 
-@pytest.mark.parametrize("group", slow_but(["tile", "roll", "block"], FORMS))
+@pytest.mark.parametrize("group", slow_but(["stack", "repeat"], FORMS))
 def test_c1_forms(group: str) -> None:
     check_forms(FORMS[group])
 
 
+@pytest.mark.slow
 def test_a_roll_by_an_element() -> None:
     """A shift that is computed was refused."""
 

@@ -8,8 +8,6 @@ from tests.support.agreement import agree, program
 from tests.support.forms import UNUSUAL, VALUES, check_forms, expression
 from tests.support.params import slow_but
 
-pytestmark = pytest.mark.slow
-
 FORMS = {
     "isclose": """
 np.isclose(a, b)|np.isclose(a, a + 1e-9)|np.isclose(a, b, rtol=0.1)|np.isclose(N, N)|np.isclose(N, N, equal_nan=True)
@@ -85,11 +83,12 @@ np.sign(iv)
 ULP = {"sign and sinc": 4}
 
 
-@pytest.mark.parametrize("group", slow_but(["isclose", "polynomials"], FORMS))
+@pytest.mark.parametrize("group", slow_but(["select"], FORMS))
 def test_c1_forms(group: str) -> None:
     check_forms(FORMS[group], ULP.get(group, 0))
 
 
+@pytest.mark.slow
 def test_c1_lists_are_arrays_beside_arrays() -> None:
     check_forms("""
 a[0] * [0.0, 2.0, 1, 3, 4]|[1, 2, 3, 4, 5] - a[0]|a @ [1.0, 2.0, 3, 4, 5]|np.maximum(a[0], [0.0, 2.0, 1, 2, 3])

@@ -71,6 +71,7 @@ def test_c1_functions_applied(text: str) -> None:
     agree(program(source, math=math, **NAMES), *(VALUES[n] for n in names), ulp=8)
 
 
+@pytest.mark.slow
 def test_on_every_rung() -> None:
     def program(a, v):
         return np.apply_along_axis(spread, 1, a), np.vectorize(step)(a, v)

@@ -7,10 +7,9 @@ import pytest
 
 from tests.support.agreement import program, refused
 from tests.support.forms import expression, split
+from tests.support.params import one_in
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
-
-pytestmark = pytest.mark.slow
 
 RNG = np.random.default_rng(3)
 VALUES = {
@@ -33,12 +32,13 @@ a[:, ::-1] @ b[..., ::2]|a[:, None] @ b|a[:1] @ b
 """
 
 
-@pytest.mark.parametrize("text", split(FORMS))
+@pytest.mark.parametrize("text", one_in(9, split(FORMS)))
 def test_c1_products_of_more_axes(text: str) -> None:
     """Rules C1, S6: values, dtypes, order of strides and exceptions of products."""
     expression(text, VALUES, ulp=100)
 
 
+@pytest.mark.slow
 def test_s2_stacks_on_every_rung() -> None:
     """Rule S2: nothing but the product is allocated."""
     for text in ("a @ b", "a @ m", "np.dot(x, b)", "a @ v", "a @ one"):
@@ -51,6 +51,7 @@ def test_what_is_refused() -> None:
         refused(program(f"def f(a):\n    return {text}"), VALUES["a"])
 
 
+@pytest.mark.slow
 def test_outer_product_of_slices_as_long_as_the_loop_says() -> None:
     """Rule S7: whether ravel of a column is a view was asked, though nothing depends on it here."""
 
@@ -62,6 +63,7 @@ def test_outer_product_of_slices_as_long_as_the_loop_says() -> None:
     climb(program, (RNG.uniform(1, 2, (5, 5)),), again=[(RNG.uniform(1, 2, (8, 8)),)], tolerance=1e-12)
 
 
+@pytest.mark.slow
 def test_running_total_and_repeat_of_slices_as_long_as_the_loop_says() -> None:
     """The same for np.cumsum, np.repeat and np.concatenate without an axis."""
 
@@ -75,6 +77,7 @@ def test_running_total_and_repeat_of_slices_as_long_as_the_loop_says() -> None:
     climb(program, (RNG.uniform(1, 2, (5, 5)),), again=[(RNG.uniform(1, 2, (8, 8)),)], tolerance=1e-12)
 
 
+@pytest.mark.slow
 def test_dot_into_a_part_of_an_array_or_one_of_two() -> None:
     """Rules C1, S8: np.dot's `out` must be C-contiguous, which a row is and a column is not."""
 

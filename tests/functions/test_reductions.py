@@ -11,9 +11,8 @@ import pytest
 from tests.support.agreement import program, refused
 from tests.support.arrays import floats
 from tests.support.forms import UNUSUAL, expression, split
+from tests.support.params import one_in
 from tracebuf.testing.ladder import climb
-
-pytestmark = pytest.mark.slow
 
 RNG = np.random.default_rng(7)
 F8 = RNG.uniform(0.5, 2, (5, 7))
@@ -31,8 +30,7 @@ CASES = [(f, a) for f in CORE for a in ARRAYS] + [(f, a) for f in OTHERS for a i
 OPTIONS = ("", "axis=0", "axis=-1", "axis=0, keepdims=True", "keepdims=True", "axis=(0, 1)", "axis=2")
 
 
-
-@pytest.mark.parametrize("function, name", CASES)
+@pytest.mark.parametrize("function, name", one_in(60, CASES, rows=True))
 def test_c1_reductions_over_any_axes(function: str, name: str) -> None:
     """Rules C1, Z4: value, dtype, shape, order of strides, Python type and exception of every form."""
     together, raising = [], []
@@ -82,12 +80,13 @@ np.argmax(m)|np.argmin(m, axis=1)|np.argmax(i, axis=0, keepdims=True)|np.argmax(
 """
 
 
-@pytest.mark.parametrize("text", split(FORMS))
+@pytest.mark.parametrize("text", one_in(15, split(FORMS)))
 def test_n5_parameters_of_reductions(text: str) -> None:
     """Rules N5, C1: dtype=, initial=, where=, ddof=, NaN, ufunc methods: NumPy's dtypes, values and exceptions."""
     expression(text, VALUES, ulp=100)
 
 
+@pytest.mark.slow
 def test_c2_running_totals_and_products_are_in_order() -> None:
     """Rule C2: running totals have eager's bits, whatever the axis; a product of a vector too."""
     for text in ("np.cumsum(a, axis=0)", "np.cumsum(a, axis=1)", "np.cumprod(a[0])", "np.prod(a[0])"):
@@ -99,6 +98,7 @@ def test_c2_running_totals_and_products_are_in_order() -> None:
     expression("np.sum(a, initial=-0.0, where=a < 1)", {"a": zeros}, ulp=0)
 
 
+@pytest.mark.slow
 def test_s4_indices_in_bodies_stay_right_when_fused() -> None:
     """Rules S4, C1: indices of extremes of what is computed on the way, in blocks of NumPy's loops too, every rung."""
     f = program("""
@@ -116,6 +116,7 @@ def test_what_is_refused() -> None:
         refused(program(f"def f(a):\n    return {text}"), A)
 
 
+@pytest.mark.slow
 def test_sum_over_an_axis_of_size_zero() -> None:
     """The reference of linalg.generic transposed a reduction that did not happen (found by fuzzing)."""
 

@@ -11,9 +11,8 @@ import pytest
 from tests.support.agreement import agree, outcome, program
 from tests.support.arrays import values
 from tests.support.forms import batch
+from tests.support.params import slow_but
 from tracebuf import bufferize
-
-pytestmark = pytest.mark.slow
 
 UFUNCS = {getattr(np, n): n for n in sorted(dir(np)) if isinstance(getattr(np, n), np.ufunc)}
 BINARY = [n for u, n in UFUNCS.items() if u.nin == 2 and u.signature is None]
@@ -38,7 +37,7 @@ def operand_pairs(char: str) -> Iterator[tuple[Any, Any]]:
     yield from ((x, a) for x in NUMBERS)
 
 
-@pytest.mark.parametrize("char", CHARS)
+@pytest.mark.parametrize("char", slow_but("f", CHARS))
 def test_n5_dtypes_of_every_binary_ufunc(char: str) -> None:
     """Beside each other dtype, and numbers on either side: of arrays of ones, by the traced program alone."""
     for pair in operand_pairs(char):
@@ -58,6 +57,7 @@ def test_n5_dtypes_of_every_binary_ufunc(char: str) -> None:
 REST = ("arctan2", "hypot", "logaddexp", "logaddexp2", "lcm", "ldexp", "float_power", "divmod")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ("bool", "int8", "uint16", "int64", "float16", "float32", "float64"))
 def test_n4_values_of_the_others(dtype: str) -> None:
     """Those that test_dtypes.py leaves out, bit by bit."""

@@ -12,8 +12,6 @@ from tests.support.forms import UNUSUAL, expression, split
 from tests.support.params import slow_but
 from tracebuf.testing.ladder import climb
 
-pytestmark = pytest.mark.slow
-
 RNG = np.random.default_rng(11)
 A = RNG.uniform(-3, 3, (4, 5))
 VALUES: dict[str, Any] = {
@@ -27,9 +25,8 @@ VALUES: dict[str, Any] = {
 }  # fmt: skip
 
 
-
 def forms(text: str) -> list[Any]:
-    return slow_but(split(text)[::9], split(text))
+    return slow_but(split(text)[::18], split(text))
 
 
 TWO_RESULTS = """
@@ -127,6 +124,7 @@ def test_what_is_refused() -> None:
         refused(program(f"def f({', '.join(names)}):\n    return {text}"), *(VALUES[n] for n in names))
 
 
+@pytest.mark.slow
 def test_on_every_rung() -> None:
     """Both interpreters and native code agree, and nothing is allocated but results."""
 

@@ -11,8 +11,6 @@ from tests.support.forms import expression, split
 from tests.support.params import slow_but
 from tracebuf.testing.ladder import climb
 
-pytestmark = pytest.mark.slow
-
 RNG = np.random.default_rng(2)
 
 
@@ -48,11 +46,12 @@ np.einsum("ij,ij->i", z, z)
 TEXTS = split(FORMS)
 
 
-@pytest.mark.parametrize("text", slow_but(TEXTS[::12], TEXTS))
+@pytest.mark.parametrize("text", slow_but(TEXTS[::24], TEXTS))
 def test_c1_products_of_vectors(text: str) -> None:
     expression(text, VALUES, ulp=500)
 
 
+@pytest.mark.slow
 def test_on_every_rung() -> None:
     """Rule C4: nothing but results is allocated."""
 

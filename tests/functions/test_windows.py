@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.support.agreement import agree, program, refused
 from tests.support.forms import check_forms
@@ -22,6 +23,7 @@ W(odd, 2, axis=-1)|W(W(v, 4), 2, axis=1)|np.where(W(i, 2, axis=1) > 2, 1, 0)
     check_forms(forms.replace("W(", "np.lib.stride_tricks.sliding_window_view("))
 
 
+@pytest.mark.slow
 def test_s1_stores_are_seen_through_the_windows_and_conflict_with_them() -> None:
     f = program("""
         def f(a, n):

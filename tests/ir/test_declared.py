@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.params import one_in
 from tracebuf.backend.runtime.kernel import Kernel
 from tracebuf.frontends.mlir import read_all
 from tracebuf.ir.clone import clone_op
@@ -245,13 +246,13 @@ def datum(type_: Type, start: float) -> Any:
 FROM_TEXT = {m.funcs[0].name: m for m in read_all((Path(__file__).parent / "declared_ops.mlir").read_text())}
 
 
-@pytest.mark.parametrize("name", FROM_TEXT)
+@pytest.mark.parametrize("name", one_in(3, FROM_TEXT))
 def test_declared_facts_of_mlirs_ops_hold(name: str) -> None:
     build, example = text_case(FROM_TEXT[name])
     assert len(check_op(build, [example], native=name not in INTERPRETED).findings) >= 3
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", one_in(3, CASES))
 def test_declared_facts_hold(case: str) -> None:
     build, examples = CASES[case]
     report = check_op(build, examples)

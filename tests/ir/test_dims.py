@@ -108,6 +108,7 @@ def test_canonical_form_keeps_the_value(tree: Tree, env: dict[Sym, int]) -> None
     assert isinstance(e, int) == (not symbols(e))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(TREES, TREES, TREES, ENVS)
 def test_substitution_commutes_with_evaluation(tree: Tree, x: Tree, y: Tree, env: dict[Sym, int]) -> None:
@@ -252,6 +253,7 @@ def test_a_replaced_symbol_keeps_its_bounds() -> None:
 FACTS = st.lists(st.tuples(st.booleans(), TREES, TREES), max_size=3)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(TREES, FACTS, OUTSIDE, OUTSIDE, st.lists(LEGAL, min_size=1, max_size=6), st.data())
 def test_what_is_proved_holds(

@@ -157,6 +157,7 @@ def test_s9_rotating_buffers_are_handed_on() -> None:
     assert all((c.allocations, c.copies) == (2, 0) for c in counters)
 
 
+@pytest.mark.slow
 def test_s11_a_fresh_array_enters_a_rotation() -> None:
     """p, q = q, p[::-1] + q, which cannot be computed where p is"""
     m = Maker("f", a=("n",), k=INDEX)
@@ -193,6 +194,7 @@ def test_s9_a_swap_needs_no_copy() -> None:
     assert all((c.allocations, c.copies) == (2, 0) for c in counters)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reused", [True, False])
 def test_s11_a_fresh_array_replaces_the_old_one(reused: bool) -> None:
     """x = a * 1; while x[0] < y: x = x + 1, or x = x[::-1][::-1] + 1; return x"""
@@ -243,6 +245,7 @@ def test_one_array_carried_twice() -> None:
     climb(m.done(p, q), *(([array(2), k], [*want[k], array(2), k]) for k in want))
 
 
+@pytest.mark.slow
 def test_one_value_passed_on_twice() -> None:
     """p, q = q, q; then p is stored to: the two must not become one buffer."""
     m = Maker("f", a=("n",), k=INDEX)
@@ -269,6 +272,7 @@ def test_one_value_passed_on_twice() -> None:
 # -- other forms, text -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_any_number_and_order_is_forwarded() -> None:
     """Both regions compute; what is forwarded is in another order and number than what is carried."""
     m = Maker("f", a=("n",), k=INDEX)
@@ -430,6 +434,7 @@ def test_z1_a_for_loop_may_change_a_size() -> None:
     climb(m.done(*op.results), *(([a0, k], [a0[k:] + 1 + k, 5 - k, a0, k]) for k in (0, 1, 3, 5)))
 
 
+@pytest.mark.slow
 def test_z1_a_cast_spells_a_size_otherwise() -> None:
     """b = a (of 4 elements) as a vector of any size, joined with a[1:]; a stays where it is."""
     m = Maker("f", a=(4,), k=INDEX)
@@ -471,6 +476,7 @@ def test_s9_a_counting_loop_hands_on_through_branches() -> None:
     assert all(c.peak_bytes <= 5 * 24 for c in counters)
 
 
+@pytest.mark.slow
 def test_s9_nested_loops_hand_on() -> None:
     """while i < k: for j in range(2): p, q = q, p + q"""
     m = Maker("f", a=("n",), k=INDEX)
@@ -504,6 +510,7 @@ def test_buffers_that_go_round_keep_what_is_known_of_their_layout() -> None:
     assert carried_types(program) == {"memref<?xf64>"} and mlir_reads(program)
 
 
+@pytest.mark.slow
 def test_a_layout_that_changes_on_the_way_is_forgotten() -> None:
     """z = zeros((n, n)) in C order; for i in range(k): z = z + 1 into an array in F order"""
     m = Maker("f", a=("n", "n"), k=INDEX)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program
-from tests.support.params import slow_but
+from tests.support.params import one_in, slow_but
 from tracebuf.frontends.numpy.statements import Statements
 
 BODIES = {
@@ -25,7 +25,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("depth", slow_but((2,), (1, 2, 3)))
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("name", one_in(3, BODIES))
 def test_bodies_are_traced_at_most_three_times_a_depth(name: str, depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
     before, inner, result = BODIES[name]
     lines = [f"    {before}", *("    " * (k + 1) + f"for i{k} in range(2):" for k in range(depth))]

@@ -13,8 +13,6 @@ from tests.support.arrays import complexes
 from tests.support.params import slow_but
 from tracebuf.testing.ladder import climb
 
-pytestmark = pytest.mark.slow
-
 TYPES = (np.complex128, np.complex64)
 
 STORES = [
@@ -28,7 +26,7 @@ STORES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("store", slow_but(STORES[:6] + STORES[9:10], STORES))
+@pytest.mark.parametrize("store", slow_but(STORES[:1], STORES))
 def test_stores_through_parts(store: str) -> None:
     f = program(f"def f(z, x):\n    {store}\n    return z.real, z.imag, z.real.sum()")
     args = complexes(7), np.arange(7.0)
@@ -36,6 +34,7 @@ def test_stores_through_parts(store: str) -> None:
     agree(f, complexes(7, np.complex64), np.arange(7, dtype=np.float32), ulp=8)
 
 
+@pytest.mark.slow
 def test_parts_of_matrices() -> None:
     f = program("""
     def f(z):
@@ -68,6 +67,7 @@ def test_stores_through_parts_copy_nothing() -> None:
     agree(new, x, x + 1)
 
 
+@pytest.mark.slow
 def test_parts_of_real_arrays() -> None:
     f = program("def f(a): return a.real, a.imag, a.real is a, a.conj() is a, a.conjugate(), np.conj(a), np.real(a)")
     for a in (np.arange(4.0), np.arange(6).reshape(2, 3), np.ones((3, 2), np.float32).T, np.array(2), np.zeros(0)):
@@ -83,6 +83,7 @@ FUNCTIONS = ["np.real(a)", "np.imag(a)", "np.conj(a)", "a.conj()", "a.conjugate(
              "np.real(a) * 2 + np.imag(a)"]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FUNCTIONS)
 def test_functions_of_parts(form: str) -> None:
     f = program(f"def f(a): return {form}")
@@ -96,6 +97,7 @@ def test_functions_of_parts(form: str) -> None:
             agree(f, x)
 
 
+@pytest.mark.slow
 def test_views_as_another_type_of_the_same_size() -> None:
     f = program("""
     def f(a, t):
@@ -118,6 +120,7 @@ def test_views_as_another_type_of_the_same_size() -> None:
     climb(program("def f(a):\n m = a.view(np.uint8)\n m[1:] |= m[:-1]\n return m.sum()"), (np.arange(5) % 2 > 0,))
 
 
+@pytest.mark.slow
 def test_views_as_another_type_of_another_size() -> None:
     f = program("""
     def f(z, x):
@@ -207,6 +210,7 @@ PATHS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", slow_but(PATHS[:2], PATHS))
 def test_names_hold_parts(body: str) -> None:
     f = program(f"def f(a):\n{body}")

@@ -124,7 +124,6 @@ def test_a_refusal_shows_the_users_frames_alone() -> None:
     assert len(caught.traceback) == 2 and caught.traceback[-1].name == "__call__"
 
 
-@pytest.mark.slow
 def test_a_function_whose_every_path_raises() -> None:
     """The tracer's own signal for code that cannot be reached left the function."""
 
@@ -139,7 +138,6 @@ def test_a_function_whose_every_path_raises() -> None:
         bufferize(program)(floats(3), floats(3))
 
 
-@pytest.mark.slow
 def test_an_error_that_is_certain_waits_for_earlier_ones() -> None:
     """Rule F3: an index that is always out of range was raised while tracing, before an error that comes first."""
 
@@ -171,7 +169,6 @@ def test_an_error_that_names_many_sizes(axes: int) -> None:
         f(np.zeros(shape), np.zeros((*shape[:-1], 9)), 3)
 
 
-@pytest.mark.slow
 def test_a_read_only_target_is_seen_before_its_index() -> None:
     """NumPy looks whether it may write before it looks at the index."""
 

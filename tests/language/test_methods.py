@@ -14,6 +14,7 @@ import pytest
 import tracebuf
 from tests.support.agreement import agree, refused
 from tests.support.arrays import line
+from tests.support.params import one_in
 from tracebuf import bufferize
 
 
@@ -159,7 +160,7 @@ CALLS: dict[str, Callable[[Sim], Any]] = {
 METHODS = [n for n, m in vars(Sim).items() if isinstance(m, tracebuf.BufferizedFunction)]
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", one_in(3, CALLS))
 def test_c1_methods_do_to_self_what_eager_does(name: str) -> None:
     def on_eager(s: Sim) -> Any:
         with pytest.MonkeyPatch.context() as patch:
@@ -243,6 +244,7 @@ def test_b4_an_attribute_that_is_an_argument_too() -> None:
     assert "overlap" in str(f.specializations())
 
 
+@pytest.mark.slow
 def test_bound_methods_and_their_kin() -> None:
     s = Sim()
     assert (bufferize(s.rate)(line()) == -line()).all()

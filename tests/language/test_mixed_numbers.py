@@ -12,7 +12,6 @@ from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.uint64, np.uint8])
 def test_an_int_that_only_a_numpy_number_does_not_take(dtype: type) -> None:
     """Rule N1: where the number may be Python's, nothing is out of bounds for sure."""
@@ -23,7 +22,6 @@ def test_an_int_that_only_a_numpy_number_does_not_take(dtype: type) -> None:
     refused(program, np.array([5], dtype))
 
 
-@pytest.mark.slow
 def test_counting_what_is_true() -> None:
     """A count that begins as a Python int and adds NumPy bools was refused, though int64 comes out either way."""
 
@@ -40,7 +38,6 @@ def test_counting_what_is_true() -> None:
             assert type(got) is type(wanted) and np.array_equal(got, wanted)
 
 
-@pytest.mark.slow
 def test_the_larger_of_a_python_number_and_numpys() -> None:
     """`worst = max(worst, x[i])`, the test of convergence in many programs, was refused."""
 
@@ -63,7 +60,6 @@ def test_the_larger_of_a_python_number_and_numpys() -> None:
         assert [type(x) for x in got] == [type(x) for x in wanted] and np.array_equal(got, wanted, equal_nan=True)
 
 
-@pytest.mark.slow
 def test_a_ufunc_that_is_called_by_its_name_gives_numpys_numbers() -> None:
     """Rule C1: np.sqrt of a number that is Python's or NumPy's, depending on the path, was refused, and np.add gave a
     Python float on the one path."""
@@ -78,7 +74,6 @@ def test_a_ufunc_that_is_called_by_its_name_gives_numpys_numbers() -> None:
             assert type(got) is type(wanted) and np.array_equal(got, wanted)
 
 
-@pytest.mark.slow
 def test_a_value_of_two_types_is_an_operand_path_by_path() -> None:
     """A call with a value of two types fell through to NumPy, which raised its TypeError (rule S8)."""
 
@@ -90,7 +85,6 @@ def test_a_value_of_two_types_is_an_operand_path_by_path() -> None:
     agree(program, np.arange(3) + 1)
 
 
-@pytest.mark.slow
 def test_ints_that_are_pythons_or_numpys_are_compared() -> None:
     """Rule N1: roots of a union-find, each `i * m + j` or an element, were refused as operands of `!=`; beside a float,
     above 2**53, it makes a difference."""
@@ -122,7 +116,6 @@ def test_ints_that_are_pythons_or_numpys_are_compared() -> None:
         bufferize(beside)(np.array([0, 0, 1]), 2)
 
 
-@pytest.mark.slow
 def test_an_index_that_an_iteration_makes_a_float() -> None:
     """Rules N1, F3: the first iteration has an int; that is refused, and raises no IndexError of its own."""
 
@@ -142,7 +135,6 @@ def test_an_index_that_an_iteration_makes_a_float() -> None:
     refused(part, np.ones(2))
 
 
-@pytest.mark.slow
 def test_a_numpy_number_that_a_loop_replaces_by_pythons() -> None:
     """Rule C1: the type of the last value, where the loop is sure to run too."""
 

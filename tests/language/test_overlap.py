@@ -40,7 +40,6 @@ def test_vectors_copied_onto_themselves_need_no_temporary() -> None:
         climb(cross, (floats(4, 4).T[::-1], n), strategies=[])
 
 
-@pytest.mark.slow
 def test_one_element_stored_onto_itself() -> None:
     """A slice of one element kept its step, so it was not seen to be the array itself."""
 
@@ -102,7 +101,6 @@ def test_an_array_stored_into_itself_turned_round() -> None:
     climb(program, (floats(2), floats(3, 3), floats(4, 4)), again=[(floats(9), floats(2, 2), floats(5, 5))])
 
 
-@pytest.mark.slow
 def test_the_index_of_a_single_iteration_is_known() -> None:
     """With a symbol for it, sizes that are equal could not be proved so, and the copy took a temporary (rule S2)."""
 
@@ -116,7 +114,6 @@ def test_the_index_of_a_single_iteration_is_known() -> None:
     climb(program, (np.zeros(4, bool)[::-1],), again=[(np.ones(8, bool)[::2],)])
 
 
-@pytest.mark.slow
 def test_a_temporary_of_no_bytes_is_none() -> None:
     """Rule S2: NumPy stores an empty slice without a temporary, and the arena's slot for it counted as one."""
 
@@ -130,7 +127,6 @@ def test_a_temporary_of_no_bytes_is_none() -> None:
         assert counters is not None and max(counters.allocations, counters.copies) <= wanted
 
 
-@pytest.mark.slow
 def test_the_transpose_of_one_element_is_the_array() -> None:
     """Rule S2: NumPy copies a (1, 1) array onto its transpose without a temporary."""
 
@@ -148,7 +144,6 @@ def test_the_transpose_of_one_element_is_the_array() -> None:
         assert given.size > 1 or (counters.allocations, counters.copies) == (0, 0)
 
 
-@pytest.mark.slow
 def test_rows_exchanged_by_one_assignment() -> None:
     """A copy was made where it is stored, past the op that overwrites what it copies."""
 
@@ -168,7 +163,6 @@ def test_rows_exchanged_by_one_assignment() -> None:
         assert np.array_equal(g(floats(rows + 1, 2), rows), shifted(floats(rows + 1, 2), rows))
 
 
-@pytest.mark.slow
 def test_overlap_that_no_run_time_test_rules_out() -> None:
     """Ops written for a test that was given up kept their operands in use."""
 
@@ -203,7 +197,6 @@ def test_an_update_that_reads_ahead_of_what_it_writes(shape: tuple[int, ...]) ->
         assert counters is not None and (counters.allocations, counters.copies) == (0, 0)
 
 
-@pytest.mark.slow
 def test_updates_by_new_axes_and_crossing_vectors() -> None:
     """Vectors with new axes beside them have no axis of their own to read ahead along."""
 

@@ -11,12 +11,10 @@ import pytest
 import tracebuf
 from tests.support.agreement import agree
 from tests.support.arrays import vector
+from tests.support.params import one_in
 from tracebuf.testing.ladder import climb
 
-pytestmark = pytest.mark.slow
-
 Program = Callable[..., Any]
-
 
 
 def s8_two_private_arrays(a, c):
@@ -526,7 +524,7 @@ ARGUMENTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", one_in(10, PROGRAMS), ids=lambda f: f.__name__)
 def test_paths(f: Program) -> None:
     compiled = tracebuf.bufferize(verify=True)(f)
     for a, c in ARGUMENTS:
@@ -581,6 +579,7 @@ def s3_two_names_from_branches(a, c):
     return x, y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "f",
     (

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program, refused
+from tests.support.params import one_in
 from tracebuf import bufferize
-
-pytestmark = pytest.mark.slow
 
 A = np.arange(6.0) + 1
 
@@ -291,7 +290,7 @@ def made(body: str) -> Callable[..., Any]:
     return program("def f(a, n):\n    " + body.replace("\n", "\n    "), **NAMES)
 
 
-@pytest.mark.parametrize("name", TRIED)
+@pytest.mark.parametrize("name", one_in(4, TRIED))
 def test_what_is_foreseen(name: str) -> None:
     f = bufferize(verify=True)(made(TRIED[name]))
     for n in (3, 0, 5):
@@ -491,7 +490,7 @@ MATCHED = sections(
 )
 
 
-@pytest.mark.parametrize("name", MATCHED)
+@pytest.mark.parametrize("name", one_in(4, MATCHED))
 def test_match(name: str) -> None:
     f = bufferize(verify=True)(made(MATCHED[name]))
     for n in (3, 1, 5):

@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.agreement import agree, outcome, program, refused, same
 from tests.support.forms import UNUSUAL, expression
+from tests.support.params import one_in
 from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
 
@@ -150,7 +151,10 @@ def test_n1_numpy_ints_wrap() -> None:
     agree(f, np.arange(1, 50), np.int64(-1))
 
 
-@pytest.mark.parametrize("text", ["1 << k", "x << k", "x >> k", "(-x) >> k", "(-x) << k", "-1 >> k", "0 << k"])
+SHIFTS = ("1 << k", "x << k", "x >> k", "(-x) >> k", "(-x) << k", "-1 >> k", "0 << k")
+
+
+@pytest.mark.parametrize("text", one_in(4, SHIFTS))
 def test_n1_f3_shifts_by_counts_known_at_run_time(text: str) -> None:
     f = bufferize(program(f"def f(a, x, j): k = int(a[j]); return {text}"))
     g = bufferize(program(f"def g(x, k): return {text}"))
@@ -162,6 +166,7 @@ def test_n1_f3_shifts_by_counts_known_at_run_time(text: str) -> None:
                 exact_or_overflow(g, x, k)
 
 
+@pytest.mark.slow
 def test_n3_powers_of_python_ints() -> None:
     f = bufferize(program("def f(k, n): return k ** n"))
     for k, n in itertools.product(
@@ -194,6 +199,7 @@ def test_n3_powers_of_python_floats() -> None:
     agree(h, np.zeros(3), 1.5)
 
 
+@pytest.mark.slow
 def test_n3_powers_of_numpy_scalars() -> None:
     f = bufferize(program("def f(x, y): return x ** y, y ** x"))
     some = [
@@ -215,6 +221,7 @@ def test_n3_powers_of_numpy_scalars() -> None:
             agree(f, x, y)
 
 
+@pytest.mark.slow
 def test_n3_int_arrays_to_the_powers_in_arrays() -> None:
     f = bufferize(program("def f(a, b): return a ** b"))
     g = bufferize(program("def g(a, b):\n    a **= b\n    return a"))
@@ -350,6 +357,7 @@ def test_c1_conversions() -> None:
     agree(bufferize(program("def f(x): return x.real + 1, x.imag")), True)
 
 
+@pytest.mark.slow
 def test_n1_bools_count() -> None:
     text = "b + c, True + n, b * n, -b, ~b, b / 2, b // 1, b < c, b == 1, b & c, b & n, b << 3, n ** b"
     f = bufferize(program(f"def f(b, c, n): return {text}"))
@@ -357,6 +365,7 @@ def test_n1_bools_count() -> None:
         agree(f, b, c, n)
 
 
+@pytest.mark.slow
 def test_the_whole_ladder() -> None:
     f = program("""
         def f(a, n, x):
@@ -408,7 +417,7 @@ def random_text(rng: random.Random, depth: int) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
-def test_random_texts_of_scalars(seed: int) -> None:
+def test_random_expressions_of_scalars(seed: int) -> None:
     """N1-N3, F3: right, refused, or OverflowError of what 64 bits do not hold; never another answer."""
     rng, answers = random.Random(seed), 0
     for _ in range(40):
@@ -469,7 +478,6 @@ def test_a_float_scalar_stored_into_ints(value: float) -> None:
         climb(store, (np.array([value, 2.0]), np.zeros(3, np.int64)))
 
 
-@pytest.mark.slow
 def test_powers_of_python_numbers_that_are_floats_for_sure() -> None:
     """`beta ** t` and `2.0 ** -alpha` (Adam, Deriche's filter) were refused as perhaps complex."""
 
@@ -502,7 +510,6 @@ def test_astype_of_a_number() -> None:
     climb(program, (np.array([2.5, 0.25, 1.75]), np.zeros(4)))
 
 
-@pytest.mark.slow
 def test_rounding_to_more_digits_than_an_int_of_c() -> None:
     agree(program("def program(a, n):\n    return np.round(a, n)"), np.arange(3), -(2**63))
 

@@ -24,6 +24,7 @@ def test_programs_are_valid() -> None:
     assert not invalid, invalid[0]
 
 
+@pytest.mark.slow
 @needs_mlir
 @settings(max_examples=10)
 @given(modules(ops=6))
@@ -35,6 +36,7 @@ def test_programs_are_the_same_for_the_same_seed() -> None:
     assert program(random.Random("a")) == program(random.Random("a"))
 
 
+@pytest.mark.slow
 @needs_mlir
 def test_the_shrinker_leaves_what_is_needed() -> None:
     """What is left of a random program is one op and its function."""

@@ -151,6 +151,7 @@ def test_the_index_of_a_loop() -> None:
         assert text is not None and theirs is not None and ours(text) == theirs, name
 
 
+@pytest.mark.slow
 @needs_mlir
 @pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.slow) for s in (1, 2, 3))])
 def test_random_sizes(seed: int) -> None:

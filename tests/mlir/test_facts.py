@@ -8,6 +8,7 @@ import pytest
 
 from tests.mlir.expected import BUFFERIZE, CLEAN, counted
 from tests.mlir.oracle import HEURISTICS, MARKER, ask, generic, needs_mlir, ours, run_mlir
+from tests.support.params import one_in
 from tracebuf.frontends.mlir import read
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.options import OneShotOptions
@@ -17,7 +18,7 @@ PROGRAMS = (Path(__file__).parent / "facts.mlir").read_text().split(MARKER)
 
 
 @needs_mlir
-@pytest.mark.parametrize("heuristic", HEURISTICS)
+@pytest.mark.parametrize("heuristic", one_in(3, HEURISTICS))
 def test_decisions_are_mlirs(heuristic: str) -> None:
     texts = generic(PROGRAMS)
     assert None not in texts
@@ -25,6 +26,7 @@ def test_decisions_are_mlirs(heuristic: str) -> None:
         assert ours(text, heuristic) == known
 
 
+@pytest.mark.slow
 @needs_mlir
 def test_the_rewrite_is_valid_and_copies_no_more() -> None:
     """But for a collapsed tensor that a loop carries, whose layout we forget."""

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
+from tests.support.params import one_in
 from tracebuf import mlir
 from tracebuf.errors import DecisionError, UnsupportedError
 from tracebuf.ir.core import Module
@@ -91,8 +92,8 @@ PROGRAMS: dict[str, tuple[tuple[Any, ...], Callable[..., list[Any]]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("compat", ["mlir", None])
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("compat", one_in(2, ["mlir", None]))
+@pytest.mark.parametrize("name", one_in(4, PROGRAMS))
 def test_on_values_on_memory_and_natively(name: str, compat: Compat) -> None:
     args, expected = PROGRAMS[name]
     options = OneShotOptions(

@@ -13,6 +13,7 @@ import pytest
 from tests.mlir.expected import CLEAN, counted, expected
 from tests.mlir.oracle import BOUNDARIES, HEURISTICS, analysis_option, answers, mlir_opt, needs_mlir, run_mlir
 from tests.mlir.regions import program
+from tests.support.params import one_in
 from tracebuf import opt
 from tracebuf.errors import TracebufError
 
@@ -49,6 +50,7 @@ def command(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
 
 
 # -- the command line
+@pytest.mark.slow
 def test_a_file_or_standard_input_to_a_file_or_standard_output(tmp_path: Path) -> None:
     source, target = tmp_path / "a.mlir", tmp_path / "b.mlir"
     source.write_text(SLICE)
@@ -115,7 +117,7 @@ def test_parts_are_treated_one_by_one(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 # -- one-shot-bufferize
-@pytest.mark.parametrize("heuristic", HEURISTICS)
+@pytest.mark.parametrize("heuristic", one_in(3, HEURISTICS))
 def test_decisions_on_the_corpus_are_mlirs(heuristic: str) -> None:
     """In-place decisions, access and equivalence, read out of the printed attributes (behaviours 1 to 44)."""
     different = {}
@@ -156,6 +158,7 @@ def corpus() -> dict[str, str]:
     return {name: "\n".join(e["generic"]) for name, e in expected().items() if "error" not in e["bottom-up"]}
 
 
+@pytest.mark.slow
 @needs_mlir
 def test_cleaned_up_there_is_no_more_than_mlir_has() -> None:
     """Allocations and copies after MLIR's own clean-up: on no program more than MLIR's."""
@@ -169,6 +172,7 @@ def test_cleaned_up_there_is_no_more_under_other_heuristics(heuristic: str) -> N
     assert not above_mlir(heuristic)
 
 
+@pytest.mark.slow
 @needs_mlir
 def test_by_default_there_is_much_less() -> None:
     """At least 15 % fewer than MLIR bottom-up in total."""
@@ -192,8 +196,9 @@ def counts(way: str, *flags: str) -> tuple[dict[str, int], dict[str, int]]:
     return mine, {name: sum(theirs[name].values()) for name in mine}
 
 
+@pytest.mark.slow
 @needs_mlir
-@pytest.mark.parametrize("name", ["eliminate-empty-tensors", "drop-equivalent-buffer-results"])
+@pytest.mark.parametrize("name", one_in(2, ["eliminate-empty-tensors", "drop-equivalent-buffer-results"]))
 def test_passes_do_what_mlirs_do(name: str) -> None:
     """The same text on the whole corpus (behaviours 47 and 48). Of two uses of one empty tensor on the way MLIR takes
     that at the lower address."""
@@ -262,6 +267,7 @@ def test_options_give_valid_programs(options: str) -> None:
     assert not [name for name, text in zip(texts, after, strict=True) if text is None]
 
 
+@pytest.mark.slow
 @needs_mlir
 def test_layouts_at_the_boundary_are_what_is_asked_for() -> None:
     """Results that lie densely under a type that does not say so need no copy for a plain layout."""

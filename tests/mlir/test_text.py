@@ -17,6 +17,7 @@ import pytest
 from tests.mlir.oracle import MLIR_OPT, needs_mlir
 from tests.support.ir_programs import PROGRAMS
 from tests.support.memref_programs import memory_program
+from tests.support.params import one_in
 from tracebuf.frontends.mlir import generic, read, read_all
 from tracebuf.ir.core import Module
 from tracebuf.ir.print_generic import print_generic
@@ -57,14 +58,15 @@ def assert_same(a: str, b: str) -> None:
 
 
 @needs_mlir
-@pytest.mark.parametrize("form", ["generic", "custom"])
+@pytest.mark.parametrize("form", one_in(2, ["generic", "custom"]))
 def test_mlir_opt_reads_back_what_it_printed(form: str) -> None:
     text = mlir_opt(OPS)
     assert_same(mlir_opt(text), mlir_opt(printed(read_all(text), form, False)))
 
 
+@pytest.mark.slow
 @needs_mlir
-@pytest.mark.parametrize("flags", [LOCATIONS, LOCATIONS[:1]], ids=["local", "aliases"])
+@pytest.mark.parametrize("flags", one_in(2, [LOCATIONS, LOCATIONS[:1]]), ids=["local", "aliases"])
 def test_locations_survive(flags: tuple[str, ...]) -> None:
     text = mlir_opt(OPS, *flags)
     assert_same(mlir_opt(text, *LOCATIONS), mlir_opt(printed(read_all(text), "generic", True), *LOCATIONS))
@@ -92,6 +94,7 @@ def test_ops_of_mlir_have_classes() -> None:
     assert {"linalg.map", "scf.forall", "tensor.pad", "cf.switch"} <= known | {"cf.switch"}
 
 
+@pytest.mark.slow
 @needs_mlir
 def test_numpy_programs_in_generic_form() -> None:
     for funcs in ([p.build() for p in PROGRAMS], [memory_program()]):

@@ -111,6 +111,7 @@ def test_a_missing_symbol_is_named() -> None:
         jit.compile_module(CALLER, "caller", {})
 
 
+@pytest.mark.slow
 def test_unloading_leaves_others_whole_and_threads_may_compile() -> None:
     kept: list[jit.Library] = []
 

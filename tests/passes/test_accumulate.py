@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import tracebuf
+from tests.support.params import one_in
 from tracebuf.testing.ladder import climb
-
-pytestmark = pytest.mark.slow
 
 
 def whole(c, a, b):
@@ -91,7 +90,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("function", "shape", "allocations"), CASES)
+@pytest.mark.parametrize(("function", "shape", "allocations"), one_in(4, CASES, rows=True))
 def test_products_accumulate_in_place(function, shape, allocations) -> None:
     rng = np.random.default_rng(0)
     c, a, b = rng.random(shape), rng.random((5, 5)), rng.random((5, 5))
@@ -104,6 +103,7 @@ def test_products_accumulate_in_place(function, shape, allocations) -> None:
     assert (counters.allocations, counters.copies) == (allocations, 0)
 
 
+@pytest.mark.slow
 def test_blocks_of_clamped_length() -> None:
     f = tracebuf.bufferize(verify=True)(blocks)
     for size in (7, 10):
@@ -128,6 +128,7 @@ def factor(a, block):
         a[last:, last:] -= right.T @ right
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_blocks_of_one_matrix(order) -> None:
     """The rows above are known to be others, though the matrix is square by a guard and the last block is clamped."""
@@ -141,6 +142,7 @@ def test_blocks_of_one_matrix(order) -> None:
         assert (counters.allocations, counters.copies) == (0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [minus, minus_column, minus_row_of_columns, other_rows, earlier_rows])
 def test_every_rung_subtracts(function) -> None:
     rng = np.random.default_rng(1)

@@ -264,6 +264,7 @@ def test_a_read_that_a_later_move_would_pass() -> None:
     assert empties(m.done(stored={1: x1, 2: y2}), [array(5), array(5), array(6)]) == 1
 
 
+@pytest.mark.slow
 def test_elimination_takes_linear_time() -> None:
     def prepare(length: int) -> Callable[[], object]:
         m = Maker("f", a=("n",), x=("n",))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from tests.support.arrays import floats
 from tests.support.memref_programs import Maker, N, buffer_type, run
@@ -181,7 +180,6 @@ def test_branches_known_or_empty_are_folded() -> None:
     assert ops_of(f) == ["memref.copy"] and f.block.terminator.operand(0) is b
 
 
-@pytest.mark.slow
 def test_a_loop_that_is_folded_away_takes_its_symbol_along() -> None:
     """fold-memref dropped an empty loop; the function still named its induction variable (found by fuzzing)."""
 
@@ -193,7 +191,6 @@ def test_a_loop_that_is_folded_away_takes_its_symbol_along() -> None:
     climb(program, (floats(4),))
 
 
-@pytest.mark.slow
 def test_an_unused_choice_takes_its_symbol_along() -> None:
     """fold-memref dropped a result of scf.if that the function still named as a size (found by fuzzing)."""
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from tests.support.arrays import complexes
+from tests.support.params import slow_but
 from tracebuf.options import Options
 from tracebuf.testing.ladder import climb
-
-pytestmark = pytest.mark.slow
 
 
 def mandelbrot(c, rounds):
@@ -240,7 +239,7 @@ CASES: dict[Callable[..., Any], tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("program", CASES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("program", slow_but([julia, gate], CASES), ids=lambda f: f.__name__)
 def test_program(program: Callable[..., Any]) -> None:
     first, second = CASES[program]
     climb(program, first, again=[second], strategies=(Options(verify=True), Options(strategy="copy-before-write")),

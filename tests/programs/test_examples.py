@@ -33,6 +33,7 @@ def test_every_example_is_tested() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.py")} <= tested
 
 
+@pytest.mark.slow
 def test_wave(capsys: pytest.CaptureFixture[str]) -> None:
     wave = load("wave")
     wave.main(["--size", "40", "--steps", "30", "--measured-steps", "7"])
@@ -48,6 +49,7 @@ def test_wave(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(wave.wave.specializations()) == 1, "one compilation serves all sizes"
 
 
+@pytest.mark.slow
 def test_image_filter(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     pytest.importorskip("pywt")
     image_filter = load("image_filter")

@@ -115,7 +115,6 @@ def test_errors_are_compared() -> None:
     climb(program, (np.zeros(3), np.zeros(4)), again=[(np.zeros(4), np.zeros(4)), (np.zeros(0), np.zeros(1))])
 
 
-@pytest.mark.slow
 def test_another_specialisation_may_store_to_other_arguments() -> None:
     """The ladder took the arguments that the first call's program stores to for those of every call."""
 

@@ -14,6 +14,7 @@ import tracebuf
 from tests.mlir.oracle import needs_mlir
 from tests.support import second_package
 from tests.support.agreement import agree
+from tests.support.params import one_in
 from tests.support.second_package import Evens, Lerp, OneElement, OnlyReads, Ranked, evens, lerp, ranked
 from tracebuf.analysis import one_shot
 from tracebuf.analysis.module import analyze_module
@@ -98,7 +99,7 @@ EVERY_WAY = (
 )
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("program", one_in(4, PROGRAMS), ids=lambda f: f.__name__)
 def test_programs_climb_the_ladder(program: Callable[..., Any]) -> None:
     climb(program, (VECTOR.copy(), OTHER.copy()), again=[(OTHER.copy(), VECTOR.copy())], strategies=EVERY_WAY)
 
