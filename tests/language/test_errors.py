@@ -1,5 +1,5 @@
 """Errors that are the user's keep their class and get his line; a refusal leaves no trace (rules F2, F3, C3). What is
-refused, and with what words: golden/errors."""
+refused, and with what words: golden_errors."""
 
 from __future__ import annotations
 
