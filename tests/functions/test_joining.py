@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.agreement import agree
+from tests.support.agreement import agree, program
 from tests.support.arrays import floats
 from tests.support.forms import UNUSUAL, check_forms, expression
 from tests.support.params import slow_but
@@ -106,6 +106,36 @@ np.trim_zeros(sv, "q")|np.asarray_chkfinite(a)|np.asarray_chkfinite(N)|np.astype
 np.isfortran(a.T)|np.astype(a, np.float64, copy=False)|(np.putmask(a, a > 0, 5.0), a)[1]|(np.putmask(i, bb, 2.7), i)[1]
 (np.putmask(a, bb, b), a)[1]
 """,
+    "joined": """
+np.concatenate((v, w))|np.concatenate([v, w, iv])|np.concatenate((a, a))|np.concatenate((a, i), axis=1)
+np.concatenate((a.T, a.T))|np.concatenate((a.T, T))|np.concatenate((a, v))|np.concatenate((a, a[:, :3]))
+np.concatenate((a, a[:, :3]), axis=1)|np.concatenate((a, a[:, :3]), axis=-1)|np.concatenate((v, e))
+np.concatenate((e2, a))|np.concatenate((v, ))|np.concatenate((v, w), axis=1)|np.concatenate((v, s))
+np.concatenate((f, f))|np.concatenate((v[1:], v[:1]))
+np.concatenate((sq.transpose(2, 0, 1), sq.transpose(2, 0, 1)), axis=2)
+np.concatenate((sq.transpose(2, 0, 1)[:, :, ::-1], sq.transpose(2, 0, 1)), axis=1)|np.stack((v, w))
+np.stack((v, w), axis=1)|np.stack((v, w), axis=-1)|np.stack((a, i), axis=1)|np.stack((a.T, a.T), axis=-1)
+np.stack((v, a))|np.stack((v, v[:3]))|np.hstack((v, w))|np.hstack((a, a))|np.hstack((v, s))|np.vstack((v, w))
+np.vstack((a, v[:5]))|np.vstack((a, v))|np.column_stack((v, w))|np.column_stack((a, a[:, 0]))|np.append(v, w)
+np.append(v, 2.5)|np.append(iv, x)|np.append(a, a, axis=0)
+""",
+    "parts": """
+np.diff(v)|np.diff(v, 2)|np.diff(a)|np.diff(a, axis=0)|np.diff(bb)|np.diff(e)|np.diff(v, 0)|np.diff(iv[:one])
+np.roll(v, 1)|np.roll(v, -1)|np.roll(v, 2)|np.roll(v, 0)|np.roll(v, 8)|np.roll(v, -9)|np.roll(v, m)|np.roll(v, neg)
+np.roll(a, 1, axis=0)|np.roll(a, -2, axis=1)|np.roll(a.T, 1, axis=0)|np.roll(e, 1)|np.repeat(v, 3)|np.repeat(v, m)
+np.repeat(a, 2, axis=0)|np.repeat(a.T, 2, axis=1)|np.repeat(v, 0)|np.repeat(v, 1)|np.tile(v, 2)|np.tile(v, m)
+np.tile(v, 0)|np.pad(v, 1)|np.pad(v, (1, 2))|np.pad(v, m, constant_values=x)|np.pad(a, 1)|np.pad(a, ((1, 2), (0, 3)))
+np.pad(i, 1, constant_values=7)|np.pad(a, 1, mode='constant', constant_values=2)|np.pad(v, neg)|np.meshgrid(v, w)
+np.meshgrid(v, iv, indexing='ij')|np.meshgrid(v, w, iv)|np.meshgrid(v, w)[0]*2
+""",
+    "arrays in arrays": """
+np.roll(a, 1)|np.roll(a.T, -3)|np.repeat(a, 2)|np.repeat(a.T, 3)|np.append(a, a)|np.append(a, 1.5)
+np.concatenate((a, v), axis=None)|np.concatenate((a.T, v), axis=None)|np.array([a, a])|np.array([a.T, a.T])
+np.array([v, iv])|np.array([[v, w], [w, v]])|np.array([v, w[:3]])|np.array([v, x])|np.array([v.sum(), iv[0]])
+np.diag(v)|np.diag(v, 1)|np.diag(iv, -2)|np.diag(a)|np.diag(e)|np.diag(v[:one])|min(v)|max(v)|min(iv)|max(f[0])|max(e)
+max(bb[0])|min(np.array([np.nan, 1.0])+v[:2])|max(np.array([1.0, np.nan])*v[:2])|any(v>0)|all(v>-9)|any(v)|all(iv)
+any(e)|all(e)|any([x>1, y>1])|all((x>0, y>9))
+""",
 }
 
 
@@ -146,3 +176,18 @@ def test_a_roll_by_an_element() -> None:
 def test_c1_calls_that_once_differed(text: str) -> None:
     """Found by calls that `tracebuf.testing.functions` drew."""
     expression(text, UNUSUAL)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["edge", "wrap", "symmetric", "reflect", "empty"])
+def test_margins_that_continue_the_array(mode: str) -> None:
+    """np.pad by rows of the array: margins narrower and wider than it, on all axes, of none, in one pass."""
+    for width in ("1", "((2, 0), (1, 3))", "(2, 3)", "7", "0", "n", "((0, 0), (n, 1))"):
+        read = "[2:-2]" if mode == "empty" else ""
+        f = bufferize(program(f"def f(a, n):\n    return np.pad(a, {width}, mode='{mode}'){read}"))
+        for shape in ((3, 4), (1, 5), (2, 1), (0, 3), (6, 7)):
+            agree(f, np.arange(float(np.prod(shape))).reshape(shape), 2) if mode != "empty" else None
+        assert width != "1" or "no copies" in str(f.explain(np.ones((9, 9)), 2))
+    f = program(f"def f(a):\n    return np.pad(a.astype(np.int8), 2, '{mode}')")
+    if mode != "empty":
+        climb(f, (np.arange(12.0).reshape(3, 4),), again=[(np.arange(35.0).reshape(5, 7),)])

@@ -79,6 +79,11 @@ np.cbrt(v)|np.exp2(v)|np.log1p(v)|np.expm1(v)|np.float_power(iv, 2)|np.gcd(iv, 2
 np.nextafter(v, w)|np.spacing(v)|np.ldexp(v, 2)|np.logaddexp(v, w)|np.left_shift(iv, 1)|np.bitwise_count(iv)
 np.sign(iv)
 """,
+    "select and sign": """
+np.select([v>0, v>-1], [v, w])|np.select([v>0, v>-1], [v, w], x)|np.select([v>0, v>-1], [1, 2], 3)
+np.select([v>0], [iv], 2.5)|np.select([v], [iv])|np.select([a>0, a>1], [a, T.T], -1)|np.select([v>0], [iv, v])
+np.sign(v)|np.sign(iv)
+""",
 }
 ULP = {"sign and sinc": 4}
 

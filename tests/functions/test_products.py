@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from tests.support.agreement import program, refused
-from tests.support.forms import expression, split
+from tests.support.arrays import LAYOUTS
+from tests.support.forms import expression, judge, split
 from tests.support.params import one_in
 from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
@@ -101,3 +104,22 @@ def test_dot_into_a_part_of_an_array_or_one_of_two() -> None:
         climb(f, (a, x, third), tolerance=1e-12)
     with pytest.raises(ValueError, match="C-Array"):
         bufferize(column)(a, x, np.zeros((4, 4)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtypes", [("f8", "f8"), ("f4", "f8"), ("i8", "i8"), ("?", "?"), ("?", "f4"), ("f4", "f4")])
+def test_products(dtypes: tuple[str, str]) -> None:
+    rng = np.random.default_rng(0)
+    shapes = [(), (1,), (3,), (0,), (3, 4), (4, 3), (1, 4), (0, 3)]
+    for s, t in itertools.product(shapes, shapes):
+        a, b = (np.asarray(rng.random(x) * 9 - 4).astype(d) for x, d in ((s, dtypes[0]), (t, dtypes[1])))
+        for layout in ("rows", "columns") if dtypes == ("f8", "f8") and len(s) == 2 else ("rows",):
+            judge(["a @ b", "np.dot(a, b)"], "a, b", LAYOUTS[layout](a), b, ulp=64)
+
+
+@pytest.mark.slow
+def test_products_with_numbers() -> None:
+    for x in (2, 2.0, True, np.float32(2), np.int64(2), np.True_):
+        for dtype in (np.float32, np.int64, np.bool_):
+            a = np.asfortranarray(np.ones((3, 4), dtype))
+            judge(["np.dot(a, x)", "np.dot(x, a)", "a.dot(x)", "np.dot(x, x)", "a @ x", "x @ x"], "a, x", a, x)

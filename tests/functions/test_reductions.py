@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import program, refused
-from tests.support.arrays import floats
-from tests.support.forms import UNUSUAL, expression, split
+from tests.support.arrays import LAYOUTS, floats
+from tests.support.forms import UNUSUAL, check_forms, expression, judge, split
 from tests.support.params import one_in
+from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
 RNG = np.random.default_rng(7)
@@ -138,3 +139,43 @@ def test_sum_over_an_axis_of_size_zero() -> None:
 def test_c1_calls_that_once_differed(text: str) -> None:
     """Found by calls that `tracebuf.testing.functions` drew."""
     expression(text, UNUSUAL)
+
+
+SEQUENCES = """
+np.cumsum(a)|np.cumsum(a.T)|np.cumprod(sq)|np.trace(a)|np.trace(a, 1)|np.trace(i, -1)|np.trace(sq)
+np.trace(sq, axis1=1, axis2=2)|a.trace()|np.trace(bb)|np.outer(a, v)|np.outer(a.T, a)|np.vdot(a, a)|np.vdot(a.T, a.T)
+sum(v)|sum(iv)|sum(bb[0])|sum(v, 2.5)|sum(v, 1)|sum(iv, 0.5)|sum(e)|sum(f[0])|sum(i[0].astype(np.int8))|sum(v>0)
+v.sum().std()|v[0].max()|v[0].any()|s.cumsum()|s.argmax()
+"""
+
+
+@pytest.mark.slow
+def test_c1_arrays_as_sequences() -> None:
+    """Running totals, traces and outer products of what is ravelled; Python's sum of arrays."""
+    check_forms(SEQUENCES, ulp=8)
+
+
+SHAPES = [(), (1,), (0,), (5,), (20,), (3, 4), (1, 4), (4, 1), (0, 3), (0, 0), (2, 3, 4), (2, 1, 3), (0, 2, 3)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype, layout", [
+    (np.float64, "rows"), (np.float64, "columns"), (np.float32, "reversed"), (np.int64, "steps"), (np.bool_, "rows"),
+])  # fmt: skip
+@pytest.mark.parametrize("kind", ["sum", "max", "min", "mean"])
+def test_z4_reductions(kind: str, dtype: Any, layout: str) -> None:
+    rng = np.random.default_rng(0)
+    for shape in SHAPES if layout == "rows" else SHAPES[5:]:
+        a = LAYOUTS[layout](
+            np.asarray(rng.random(shape) * 8 - 4 if dtype is not np.bool_ else rng.random(shape) > 0.5).astype(dtype)
+        )
+        axes = [None, (), *range(-a.ndim, a.ndim)] + ([(0, 1)] if a.ndim > 1 else []) + ([(2, 0)] if a.ndim > 2 else [])
+        expressions = [f"a.{kind}(axis={axis}, keepdims={k % 2})" for k, axis in enumerate(axes, shape == (5,))]
+        judge([*expressions, f"np.{kind}(a)", f"a.{kind}(axis=7)"], "a", a, ulp=8)
+
+
+@pytest.mark.slow
+def test_c2_a_float32_sum_does_not_stagnate() -> None:
+    f = bufferize(program("def f(a): return a.sum(), a.mean()"))
+    total, mean = f(np.ones(2**24 + 100, np.float32))
+    assert total == 2**24 + 100 and mean == 1

@@ -53,3 +53,10 @@ def _with_extremes(draw: np.random.Generator, d: np.dtype, count: int) -> np.nda
 
 def line(n: int = 4) -> np.ndarray:
     return np.arange(n) + 1.0
+
+
+LAYOUTS = {
+    "rows": lambda a: a, "columns": np.asfortranarray, "reversed": lambda a: a[(slice(None, None, -1),) * a.ndim],
+    "steps": lambda a: np.repeat(a, 2, axis=-1)[..., ::2] if a.ndim else a,
+}  # fmt: skip
+"""An array of the same values in another layout."""

@@ -83,3 +83,8 @@ def raises(text: str, values: Mapping[str, Any]) -> bool:
 def batch(items: list[str], parameters: str) -> Callable[..., Any]:
     """A function that returns all of these expressions."""
     return program(f"def f({parameters}):\n    return (\n        " + ",\n        ".join(items) + ",\n    )")
+
+
+def judge(expressions: list[str], names: str, *args: Any, ulp: float = 0) -> None:
+    """All expressions in one program; those that raise one by one."""
+    check_forms(expressions, ulp, dict(zip(names.split(", "), args, strict=True)), together=len(expressions))
