@@ -1,4 +1,5 @@
-"""Rules of the function boundary, of sizes and of exceptions that no other file shows (B1, B3, C3, Z1b)."""
+"""The boundary of a function: arguments live to the end, results that are arguments, sizes tied to arguments, and what
+an exception leaves (rules B1, B3, Z1b, C3)."""
 
 from __future__ import annotations
 
