@@ -85,7 +85,7 @@ def on_parts(r: Recorder, a: Any, function: Callable[[Any], Any]) -> Any:
     element = scalar_type(np.dtype(weak_type(a)))
 
     def compute(body: Body, args: list[Value]) -> Value:
-        return body.add(Create.of(args[0], args[1], body.loc))
+        return body.add(Create.of(args[0], args[1]))
 
     into = filled(r, a.shape, element, None, c_or_fortran(r, a)) if isinstance(a, ArrayRef) and a.ndim else None
     return build(r, compute, parts, [element.component] * 2, element, into)

@@ -150,13 +150,13 @@ def check_int_of(r: Recorder, value: Operand, element: ScalarType) -> None:
 
 def check_float_fits(r: Recorder, value: Value, element: ScalarType) -> None:
     """Raises at run time where a float has no int of this type."""
-    ordered = r.add(arith.CmpF.of("oeq", value, value, r.loc)).result
+    ordered = r.emit(arith.CmpF.of("oeq", value, value))
     r.check(ordered, "ValueError", "cannot convert float NaN to integer")
-    whole = r.add(arith.Trunc.of(value, r.loc)).result
+    whole = r.emit(arith.Trunc.of(value))
     low, high = element.bounds
-    above = r.add(arith.CmpF.of("oge", whole, r.constant(float(low), F64), r.loc)).result
-    below = r.add(arith.CmpF.of("olt", whole, r.constant(float(high + 1), F64), r.loc)).result
-    fits = r.add(arith.AndI.of(above, below, r.loc)).result
+    above = r.emit(arith.CmpF.of("oge", whole, r.constant(float(low), F64)))
+    below = r.emit(arith.CmpF.of("olt", whole, r.constant(float(high + 1), F64)))
+    fits = r.emit(arith.AndI.of(above, below))
     r.check(fits, "OverflowError", f"Python integer {{:.0f}} out of bounds for {element.dtype}", [whole])
 
 
@@ -165,7 +165,7 @@ def check_integer_fits(r: Recorder, value: Value, given: ScalarType, element: Sc
     sign = "u" if given.is_unsigned else "s"
     for predicate, bound, own in zip(("ge", "le"), element.bounds, given.bounds):
         if (bound > own) if predicate == "ge" else (bound < own):
-            fits = r.add(arith.CmpI.of(sign + predicate, value, r.constant(bound, given), r.loc)).result
+            fits = r.emit(arith.CmpI.of(sign + predicate, value, r.constant(bound, given)))
             r.check(fits, "OverflowError", f"Python integer {{}} out of bounds for {element.dtype}", [value])
 
 
@@ -243,10 +243,10 @@ def int_of(r: Recorder, value: Value) -> Dim:
     if made is None:
         low, high = element.bounds
         if element is UI64:
-            small = r.add(arith.CmpI.of("ult", value, r.constant(2**63, UI64), r.loc)).result
+            small = r.emit(arith.CmpI.of("ult", value, r.constant(2**63, UI64)))
             r.check(small, "OverflowError", "Python int too large to convert to C long")
         wide = Body(r.frame.block, r.loc).cast(value, I64)
-        made = r.remember(key, r.add(arith.IndexCast.of(wide, INDEX, r.loc)).result)
+        made = r.remember(key, r.emit(arith.IndexCast.of(wide, INDEX)))
         narrow = element.bits < 64
         name = f"i{len(r.func.symbols)}"
         lo = low if narrow or element.is_unsigned else None
@@ -265,12 +265,10 @@ def normalise(r: Recorder, i: Dim, n: Dim, axis: int) -> Dim:
         r.require_nonneg(add(i, n), "IndexError", message, [i, n])
         return add(i, n)
     negative = r.compare("slt", i, 0)
-    wrapped = r.add(arith.Select.of(negative, r.wrapping_sum(i, n), r.index(i), r.loc)).result
-    low, high = (
-        r.add(arith.CmpI.of("sge", wrapped, r.index(0), r.loc)),
-        r.add(arith.CmpI.of("slt", wrapped, r.index(n), r.loc)),
-    )
-    ok = r.add(arith.AndI.of(low.result, high.result, r.loc)).result
+    wrapped = r.emit(arith.Select.of(negative, r.wrapping_sum(i, n), r.index(i)))
+    low = r.emit(arith.CmpI.of("sge", wrapped, r.index(0)))
+    high = r.emit(arith.CmpI.of("slt", wrapped, r.index(n)))
+    ok = r.emit(arith.AndI.of(low, high))
     r.check(ok, "IndexError", message, [r.index(i), r.index(n)])
     place = r.symbol(wrapped, f"i{len(r.func.symbols)}")
     r.facts.assume_nonneg(place)  # from here on: the check stands before
@@ -346,7 +344,7 @@ def bound(r: Recorder, item: Any) -> Dim:
     if isinstance(item, (bool, np.bool_)):
         return int(item)
     if isinstance(item, NpScalar) and item.element is UI64:  # beyond every size, but within 64 bits
-        item = NpScalar(r.add(arith.MinUI.of(item.value, r.constant(2**62, UI64), r.loc)).result, UI64)
+        item = NpScalar(r.emit(arith.MinUI.of(item.value, r.constant(2**62, UI64))), UI64)
     e = as_int(r, item)
     if e is None:
         refuse_perhaps_float(r, item)
@@ -359,7 +357,7 @@ def clamp(r: Recorder, i: Dim, low: int, high: Dim, n: Dim) -> Dim:
     sign = r.ask_nonneg(i)
     if sign is None:
         negative = r.compare("slt", i, 0)
-        value = r.add(arith.Select.of(negative, r.wrapping_sum(i, n), r.index(i), r.loc)).result
+        value = r.emit(arith.Select.of(negative, r.wrapping_sum(i, n), r.index(i)))
         return r.facts.simplify(dim_max(dim_min(r.symbol(value, f"i{len(r.func.symbols)}"), high), low))
     if sign:
         inside = r.ask_nonneg(sub(high, i))

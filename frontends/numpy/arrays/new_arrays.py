@@ -92,7 +92,7 @@ def filled(
     """A fresh array, filled or (None) not."""
     out = r.empty(element, shape, order)
     if value is not None:
-        out = r.add(linalg.Fill.of(scalar_value(r, value, element), out, r.loc)).result
+        out = r.emit(linalg.Fill.of(scalar_value(r, value, element), out))
     return ArrayRef(r.new_storage(element, shape, order or range(len(shape)), out))
 
 
@@ -134,7 +134,7 @@ def copy_of(r: Recorder, a: ArrayRef, element: ScalarType, order: Sequence[int])
     body = Body(block, r.loc)
     block.append(linalg.Yield.of([body.cast(block.args[0], element)], r.loc))
     maps = [linalg.identity_map(a.ndim)] * 2
-    value = r.add(linalg.Generic.of([r.read(a)], [out], maps, ["parallel"] * a.ndim, block, r.loc)).result
+    value = r.emit(linalg.Generic.of([r.read(a)], [out], maps, ["parallel"] * a.ndim, block))
     return ArrayRef(r.new_storage(element, a.shape, tuple(order), value))
 
 

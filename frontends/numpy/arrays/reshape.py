@@ -98,7 +98,7 @@ def size_message(total: Dim, shape: Sequence[Dim | str]) -> tuple[str, list[Dim]
 def unless_negative(r: Recorder, n: Dim, otherwise: Dim) -> Dim:
     """n, or another size where it turns out to be negative."""
     negative = r.compare("slt", n, 0)
-    size = r.add(arith.Select.of(negative, r.index(otherwise), r.index(n), r.loc)).result
+    size = r.emit(arith.Select.of(negative, r.index(otherwise), r.index(n)))
     return r.symbol(size, f"i{len(r.func.symbols)}", lo=0)
 
 

@@ -419,5 +419,5 @@ class Entry:
             for axis, d in enumerate(storage.shape):
                 if not isinstance(d, int):
                     (s,) = symbols(d)
-                    self.func.symbols[s] = r.add(tensor.Dim.of(value, axis, self.loc)).result
+                    self.func.symbols[s] = r.emit(tensor.Dim.of(value, axis, self.loc))
         return r

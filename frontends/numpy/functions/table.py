@@ -208,12 +208,12 @@ def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> 
 
     def select(body: Body, args: list[Value]) -> Value:
         return body.add(
-            arith.Select.of(body.cast(args[0], I1), body.cast(args[1], element), body.cast(args[2], element), body.loc)
+            arith.Select.of(body.cast(args[0], I1), body.cast(args[1], element), body.cast(args[2], element))
         )
 
     result = build(r, select, [condition, x, y], [I1, element, element], element)
     if isinstance(result, NpScalar):  # np.where always gives an array
-        out = r.add(linalg.Fill.of(result.value, r.empty(element, ()), r.loc)).result
+        out = r.emit(linalg.Fill.of(result.value, r.empty(element, ())))
         return ArrayRef(r.new_storage(element, (), (), out))
     return result
 

@@ -221,7 +221,7 @@ class Expressions(Comprehensions):
         return unary(self.r, type(node.op).__name__, a)
 
     def negate(self, condition: PyBool) -> PyBool:
-        value = self.r.add(arith.XorI.of(condition.value, self.r.constant(True, I1), self.r.loc)).result
+        value = self.r.emit(arith.XorI.of(condition.value, self.r.constant(True, I1)))
         return PyBool(value, None if condition.nonneg is None else sub(-1, condition.nonneg))
 
     def expr_Compare(self, node: ast.Compare, env: Env) -> Any:

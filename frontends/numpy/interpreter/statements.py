@@ -449,7 +449,7 @@ class Statements(Expressions, Protected):
         else:
             r = self.r
             left = r.compare("eq", ended.expr, LEAVE)
-            value = r.add(arith.Select.of(left, r.index(LEAVE), r.index(GO_ON), r.loc)).result
+            value = r.emit(arith.Select.of(left, r.index(LEAVE), r.index(GO_ON)))
             env[JUMP] = PyInt(r.symbol(value, JUMP, GO_ON, LEAVE))
         if not node.orelse:
             return
@@ -461,7 +461,7 @@ class Statements(Expressions, Protected):
             return self.block(node.orelse, env)
         r = self.r
         early, late = r.compare("slt", ended.expr, BREAK), r.compare("sgt", ended.expr, LEAVE)
-        whole = PyBool(r.add(arith.OrI.of(early, late, r.loc)).result)
+        whole = PyBool(r.emit(arith.OrI.of(early, late)))
         live = self.scope.source.live.after[node] | self.jump_targets()
         arms = [self.branch(node.orelse), self.branch([])]
         trace_if(self.r, whole, env, arms, (*stored(node.orelse), JUMP, RETURN), live, frozenset([RETURN]))

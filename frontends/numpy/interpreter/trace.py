@@ -239,10 +239,10 @@ def finish(
         attrs["bufferization.writable"] = storage.stored or not kept
         final = r.value(storage)
         if storage.stored and kept and final is not argument:
-            r.frame.values[storage] = r.add(bufferization.MaterializeInDestination.of(final, argument, r.loc)).result
+            r.frame.values[storage] = r.emit(bufferization.MaterializeInDestination.of(final, argument))
     plan = results.leaf(result)
     writes = tuple(replace(w, items=tuple(map(results.kept_or_new, w.items))) for w in changes)
-    r.add(func.Return.of(results.values, r.loc))
+    r.add(func.Return.of(results.values))
     spell_equal_sizes_alike(entry.func, r)
     entry.func.forget_lost_uses()
     entry.func.forget_lost_symbols()

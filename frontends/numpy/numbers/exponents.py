@@ -37,7 +37,7 @@ def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -
         r.fail("ValueError", NEGATIVE)
     if not known:
         value = scalar_value(r, exponent, I64)
-        ok = r.add(arith.CmpI.of("sge", value, r.constant(0, I64), r.loc)).result
+        ok = r.emit(arith.CmpI.of("sge", value, r.constant(0, I64)))
         r.check(or_no_elements(r, ok, arrays), "ValueError", NEGATIVE)
 
 
@@ -50,12 +50,12 @@ def check_exponents(r: Recorder, exponents: ArrayRef, arrays: Sequence[ArrayRef]
 
     negative = build(r, is_negative, [exponents, 0], [element, element], I1)
     found = any_true(r, negative) if isinstance(negative, ArrayRef) else scalar_value(r, negative, I1)
-    ok = r.add(arith.XorI.of(found, r.constant(True, I1), r.loc)).result
+    ok = r.emit(arith.XorI.of(found, r.constant(True, I1)))
     r.check(or_no_elements(r, ok, arrays), "ValueError", NEGATIVE)
 
 
 def or_no_elements(r: Recorder, ok: Value, arrays: Sequence[ArrayRef]) -> Value:
     """The condition, or that one of the arrays is empty."""
     for d in [d for a in arrays for d in a.shape if not r.facts.nonneg(sub(d, 1))]:
-        ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result
+        ok = r.emit(arith.OrI.of(ok, r.compare("eq", d, 0)))
     return ok

@@ -64,7 +64,7 @@ def float_power(r: Recorder, base: Value, exponent: Value) -> PyFloat:
     falling = both(r, compare_floats(r, "olt", exponent, 0.0), is_finite(r, exponent))
     fine = either(r, compare_floats(r, "une", base, 0.0), inverse(r, falling))
     r.check(fine, "ZeroDivisionError", "zero to a negative power")
-    result = r.add(Libm.of("pow", [base, exponent], F64, r.loc)).result
+    result = r.emit(Libm.of("pow", [base, exponent], F64))
     given = either(r, is_infinite(r, base), is_infinite(r, exponent))
     fine = either(r, inverse(r, is_infinite(r, result)), given)
     r.check(fine, "OverflowError", "(34, 'Numerical result out of range')")
@@ -80,7 +80,7 @@ def scalar_power(r: Recorder, a: Operand, b: Operand) -> Any:
     element = scalar_type(dtype)
     body, loop = Body(r.frame.block, r.loc), F32 if element is F16 else element  # a half's power is float32's
     base, exponent = (body.cast(scalar_value(r, x, element), loop) for x in (a, b))
-    return NpScalar(body.cast(body.add(Libm.of("pow", [base, exponent], loop, r.loc)), element), element)
+    return NpScalar(body.cast(body.add(Libm.of("pow", [base, exponent], loop)), element), element)
 
 
 def power_form(r: Recorder, a: ArrayRef, b: Operand) -> tuple[np.ufunc, list[Operand]]:

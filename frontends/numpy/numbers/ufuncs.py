@@ -69,11 +69,11 @@ def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out
         )
     flag = unsure[0].flag
     for u in unsure[1:]:
-        flag = r.add(arith.AndI.of(flag, u.flag, r.loc)).result
+        flag = r.emit(arith.AndI.of(flag, u.flag))
     if ufunc in DIVISIONS:  # Python raises where NumPy gives inf or nan
         fine = scalar_value(r, operands[1], I1)
-        numpy = r.add(arith.XorI.of(flag, r.constant(True, I1), r.loc)).result
-        r.check(r.add(arith.OrI.of(fine, numpy, r.loc)).result, ZeroDivisionError, "division by zero")
+        numpy = r.emit(arith.XorI.of(flag, r.constant(True, I1)))
+        r.check(r.emit(arith.OrI.of(fine, numpy)), ZeroDivisionError, "division by zero")
     return Unsure(flag, kind)
 
 
@@ -128,4 +128,3 @@ def check_output(ufunc: np.ufunc, into: ArrayRef | None, dtype: np.dtype, castin
     """TypeError, as NumPy's, unless a result may be cast to the dtype of its `out=`."""
     if into is not None and not np.can_cast(dtype, into.dtype, casting):
         raise _exceptions._UFuncOutputCastingError(ufunc, casting, dtype, into.dtype, which)
-

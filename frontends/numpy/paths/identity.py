@@ -73,7 +73,7 @@ def either(r: Recorder, condition: Value, a: bool | PyBool, b: bool | PyBool) ->
     if a is b:
         return a
     first, second = (x.value if isinstance(x, PyBool) else r.constant(x, I1) for x in (a, b))
-    return PyBool(r.add(arith.Select.of(condition, first, second, r.loc)).result)
+    return PyBool(r.emit(arith.Select.of(condition, first, second)))
 
 
 def same_thing(r: Recorder, a: Any, b: Any) -> bool | PyBool:

@@ -240,11 +240,11 @@ def stepped_range(r: Recorder, start: Dim, stop: Dim, step: Dim) -> Range:
     else:
         r.check(r.compare("ne", step, 0), "ValueError", "range() arg 3 must not be zero")
         rising = r.compare("sge", step, 1)
-        span, size = (r.add(arith.Select.of(rising, r.index(a), r.index(b), r.loc)).result for a, b in zip(up, down))
-        size = r.add(arith.MaxSI.of(size, r.index(1), r.loc)).result
-    last = r.add(arith.SubI.of(r.add(arith.AddI.of(span, size, r.loc)).result, r.index(1), r.loc)).result
-    count = r.add(division.FloorDivIndex.of(last, size, r.loc)).result
-    trips = r.add(arith.MaxSI.of(count, r.index(0), r.loc)).result
+        span, size = (r.emit(arith.Select.of(rising, r.index(a), r.index(b))) for a, b in zip(up, down))
+        size = r.emit(arith.MaxSI.of(size, r.index(1)))
+    last = r.emit(arith.SubI.of(r.emit(arith.AddI.of(span, size)), r.index(1)))
+    count = r.emit(division.FloorDivIndex.of(last, size))
+    trips = r.emit(arith.MaxSI.of(count, r.index(0)))
     return Range(start, stop, step, r.symbol(trips, "trips", lo=0))
 
 

@@ -514,7 +514,7 @@ def one_or_other(r: Recorder, condition: Value, a: ArrayRef, b: ArrayRef | Choic
     def size(x: Dim, y: Dim) -> Dim:
         if r.facts.equal(x, y):
             return x
-        return r.symbol(r.add(arith.Select.of(condition, r.index(x), r.index(y), r.loc)).result, "size", lo=0)
+        return r.symbol(r.emit(arith.Select.of(condition, r.index(x), r.index(y))), "size", lo=0)
 
     return GuardedRef(condition, (a, b), [size(x, y) for x, y in zip(a.shape, b.shape)])
 

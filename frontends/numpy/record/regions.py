@@ -9,7 +9,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.record.values import (
     Storage,
 )
-from tracebuf.ir.core import Block, OpT, Value
+from tracebuf.ir.core import Block, Op, OpT, Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import ScalarType
 from tracebuf.location import UNKNOWN, Location
@@ -48,8 +48,15 @@ class Regions:
         """Refusals of what is recorded in loops that may yet be dropped."""
 
     def add(self, op: OpT) -> OpT:
+        """Appends an op to the region; one made without a location gets the current one."""
+        if op.loc is UNKNOWN:
+            op.loc = self.loc
         self.frame.block.append(op)
         return op
+
+    def emit(self, op: Op) -> Value:
+        """Appends an op like `add`; its single result."""
+        return self.add(op).result
 
     def push(self, kind: Literal["loop", "branch"], block: Block) -> Frame:
         self.frame = Frame(kind, block, self.frame)
@@ -102,7 +109,7 @@ class Regions:
     def constant(self, value: bool | int | float | complex, element: ScalarType) -> Value:
         """An SSA constant, made once per region."""
         key = ("constant", type(value), str(value), element)
-        return self.cached(key) or self.remember(key, self.add(constant(value, element, self.loc)).result)
+        return self.cached(key) or self.remember(key, self.emit(constant(value, element, self.loc)))
 
     def cached(self, key: object) -> Value | None:
         frame: Frame | None = self.frame

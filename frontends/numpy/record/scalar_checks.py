@@ -63,7 +63,7 @@ def as_reached(handler: Callable[..., Any]) -> Callable[..., Any]:
 def compare_floats(r: Recorder, predicate: str, a: Value, b: Value | float) -> Value:
     """a OP b on f64; predicate: oeq, une, olt, ole, ogt, oge, uno."""
     other = b if isinstance(b, Value) else r.constant(b, F64)
-    return r.add(arith.CmpF.of(predicate, a, other, r.loc)).result
+    return r.emit(arith.CmpF.of(predicate, a, other))
 
 
 def is_nan(r: Recorder, x: Value) -> Value:
@@ -76,23 +76,23 @@ def is_number(r: Recorder, x: Value) -> Value:
 
 
 def is_infinite(r: Recorder, x: Value) -> Value:
-    return compare_floats(r, "oeq", r.add(arith.AbsF.of(x, r.loc)).result, math.inf)
+    return compare_floats(r, "oeq", r.emit(arith.AbsF.of(x)), math.inf)
 
 
 def is_finite(r: Recorder, x: Value) -> Value:
-    return compare_floats(r, "olt", r.add(arith.AbsF.of(x, r.loc)).result, math.inf)
+    return compare_floats(r, "olt", r.emit(arith.AbsF.of(x)), math.inf)
 
 
 def inverse(r: Recorder, condition: Value) -> Value:
-    return r.add(arith.XorI.of(condition, r.constant(True, I1), r.loc)).result
+    return r.emit(arith.XorI.of(condition, r.constant(True, I1)))
 
 
 def either(r: Recorder, *conditions: Value) -> Value:
-    return reduce(lambda a, b: r.add(arith.OrI.of(a, b, r.loc)).result, conditions)
+    return reduce(lambda a, b: r.emit(arith.OrI.of(a, b)), conditions)
 
 
 def both(r: Recorder, *conditions: Value) -> Value:
-    return reduce(lambda a, b: r.add(arith.AndI.of(a, b, r.loc)).result, conditions)
+    return reduce(lambda a, b: r.emit(arith.AndI.of(a, b)), conditions)
 
 
 def require_nonzero(r: Recorder, value: Value, message: str) -> None:
@@ -114,4 +114,4 @@ def choose(r: Recorder, condition: Value, *arms: Callable[[], Value]) -> Value:
         frame.block.append(scf.Yield.of([result], r.loc))
         blocks.append(frame.block)
         r.frame = outer
-    return r.add(scf.If.of(condition, [result.type], blocks[0], blocks[1], r.loc)).result
+    return r.emit(scf.If.of(condition, [result.type], blocks[0], blocks[1]))

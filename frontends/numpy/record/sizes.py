@@ -70,15 +70,15 @@ class Sizes(Regions):
         rest = [self._index_op(c) for c in (arith.MinSI, arith.MaxSI, division.FloorDivIndex)]
         value = fold(e, self._symbol_value, constant, *arithmetic, *rest)
         if wraps:
-            wrap = reduce(lambda a, b: self.add(arith.OrI.of(a, b, self.loc)).result, wraps)
-            fine = self.add(arith.XorI.of(wrap, self.constant(True, I1), self.loc)).result
+            wrap = reduce(lambda a, b: self.emit(arith.OrI.of(a, b)), wraps)
+            fine = self.emit(arith.XorI.of(wrap, self.constant(True, I1)))
             self.check(fine, "OverflowError", OVERFLOW)
         return self.remember(e, value)
 
     def wrapping_sum(self, a: Dim, b: Dim) -> Value:
         """a + b as an SSA index value, for a reader who does not look at it where it leaves 64 bits."""
         e = self.facts.canon(add(a, b))
-        return self.index(e) if self.fits(e) else self.add(arith.AddI.of(self.index(a), self.index(b), self.loc)).result
+        return self.index(e) if self.fits(e) else self.emit(arith.AddI.of(self.index(a), self.index(b)))
 
     def fits(self, e: Dim) -> bool:
         """Whether 64 bits surely hold e, and what its quotients and extremes are made of (rule N1)."""
@@ -122,8 +122,8 @@ class Sizes(Regions):
         def record(a: Value, b: Value) -> Value:
             if wraps is not None:
                 operation = "add" if cls is arith.AddI else "mul"
-                wraps.append(self.add(integers.Overflows.of(operation, a, b, self.loc)).result)
-            return self.add(cls.of(a, b, self.loc)).result
+                wraps.append(self.emit(integers.Overflows.of(operation, a, b)))
+            return self.emit(cls.of(a, b))
 
         return record
 
@@ -135,7 +135,7 @@ class Sizes(Regions):
         if isinstance(e, int):
             return self.constant(self._small(e), I64)
         key = ("i64", e)
-        return self.cached(key) or self.remember(key, self.add(arith.IndexCast.of(self.index(e), I64, self.loc)).result)
+        return self.cached(key) or self.remember(key, self.emit(arith.IndexCast.of(self.index(e), I64)))
 
     def entry_only(self, e: Dim) -> bool:
         return all(s in self.hints for s in symbols(e))
@@ -237,11 +237,11 @@ class Sizes(Regions):
         self, condition: Value, exception: checks.Raised, message: str | None, values: Sequence[Value] = ()
     ) -> None:
         """Records an op that raises where the condition is false; `message` has a {} for each of `values`."""
-        self.add(checks.Check.of(condition, exception, message, values, self.loc))
+        self.add(checks.Check.of(condition, exception, message, values))
 
     def compare(self, predicate: str, a: Dim, b: Dim) -> Value:
         """i1 of an integer comparison (slt, sge, eq ...)."""
-        return self.add(arith.CmpI.of(predicate, self.index(a), self.index(b), self.loc)).result
+        return self.emit(arith.CmpI.of(predicate, self.index(a), self.index(b)))
 
     def require_nonneg(self, e: Dim, exception: checks.Raised, message: str, values: Sequence[Dim] = ()) -> None:
         """e >= 0 by proof, guard or check; `message` has a {} for each of `values`."""

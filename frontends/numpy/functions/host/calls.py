@@ -200,7 +200,7 @@ class Bounded:
         axis = self.axis
         if axis is None:
             return ref
-        index = r.add(arith.IndexCast.of(r.load(next(counts), ()), INDEX, r.loc)).result
+        index = r.emit(arith.IndexCast.of(r.load(next(counts), ()), INDEX))
         size = r.symbol(index, "found", 0)
         r.facts.assume_nonneg(sub(self.shape[axis], size), entry=False)
         used = ref.derive(lambda view: view.narrow(axis, 0, 1, size))
@@ -293,12 +293,11 @@ def record(
     which it does not read those with a number in `unread`."""
     outs = [r.empty(element, shape, order) for element, shape, order in fresh]
     not_read = [*range(len(fresh)), *(len(fresh) + k for k in unread)]
-    results = r.add(HostCall.of(function, ins, [*outs, *map(r.read, written)], not_read, r.loc)).results
+    results = r.add(HostCall.of(function, ins, [*outs, *map(r.read, written)], not_read)).results
     for ref, value in zip(written, results[len(fresh) :], strict=True):
         r.store(ref, value)
     return [
-        ArrayRef(r.new_storage(element, shape, order, value))
-        for (element, shape, order), value in zip(fresh, results)
+        ArrayRef(r.new_storage(element, shape, order, value)) for (element, shape, order), value in zip(fresh, results)
     ]
 
 

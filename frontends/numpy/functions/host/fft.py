@@ -165,9 +165,9 @@ def frequencies(r: Recorder, size: Dim, positive: Dim, n: Any, d: Any) -> ArrayR
 
     def compute(body: Body, place: list[Value], ends: list[Value]) -> Value:
         factor, first, whole_size = ends
-        lower = body.add(arith.CmpI.of("slt", place[0], first, body.loc))
-        wrapped = body.add(arith.SubI.of(place[0], whole_size, body.loc))
-        i = body.add(arith.Select.of(lower, place[0], wrapped, body.loc))
+        lower = body.add(arith.CmpI.of("slt", place[0], first))
+        wrapped = body.add(arith.SubI.of(place[0], whole_size))
+        i = body.add(arith.Select.of(lower, place[0], wrapped))
         return apply_rule(np.multiply, body, [body.cast(i, element), factor], (element.dtype,) * 3)
 
     return indexed(r, (size,), element, scalars, compute)

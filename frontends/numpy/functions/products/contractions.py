@@ -128,7 +128,7 @@ def sum_of_products(
     start = zeros(r, wide, shape, order) if summed else r.empty(wide, shape, order)
     maps.append(linalg.AffineMap(len(loops), tuple(range(len(out)))))
     kinds = ["parallel"] * len(out) + ["reduction"] * len(summed)
-    found = r.add(linalg.Generic.of(values, [start], maps, kinds, block, r.loc)).result
+    found = r.emit(linalg.Generic.of(values, [start], maps, kinds, block))
     result = ArrayRef(r.new_storage(wide, shape, order, found))
     return result if wide is element else copy_of(r, result, element, order)
 

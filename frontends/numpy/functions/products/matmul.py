@@ -69,12 +69,12 @@ def require_aligned(r: Recorder, a: ArrayRef, b: ArrayRef, spelling: str) -> Non
 
 def zeros(r: Recorder, element: ScalarType, shape: Sequence[Dim], order: Sequence[int] | None = None) -> Value:
     start = r.constant(element.dtype.type(0).item(), element)
-    return r.add(linalg.Fill.of(start, r.empty(element, shape, order), r.loc)).result
+    return r.emit(linalg.Fill.of(start, r.empty(element, shape, order)))
 
 
 def contract(r: Recorder, a: Value, b: Value, out: Value) -> Value:
     """out + a @ b."""
-    return r.add(linalg.Contraction.of(a, b, out, r.loc)).result
+    return r.emit(linalg.Contraction.of(a, b, out))
 
 
 def stacked(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> ArrayRef:
@@ -214,9 +214,7 @@ def as_element(r: Recorder, ref: ArrayRef, element: ScalarType) -> Value:
     body = Body(block, r.loc)
     block.append(linalg.Yield.of([body.cast(arg, element)], r.loc))
     maps = [map_, linalg.identity_map(ref.ndim)]
-    return r.add(
-        linalg.Generic.of([value], [r.empty(element, ref.shape)], maps, ["parallel"] * ref.ndim, block, r.loc)
-    ).result
+    return r.emit(linalg.Generic.of([value], [r.empty(element, ref.shape)], maps, ["parallel"] * ref.ndim, block))
 
 
 def inner(r: Recorder, a: Any, b: Any) -> Any:

@@ -66,7 +66,7 @@ def extreme_of_array(r: Recorder, name: str, a: ArrayRef) -> NpScalar:
 
     def combine(body: Body, best: Value, args: Sequence[Value]) -> Value:
         better = apply_rule(ufunc, body, [args[0], best], (ref.dtype, ref.dtype, BOOL))
-        return body.add(arith.Select.of(better, args[0], best, body.loc))
+        return body.add(arith.Select.of(better, args[0], best))
 
     found = fold(r, rest, [0], False, r.load(ref, (0,)), [(r.read(rest), linalg.identity_map(1))], combine)
     return NpScalar(r.load(found, ()), ref.element)
@@ -95,6 +95,6 @@ def truth_of_all(r: Recorder, name: str, items: Any) -> Any:
     op = arith.OrI if name == "any" else arith.AndI
     total = values[0]
     for v in values[1:]:
-        total = r.add(op.of(total, v, r.loc)).result
+        total = r.emit(op.of(total, v))
     assert total.type is I1
     return PyBool(total)

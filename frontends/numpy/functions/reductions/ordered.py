@@ -143,7 +143,7 @@ def steps(
 
     def combine(body: Body, total: Value, args: Sequence[Value]) -> Value:
         new = apply_rule(ufunc, body, [total, body.cast(args[0], loop[1])], tuple(dtypes))
-        return new if mask is None else body.add(arith.Select.of(args[1], new, total, body.loc))
+        return new if mask is None else body.add(arith.Select.of(args[1], new, total))
 
     return fold(r, ref, axes, False, start, ins, combine, mask=mask)
 
@@ -162,9 +162,9 @@ def reduceat(
 
     def place(k: Dim) -> Dim:
         value = Body(r.frame.block, r.loc).cast(r.load(indices, (k,)), I64)
-        found = r.symbol(r.add(arith.IndexCast.of(value, INDEX, r.loc)).result, "at")
+        found = r.symbol(r.emit(arith.IndexCast.of(value, INDEX)), "at")
         low, high = r.compare("sge", found, 0), r.compare("slt", found, size)
-        fine = r.add(arith.AndI.of(low, high, r.loc)).result
+        fine = r.emit(arith.AndI.of(low, high))
         r.check(fine, "IndexError", message, [r.index(found), r.index(size)])
         return r.symbol(r.index(found), "start", 0, 2**40)
 

@@ -108,9 +108,9 @@ def reduce(
     def combine(body: Body, total: Value, args: Sequence[Value]) -> Value:
         new = body.cast(body.cast(args[0], element), wide)
         if mask is not None:
-            new = body.add(arith.Select.of(args[1], new, body.constant(neutral, wide), body.loc))
+            new = body.add(arith.Select.of(args[1], new, body.constant(neutral, wide)))
         if ufunc in (np.fmax, np.fmin) and wide.is_float:
-            return body.add((arith.MaxNumF if ufunc is np.fmax else arith.MinNumF).of(total, new, body.loc))
+            return body.add((arith.MaxNumF if ufunc is np.fmax else arith.MinNumF).of(total, new))
         return apply_rule(ufunc, body, [total, new], (wide.dtype,) * 3)
 
     start = Body(r.frame.block, r.loc).cast(start, wide)
@@ -178,13 +178,13 @@ def fold(
     order = tuple(range(len(shape))) if in_rows else order
     out = start
     if not start.is_tensor:
-        out = r.add(linalg.Fill.of(start, r.empty(element, shape, order), r.loc)).result
+        out = r.emit(linalg.Fill.of(start, r.empty(element, shape, order)))
     block = Block([*(linalg.element_type(v.type) for v, _ in ins), element])
     body = Body(block, r.loc)
     block.append(linalg.Yield.of([combine(body, block.args[-1], block.args[:-1])], r.loc))
     maps = [*(m for _, m in ins), linalg.AffineMap(ref.ndim, results)]
     iterators = ["reduction" if a in axes else "parallel" for a in range(ref.ndim)]
-    value = r.add(linalg.Generic.of([v for v, _ in ins], [out], maps, iterators, block, r.loc)).result
+    value = r.emit(linalg.Generic.of([v for v, _ in ins], [out], maps, iterators, block))
     return ArrayRef(r.new_storage(element, shape, order, value))
 
 
@@ -229,7 +229,7 @@ def count_of(r: Recorder, ref: ArrayRef, axis: Any, keepdims: Any, where: Any) -
         return NpScalar(r.i64(count), I64)
 
     def add(body: Body, total: Value, args: Sequence[Value]) -> Value:
-        return body.add(arith.AddI.of(total, body.cast(args[1], I64), body.loc))
+        return body.add(arith.AddI.of(total, body.cast(args[1], I64)))
 
     ins = [(r.read(ref), linalg.identity_map(ref.ndim)), input_of(r, fits_mask(r, mask, ref), I1, ref.shape)]
     return deliver(r, fold(r, ref, axes, flag(r, keepdims), r.constant(0, I64), ins, add), None, "add")
@@ -319,8 +319,8 @@ def power(r: Recorder, x: Any) -> ArrayRef | Scalar:
     element = x.element.component
 
     def compute(body: Body, args: list[Value]) -> Value:
-        squares = [body.add(arith.MulF.of(v, v, body.loc)) for v in (real(body, args[0]), imaginary(body, args[0]))]
-        return body.add(arith.AddF.of(squares[0], squares[1], body.loc))
+        squares = [body.add(arith.MulF.of(v, v)) for v in (real(body, args[0]), imaginary(body, args[0]))]
+        return body.add(arith.AddF.of(squares[0], squares[1]))
 
     return build(r, compute, [x], [x.element], element)
 
@@ -329,7 +329,7 @@ def as_tensor(r: Recorder, x: Any) -> ArrayRef:
     """An array without axes for a scalar."""
     if isinstance(x, ArrayRef):
         return x
-    value = r.add(linalg.Fill.of(x.value, r.empty(x.element, ()), r.loc)).result
+    value = r.emit(linalg.Fill.of(x.value, r.empty(x.element, ())))
     return ArrayRef(r.new_storage(x.element, (), (), value))
 
 
@@ -362,12 +362,12 @@ def arg_extreme(
         here = apply_rule(np.equal, body, [args[0], args[1]], (ref.dtype, ref.dtype, BOOL))
         if ref.element.component.is_float:
             nan = apply_rule(np.isnan, body, [args[0]], (ref.dtype, BOOL))
-            here = body.add(arith.OrI.of(here, nan, body.loc))
+            here = body.add(arith.OrI.of(here, nan))
         at = body.constant(0, I64)
         for a, step in zip(axes, args[2:]):
-            at = body.add(arith.AddI.of(at, body.add(arith.MulI.of(body.index(a), step, body.loc)), body.loc))
-        new = body.add(arith.Select.of(here, at, body.constant(2**63 - 1, I64), body.loc))
-        return body.add(arith.MinSI.of(place, new, body.loc))
+            at = body.add(arith.AddI.of(at, body.add(arith.MulI.of(body.index(a), step))))
+        new = body.add(arith.Select.of(here, at, body.constant(2**63 - 1, I64)))
+        return body.add(arith.MinSI.of(place, new))
 
     if out is not None and out.dtype != INT:
         raise UnsupportedError(

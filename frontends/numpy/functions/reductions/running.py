@@ -95,15 +95,15 @@ def totals(r: Recorder, ufunc: np.ufunc, vector: ArrayRef, element: ScalarType) 
     """One linalg.generic with two outs: the total so far, which does not vary in the loop, and the result."""
     neutral = NEUTRAL.get(ufunc)
     start = r.constant(element.dtype.type(1).item() if neutral is None else neutral(element.dtype).item(), element)
-    total = r.add(linalg.Fill.of(start, r.empty(element, ()), r.loc)).result
+    total = r.emit(linalg.Fill.of(start, r.empty(element, ())))
     block = Block([vector.element, element, element])
     body = Body(block, r.loc)
     item = body.cast(block.args[0], element)
     new = apply_rule(ufunc, body, [block.args[1], item], (element.dtype,) * 3)
     if neutral is None:  # the first element stands for itself
-        first = body.add(arith.CmpI.of("eq", body.index(0), body.constant(0, I64), r.loc))
-        new = body.add(arith.Select.of(first, item, new, r.loc))
+        first = body.add(arith.CmpI.of("eq", body.index(0), body.constant(0, I64)))
+        new = body.add(arith.Select.of(first, item, new))
     block.append(linalg.Yield.of([new, new], r.loc))
     maps = [linalg.identity_map(1), linalg.AffineMap(1, ()), linalg.identity_map(1)]
     outs = [total, r.empty(element, vector.shape)]
-    return r.add(linalg.Generic.of([r.read(vector)], outs, maps, ["reduction"], block, r.loc)).results[1]
+    return r.add(linalg.Generic.of([r.read(vector)], outs, maps, ["reduction"], block)).results[1]

@@ -146,7 +146,7 @@ class LoopClose(LoopJudge):
         """The number of the candidate that a reference is to."""
         if isinstance(ref, GuardedRef):
             a, b = (self.which_value(arm) for arm in ref.arms)
-            return self.r.add(arith.Select.of(ref.condition, a, b, self.r.loc)).result
+            return self.r.emit(arith.Select.of(ref.condition, a, b))
         return self.r.index(next(k for k, c in enumerate(self.candidates) if c.same(ref)))
 
     def found_which(self, item: Item) -> Callable[[Value], None]:
@@ -202,7 +202,7 @@ class LoopClose(LoopJudge):
             start, stop, step = rng.bounds()
             bounds = [start, stop, step * max(len(self.turn) - 1, 1)]
             inits = [carried[p][0] for p in order]
-            op: scf.For | scf.While = r.add(scf.For.of([r.index(b) for b in bounds], inits, self.block, r.loc))
+            op: scf.For | scf.While = r.add(scf.For.of([r.index(b) for b in bounds], inits, self.block))
         else:
             order = self.block.args
             further = self.inner(self.another_follows)
@@ -211,7 +211,7 @@ class LoopClose(LoopJudge):
             passed = self.hand_on(order)
             passed.append(scf.Yield.of(passed.args, r.loc))
             types = [p.type for p in order]
-            op = r.add(scf.While.of([carried[p][0] for p in order], self.block, passed, r.loc, types))
+            op = r.add(scf.While.of([carried[p][0] for p in order], self.block, passed, types=types))
         return dict(zip(order, op.results))
 
     def hand_on(self, order: Sequence[Value]) -> Block:
