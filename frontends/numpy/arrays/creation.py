@@ -36,6 +36,7 @@ from tracebuf.frontends.numpy.numbers.operands import scalar_value, supported, w
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary, example, float_value
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
+from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -159,7 +160,7 @@ def float_size(r: Recorder, span: Any, step: Any) -> Dim:
     some = r.emit(arith.CmpF.of("une", float_value(r, span), r.constant(0.0, F64)))
     sign = r.emit(arith.CopySign.of(r.constant(1.0, F64), quotient))
     positive = r.emit(arith.CmpF.of("ogt", sign, r.constant(0.0, F64)))
-    lost = r.emit(arith.AndI.of(r.emit(arith.AndI.of(zero, some)), positive))
+    lost = both(r, zero, some, positive)
     count = r.emit(arith.Select.of(lost, r.constant(1, I64), up))
     size = r.emit(arith.MaxSI.of(count, r.constant(0, I64)))
     return r.symbol(r.emit(arith.IndexCast.of(size, INDEX)), "arange", lo=0)

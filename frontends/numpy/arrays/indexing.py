@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value, wea
 from tracebuf.frontends.numpy.numbers.weak_ints import require_fits
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.broadcasting import require_same_or_one, shape_text
+from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
@@ -156,7 +157,7 @@ def check_float_fits(r: Recorder, value: Value, element: ScalarType) -> None:
     low, high = element.bounds
     above = r.emit(arith.CmpF.of("oge", whole, r.constant(float(low), F64)))
     below = r.emit(arith.CmpF.of("olt", whole, r.constant(float(high + 1), F64)))
-    fits = r.emit(arith.AndI.of(above, below))
+    fits = both(r, above, below)
     r.check(fits, "OverflowError", f"Python integer {{:.0f}} out of bounds for {element.dtype}", [whole])
 
 
@@ -268,8 +269,7 @@ def normalise(r: Recorder, i: Dim, n: Dim, axis: int) -> Dim:
     wrapped = r.emit(arith.Select.of(negative, r.wrapping_sum(i, n), r.index(i)))
     low = r.emit(arith.CmpI.of("sge", wrapped, r.index(0)))
     high = r.emit(arith.CmpI.of("slt", wrapped, r.index(n)))
-    ok = r.emit(arith.AndI.of(low, high))
-    r.check(ok, "IndexError", message, [r.index(i), r.index(n)])
+    r.check(both(r, low, high), "IndexError", message, [r.index(i), r.index(n)])
     place = r.symbol(wrapped, f"i{len(r.func.symbols)}")
     r.facts.assume_nonneg(place)  # from here on: the check stands before
     r.facts.assume_nonneg(sub(sub(n, place), 1))

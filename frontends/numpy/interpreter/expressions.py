@@ -39,6 +39,7 @@ from tracebuf.frontends.numpy.paths.joins import bound_value, trace_if
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
+from tracebuf.frontends.numpy.record.conditions import inverse
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of
 from tracebuf.frontends.numpy.record.regions import DeadEnd
 from tracebuf.frontends.numpy.record.scalar_checks import static_flags
@@ -56,8 +57,6 @@ from tracebuf.frontends.numpy.record.values import (
 from tracebuf.frontends.numpy.source.liveness import stored
 from tracebuf.frontends.numpy.source.source import make_source
 from tracebuf.ir.dims import sub
-from tracebuf.ir.types import I1
-from tracebuf.ops.scalars import arith
 
 
 class Expressions(Comprehensions):
@@ -221,7 +220,7 @@ class Expressions(Comprehensions):
         return unary(self.r, type(node.op).__name__, a)
 
     def negate(self, condition: PyBool) -> PyBool:
-        value = self.r.emit(arith.XorI.of(condition.value, self.r.constant(True, I1)))
+        value = inverse(self.r, condition.value)
         return PyBool(value, None if condition.nonneg is None else sub(-1, condition.nonneg))
 
     def expr_Compare(self, node: ast.Compare, env: Env) -> Any:

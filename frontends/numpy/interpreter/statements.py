@@ -47,6 +47,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import settle, trace_loop
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Text
+from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.regions import DeadEnd
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Env, PyBool, PyInt, Scalar, is_traced, stand_in
@@ -461,7 +462,7 @@ class Statements(Expressions, Protected):
             return self.block(node.orelse, env)
         r = self.r
         early, late = r.compare("slt", ended.expr, BREAK), r.compare("sgt", ended.expr, LEAVE)
-        whole = PyBool(r.emit(arith.OrI.of(early, late)))
+        whole = PyBool(either(r, early, late))
         live = self.scope.source.live.after[node] | self.jump_targets()
         arms = [self.branch(node.orelse), self.branch([])]
         trace_if(self.r, whole, env, arms, (*stored(node.orelse), JUMP, RETURN), live, frozenset([RETURN]))

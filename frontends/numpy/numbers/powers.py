@@ -12,8 +12,9 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import Operand, check_maybe_python, loop_dtypes, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
+from tracebuf.frontends.numpy.record.conditions import both, either, inverse
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import both, compare_floats, either, inverse, is_finite, is_infinite
+from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite, is_infinite
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyFloat, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F16, F32, F64, scalar_type

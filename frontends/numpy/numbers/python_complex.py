@@ -12,16 +12,9 @@ import numpy as np
 
 from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
 from tracebuf.frontends.numpy.numbers.operands import loop_dtypes, scalar_value, weak_type
+from tracebuf.frontends.numpy.record.conditions import both, either, inverse
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import (
-    both,
-    compare_floats,
-    either,
-    inverse,
-    is_finite,
-    is_infinite,
-    two_origins,
-)
+from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite, is_infinite, two_origins
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyComplex, PyFloat, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import C128, F64, ScalarType, scalar_type

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.numbers.weak_ints import surely_fits
+from tracebuf.frontends.numpy.record.conditions import both, either, inverse
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import both, compare_floats, either, inverse
+from tracebuf.frontends.numpy.record.scalar_checks import compare_floats
 from tracebuf.frontends.numpy.record.sizes import INT_MAX, INT_MIN, OVERFLOW
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool, PyComplex, PyFloat, PyInt
 from tracebuf.ir.core import Value

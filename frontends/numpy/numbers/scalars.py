@@ -39,8 +39,9 @@ from tracebuf.frontends.numpy.numbers.python_ints import (
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value as as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.conditions import both, inverse
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import as_reached, both, choose, compare_floats, require_nonzero
+from tracebuf.frontends.numpy.record.scalar_checks import as_reached, choose, compare_floats, require_nonzero
 from tracebuf.frontends.numpy.record.sizes import INT_MAX, INT_MIN
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -238,7 +239,7 @@ def compare_items(r: Recorder, name: str, a: Any, b: Any) -> bool | PyBool:
     if not equal or not conditions:
         return equal == (name == "Eq")
     found = both(r, *conditions)
-    return PyBool(found if name == "Eq" else r.emit(arith.XorI.of(found, r.constant(True, I1))))
+    return PyBool(found if name == "Eq" else inverse(r, found))
 
 
 def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:

@@ -28,6 +28,7 @@ from tracebuf.frontends.numpy.numbers.operands import (
 )
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.weak_ints import COMPARISONS, check_weak_int, exact_comparison, is_weak_int
+from tracebuf.frontends.numpy.record.conditions import both, either, inverse
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     EITHER,
@@ -42,7 +43,6 @@ from tracebuf.ir.types import (
     ScalarType,
     scalar_type,
 )
-from tracebuf.ops.scalars import arith
 
 DIVISIONS = (np.true_divide, np.floor_divide, np.remainder)
 CLOSED = (np.add, np.subtract, np.multiply, np.negative, np.positive, np.absolute, np.floor_divide, np.remainder)
@@ -67,13 +67,10 @@ def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out
             location=r.loc,
             instead="start it as np.float64(...)",
         )
-    flag = unsure[0].flag
-    for u in unsure[1:]:
-        flag = r.emit(arith.AndI.of(flag, u.flag))
+    flag = both(r, *(u.flag for u in unsure))
     if ufunc in DIVISIONS:  # Python raises where NumPy gives inf or nan
         fine = scalar_value(r, operands[1], I1)
-        numpy = r.emit(arith.XorI.of(flag, r.constant(True, I1)))
-        r.check(r.emit(arith.OrI.of(fine, numpy)), ZeroDivisionError, "division by zero")
+        r.check(either(r, fine, inverse(r, flag)), ZeroDivisionError, "division by zero")
     return Unsure(flag, kind)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import reduce, wraps
+from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool
 from tracebuf.ir.core import Block, Value
-from tracebuf.ir.types import F64, I1
+from tracebuf.ir.dims import Dim, sub
+from tracebuf.ir.types import F64
 from tracebuf.location import Location
 from tracebuf.ops.control import scf
 from tracebuf.ops.scalars import arith
@@ -83,16 +85,12 @@ def is_finite(r: Recorder, x: Value) -> Value:
     return compare_floats(r, "olt", r.emit(arith.AbsF.of(x)), math.inf)
 
 
-def inverse(r: Recorder, condition: Value) -> Value:
-    return r.emit(arith.XorI.of(condition, r.constant(True, I1)))
-
-
-def either(r: Recorder, *conditions: Value) -> Value:
-    return reduce(lambda a, b: r.emit(arith.OrI.of(a, b)), conditions)
-
-
-def both(r: Recorder, *conditions: Value) -> Value:
-    return reduce(lambda a, b: r.emit(arith.AndI.of(a, b)), conditions)
+def or_empty(r: Recorder, ok: Value, sizes: Iterable[Dim]) -> Value:
+    """The condition, or that one of the sizes is 0."""
+    for size in sizes:
+        if not r.facts.nonneg(sub(size, 1)):
+            ok = either(r, ok, r.compare("eq", size, 0))
+    return ok
 
 
 def require_nonzero(r: Recorder, value: Value, message: str) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Literal, NoReturn
 
 from tracebuf.errors import UnsupportedError, note_location
+from tracebuf.frontends.numpy.record.conditions import either, inverse
 from tracebuf.frontends.numpy.record.regions import DeadEnd, Regions
 from tracebuf.ir.core import Mixed, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, substitute, sym, symbols
@@ -70,9 +70,7 @@ class Sizes(Regions):
         rest = [self._index_op(c) for c in (arith.MinSI, arith.MaxSI, division.FloorDivIndex)]
         value = fold(e, self._symbol_value, constant, *arithmetic, *rest)
         if wraps:
-            wrap = reduce(lambda a, b: self.emit(arith.OrI.of(a, b)), wraps)
-            fine = self.emit(arith.XorI.of(wrap, self.constant(True, I1)))
-            self.check(fine, "OverflowError", OVERFLOW)
+            self.check(inverse(self, either(self, *wraps)), "OverflowError", OVERFLOW)
         return self.remember(e, value)
 
     def wrapping_sum(self, a: Dim, b: Dim) -> Value:

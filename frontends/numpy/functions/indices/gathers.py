@@ -17,7 +17,9 @@ from tracebuf.frontends.numpy.numbers.generics import any_true, input_of
 from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import broadcast, require_same_or_one, shape_text
+from tracebuf.frontends.numpy.record.conditions import inverse
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import or_empty
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, sub
@@ -155,10 +157,7 @@ def check_filled(r: Recorder, at: Advanced, picked: Sequence[Dim]) -> None:
         size = at.base.shape[axis]
         if r.facts.nonneg(sub(size, 1)) or any(d == 0 for d in picked):
             continue
-        ok = r.compare("sge", size, 1)
-        for d in picked:
-            if not r.facts.nonneg(sub(d, 1)):
-                ok = r.emit(arith.OrI.of(ok, r.compare("eq", d, 0)))
+        ok = or_empty(r, r.compare("sge", size, 1), picked)
         r.check(ok, "IndexError", f"an index is out of bounds for axis {axis} with size 0")
     if any(not r.facts.nonneg(sub(at.base.shape[a], 1)) for a in at.kept):
         for array, axis in zip(at.arrays, at.axes):
@@ -171,10 +170,7 @@ def check_bounds(r: Recorder, array: ArrayRef, size: Dim, axis: int, picked: Seq
     low = elementwise(r, np.less, [array, elementwise(r, np.negative, [n])])
     bad = elementwise(r, np.logical_or, [low, elementwise(r, np.greater_equal, [array, n])])
     found = any_true(r, bad) if isinstance(bad, ArrayRef) else scalar_value(r, bad, I1)
-    ok = r.emit(arith.XorI.of(found, r.constant(True, I1)))
-    for d in picked:
-        if not r.facts.nonneg(sub(d, 1)):
-            ok = r.emit(arith.OrI.of(ok, r.compare("eq", d, 0)))
+    ok = or_empty(r, inverse(r, found), picked)
     r.check(ok, "IndexError", f"an index is out of bounds for axis {axis} with size {{}}", [r.index(size)])
 
 

@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import Operand
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, View
 from tracebuf.ir.core import Value
@@ -217,5 +218,5 @@ def repeated(r: Recorder, own: Dim, size: Dim, message: str, values: Sequence[Di
         r.check(equal, "ValueError", message, [r.index(v) for v in values])
         return None
     one = r.compare("eq", own, 1)
-    r.check(r.emit(arith.OrI.of(equal, one)), "ValueError", message, [r.index(v) for v in values])
+    r.check(either(r, equal, one), "ValueError", message, [r.index(v) for v in values])
     return one

@@ -39,6 +39,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import or_empty
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, stand_in
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, product, sub
@@ -126,9 +127,7 @@ def require_elements(r: Recorder, size: Dim, picked: ArrayRef) -> None:
     """IndexError where something is taken of nothing."""
     if any(d == 0 for d in picked.shape) or r.facts.nonneg(sub(size, 1)):
         return
-    ok = r.compare("sge", size, 1)
-    for d in picked.shape:
-        ok = r.emit(arith.OrI.of(ok, r.compare("eq", d, 0)))
+    ok = or_empty(r, r.compare("sge", size, 1), picked.shape)
     r.check(ok, "IndexError", "cannot do a non-empty take from an empty axes.")
 
 

@@ -37,8 +37,9 @@ from tracebuf.frontends.numpy.numbers.python_ints import (
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary, example, float_value, holds_traced, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
+from tracebuf.frontends.numpy.record.conditions import both, either, inverse
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import both, either, inverse, is_finite, is_infinite
+from tracebuf.frontends.numpy.record.scalar_checks import is_finite, is_infinite
 from tracebuf.frontends.numpy.record.values import (
     EITHER,
     NUMBERS,

@@ -13,8 +13,9 @@ from typing import Any
 from tracebuf.frontends.numpy.functions.python.builtins import as_number
 from tracebuf.frontends.numpy.functions.python.math import Handler, traced_form
 from tracebuf.frontends.numpy.numbers.python_complex import by_python, check_origin, made_of, magnitude, parts_of
+from tracebuf.frontends.numpy.record.conditions import both, either
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import both, either, is_finite, is_infinite, is_nan
+from tracebuf.frontends.numpy.record.scalar_checks import is_finite, is_infinite, is_nan
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool, PyComplex, PyFloat
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F64

@@ -14,6 +14,7 @@ from tracebuf.frontends.numpy.numbers.operands import BOOL
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import truth
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.conditions import both, either
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, is_traced
 from tracebuf.ir.core import Value
@@ -92,9 +93,6 @@ def truth_of_all(r: Recorder, name: str, items: Any) -> Any:
             values.append(known.value)
     if not values:
         return name == "all"
-    op = arith.OrI if name == "any" else arith.AndI
-    total = values[0]
-    for v in values[1:]:
-        total = r.emit(op.of(total, v))
+    total = either(r, *values) if name == "any" else both(r, *values)
     assert total.type is I1
     return PyBool(total)

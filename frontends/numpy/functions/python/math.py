@@ -15,12 +15,10 @@ from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.functions.python.builtins import as_number, float_to_int
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr, int_of_value
 from tracebuf.frontends.numpy.numbers.scalars import example, float_value
+from tracebuf.frontends.numpy.record.conditions import both, either, inverse
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import (
-    both,
     compare_floats,
-    either,
-    inverse,
     is_finite,
     is_infinite,
     is_nan,

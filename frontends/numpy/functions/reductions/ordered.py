@@ -33,6 +33,7 @@ from tracebuf.frontends.numpy.numbers.exponents import check_exponents
 from tracebuf.frontends.numpy.numbers.generics import input_of
 from tracebuf.frontends.numpy.numbers.operands import Operand, mask_of, supported
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
+from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, axis_order
 from tracebuf.ir.core import Value
@@ -164,8 +165,7 @@ def reduceat(
         value = Body(r.frame.block, r.loc).cast(r.load(indices, (k,)), I64)
         found = r.symbol(r.emit(arith.IndexCast.of(value, INDEX)), "at")
         low, high = r.compare("sge", found, 0), r.compare("slt", found, size)
-        fine = r.emit(arith.AndI.of(low, high))
-        r.check(fine, "IndexError", message, [r.index(found), r.index(size)])
+        r.check(both(r, low, high), "IndexError", message, [r.index(found), r.index(size)])
         return r.symbol(r.index(found), "start", 0, 2**40)
 
     try:
