@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, at_least_zero, check_number, signed_step
 from tracebuf.frontends.numpy.arrays.new_arrays import (
     array_of,
@@ -86,13 +85,13 @@ def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     start, stop, step = arange_bounds(args[:3], named)
     given = [x for x in (start, stop, step) if x is not None]
     if not all(isinstance(x, (Scalar, *NUMBERS)) for x in given):
-        raise UnsupportedError("np.arange of an array", location=r.loc, instead="use numbers, for example a[0]")
+        raise r.refuse("np.arange of an array", "use numbers, for example a[0]")
     wanted = np.arange(*(type(example(x))(1) for x in given)).dtype if dtype is None else np.dtype(dtype)
     element = supported(wanted, "np.arange", r.loc)
     if element.is_complex:
-        raise UnsupportedError("np.arange of complex numbers", location=r.loc, instead="np.arange(n).astype(complex)")
+        raise r.refuse("np.arange of complex numbers", "np.arange(n).astype(complex)")
     if element is I1:
-        raise UnsupportedError("np.arange of bools", location=r.loc, instead="np.array([False, True])")
+        raise r.refuse("np.arange of bools", "np.array([False, True])")
     size = arange_size(r, start, stop, step)
     if size == 0:
         return filled(r, (0,), element, None)
@@ -185,23 +184,18 @@ def linspace(
     ends = [start, stop]
     numbers = all(isinstance(x, (Scalar, *NUMBERS)) for x in ends)
     if not numbers or any(not isinstance(k := weak_type(x), type) and k not in (F64.dtype, I64.dtype) for x in ends):
-        raise UnsupportedError(
-            "np.linspace between arrays, or numbers of this type",
-            location=r.loc,
-            instead="use floats, for example float(a[0])",
-        )
+        raise r.refuse("np.linspace between arrays, or numbers of this type", "use floats, for example float(a[0])")
     if not isinstance(endpoint, bool) or not isinstance(retstep, bool):
-        raise UnsupportedError("this flag is not known at trace time", location=r.loc, instead="use True or False")
+        raise r.refuse("this flag is not known at trace time", "use True or False")
     (size,) = shape_arg(r, num)
     div = sub(size, 1) if endpoint else size
     first, last = (scalar_value(r, x, F64) for x in ends)
     delta = r.emit(arith.SubF.of(last, first))
     several = r.ask_nonneg(sub(div, 1))
     if several is None and retstep:
-        raise UnsupportedError(
+        raise r.refuse(
             "the step of a number of points that is only known at run time",
-            location=r.loc,
-            instead="leave `retstep` out: (stop - start) / (num - 1)",
+            "leave `retstep` out: (stop - start) / (num - 1)",
         )
     many = r.constant(several, I1) if several is not None else r.compare("sge", div, 1)
     count = scalar_value(r, PyInt(div), F64)
@@ -320,11 +314,7 @@ def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
     shift = as_int(r, k)
     right = None if shift is None else r.ask_nonneg(shift)
     if shift is None or right is None:
-        raise UnsupportedError(
-            "np.diag by a number that is only known at run time",
-            location=r.loc,
-            instead="store in a loop: out[i, i + k] = v[i]",
-        )
+        raise r.refuse("np.diag by a number that is only known at run time", "store in a loop: out[i, i + k] = v[i]")
     down, across = (0, shift) if right else (mul(shift, -1), 0)
     n = ref.shape[0]
     size = one_or_more(r, add(n, add(down, across)))

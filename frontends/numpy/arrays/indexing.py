@@ -63,8 +63,8 @@ def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence
                 if ref.element.is_complex:
                     r.fail("TypeError", "only 0-dimensional arrays can be converted to Python scalars")
                 r.fail("ValueError", "setting an array element with a sequence.")
-            raise UnsupportedError(  # NumPy's releases differ
-                "an array is stored into one element", location=r.loc, instead="index the array, for example b[0]"
+            raise r.refuse(  # NumPy's releases differ
+                "an array is stored into one element", "index the array, for example b[0]"
             )
         scalar = NpScalar(r.load(value, ()), value.element) if isinstance(value, ArrayRef) else value
         if not isinstance(value, ArrayRef):
@@ -198,16 +198,16 @@ def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
         return ("mask" if item.element is I1 else "places"), item
     if isinstance(item, (bool, np.bool_, PyBool)) or (isinstance(item, (ArrayRef, NpScalar)) and item.element is I1):
         instead = "if condition: ... with a branch for each case"
-        raise UnsupportedError("an index that is one bool", location=r.loc, instead=instead)
+        raise r.refuse("an index that is one bool", instead)
     if isinstance(item, ArrayRef) and item.ndim:
         r.fail("IndexError", "arrays used as indices must be of integer (or boolean) type")
     if (i := as_int(r, item)) is not None:
         if isinstance(i, int) and not -(2**63) <= i < 2**63:
-            raise UnsupportedError("an index of more than 64 bits", location=r.loc, instead="an index within the array")
+            raise r.refuse("an index of more than 64 bits", "an index within the array")
         return "int", i
     if not isinstance(item, (ArrayRef, Scalar, np.generic, str, bytes, float, complex, tuple)):
         reason = f"an index of type {refusals.name_of(item)}"
-        raise UnsupportedError(reason, location=r.loc, instead="pass int(index) as an argument")
+        raise r.refuse(reason, "pass int(index) as an argument")
     refuse_perhaps_float(r, item)
     r.fail(
         "IndexError",
@@ -220,7 +220,7 @@ def refuse_perhaps_float(r: Recorder, item: Any) -> None:
     """Refuses a number that NumPy takes for no index, where eager may have a Python int instead."""
     if isinstance(item, NpScalar) and item.python is not None and item.python.kind != "float":
         reason = "an index that is an int or a float, depending on the path"
-        raise UnsupportedError(reason, location=r.loc, instead="take int(...) of it")
+        raise r.refuse(reason, "take int(...) of it")
 
 
 def as_int(r: Recorder, item: Any) -> Dim | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.errors import TracebufError
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
 from tracebuf.frontends.numpy.arrays.reshape import Flat
 from tracebuf.frontends.numpy.functions import table
@@ -196,10 +196,7 @@ class Expressions(Comprehensions):
                 return example(a) @ example(b)  # raises what Python raises
             for x in (a, b):
                 if not is_operand(x):
-                    raise UnsupportedError(
-                        f"a {refusals.name_of(x)} as an operand of @", location=self.r.loc,
-                        instead="use arrays: np.array(x)",
-                    )  # fmt: skip
+                    raise self.r.refuse(f"a {refusals.name_of(x)} as an operand of @", "use arrays: np.array(x)")
             return matmul(self.r, a, b, "matmul")
         return binary(self.r, name, a, b)
 

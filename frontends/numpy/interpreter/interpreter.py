@@ -70,11 +70,7 @@ class Interpreter(Statements):
         if is_own(function):
             return self.direct.call(function, args, kwargs)
         if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-            raise UnsupportedError(
-                "generators and coroutines cannot be traced",
-                location=self.r.loc,
-                instead="return an array or a tuple",
-            )
+            raise self.r.refuse("generators and coroutines cannot be traced", "return an array or a tuple")
         bound = inspect.signature(function, follow_wrapped=False).bind(*args, **kwargs)
         given = set(bound.arguments)
         bound.apply_defaults()
@@ -127,11 +123,7 @@ class Interpreter(Statements):
         if (many := scope.source.node.args.kwarg) is not None:
             self.own(scope.env[many.arg])
         if len(self.scopes) > 40:
-            raise UnsupportedError(
-                "calls are nested more than 40 deep (recursion cannot be traced)",
-                location=self.r.loc,
-                instead="use a loop",
-            )
+            raise self.r.refuse("calls are nested more than 40 deep (recursion cannot be traced)", "use a loop")
         caller = self.r.loc
         self.scopes.append(scope)
         try:

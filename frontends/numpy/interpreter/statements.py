@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import TracebufError, UnsupportedError, note_location
+from tracebuf.errors import TracebufError, note_location
 from tracebuf.frontends.numpy.arrays.complex_views import set_part
 from tracebuf.frontends.numpy.arrays.creation import arange
 from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
@@ -143,9 +143,7 @@ class Statements(Expressions, Protected):
             self.r.fail(error, None)
         else:
             text = f"this raises {type(error).__name__} when it is reached: {error}"
-            raise UnsupportedError(
-                text, location=self.r.loc, instead="move it out of the loop or branch, or mend it"
-            ) from error
+            raise self.r.refuse(text, "move it out of the loop or branch, or mend it") from error
 
     def stmt_Pass(self, node: ast.Pass, env: Env) -> None:
         pass

@@ -92,8 +92,9 @@ class Run:
         return frame
 
     def refuse(self, reason: str, instead: str) -> UnsupportedError:
-        return UnsupportedError(f"{reason} (this function is traced by running it, for its source cannot be read)",
-                                instead=instead, location=self.r.loc)  # fmt: skip
+        return self.r.refuse(
+            f"{reason} (this function is traced by running it, for its source cannot be read)", instead
+        )
 
     # -- from traced values to tracers and back
     def wrap(self, x: Any) -> Any:

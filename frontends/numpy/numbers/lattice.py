@@ -114,7 +114,7 @@ def to_value(r: Recorder, x: Any, kind: Kind) -> Value:
             r.check(holds_exactly(r, x, kind.element), UnsupportedError, reason)
         else:
             instead = f"start it as np.{kind.element.dtype.name}(...)"
-            r.doubt(UnsupportedError(reason, location=r.loc, instead=instead))
+            r.doubt(r.refuse(reason, instead))
     return scalar_value(r, x, kind.element)
 
 
@@ -236,7 +236,7 @@ def path_dependent(r: Recorder, name: str, what: str) -> UnsupportedError:
         "or use it inside of the branches",
     }.get(what, f"begin with an array of its own, {plain} = {plain}.copy(), or store into one: {plain}[...] = ...")
     what = what.replace("types", "types or numbers of axes")
-    return UnsupportedError(f"{shown} is bound to {what}, depending on the path", location=r.loc, instead=instead)
+    return r.refuse(f"{shown} is bound to {what}, depending on the path", instead)
 
 
 def is_number(x: Any) -> bool:

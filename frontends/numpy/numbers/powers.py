@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers import python_ints
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import Operand, check_maybe_python, loop_dtypes, scalar_value, weak_type
@@ -31,18 +30,18 @@ def python_power(r: Recorder, a: Any, b: Any) -> PyFloat | PyInt | int:
         if rising:
             return as_int_value(python_ints.power(r, ia, ib))
         if rising is None:
-            raise UnsupportedError(
-                "an int to a power whose sign is only known at run time is an int or a float", location=r.loc,
-                instead="float(a) ** n, or a ** n if n >= 0 else ...",
-            )  # fmt: skip
+            raise r.refuse(
+                "an int to a power whose sign is only known at run time is an int or a float",
+                "float(a) ** n, or a ** n if n >= 0 else ...",
+            )
     whole = ib is not None or (isinstance(b, float) and b.is_integer())
     base = scalar_value(r, a, F64)
     positive = ia is not None and bool(r.ask_nonneg(ia))
     if not whole and not positive and not never_negative(base):
-        raise UnsupportedError(
+        raise r.refuse(
             "a negative number to a power that is no whole number is complex, and the base may be negative",
-            location=r.loc, instead="np.float64(x) ** y, which is always a float, or abs(x) ** y",
-        )  # fmt: skip
+            "np.float64(x) ** y, which is always a float, or abs(x) ** y",
+        )
     return float_power(r, base, scalar_value(r, b, F64))
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.powers import power_form as power_form
@@ -124,7 +123,7 @@ def unsupported_operand(r: Recorder, function: Callable[[Any, Any], Any], a: Any
             function(*(example(x) for x in (a, b)))
     odd = a if not isinstance(a, (ArrayRef, Scalar, *NUMBERS)) else b
     reason = f"a {refusals.name_of(odd)} as an operand"
-    raise UnsupportedError(reason, location=r.loc, instead="use numbers and arrays: np.array(x)")
+    raise r.refuse(reason, "use numbers and arrays: np.array(x)")
 
 
 def example(x: Any) -> Any:
@@ -225,7 +224,7 @@ def holds_traced(x: Any) -> bool:
 def compare_items(r: Recorder, name: str, a: Any, b: Any) -> bool | PyBool:
     """== and != of tuples or lists with traced items: item by item, as far as the first known to differ."""
     if name not in ("Eq", "NotEq"):
-        raise UnsupportedError("an order of tuples or lists", location=r.loc, instead="compare their items")
+        raise r.refuse("an order of tuples or lists", "compare their items")
     conditions: list[Value] = []
     kinds = [next((k for k in (tuple, list) if isinstance(x, k)), None) for x in (a, b)]
     equal = None not in kinds and kinds[0] is kinds[1] and len(a) == len(b)
@@ -252,7 +251,7 @@ def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
         for v in (x, y)
     )
     if any(isinstance(v, ArrayRef) for v in (x, y)) or (floats and (not known or known[0] != known[0])):
-        raise UnsupportedError("an equality of tuples or lists of these", location=r.loc, instead="compare their items")
+        raise r.refuse("an equality of tuples or lists of these", "compare their items")
     found: bool | PyBool = truth(r, compare(r, "Eq", x, y))
     return found
 
@@ -312,9 +311,7 @@ def truth(r: Recorder, x: Any) -> bool | PyBool:
     """bool(x): known now, or a condition."""
     if not is_traced(x):
         if isinstance(x, np.ndarray):
-            raise UnsupportedError(
-                "the truth of an array from outside", location=r.loc, instead="pass it as an argument"
-            )
+            raise r.refuse("the truth of an array from outside", "pass it as an argument")
         return bool(x)
     if isinstance(x, PyBool):
         return x

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import build_all
 from tracebuf.frontends.numpy.numbers.operands import Casting, Operand, loop_dtypes, same_in_numpy, supported, weak_type
@@ -82,7 +81,7 @@ def elementwise_pair(
     if unsure and not same_in_numpy(operands):
         raise two_origins(r.loc)
     if all(into) and any(s in storages_of(into[1]) for s in storages_of(into[0])):  # type: ignore[arg-type]
-        raise UnsupportedError(f"both results of np.{ufunc.__name__} in one array", location=r.loc, instead="use two")
+        raise r.refuse(f"both results of np.{ufunc.__name__} in one array", "use two")
     dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted, casting)
     elements = [supported(d, f"np.{ufunc.__name__} of these operands", r.loc) for d in dtypes]
     ins, outs = elements[: ufunc.nin], elements[ufunc.nin :]

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy._core import _exceptions
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.exponents import check_exponent
 from tracebuf.frontends.numpy.numbers.generics import build
@@ -62,10 +61,9 @@ def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out
         kind = "float" if "float" in kinds or ufunc is np.true_divide else kinds.pop()
     kind = EITHER if kinds and kind not in ("bool", "float", "complex") else kind
     if ufunc not in CLOSED and kind != "bool" and ufunc is not np.true_divide:
-        raise UnsupportedError(
+        raise r.refuse(
             f"np.{ufunc.__name__} of a number that is Python's or NumPy's, depending on the path",
-            location=r.loc,
-            instead="start it as np.float64(...)",
+            "start it as np.float64(...)",
         )
     flag = both(r, *(u.flag for u in unsure))
     if ufunc in DIVISIONS:  # Python raises where NumPy gives inf or nan
@@ -88,10 +86,9 @@ def elementwise(
     """A ufunc call. `into`: its `out=`, or the target of an in-place operator, stored to where `mask` is true;
     `wanted`: its `dtype=`. `called` by its own name it never gives a Python number, as an operator may."""
     if ufunc.nout != 1 or ufunc.signature is not None:
-        raise UnsupportedError(
+        raise r.refuse(
             f"np.{ufunc.__name__} is not an elementwise function of one result",
-            location=r.loc,
-            instead="use functions of one result, for example np.trunc",
+            "use functions of one result, for example np.trunc",
         )
     try:
         dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted, casting)

@@ -15,9 +15,7 @@ class JoinedBoxes:
     """The containers that some branch has changed. Until `close` they are empty, and names of their own hold what they
     hold at the end of each branch."""
 
-    def __init__(
-        self, r: Recorder, envs: Sequence[Env | None], changed: Sequence[dict[int, tuple[Any, Any]]]
-    ) -> None:
+    def __init__(self, r: Recorder, envs: Sequence[Env | None], changed: Sequence[dict[int, tuple[Any, Any]]]) -> None:
         self.r = r
         self.places = {key: r.heap.known[key].changed for one in changed for key in one}
         found = {key: x for one, env in zip(changed, envs) if env is not None for key, (x, _) in one.items()}

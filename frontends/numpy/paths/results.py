@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, same_value
 from tracebuf.frontends.numpy.paths.identity import Either, identity, objects
 from tracebuf.frontends.numpy.paths.joins import deep_parameters
@@ -122,10 +121,8 @@ class Results:
         if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type)):
             return Leaf("const", value=x)
         what = "what is bound on some paths only" if isinstance(x, Maybe) else f"a {refusals.name_of(x)}"
-        raise UnsupportedError(
-            f"{what} cannot be returned",
-            location=self.r.loc,
-            instead="return arrays, numbers, and tuples, lists, dicts and objects of them",
+        raise self.r.refuse(
+            f"{what} cannot be returned", "return arrays, numbers, and tuples, lists, dicts and objects of them"
         )
 
     def container(self, x: Any, taken: Taken) -> Plan:
@@ -134,7 +131,7 @@ class Results:
         if key not in self.made:
             kind, keys, items = parts_in(x)
             if isinstance(x, tuple) and kind is not tuple and not is_named_tuple(x):
-                raise UnsupportedError(f"a {kind.__name__} is returned", location=self.r.loc, instead="return tuple(x)")
+                raise self.r.refuse(f"a {kind.__name__} is returned", "return tuple(x)")
             made = Made(kind, keys)
             self.made[key] = made, x
             made.items = tuple(self.leaf(i, taken) for i in items)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.record.heap import Heap
 from tracebuf.frontends.numpy.record.regions import DeadEnd, Frame
 from tracebuf.frontends.numpy.record.sizes import Sizes
@@ -98,10 +97,9 @@ class Recorder(Sizes):
             if d is not None:
                 sizes[d] = size
         if not all(self.in_scope(s) for s in view.strides):
-            raise UnsupportedError(
-                "this view's step is only known where the view was made", location=self.loc,
-                instead="make the slice again where it is used",
-            )  # fmt: skip
+            raise self.refuse(
+                "this view's step is only known where the view was made", "make the slice again where it is used"
+            )
         offsets, steps = (tuple(self.mixed(e) for e in part) for part in (view.offsets, view.strides))
         return Slice(offsets, tuple(self.mixed(s) for s in sizes), steps, view.dims)
 

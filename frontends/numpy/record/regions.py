@@ -75,6 +75,10 @@ class Regions:
                 op.drop_uses()
         del self.blocks[mark[0] :], self.doubts[mark[1] :]
 
+    def refuse(self, reason: str, instead: str = "") -> UnsupportedError:
+        """The refusal of what the current location does, to be raised: the reason, and what to write instead."""
+        return UnsupportedError(reason, instead=instead, location=self.loc)
+
     def doubt(self, error: UnsupportedError) -> None:
         """Refuses what was recorded, unless it rests on a wrong guess in a loop and is dropped."""
         if not any(f.kind == "loop" for f in self.frames()):

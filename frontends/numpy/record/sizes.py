@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
-from tracebuf.errors import UnsupportedError, note_location
+from tracebuf.errors import note_location
 from tracebuf.frontends.numpy.record.conditions import either, inverse
 from tracebuf.frontends.numpy.record.regions import DeadEnd, Regions
 from tracebuf.ir.core import Mixed, Value
@@ -111,9 +111,7 @@ class Sizes(Regions):
 
     def _small(self, c: int) -> int:
         if not INT_MIN <= c <= INT_MAX:
-            raise UnsupportedError(
-                f"the integer {c} does not fit 64 bits", location=self.loc, instead=f"float({c}), or smaller numbers"
-            )
+            raise self.refuse(f"the integer {c} does not fit 64 bits", f"float({c}), or smaller numbers")
         return c
 
     def _index_op(self, cls: type[arith.BinaryOp], wraps: list[Value] | None = None) -> Callable[[Value, Value], Value]:
@@ -204,11 +202,7 @@ class Sizes(Regions):
         if isinstance(e, int):
             return e
         if not self.entry_only(e):
-            raise UnsupportedError(
-                f"{what} depends on computed values",
-                location=self.loc,
-                instead="use a constant, or an argument that is an int",
-            )
+            raise self.refuse(f"{what} depends on computed values", "use a constant, or an argument that is an int")
         value = evaluate(e, self.hints)
         self._guard("zero", sub(e, value))
         return value

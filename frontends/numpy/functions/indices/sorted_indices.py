@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.creation import arange, asarray
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled
@@ -41,7 +40,7 @@ def searchsorted(r: Recorder, a: Any, v: Any, side: str = "left", sorter: Any = 
         raise wrong_depth(vector)
     element = supported(np.promote_types(vector.dtype, wanted.dtype), "np.searchsorted of these", r.loc)
     if element.is_complex:
-        raise UnsupportedError("np.searchsorted among complex numbers", location=r.loc, instead="search among z.real")
+        raise r.refuse("np.searchsorted among complex numbers", "search among z.real")
     if sorter is not None:
         vector = sorted_by(r, vector, asarray(r, sorter))
     if vector.element is not element:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, element_of
 from tracebuf.frontends.numpy.arrays.reshape import reversed_axes
@@ -43,7 +42,7 @@ def cov(
 ) -> ArrayRef:
     """np.cov: variables are rows, or columns with `rowvar=False`."""
     if any(isinstance(x, (NpScalar, ArrayRef)) for x in (rowvar, bias)):
-        raise UnsupportedError("a flag that is not known at trace time", location=r.loc, instead="use True or False")
+        raise r.refuse("a flag that is not known at trace time", "use True or False")
     degrees = degrees_of(r, bias, ddof)
     x = observations(r, m, y, rowvar, dtype)
     if r.ask_equal(x.shape[0], 0):
@@ -84,7 +83,7 @@ def degrees_of(r: Recorder, bias: Any, ddof: Any) -> int | PyInt:
         return int(ddof)
     found = as_int(r, ddof)
     if found is None:
-        raise UnsupportedError("a `ddof` that is no int", location=r.loc, instead="use an int")
+        raise r.refuse("a `ddof` that is no int", "use an int")
     return PyInt(found)
 
 

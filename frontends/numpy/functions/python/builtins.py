@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.complex_views import on_parts
 from tracebuf.frontends.numpy.arrays.indexing import as_int, check_float_fits, int_of, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, k_order
@@ -252,7 +251,7 @@ def power_of(r: Recorder, base: Any, exp: Any, mod: Any = None) -> Any:
     if mod is None and (is_traced(base) or is_traced(exp)):
         return binary(r, "Pow", base, exp)
     if any(map(is_traced, (base, exp, mod))):
-        raise UnsupportedError("pow() with a modulus", location=r.loc, instead="a loop of x = x * x % m")
+        raise r.refuse("pow() with a modulus", "a loop of x = x * x % m")
     return pow(base, exp, mod)
 
 
@@ -263,10 +262,10 @@ def sum_of(r: Recorder, items: Any, start: Any = 0) -> Any:
     if not is_traced(items) and not is_traced(start) and not any(map(is_traced, items)):
         return sum(items, start)
     if not isinstance(items, (tuple, list)):
-        raise UnsupportedError("sum() of this", location=r.loc, instead="np.sum(a), or sum() of a tuple")
+        raise r.refuse("sum() of this", "np.sum(a), or sum() of a tuple")
     if sys.version_info >= (3, 12) and any(isinstance(x, PyFloat) for x in items):
-        raise UnsupportedError(  # Python carries the rounding errors along
-            "sum() of Python floats", location=r.loc, instead="x + y + z"
+        raise r.refuse(  # Python carries the rounding errors along
+            "sum() of Python floats", "x + y + z"
         )
     total = start
     for x in items:
@@ -281,13 +280,11 @@ def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
         return extreme_of_array(r, name, args[0])
     items = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
     if any(holds_traced(x) for x in items):
-        raise UnsupportedError(f"{name}() of tuples or lists", location=r.loc, instead="compare their items")
+        raise r.refuse(f"{name}() of tuples or lists", "compare their items")
     if not any(is_traced(x) for x in items):
         return getattr(builtins, name)(*args, **options)
     if options:
-        raise UnsupportedError(
-            f"{name}() with {', '.join(options)}=", location=r.loc, instead="compare the items with < and >"
-        )
+        raise r.refuse(f"{name}() with {', '.join(options)}=", "compare the items with < and >")
     exprs = [int_expr(x) for x in items]
     if all(e is not None for e in exprs) and exprs:
         return as_int_value(r.facts.simplify((dim_min if name == "min" else dim_max)(*exprs)))  # type: ignore[arg-type]

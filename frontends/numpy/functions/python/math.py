@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.functions.python.builtins import as_number, float_to_int
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr, int_of_value
@@ -136,7 +135,7 @@ def power(r: Recorder, x: Any, y: Any) -> PyFloat:
 def ldexp(r: Recorder, x: Any, i: Any) -> PyFloat:
     value, exponent = real(r, x), bool_as_int(r, i)
     if (e := int_expr(exponent)) is None:
-        raise UnsupportedError("math.ldexp by this exponent", location=r.loc, instead="math.ldexp(x, int(i))")
+        raise r.refuse("math.ldexp by this exponent", "math.ldexp(x, int(i))")
     result = libm(r, "ldexp", [value, r.i64(e)])
     check_result(r, result, [value], "range")
     return PyFloat(result)

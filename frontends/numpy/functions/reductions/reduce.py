@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axes_of, axis_of, flag
 from tracebuf.frontends.numpy.arrays.indexing import check_number
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
@@ -93,7 +92,7 @@ def reduce(
     """`ufunc.reduce` over axes; a NumPy scalar where no axis is left and no `out` is given (PyUFunc_Reduce)."""
     if ufunc not in NEUTRAL:
         what = f"np.{ufunc.__name__}.reduce is not supported"
-        raise UnsupportedError(what, location=r.loc, instead="fold in a for loop")
+        raise r.refuse(what, "fold in a for loop")
     axes, mask = axes_of(r, axis, ref.ndim), mask_of(r, where)
     wanted = None if dtype is None else np.dtype(dtype)
     loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
@@ -127,7 +126,7 @@ def start_of(
         if isinstance(initial, ArrayRef) and initial.ndim == 0:
             initial = NpScalar(r.load(initial, ()), initial.element)
         if not isinstance(initial, (Scalar, *NUMBERS)):
-            raise UnsupportedError("an `initial` that is no number", location=r.loc, instead="use a number: a[0]")
+            raise r.refuse("an `initial` that is no number", "use a number: a[0]")
         check_number(r, initial, ArrayRef(Storage(element, (), ())))
         return scalar_value(r, initial, element)
     if ufunc.identity is not None and initial is not None:
@@ -150,7 +149,7 @@ def fits_mask(r: Recorder, mask: Operand, ref: ArrayRef) -> Operand:
     """A mask that broadcasts to the array's shape."""
     if isinstance(mask, ArrayRef) and mask.ndim > ref.ndim:
         instead = "np.broadcast_to(a, where.shape) of the array"
-        raise UnsupportedError("`where` has more axes than the array", location=r.loc, instead=instead)
+        raise r.refuse("`where` has more axes than the array", instead)
     if isinstance(mask, ArrayRef):
         text, values = shape_text([ref.shape, mask.shape])
         for size, wanted in zip(reversed(mask.shape), reversed(ref.shape)):
@@ -255,7 +254,7 @@ def inexact(r: Recorder, dtype: Any, what: str) -> np.dtype | None:
     """A `dtype=` of a mean or variance."""
     if dtype is not None and np.dtype(dtype).kind not in "fc":
         reason = f"{what} in dtype {np.dtype(dtype)}"
-        raise UnsupportedError(reason, location=r.loc, instead="convert the result: .astype(dtype)")
+        raise r.refuse(reason, "convert the result: .astype(dtype)")
     return None if dtype is None else np.dtype(dtype)
 
 
@@ -301,7 +300,7 @@ def var(
     wanted = inexact(r, dtype, "the variance")
     if wanted is not None and "c" in (wanted.kind, ref.dtype.kind):
         reason = "the variance of complex numbers, or as a complex number, in a dtype"
-        raise UnsupportedError(reason, location=r.loc, instead="convert the array: a.astype(dtype)")
+        raise r.refuse(reason, "convert the array: a.astype(dtype)")
     if wanted is None and ref.dtype.kind not in "fc":
         wanted = F64.dtype
     if centre is None:
@@ -370,8 +369,6 @@ def arg_extreme(
         return body.add(arith.MinSI.of(place, new))
 
     if out is not None and out.dtype != INT:
-        raise UnsupportedError(
-            f"{name} into dtype {out.dtype}", location=r.loc, instead=f"store it: out[...] = np.{name}(a, axis)"
-        )
+        raise r.refuse(f"{name} into dtype {out.dtype}", f"store it: out[...] = np.{name}(a, axis)")
     found = fold(r, ref, axes, flag(r, keepdims), r.constant(2**63 - 1, I64), ins, combine, in_rows=True)
     return deliver(r, found, out, name)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
 from tracebuf.frontends.numpy.functions.reductions.reduce import NEUTRAL, deliver, reduction_dtypes
 from tracebuf.frontends.numpy.numbers.bodies import Body
@@ -38,7 +37,7 @@ def accumulate(
         loop = running_dtype(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
         if out is not None and out.dtype != loop:
             reason = f"np.{ufunc.__name__}.accumulate into another dtype than it folds in"
-            raise UnsupportedError(reason, location=r.loc, instead=f"out[...] = np.{ufunc.__name__}.accumulate(a)")
+            raise r.refuse(reason, f"out[...] = np.{ufunc.__name__}.accumulate(a)")
     element = supported(loop, f"the {ufunc.__name__} of this array", r.loc)
     if ufunc is np.power and loop.kind == "i" and r.ask_nonneg(sub(ref.shape[axis], 1)) is not False:
         behind = ref.derive(methodcaller("narrow", axis, 1, 1, r.facts.simplify(dim_max(sub(ref.shape[axis], 1), 0))))
