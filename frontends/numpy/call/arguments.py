@@ -412,7 +412,7 @@ class Entry:
     def begin(self) -> Recorder:
         """The recorder, with sizes and argument values in place."""
         r = Recorder(self.func, self.hints)
-        r.loc = self.loc
+        r.at(self.loc)
         r.stride_symbols = frozenset(s for s, b in self.bindings.items() if b.stride)
         for storage, value in self.pending:
             r.frame.values[storage] = value

@@ -57,7 +57,8 @@ class Direct:
         if any(changed(contents(x), then) for x, then in zip(watched, before)):
             reason = "a list, a dict or a name from outside is changed in a function that is traced once"
             raise self.run.refuse(reason, "return the value")
-        self.i.returned_at, self.i.r.loc = self.i.r.loc, caller
+        self.i.returned_at = self.i.r.loc
+        self.i.r.at(caller)
         return result
 
     def result(self, function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -88,7 +89,7 @@ class Direct:
         trace = error.__traceback__
         while trace is not None:
             if isinstance(trace.tb_frame.f_globals, Namespace):
-                self.i.r.loc = place_of(trace.tb_frame.f_code, trace.tb_lasti)
+                self.i.r.at(place_of(trace.tb_frame.f_code, trace.tb_lasti))
             trace = trace.tb_next
 
 

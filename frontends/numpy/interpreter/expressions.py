@@ -321,16 +321,14 @@ class Expressions(Comprehensions):
 
         def arm(evaluate: Callable[[Env], Any]) -> Callable[[Env], None]:
             def run(inner: Env) -> None:
-                outside, self.scope.env = self.scope.env, inner
                 try:
-                    inner["<value>"] = evaluate(inner)
+                    with self.scope.inside(inner):
+                        inner["<value>"] = evaluate(inner)
                 except (TracebufError, DeadEnd):
                     raise
                 except Exception as error:
                     self.reached(error)
                     raise
-                finally:
-                    self.scope.env = outside
 
             return run
 

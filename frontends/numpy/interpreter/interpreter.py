@@ -124,18 +124,15 @@ class Interpreter(Statements):
             self.own(scope.env[many.arg])
         if len(self.scopes) > 40:
             raise self.r.refuse("calls are nested more than 40 deep (recursion cannot be traced)", "use a loop")
-        caller = self.r.loc
-        self.scopes.append(scope)
-        try:
-            node = scope.source.node
-            if isinstance(node, ast.Lambda):
-                return self.expr(node.body, scope.env)
-            self.block(node.body, scope.env)
-            return self.returned(scope.env)
-        finally:
-            self.returned_at = self.r.loc
-            self.scopes.pop()
-            self.r.loc = caller
+        with self.r.at(self.r.loc), self.within(scope):
+            try:
+                node = scope.source.node
+                if isinstance(node, ast.Lambda):
+                    return self.expr(node.body, scope.env)
+                self.block(node.body, scope.env)
+                return self.returned(scope.env)
+            finally:
+                self.returned_at = self.r.loc
 
     def returned(self, env: Env) -> Any:
         """What a function whose statements were traced returns."""

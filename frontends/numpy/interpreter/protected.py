@@ -84,7 +84,7 @@ class Protected(Evaluator):
     def raise_again(self, error: Error) -> None:
         """Raises what no handler took, where it is reached."""
         if error is not None:
-            self.r.loc = error[1]
+            self.r.at(error[1])
             self.r.fail(error[0])
 
     def kinds_of(self, handler: ast.ExceptHandler, env: Env) -> Kinds:

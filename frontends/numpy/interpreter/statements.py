@@ -360,11 +360,8 @@ class Statements(Expressions, Protected):
 
     def branch(self, body: Sequence[ast.stmt]) -> Callable[[Env], None]:
         def run(env: Env) -> None:
-            outside, self.scope.env = self.scope.env, env  # what inner functions see while this runs
-            try:
+            with self.scope.inside(env):
                 self.block(body, env)
-            finally:
-                self.scope.env = outside
 
         return run
 
@@ -405,11 +402,8 @@ class Statements(Expressions, Protected):
     def stmt_While(self, node: ast.While, env: Env) -> None:
         def test(inner: Env) -> bool | PyBool:
             self.at(node)
-            outside, self.scope.env = self.scope.env, inner
-            try:
+            with self.scope.inside(inner):
                 return self.decided(node.test, self.test(node.test, inner))
-            finally:
-                self.scope.env = outside
 
         self.loop(node, None, lambda inner, place: self.branch(node.body)(inner), True, env, test)
 
@@ -427,12 +421,9 @@ class Statements(Expressions, Protected):
         key = (node, self.r.loc, *(s.source.node for s in self.scopes))
         bound = live.assigned[node], live.rebound[node], live.computed[node], live.floats[node]
         spec = LoopSpec(key, rng, test, run, exits, *bound, live.head[node], live.after[node])
-        self.scope.targets.append(live.head[node] | live.after[node])
         env.pop(JUMP, None)
-        try:
+        with self.scope.jumping_to(live.head[node] | live.after[node]):
             trace_loop(self.r, spec, env, self.plans)
-        finally:
-            self.scope.targets.pop()
         settle(env)
         self.at(node)
         self.after_loop(node, env, exits)
@@ -469,11 +460,8 @@ class Statements(Expressions, Protected):
         """A loop over items known one by one."""
         live = self.scope.source.live
         targets = live.head[node] | live.after[node]
-        self.scope.targets.append(targets)
-        try:
+        with self.scope.jumping_to(targets):
             self.unrolled(node, items, env, targets)
-        finally:
-            self.scope.targets.pop()
         settle(env)
         ended = jump_of(env)
         if not isinstance(ended, int):

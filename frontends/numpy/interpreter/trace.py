@@ -192,13 +192,13 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
     try:
         try:
             result = interpreter.call_function(function, [*positional, *tops[len(parameters) : rest]], keyword)
-            r.loc = interpreter.returned_at
+            r.at(interpreter.returned_at)
             result = store_results(r, result, as_given(call.out, tops[first:last]))
         except DeadEnd:  # no path reaches a return: each raises when it is run
             result = None
         if r.doubts:
             raise r.doubts[0]
-        r.loc = interpreter.returned_at
+        r.at(interpreter.returned_at)
         return finish(entry, r, interpreter, given, result, call.donated)
     except UnsupportedError as refusal:
         refusal.under = assumed(entry, r, interpreter)

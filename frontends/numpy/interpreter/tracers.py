@@ -85,7 +85,7 @@ class Run:
             frame = frame.f_back
         if frame is not None:
             code, at = frame.f_code, frame.f_lasti
-            self.r.loc = place_of(code, at)
+            self.r.at(place_of(code, at))
             self.seen[code, at] += 1
             if self.seen[code, at] > MOST_AT_ONE_PLACE:
                 raise self.refuse(f"this is traced {MOST_AT_ONE_PLACE} times over: its loop is unrolled", LOOP)

@@ -74,18 +74,17 @@ def trace_if(
 ) -> None:
     """Traces both branches (`run[0]` if true) and joins them into `env`: `names` are those assigned, `live` those live
     after; those of `unchecked` are read only where they are known to be bound."""
-    loc = r.loc
     if JUMP in live:
         env.setdefault(JUMP, GO_ON)
     frames: list[Frame] = []
     envs: list[Env | None] = []
     changed: list[dict[int, tuple[Any, Any]]] = []
-    for positive, body in zip((True, False), run):
-        changed.append({})
-        frame, after = trace_branch(r, condition, positive, env, body, changed[-1])
-        frames.append(frame)
-        envs.append(after)
-    r.loc = loc
+    with r.at(r.loc):
+        for positive, body in zip((True, False), run):
+            changed.append({})
+            frame, after = trace_branch(r, condition, positive, env, body, changed[-1])
+            frames.append(frame)
+            envs.append(after)
     if envs[0] is None and envs[1] is None:
         r.close_if(condition.value, frames, [[], []])
         raise DeadEnd
@@ -110,21 +109,17 @@ def trace_branch(
 ) -> tuple[Frame, Env | None]:
     """One branch in its own region; its names afterwards, None where its end cannot be reached. `changed` takes the
     containers that it changes, and what they hold at its end."""
-    outer = r.frame
-    frame = r.push("branch", Block())
-    r.facts.push_scope()
-    try:
-        if condition.nonneg is not None:
-            r.facts.assume_nonneg(condition.nonneg if positive else sub(-1, condition.nonneg), entry=False)
-        after = narrow(env, condition.value, positive)
-        body(after)
-        return frame, after
-    except DeadEnd:
-        return frame, None
-    finally:
-        changed.update((id(x), (x, held)) for x, held in r.heap.leave(frame))
-        r.facts.pop_scope()
-        r.frame = outer
+    with r.region("branch", Block()) as frame:
+        try:
+            if condition.nonneg is not None:
+                r.facts.assume_nonneg(condition.nonneg if positive else sub(-1, condition.nonneg), entry=False)
+            after = narrow(env, condition.value, positive)
+            body(after)
+            return frame, after
+        except DeadEnd:
+            return frame, None
+        finally:
+            changed.update((id(x), (x, held)) for x, held in r.heap.leave(frame))
 
 
 class Join:
@@ -468,12 +463,11 @@ class Join:
 
     def close(self) -> None:
         """Records the scf.if and hands its results on."""
-        r, outer = self.r, self.r.frame
+        r = self.r
         values: list[list[Value]] = []
         for side, frame in enumerate(self.frames):
-            r.frame = frame
-            values.append([make(side) if self.envs[side] is not None else None for make, _ in self.outputs])  # type: ignore[misc]
-            r.frame = outer
+            with r.inside(frame):
+                values.append([make(side) if self.envs[side] is not None else None for make, _ in self.outputs])  # type: ignore[misc]
         for side in (0, 1):
             if self.envs[side] is None:  # it cannot be reached: anything of the types will do
                 values[side] = [self.anything(side, v) for v in values[1 - side]]
@@ -482,16 +476,12 @@ class Join:
 
     def anything(self, side: int, like: Value) -> Value:
         """A value of a type, in a branch that never ends."""
-        r, outer = self.r, self.r.frame
-        r.frame = self.frames[side]
-        try:
+        with self.r.inside(self.frames[side]):
             if isinstance(like.type, TensorType):
-                return r.nothing(like.type.element, like.type.shape, range(like.type.rank))
+                return self.r.nothing(like.type.element, like.type.shape, range(like.type.rank))
             assert not like.is_tensor
             element = like.type
-            return zero(r, Kind("", element))  # type: ignore[arg-type]
-        finally:
-            r.frame = outer
+            return zero(self.r, Kind("", element))  # type: ignore[arg-type]
 
 
 def alike(a: View, b: View) -> bool:

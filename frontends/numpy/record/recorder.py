@@ -245,17 +245,13 @@ class Recorder(Sizes):
     def either(self, condition: Value, run: Callable[[int], Sequence[Value]]) -> list[Value]:
         """An scf.if with what `run` records for each side (0 where the condition holds); its values joined."""
         frames, values = [], []
-        outer = self.frame
         for side in (0, 1):
-            frames.append(self.push("branch", Block()))
-            self.facts.push_scope()
-            try:
-                values.append(list(run(side)))
-            except DeadEnd:
-                values.append([])
-            finally:
-                self.facts.pop_scope()
-                self.frame = outer
+            with self.region("branch", Block()) as frame:
+                frames.append(frame)
+                try:
+                    values.append(list(run(side)))
+                except DeadEnd:
+                    values.append([])
         return self.close_if(condition, frames, values)
 
     def on_either(self, ref: GuardedRef, run: Callable[[ArrayRef], None]) -> None:
@@ -283,16 +279,10 @@ class Recorder(Sizes):
     def for_each(self, start: Dim, stop: Dim, body: Callable[[Dim], None]) -> None:
         """An scf.for with what `body` records once, for the indices from `start` to before `stop`; storages it stores
         to are carried."""
-        outer, block = self.frame, Block([INDEX])
-        frame = self.push("loop", block)
-        index = Sym("k", "iv")
+        block, index = Block([INDEX]), Sym("k", "iv")
         self.func.symbols[index] = block.args[0]
-        self.facts.push_loop(index, start, sub(stop, 1))
-        try:
+        with self.region("loop", block, (index, start, sub(stop, 1))) as frame:
             body(sym(index))
-        finally:
-            self.facts.pop_loop()
-            self.frame = outer
         carried: dict[Storage, Value] = {}
         for storage, phi in frame.phis.items():
             if frame.values[storage] is not phi:

@@ -34,6 +34,37 @@ class Frame:
         self.locals: set[Storage] = set()
 
 
+class Inside:
+    """A context in which ops are appended to a frame, and before and after which to another."""
+
+    __slots__ = ("frame", "outer", "r")
+
+    def __init__(self, r: Regions, frame: Frame) -> None:
+        self.r, self.frame, self.outer = r, frame, r.frame
+
+    def __enter__(self) -> Frame:
+        self.outer, self.r.frame = self.r.frame, self.frame
+        return self.frame
+
+    def __exit__(self, *error: object) -> None:
+        self.r.frame = self.outer
+
+
+class At:
+    """A context after which the current location is what it was before `Regions.at`."""
+
+    __slots__ = ("before", "r")
+
+    def __init__(self, r: Regions, before: Location) -> None:
+        self.r, self.before = r, before
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        self.r.loc = self.before
+
+
 class Regions:
     """The function being recorded, and the region of it that ops are appended to."""
 
@@ -58,10 +89,15 @@ class Regions:
         """Appends an op like `add`; its single result."""
         return self.add(op).result
 
-    def push(self, kind: Literal["loop", "branch"], block: Block) -> Frame:
-        self.frame = Frame(kind, block, self.frame)
-        self.blocks.append(block)
-        return self.frame
+    def inside(self, frame: Frame) -> Inside:
+        """`with r.inside(frame)`: what is recorded goes to the end of a frame that was left, or is around this one."""
+        return Inside(self, frame)
+
+    def at(self, loc: Location) -> At:
+        """Makes `loc` the current location, from here on; `with r.at(loc)`: inside only. `with r.at(r.loc)` goes back
+        to where it began."""
+        before, self.loc = self.loc, loc
+        return At(self, before)
 
     @property
     def mark(self) -> tuple[int, int]:
@@ -91,12 +127,6 @@ class Regions:
         while frame is not None:
             yield frame
             frame = frame.parent
-
-    def pop(self) -> Frame:
-        frame = self.frame
-        assert frame.parent is not None
-        self.frame = frame.parent
-        return frame
 
     @property
     def conditional(self) -> bool:

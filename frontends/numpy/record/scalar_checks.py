@@ -105,11 +105,9 @@ def require_nonzero(r: Recorder, value: Value, message: str) -> None:
 
 def choose(r: Recorder, condition: Value, *arms: Callable[[], Value]) -> Value:
     """The scalar of the first arm if the condition holds, else that of the second; only one is computed."""
-    outer, blocks = r.frame, []
-    for arm in arms:
-        frame = r.push("branch", Block())
-        result = arm()
-        frame.block.append(scf.Yield.of([result], r.loc))
-        blocks.append(frame.block)
-        r.frame = outer
+    blocks = [Block() for _ in arms]
+    for arm, block in zip(arms, blocks):
+        with r.region("branch", block):
+            result = arm()
+        block.append(scf.Yield.of([result], r.loc))
     return r.emit(scf.If.of(condition, [result.type], blocks[0], blocks[1]))

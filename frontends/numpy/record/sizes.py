@@ -12,8 +12,8 @@ from typing import Literal, NoReturn
 
 from tracebuf.errors import note_location
 from tracebuf.frontends.numpy.record.conditions import either, inverse
-from tracebuf.frontends.numpy.record.regions import DeadEnd, Regions
-from tracebuf.ir.core import Mixed, Value
+from tracebuf.frontends.numpy.record.regions import DeadEnd, Frame, Inside, Regions
+from tracebuf.ir.core import Block, Mixed, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, substitute, sym, symbols
 from tracebuf.ir.facts import Facts
 from tracebuf.ir.func import Func
@@ -34,6 +34,32 @@ class Guard:
     expr: Expr
 
 
+class Region(Inside):
+    """A context in which a new region is recorded: what is assumed there of sizes holds there only."""
+
+    __slots__ = ("loop",)
+    r: Sizes
+
+    def __init__(self, r: Sizes, frame: Frame, loop: tuple[Sym, Dim, Dim] | None) -> None:
+        super().__init__(r, frame)
+        self.loop = loop
+
+    def __enter__(self) -> Frame:
+        self.r.blocks.append(self.frame.block)
+        if self.loop is None:
+            self.r.facts.push_scope()
+        else:
+            self.r.facts.push_loop(*self.loop)
+        return super().__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        if self.loop is None:
+            self.r.facts.pop_scope()
+        else:
+            self.r.facts.pop_loop()
+        super().__exit__()
+
+
 class Sizes(Regions):
     """What is known of sizes. `hints` are the traced call's entry values of the size symbols."""
 
@@ -45,6 +71,13 @@ class Sizes(Regions):
         self.index_symbols: dict[Value, Dim] = {}
         self.stride_symbols: frozenset[Sym] = frozenset()
         """Those that stand for arguments' strides: they occur in guards only."""
+
+    def region(
+        self, kind: Literal["loop", "branch"], block: Block, loop: tuple[Sym, Dim, Dim] | None = None
+    ) -> Region:
+        """`with r.region(kind, block) as frame`: what is recorded goes to a new region. `loop`: its index and the
+        index's least and greatest value, where they are known at once."""
+        return Region(self, Frame(kind, block, self.frame), loop)
 
     def symbol(self, value: Value, name: str, lo: int | None = None, hi: int | None = None) -> Expr:
         """A new symbol for an index value that an op defines."""
@@ -101,13 +134,8 @@ class Sizes(Regions):
         return False
 
     def _fits_if(self, e: Dim, nonneg: Sequence[Dim]) -> bool:
-        self.facts.push_scope()
-        try:
-            for bound in nonneg:
-                self.facts.assume_nonneg(bound, entry=False)
+        with self.facts.supposing(nonneg):
             return self.fits(e)
-        finally:
-            self.facts.pop_scope()
 
     def _small(self, c: int) -> int:
         if not INT_MIN <= c <= INT_MAX:

@@ -218,11 +218,8 @@ class LoopHead:
 
     def inner(self, make: Callable[[], Value]) -> Value:
         """A value recorded at the end of the body."""
-        self.r.frame = self.frame
-        try:
+        with self.r.inside(self.frame):
             return make()
-        finally:
-            self.r.frame = self.outer
 
     def drop(self, phi: Value, init: Value) -> None:
         """Replaces a carried argument that does not change by its initial value."""
