@@ -295,7 +295,7 @@ def relations(values: Sequence[Any]) -> Relations:
     """The relations among the arguments of one call."""
     arrays = [(i, x) for i, x in enumerate(values) if isinstance(x, np.ndarray)]
     same = list(range(len(values)))
-    first: dict[int, int] = {}
+    first: dict[int, int] = {}  # by id: at each call, and `values` holds them
     objects = tuple(first.setdefault(id(x), i) if isinstance(x, np.ndarray) else i for i, x in enumerate(values))
     shared = [(i, i) for i, x in arrays if overlapping_itself(x)]
     for n, (i, x) in enumerate(arrays):

@@ -434,7 +434,7 @@ class Expressions(Comprehensions):
                 raise AttributeError(f"'{type(base).__name__}' object has no attribute '{name}'")
             reason = f"`.{name}` of a {type(base).__name__} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
-        if id(base) in self.constants or isinstance(base, Enum):
+        if base in self.constants or isinstance(base, Enum):
             return callables.constant_attribute(self, node, base, name)
         reason = f"`.{name}` of an object ({type(base).__name__}) from outside may change between calls"
         raise self.refuse(node, reason, refusals.of_object(type(base)))

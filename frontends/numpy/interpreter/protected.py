@@ -162,8 +162,8 @@ def stops(block: Block) -> list[Op]:
 
 def may_catch(block: Block, before: Sequence[Op], kinds: Kinds) -> bool:
     """Whether something recorded since may raise, at run time, what one of these classes takes."""
-    known = {id(op) for op in before}
-    return any(raises(op, kinds) for op in stops(block) if id(op) not in known)
+    known = set(before)
+    return any(raises(op, kinds) for op in stops(block) if op not in known)
 
 
 def raises(op: Op, kinds: Kinds) -> bool:

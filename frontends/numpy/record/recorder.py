@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.heap import Heap
 from tracebuf.frontends.numpy.record.regions import DeadEnd, Frame
 from tracebuf.frontends.numpy.record.sizes import Sizes
@@ -43,8 +44,9 @@ class Recorder(Sizes):
         self.given: list[ArrayRef] = []
         """The caller's own array objects."""
         self.unbound: set[str] = set()
-        self.watched: set[int] = set()
         """Names that were read where nothing is bound to them."""
+        self.watched: ByIdentity[ArrayRef, None] = ByIdentity()
+        """What names hold at the heads of loops, where more than the name tells which object it is."""
         self.heap = Heap()
         self.outer_values: Callable[[], Iterable[Any]] = tuple
         """What names of the functions around the one being traced hold."""
