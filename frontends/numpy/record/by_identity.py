@@ -17,7 +17,9 @@ class ByIdentity(MutableMapping[K, V]):
     _id: ClassVar[Any] = staticmethod(id)
 
     def __init__(self, items: Iterable[tuple[K, V]] = ()) -> None:
-        self._entries: dict[Any, tuple[K, V]] = {self._id(key): (key, value) for key, value in items}
+        self._entries: dict[Any, tuple[K, V]] = {}
+        for key, value in items:
+            self[key] = value
 
     def __getitem__(self, key: K) -> V:
         return self._entries[self._id(key)][1]
