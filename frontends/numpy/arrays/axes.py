@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import NpScalar, PyInt, Scalar, stand_in
@@ -48,7 +47,5 @@ def axis_of(r: Recorder, axis: Any, ndim: int) -> int:
 def flag(r: Recorder, keepdims: Any) -> bool:
     """The parameter `keepdims`, which has to be known while tracing."""
     if keepdims is not NO_VALUE and not isinstance(keepdims, (bool, np.bool_, int)):
-        raise UnsupportedError(
-            "keepdims is not known at trace time", location=r.loc, instead="use True and False in two branches"
-        )
+        raise r.refuse("keepdims is not known at trace time", "use True and False in two branches")
     return keepdims is not NO_VALUE and bool(keepdims)

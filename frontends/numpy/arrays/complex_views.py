@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, element_of, filled, only
 from tracebuf.frontends.numpy.arrays.reshape import c_or_fortran, is_dense, sure
@@ -85,7 +84,7 @@ def on_parts(r: Recorder, a: Any, function: Callable[[Any], Any]) -> Any:
     element = scalar_type(np.dtype(weak_type(a)))
 
     def compute(body: Body, args: list[Value]) -> Value:
-        return body.add(Create.of(args[0], args[1], body.loc))
+        return body.add(Create.of(args[0], args[1]))
 
     into = filled(r, a.shape, element, None, c_or_fortran(r, a)) if isinstance(a, ArrayRef) and a.ndim else None
     return build(r, compute, parts, [element.component] * 2, element, into)
@@ -94,7 +93,7 @@ def on_parts(r: Recorder, a: Any, function: Callable[[Any], Any]) -> Any:
 def angle(r: Recorder, z: Any, deg: Any = False) -> Any:
     """np.angle: arctan2 of the parts, in degrees by a factor."""
     if not isinstance(deg, bool | int):
-        raise UnsupportedError("`deg` is not known at trace time", location=r.loc, instead="use True or False")
+        raise r.refuse("`deg` is not known at trace time", "use True or False")
     ref = as_array(r, z)
     imag: Any = part(r, ref, "imag") if ref.element.is_complex else 0
     found = elementwise(r, np.arctan2, [imag, part(r, ref, "real")], called=True)
@@ -124,7 +123,7 @@ def conj(r: Recorder, a: ArrayRef, *args: Any) -> Any:
 def view_as(r: Recorder, a: ArrayRef, dtype: Any = None, *rest: Any, **named: Any) -> ArrayRef:
     """a.view(dtype): the same memory as elements of another type."""
     if rest or named or (isinstance(dtype, type) and issubclass(dtype, np.ndarray)):
-        raise UnsupportedError("a view as another class", location=r.loc, instead="a.view(dtype)")
+        raise r.refuse("a view as another class", "a.view(dtype)")
     if dtype is None:
         return a.derive(lambda view: view)
     element, source = element_of(r, dtype), a.element
@@ -152,10 +151,10 @@ def resized(r: Recorder, a: ArrayRef, source: ScalarType, element: ScalarType) -
             shape = (*a.shape[:-1], floordiv(n, 2), 2)
             pairs = methodcaller("regrouped", shape, *together[::-1])
             return a.derive(in_turn([pairs, methodcaller("recast", source, element)]))
-    raise UnsupportedError(
-        f"a view of {source.dtype} as {element.dtype}, which has another size", location=r.loc,
-        instead="a view of equal size, .real and .imag, or a copy: a.astype(dtype)",
-    )  # fmt: skip
+    raise r.refuse(
+        f"a view of {source.dtype} as {element.dtype}, which has another size",
+        "a view of equal size, .real and .imag, or a copy: a.astype(dtype)",
+    )
 
 
 def unit_steps(r: Recorder, a: ArrayRef) -> bool:

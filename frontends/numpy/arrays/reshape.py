@@ -74,9 +74,7 @@ def target_shape(r: Recorder, a: ArrayRef, shape: Any) -> tuple[Dim, ...]:
     if signs.count(False) > 1:
         r.fail("ValueError", "can only specify one unknown dimension")
     if signs.count(None) > (False not in signs):
-        raise UnsupportedError(
-            "sizes whose signs are only known at run time", location=r.loc, instead="pass the sizes in as arguments"
-        )
+        raise r.refuse("sizes whose signs are only known at run time", "pass the sizes in as arguments")
     for k, sign in enumerate(signs):
         if sign is not True:
             left_over = product(n for i, n in enumerate(sizes) if i != k)
@@ -98,7 +96,7 @@ def size_message(total: Dim, shape: Sequence[Dim | str]) -> tuple[str, list[Dim]
 def unless_negative(r: Recorder, n: Dim, otherwise: Dim) -> Dim:
     """n, or another size where it turns out to be negative."""
     negative = r.compare("slt", n, 0)
-    size = r.add(arith.Select.of(negative, r.index(otherwise), r.index(n), r.loc)).result
+    size = r.emit(arith.Select.of(negative, r.index(otherwise), r.index(n)))
     return r.symbol(size, f"i{len(r.func.symbols)}", lo=0)
 
 
@@ -295,7 +293,7 @@ def flat_order(r: Recorder, a: ArrayRef, order: str) -> tuple[int, ...]:
     order = order_of(order, "CFAK")
     if order == "K":
         if any(a.is_repeated(k) for k in axes):
-            raise UnsupportedError('order="K" of a broadcast array', location=r.loc, instead='order="C"')
+            raise r.refuse('order="K" of a broadcast array', 'order="C"')
         return k_order(a)
     if order == "A":
         return c_or_fortran(r, a)
@@ -315,10 +313,8 @@ def whole_number(r: Recorder, x: Any) -> Dim:
 def view_method(r: Recorder, a: ArrayRef, *args: Any, **kwargs: Any) -> ArrayRef:
     """a.view(): another array object."""
     if args or kwargs:
-        raise UnsupportedError(
-            "a.view with a type is not supported",
-            location=r.loc,
-            instead="take the view outside; a.astype(dtype) converts the values",
+        raise r.refuse(
+            "a.view with a type is not supported", "take the view outside; a.astype(dtype) converts the values"
         )
     return a.derive(in_turn([]))
 
@@ -361,13 +357,11 @@ def contiguous(order: str) -> Callable[..., ArrayRef]:
 def set_shape(r: Recorder, a: ArrayRef, shape: Any) -> None:
     """a.shape = shape: the array object itself changes, for all names bound to it (never the caller's)."""
     if isinstance(a, GuardedRef):
-        raise UnsupportedError(
-            "the shape of one of several arrays is changed in place", location=r.loc, instead="b = a.reshape(shape)"
-        )
+        raise r.refuse("the shape of one of several arrays is changed in place", "b = a.reshape(shape)")
     here = a.storage in r.frame.locals or not r.conditional
     if any(a is g for g in r.given) or not here:
         what = "an argument's shape" if here else "the shape of an array from outside this branch or loop"
-        raise UnsupportedError(f"{what} is changed in place", location=r.loc, instead="b = a.reshape(shape)")
+        raise r.refuse(f"{what} is changed in place", "b = a.reshape(shape)")
     made = as_view(r, a, target_shape(r, a, shape))
     if made is None:
         instead = "Use `.reshape()` to make a copy with the desired shape."
@@ -412,10 +406,7 @@ class Flat:
         return self.load(normalise(self.r, place, self.size, 0))
 
     def refusal(self) -> UnsupportedError:
-        return UnsupportedError(
-            "`.flat` other than to iterate over it, or to read a.flat[i] and a.flat[i:j]", location=self.r.loc,
-            instead="a.ravel()",
-        )  # fmt: skip
+        return self.r.refuse("`.flat` other than to iterate over it, or to read a.flat[i] and a.flat[i:j]", "a.ravel()")
 
     def refuse(self, *args: Any, **kwargs: Any) -> Any:
         raise self.refusal()

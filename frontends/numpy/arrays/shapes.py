@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axes_of, axis_of, own_axes_of
 from tracebuf.frontends.numpy.arrays.indexing import at_least_zero, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, one_or_more, shape_arg
@@ -113,9 +112,7 @@ def is_one_for_shape(r: Recorder, n: Dim) -> bool:
     """Whether a size is 1, where the number of axes of a result depends on it."""
     known = r.ask_equal(n, 1)
     if known is None:
-        raise UnsupportedError(
-            "the number of dimensions is only known at run time", location=r.loc, instead="name the axis: axis=0"
-        )
+        raise r.refuse("the number of dimensions is only known at run time", "name the axis: axis=0")
     return known
 
 
@@ -168,9 +165,7 @@ def size_agrees(r: Recorder, size: Dim, wanted: Dim, message: str, values: Seque
     if equal is False and one is False:
         r.fail("ValueError", message, values)
     if equal is None or (equal is False and one is None):
-        raise UnsupportedError(
-            "whether an axis is repeated is only known at run time", location=r.loc, instead="a + np.zeros(shape)"
-        )
+        raise r.refuse("whether an axis is repeated is only known at run time", "a + np.zeros(shape)")
     return equal
 
 
@@ -307,7 +302,7 @@ def sliding_window_view(
     """np.lib.stride_tricks.sliding_window_view: a read-only view of all windows, which overlap."""
     ref = as_array(r, x)
     if writeable is not False:
-        raise UnsupportedError("windows that are stored to", location=r.loc, instead="store to the array")
+        raise r.refuse("windows that are stored to", "store to the array")
     items = window_shape if isinstance(window_shape, (tuple, list)) else (window_shape,)
     wanted = [whole_number(r, n) for n in items]
     for n in wanted:

@@ -295,7 +295,7 @@ def relations(values: Sequence[Any]) -> Relations:
     """The relations among the arguments of one call."""
     arrays = [(i, x) for i, x in enumerate(values) if isinstance(x, np.ndarray)]
     same = list(range(len(values)))
-    first: dict[int, int] = {}
+    first: dict[int, int] = {}  # by id: at each call, and `values` holds them
     objects = tuple(first.setdefault(id(x), i) if isinstance(x, np.ndarray) else i for i, x in enumerate(values))
     shared = [(i, i) for i, x in arrays if overlapping_itself(x)]
     for n, (i, x) in enumerate(arrays):
@@ -412,12 +412,12 @@ class Entry:
     def begin(self) -> Recorder:
         """The recorder, with sizes and argument values in place."""
         r = Recorder(self.func, self.hints)
-        r.loc = self.loc
+        r.at(self.loc)
         r.stride_symbols = frozenset(s for s, b in self.bindings.items() if b.stride)
         for storage, value in self.pending:
             r.frame.values[storage] = value
             for axis, d in enumerate(storage.shape):
                 if not isinstance(d, int):
                     (s,) = symbols(d)
-                    self.func.symbols[s] = r.add(tensor.Dim.of(value, axis, self.loc)).result
+                    self.func.symbols[s] = r.emit(tensor.Dim.of(value, axis, self.loc))
         return r

@@ -107,4 +107,4 @@ class Tracing:
 
     def refuse(self, reason: str, instead: str) -> UnsupportedError:
         """The error for a call that the handler does not know, with the user's line."""
-        return UnsupportedError(reason, location=self._r.loc, instead=instead)
+        return self._r.refuse(reason, instead)

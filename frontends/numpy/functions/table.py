@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays import complex_views, creation, shapes
 from tracebuf.frontends.numpy.arrays.axes import own_axes_of
 from tracebuf.frontends.numpy.arrays.indexing import check_int_of, check_number, store_view
@@ -104,7 +103,7 @@ def layout_like(r: Recorder, a: ArrayRef, shape: Any, order: Any) -> tuple[tuple
             order = "A"
         elif 1 in a.shape:  # in NumPy their strides decide too
             what = "another shape for an array like one that is not contiguous and has an axis of size 1"
-            raise UnsupportedError(what, location=r.loc, instead='order="C"')
+            raise r.refuse(what, 'order="C"')
     return sizes, axes_in(r, order, len(sizes), a)
 
 
@@ -208,12 +207,12 @@ def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> 
 
     def select(body: Body, args: list[Value]) -> Value:
         return body.add(
-            arith.Select.of(body.cast(args[0], I1), body.cast(args[1], element), body.cast(args[2], element), body.loc)
+            arith.Select.of(body.cast(args[0], I1), body.cast(args[1], element), body.cast(args[2], element))
         )
 
     result = build(r, select, [condition, x, y], [I1, element, element], element)
     if isinstance(result, NpScalar):  # np.where always gives an array
-        out = r.add(linalg.Fill.of(result.value, r.empty(element, ()), r.loc)).result
+        out = r.emit(linalg.Fill.of(result.value, r.empty(element, ())))
         return ArrayRef(r.new_storage(element, (), (), out))
     return result
 
@@ -271,7 +270,7 @@ def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: A
     if not isinstance(dst, ArrayRef):
         raise TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {type(example(dst)).__name__}")
     if isinstance(weak_type(where), type):
-        raise UnsupportedError("np.copyto where a number says so", location=r.loc, instead="where=x != 0")
+        raise r.refuse("np.copyto where a number says so", "where=x != 0")
     mask = mask_of(r, where)
     if isinstance(mask, ArrayRef) and mask.ndim > dst.ndim:
         r.fail("ValueError", "could not broadcast where mask into the shape of the array")
@@ -340,7 +339,7 @@ def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
             dtype.type(example(x), *map(example, more))  # raises what NumPy raises
             x = to_complex(r, x, *more)
         if isinstance(x, (tuple, list)):
-            raise UnsupportedError(f"np.{dtype} of a list or tuple", location=r.loc, instead=f"np.array(x, np.{dtype})")
+            raise r.refuse(f"np.{dtype} of a list or tuple", f"np.array(x, np.{dtype})")
         if not is_traced(x):
             return dtype.type(x)
         if isinstance(x, ArrayRef) and x.ndim:
@@ -388,7 +387,7 @@ def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> A
     if out is None:
         return made
     if weak_type(made) is int or np.dtype(weak_type(made)).kind in "iub":
-        raise UnsupportedError("np.round of integers with out=", location=r.loc, instead="out[...] = np.round(a, n)")
+        raise r.refuse("np.round of integers with out=", "out[...] = np.round(a, n)")
     copyto(r, out, made)
     return out
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import array_of, as_array, filled, only, strong
 from tracebuf.frontends.numpy.arrays.reshape import order_of
@@ -90,7 +89,7 @@ def operand_of(r: Recorder, x: Any, name: str) -> Any:
         return array_of(r, x, None)
     if not is_operand(x):
         reason = f"a {refusals.name_of(x)} as an operand of np.{name}"
-        raise UnsupportedError(reason, location=r.loc, instead="use arrays: np.array(x)")
+        raise r.refuse(reason, "use arrays: np.array(x)")
     return x
 
 
@@ -102,7 +101,7 @@ def check_mask(
         return
     if None in outs or ufunc is np.power:
         reason = "`where=` without `out=` leaves elements undefined" if None in outs else "np.power with `where=`"
-        raise UnsupportedError(reason, location=r.loc, instead="np.where(c, f(a), b)")
+        raise r.refuse(reason, "np.where(c, f(a), b)")
     for out in outs:
         if out is not None:
             check_masked_overlap(r, ufunc, [*operands, mask], out)
@@ -115,10 +114,9 @@ def check_masked_overlap(r: Recorder, ufunc: np.ufunc, read: Sequence[Any], out:
     shared = any(s in storages_of(out) for x in other for s in storages_of(x))
     results = loop_dtypes(ufunc, tuple(weak_type(x) for x in read[: ufunc.nin]), None)[ufunc.nin :]
     if shared and any(d != out.dtype for d in results):
-        raise UnsupportedError(
+        raise r.refuse(
             f"np.{ufunc.__name__} with `where=` converts its result into an array that it also reads",
-            location=r.loc,
-            instead="read a copy: f(a.copy(), out=a, where=c)",
+            "read a copy: f(a.copy(), out=a, where=c)",
         )
 
 
@@ -126,7 +124,7 @@ def call_method(r: Recorder, ufunc: np.ufunc, name: str, args: Sequence[Any], kw
     """`ufunc.reduce`, `ufunc.accumulate`, `ufunc.reduceat` and `ufunc.outer`; NumPy's errors where it has none."""
     if name not in METHODS:
         what = f"np.{ufunc.__name__}.{name} is not supported"
-        raise UnsupportedError(what, location=r.loc, instead="a for loop over the elements")
+        raise r.refuse(what, "a for loop over the elements")
     if ufunc.signature is not None:
         raise RuntimeError("Reduction is not defined on ufunc's with signatures")
     if ufunc.nin != 2:

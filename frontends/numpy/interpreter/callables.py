@@ -128,7 +128,7 @@ def constant_attribute(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
         raise i.refuse(node, reason, "pass it as an argument of its own")
     if getattr(x, name) is value:  # else a property, which makes it anew
         i.captures.setdefault((name, id(x)), (name, lambda: getattr(x, name), value))
-    i.constants[id(value)] = value
+    i.constants[value] = None
     return value
 
 

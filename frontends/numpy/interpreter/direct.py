@@ -17,6 +17,7 @@ from typing import Any
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.tracers import Namespace, Run, is_own, place_of
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.regions import DeadEnd
 from tracebuf.location import Location
 
@@ -45,7 +46,7 @@ class Direct:
             check_code(function.__code__)
             function = self.hooked(function)
         given, named = [self.run.wrap(a) for a in args], {k: self.run.wrap(v) for k, v in kwargs.items()}
-        watched = list(containers((function, given, named), set()))
+        watched = list(containers((function, given, named), ByIdentity()))
         before = [contents(x) for x in watched]
         self.depth += 1
         try:
@@ -57,7 +58,8 @@ class Direct:
         if any(changed(contents(x), then) for x, then in zip(watched, before)):
             reason = "a list, a dict or a name from outside is changed in a function that is traced once"
             raise self.run.refuse(reason, "return the value")
-        self.i.returned_at, self.i.r.loc = self.i.r.loc, caller
+        self.i.returned_at = self.i.r.loc
+        self.i.r.at(caller)
         return result
 
     def result(self, function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -88,7 +90,7 @@ class Direct:
         trace = error.__traceback__
         while trace is not None:
             if isinstance(trace.tb_frame.f_globals, Namespace):
-                self.i.r.loc = place_of(trace.tb_frame.f_code, trace.tb_lasti)
+                self.i.r.at(place_of(trace.tb_frame.f_code, trace.tb_lasti))
             trace = trace.tb_next
 
 
@@ -133,11 +135,11 @@ def check_code(code: types.CodeType) -> None:
         raise UnsupportedError(f"{reason} in a function whose source cannot be read", instead=instead, location=place)
 
 
-def containers(x: Any, seen: set[int]) -> Iterator[Any]:
+def containers(x: Any, seen: ByIdentity[Any, None]) -> Iterator[Any]:
     """The lists, dicts, sets and cells that can be reached from a value."""
-    if id(x) in seen:
+    if x in seen:
         return
-    seen.add(id(x))
+    seen[x] = None
     if isinstance(x, (list, dict, set)) or (isinstance(x, types.CellType) and not is_empty(x)):
         yield x
     if isinstance(x, types.FunctionType):

@@ -18,6 +18,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.captures import Place
 from tracebuf.frontends.numpy.paths.iteration import Iterable
 from tracebuf.frontends.numpy.paths.loops.plan import Plan
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env, PyBool
@@ -66,8 +67,9 @@ class Evaluator(ABC):
     """The exceptions whose handlers are being traced, innermost last."""
     hidden: MutableMapping[Place, Any]
     captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]]
-    """(name, how to fetch it again, value) of what was seen outside, for the guards."""
-    constants: dict[int, Any]
+    """(name, how to fetch it again, value) of what was seen outside, for the guards; by name and the id of where it
+    was found: a plain key, since those that are hidden arguments are told by it from trace to trace."""
+    constants: ByIdentity[Any, None]
     """Objects that are part of the key."""
     plans: dict[tuple[Any, ...], Plan]
     """What loops were found to carry."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.errors import TracebufError
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
 from tracebuf.frontends.numpy.arrays.reshape import Flat
 from tracebuf.frontends.numpy.functions import table
@@ -39,6 +39,7 @@ from tracebuf.frontends.numpy.paths.joins import bound_value, trace_if
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
+from tracebuf.frontends.numpy.record.conditions import inverse
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of
 from tracebuf.frontends.numpy.record.regions import DeadEnd
 from tracebuf.frontends.numpy.record.scalar_checks import static_flags
@@ -56,8 +57,6 @@ from tracebuf.frontends.numpy.record.values import (
 from tracebuf.frontends.numpy.source.liveness import stored
 from tracebuf.frontends.numpy.source.source import make_source
 from tracebuf.ir.dims import sub
-from tracebuf.ir.types import I1
-from tracebuf.ops.scalars import arith
 
 
 class Expressions(Comprehensions):
@@ -197,10 +196,7 @@ class Expressions(Comprehensions):
                 return example(a) @ example(b)  # raises what Python raises
             for x in (a, b):
                 if not is_operand(x):
-                    raise UnsupportedError(
-                        f"a {refusals.name_of(x)} as an operand of @", location=self.r.loc,
-                        instead="use arrays: np.array(x)",
-                    )  # fmt: skip
+                    raise self.r.refuse(f"a {refusals.name_of(x)} as an operand of @", "use arrays: np.array(x)")
             return matmul(self.r, a, b, "matmul")
         return binary(self.r, name, a, b)
 
@@ -221,7 +217,7 @@ class Expressions(Comprehensions):
         return unary(self.r, type(node.op).__name__, a)
 
     def negate(self, condition: PyBool) -> PyBool:
-        value = self.r.add(arith.XorI.of(condition.value, self.r.constant(True, I1), self.r.loc)).result
+        value = inverse(self.r, condition.value)
         return PyBool(value, None if condition.nonneg is None else sub(-1, condition.nonneg))
 
     def expr_Compare(self, node: ast.Compare, env: Env) -> Any:
@@ -325,16 +321,14 @@ class Expressions(Comprehensions):
 
         def arm(evaluate: Callable[[Env], Any]) -> Callable[[Env], None]:
             def run(inner: Env) -> None:
-                outside, self.scope.env = self.scope.env, inner
                 try:
-                    inner["<value>"] = evaluate(inner)
+                    with self.scope.inside(inner):
+                        inner["<value>"] = evaluate(inner)
                 except (TracebufError, DeadEnd):
                     raise
                 except Exception as error:
                     self.reached(error)
                     raise
-                finally:
-                    self.scope.env = outside
 
             return run
 
@@ -440,7 +434,7 @@ class Expressions(Comprehensions):
                 raise AttributeError(f"'{type(base).__name__}' object has no attribute '{name}'")
             reason = f"`.{name}` of a {type(base).__name__} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
-        if id(base) in self.constants or isinstance(base, Enum):
+        if base in self.constants or isinstance(base, Enum):
             return callables.constant_attribute(self, node, base, name)
         reason = f"`.{name}` of an object ({type(base).__name__}) from outside may change between calls"
         raise self.refuse(node, reason, refusals.of_object(type(base)))

@@ -58,11 +58,8 @@ def fold(i: Evaluator, function: Any, it: Any, total: Any, default: bool, short:
     if isinstance(it, Once) and it.source is not None:
         generator, scope, first, home = it.source
         it.claim(i.r)
-        i.scopes.append(i.at_home(generator, scope, home))
-        try:
+        with i.within(i.at_home(generator, scope, home)):
             nested = i.make_nested(written(function, default, generator), outer.name, scope.env)
-        finally:
-            i.scopes.pop()
         return looped(i, function, nested, [first, total, f])
     items = it if isinstance(it, Range) else it.take(i.r)
     if isinstance(items, list) or i.short(items):

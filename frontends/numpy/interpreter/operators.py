@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.reshape import ViewOrCopy
 from tracebuf.frontends.numpy.interpreter import dicts, records
@@ -83,7 +82,7 @@ def by_methods(i: Evaluator, node: ast.AST, first: str, second: str, a: Any, b: 
     """What the methods of two objects make of an operator."""
     if any(isinstance(x, (ArrayRef, NpScalar)) for x in (a,)):
         reason = f"an operator of NumPy's on an object ({records.kind_of_object(b).__name__})"
-        raise UnsupportedError(reason, location=i.r.loc, instead="put the object on the left, or use its arrays")
+        raise i.r.refuse(reason, "put the object on the left, or use its arrays")
     for owner, other, name in ((a, b, first), (b, a, second)):
         found = method(i, node, owner, name)
         if found is not None:
@@ -92,7 +91,7 @@ def by_methods(i: Evaluator, node: ast.AST, first: str, second: str, a: Any, b: 
                 return result
     known = (Record, Scalar, int, float, str, list, dict, tuple, type(None))
     if not all(isinstance(x, known) and not isinstance(x, NpScalar) for x in (a, b)):
-        raise UnsupportedError("an operator on an object", location=i.r.loc, instead="use its numbers and arrays")
+        raise i.r.refuse("an operator on an object", "use its numbers and arrays")
     return NotImplemented
 
 

@@ -84,7 +84,7 @@ class Protected(Evaluator):
     def raise_again(self, error: Error) -> None:
         """Raises what no handler took, where it is reached."""
         if error is not None:
-            self.r.loc = error[1]
+            self.r.at(error[1])
             self.r.fail(error[0])
 
     def kinds_of(self, handler: ast.ExceptHandler, env: Env) -> Kinds:
@@ -162,8 +162,8 @@ def stops(block: Block) -> list[Op]:
 
 def may_catch(block: Block, before: Sequence[Op], kinds: Kinds) -> bool:
     """Whether something recorded since may raise, at run time, what one of these classes takes."""
-    known = {id(op) for op in before}
-    return any(raises(op, kinds) for op in stops(block) if id(op) not in known)
+    known = set(before)
+    return any(raises(op, kinds) for op in stops(block) if op not in known)
 
 
 def raises(op: Op, kinds: Kinds) -> bool:

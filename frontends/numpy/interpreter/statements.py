@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import TracebufError, UnsupportedError, note_location
+from tracebuf.errors import TracebufError, note_location
 from tracebuf.frontends.numpy.arrays.complex_views import set_part
 from tracebuf.frontends.numpy.arrays.creation import arange
 from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
@@ -47,6 +47,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import settle, trace_loop
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Text
+from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.regions import DeadEnd
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Env, PyBool, PyInt, Scalar, is_traced, stand_in
@@ -142,9 +143,7 @@ class Statements(Expressions, Protected):
             self.r.fail(error, None)
         else:
             text = f"this raises {type(error).__name__} when it is reached: {error}"
-            raise UnsupportedError(
-                text, location=self.r.loc, instead="move it out of the loop or branch, or mend it"
-            ) from error
+            raise self.r.refuse(text, "move it out of the loop or branch, or mend it") from error
 
     def stmt_Pass(self, node: ast.Pass, env: Env) -> None:
         pass
@@ -361,11 +360,8 @@ class Statements(Expressions, Protected):
 
     def branch(self, body: Sequence[ast.stmt]) -> Callable[[Env], None]:
         def run(env: Env) -> None:
-            outside, self.scope.env = self.scope.env, env  # what inner functions see while this runs
-            try:
+            with self.scope.inside(env):
                 self.block(body, env)
-            finally:
-                self.scope.env = outside
 
         return run
 
@@ -406,11 +402,8 @@ class Statements(Expressions, Protected):
     def stmt_While(self, node: ast.While, env: Env) -> None:
         def test(inner: Env) -> bool | PyBool:
             self.at(node)
-            outside, self.scope.env = self.scope.env, inner
-            try:
+            with self.scope.inside(inner):
                 return self.decided(node.test, self.test(node.test, inner))
-            finally:
-                self.scope.env = outside
 
         self.loop(node, None, lambda inner, place: self.branch(node.body)(inner), True, env, test)
 
@@ -428,12 +421,9 @@ class Statements(Expressions, Protected):
         key = (node, self.r.loc, *(s.source.node for s in self.scopes))
         bound = live.assigned[node], live.rebound[node], live.computed[node], live.floats[node]
         spec = LoopSpec(key, rng, test, run, exits, *bound, live.head[node], live.after[node])
-        self.scope.targets.append(live.head[node] | live.after[node])
         env.pop(JUMP, None)
-        try:
+        with self.scope.jumping_to(live.head[node] | live.after[node]):
             trace_loop(self.r, spec, env, self.plans)
-        finally:
-            self.scope.targets.pop()
         settle(env)
         self.at(node)
         self.after_loop(node, env, exits)
@@ -449,7 +439,7 @@ class Statements(Expressions, Protected):
         else:
             r = self.r
             left = r.compare("eq", ended.expr, LEAVE)
-            value = r.add(arith.Select.of(left, r.index(LEAVE), r.index(GO_ON), r.loc)).result
+            value = r.emit(arith.Select.of(left, r.index(LEAVE), r.index(GO_ON)))
             env[JUMP] = PyInt(r.symbol(value, JUMP, GO_ON, LEAVE))
         if not node.orelse:
             return
@@ -461,7 +451,7 @@ class Statements(Expressions, Protected):
             return self.block(node.orelse, env)
         r = self.r
         early, late = r.compare("slt", ended.expr, BREAK), r.compare("sgt", ended.expr, LEAVE)
-        whole = PyBool(r.add(arith.OrI.of(early, late, r.loc)).result)
+        whole = PyBool(either(r, early, late))
         live = self.scope.source.live.after[node] | self.jump_targets()
         arms = [self.branch(node.orelse), self.branch([])]
         trace_if(self.r, whole, env, arms, (*stored(node.orelse), JUMP, RETURN), live, frozenset([RETURN]))
@@ -470,11 +460,8 @@ class Statements(Expressions, Protected):
         """A loop over items known one by one."""
         live = self.scope.source.live
         targets = live.head[node] | live.after[node]
-        self.scope.targets.append(targets)
-        try:
+        with self.scope.jumping_to(targets):
             self.unrolled(node, items, env, targets)
-        finally:
-            self.scope.targets.pop()
         settle(env)
         ended = jump_of(env)
         if not isinstance(ended, int):

@@ -139,14 +139,14 @@ def percent_part(r: Recorder, m: re.Match[str], x: Any) -> Text:
 
 
 def refused(r: Recorder, reason: str) -> UnsupportedError:
-    return UnsupportedError(reason, location=r.loc, instead="an f-string, in a message")
+    return r.refuse(reason, "an f-string, in a message")
 
 
 def check_known(r: Recorder, *values: Any) -> None:
     """Refuses text with numbers that only the run time knows, where it would have to be looked at."""
     if any(isinstance(x, Text) for x in values):
         reason = "text with numbers that only the run time knows is looked at"
-        raise UnsupportedError(reason, location=r.loc, instead="compare the numbers; such text may be a message")
+        raise r.refuse(reason, "compare the numbers; such text may be a message")
 
 
 def check_handed(r: Recorder, function: Any, args: Sequence[Any]) -> None:
@@ -162,5 +162,3 @@ def added(r: Recorder, a: Any, b: Any) -> Text | str:
     if not all(isinstance(x, (str, Text)) for x in (a, b)):
         check_known(r, a, b)
     return joined_text([text_of(r, a), text_of(r, b)])
-
-

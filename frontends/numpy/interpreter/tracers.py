@@ -30,6 +30,7 @@ from tracebuf.frontends.numpy.interpreter.structured import fori_loop, while_loo
 from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, compare, example, unary
 from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, iterable_of, static_items
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, Scalar
@@ -68,9 +69,9 @@ class Run:
 
     def __init__(self, interpreter: Evaluator) -> None:
         self.i, self.r = interpreter, interpreter.r
-        self.held: WeakValueDictionary[int, Tracer] = WeakValueDictionary()
-        self.outside: dict[int, Outside] = {}
-        self.lists: dict[int, tuple[list[Any], list[Any]]] = {}
+        self.held: WeakValueDictionary[int, Tracer] = WeakValueDictionary()  # by id: a tracer holds what it stands for
+        self.outside: ByIdentity[Any, Outside] = ByIdentity()
+        self.lists: ByIdentity[list[Any], list[Any]] = ByIdentity()
         self.seen: Counter[tuple[types.CodeType, int]] = Counter()
 
     def live(self) -> list[Any]:
@@ -85,15 +86,16 @@ class Run:
             frame = frame.f_back
         if frame is not None:
             code, at = frame.f_code, frame.f_lasti
-            self.r.loc = place_of(code, at)
+            self.r.at(place_of(code, at))
             self.seen[code, at] += 1
             if self.seen[code, at] > MOST_AT_ONE_PLACE:
                 raise self.refuse(f"this is traced {MOST_AT_ONE_PLACE} times over: its loop is unrolled", LOOP)
         return frame
 
     def refuse(self, reason: str, instead: str) -> UnsupportedError:
-        return UnsupportedError(f"{reason} (this function is traced by running it, for its source cannot be read)",
-                                instead=instead, location=self.r.loc)  # fmt: skip
+        return self.r.refuse(
+            f"{reason} (this function is traced by running it, for its source cannot be read)", instead
+        )
 
     # -- from traced values to tracers and back
     def wrap(self, x: Any) -> Any:
@@ -108,8 +110,8 @@ class Run:
         if type(x) is tuple:
             return tuple(self.wrap(i) for i in x)
         if type(x) is list:
-            kept = self.lists.get(id(x))
-            return kept[1] if kept is not None and kept[0] is x else [self.wrap(i) for i in x]
+            kept = self.lists.get(x)
+            return kept if kept is not None else [self.wrap(i) for i in x]
         if isinstance(x, slice):
             return slice(*(self.wrap(i) for i in (x.start, x.stop, x.step)))
         if isinstance(x, PLAIN) or (isinstance(x, type) and issubclass(x, BaseException)) or is_own(x):
@@ -119,7 +121,7 @@ class Run:
         if isinstance(x, Choice):
             raise path_dependent(self.r, "<value>", "values of different types")
         if isinstance(x, (types.ModuleType, *CALLED)) or callable(x):
-            return self.outside.setdefault(id(x), Outside(self, x))
+            return self.outside.setdefault(x, Outside(self, x))
         raise self.refuse(f"a {type(x).__name__} from outside", "pass its arrays and numbers as arguments")
 
     def unwrap(self, x: Any) -> Any:
@@ -133,7 +135,7 @@ class Run:
             return tuple(self.unwrap(i) for i in x)
         if type(x) is list:
             made = [self.unwrap(i) for i in x]
-            self.lists[id(made)] = made, x
+            self.lists[made] = x
             return made
         if isinstance(x, slice):
             return slice(*(self.unwrap(i) for i in (x.start, x.stop, x.step)))

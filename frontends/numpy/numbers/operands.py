@@ -143,7 +143,7 @@ def mask_of(r: Recorder, where: Any) -> Operand | None:
     if where is True or where is np._NoValue:
         return None
     if not isinstance(where, (ArrayRef, Scalar, *NUMBERS)):
-        raise UnsupportedError(f"a {type(where).__name__} as where=", location=r.loc, instead="use an array of bools")
+        raise r.refuse(f"a {type(where).__name__} as where=", "use an array of bools")
     kind = weak_type(where)
     if kind != BOOL:
         dtype = np.dtype(kind)
@@ -161,5 +161,5 @@ def out_of(r: Recorder, out: Any) -> ArrayRef | None:
     if out is None or isinstance(out, ArrayRef):
         return out
     if isinstance(out, np.ndarray) or out is Ellipsis:
-        raise UnsupportedError("this `out`", location=r.loc, instead="an array that is an argument, or made here")
+        raise r.refuse("this `out`", "an array that is an argument, or made here")
     raise TypeError("return arrays must be of ArrayType")

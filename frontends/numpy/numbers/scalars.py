@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.powers import power_form as power_form
@@ -39,8 +38,9 @@ from tracebuf.frontends.numpy.numbers.python_ints import (
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value as as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.conditions import both, inverse
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import as_reached, both, choose, compare_floats, require_nonzero
+from tracebuf.frontends.numpy.record.scalar_checks import as_reached, choose, compare_floats, require_nonzero
 from tracebuf.frontends.numpy.record.sizes import INT_MAX, INT_MIN
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -123,7 +123,7 @@ def unsupported_operand(r: Recorder, function: Callable[[Any, Any], Any], a: Any
             function(*(example(x) for x in (a, b)))
     odd = a if not isinstance(a, (ArrayRef, Scalar, *NUMBERS)) else b
     reason = f"a {refusals.name_of(odd)} as an operand"
-    raise UnsupportedError(reason, location=r.loc, instead="use numbers and arrays: np.array(x)")
+    raise r.refuse(reason, "use numbers and arrays: np.array(x)")
 
 
 def example(x: Any) -> Any:
@@ -143,7 +143,7 @@ def one(x: Any) -> Any:
 def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
     """Two Python numbers, at least one traced."""
     if name in BITS and isinstance(a, (PyBool, bool)) and isinstance(b, (PyBool, bool)):
-        return PyBool(r.add(BITS[name].of(scalar_value(r, a, I1), scalar_value(r, b, I1), r.loc)).result)
+        return PyBool(r.emit(BITS[name].of(scalar_value(r, a, I1), scalar_value(r, b, I1))))
     a, b = (bool_as_int(r, x) for x in (a, b))
     ia, ib = int_expr(a), int_expr(b)
     if is_python_complex(a) or is_python_complex(b):
@@ -165,7 +165,7 @@ def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
     if name == "Div":
         require_nonzero(r, fb, "float division by zero")
     op = {"Add": arith.AddF, "Sub": arith.SubF, "Mult": arith.MulF, "Div": arith.DivF}[name]
-    return PyFloat(r.add(op.of(fa, fb, r.loc)).result)
+    return PyFloat(r.emit(op.of(fa, fb)))
 
 
 def int_arithmetic(r: Recorder, name: str, a: Dim, b: Dim) -> PyInt | int:
@@ -181,11 +181,11 @@ def int_quotient(r: Recorder, a: Dim, b: Dim) -> PyFloat:
     x, y = r.i64(a), r.i64(b)
     fa, fb = float_value(r, as_int_value(a)), float_value(r, as_int_value(b))
     require_nonzero(r, fb, "division by zero")
-    plain: Callable[[], Value] = lambda: r.add(arith.DivF.of(fa, fb, r.loc)).result  # noqa: E731
+    plain: Callable[[], Value] = lambda: r.emit(arith.DivF.of(fa, fb))  # noqa: E731
     if is_small(r, a) and is_small(r, b):
         return PyFloat(plain())
-    exact: Callable[[], Value] = lambda: r.add(Libm.of("true_divide", [x, y], F64, r.loc)).result  # noqa: E731
-    small = [compare_floats(r, "ole", r.add(arith.AbsF.of(v, r.loc)).result, float(EXACT - 1)) for v in (fa, fb)]
+    exact: Callable[[], Value] = lambda: r.emit(Libm.of("true_divide", [x, y], F64))  # noqa: E731
+    small = [compare_floats(r, "ole", r.emit(arith.AbsF.of(v)), float(EXACT - 1)) for v in (fa, fb)]
     return PyFloat(choose(r, both(r, *small), plain, exact))
 
 
@@ -211,7 +211,7 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
             return unsupported_operand(r, function, a, b)
     if is_python_number(a) and is_python_number(b):
         if isinstance(a, (PyBool, bool)) and isinstance(b, (PyBool, bool)) and predicate in ("eq", "ne"):
-            return PyBool(r.add(arith.CmpI.of(predicate, scalar_value(r, a, I1), scalar_value(r, b, I1), r.loc)).result)
+            return PyBool(r.emit(arith.CmpI.of(predicate, scalar_value(r, a, I1), scalar_value(r, b, I1))))
         return python_compare(r, predicate, *(bool_as_int(r, x) for x in (a, b)))
     return elementwise(r, ufunc, [a, b])
 
@@ -224,7 +224,7 @@ def holds_traced(x: Any) -> bool:
 def compare_items(r: Recorder, name: str, a: Any, b: Any) -> bool | PyBool:
     """== and != of tuples or lists with traced items: item by item, as far as the first known to differ."""
     if name not in ("Eq", "NotEq"):
-        raise UnsupportedError("an order of tuples or lists", location=r.loc, instead="compare their items")
+        raise r.refuse("an order of tuples or lists", "compare their items")
     conditions: list[Value] = []
     kinds = [next((k for k in (tuple, list) if isinstance(x, k)), None) for x in (a, b)]
     equal = None not in kinds and kinds[0] is kinds[1] and len(a) == len(b)
@@ -238,7 +238,7 @@ def compare_items(r: Recorder, name: str, a: Any, b: Any) -> bool | PyBool:
     if not equal or not conditions:
         return equal == (name == "Eq")
     found = both(r, *conditions)
-    return PyBool(found if name == "Eq" else r.add(arith.XorI.of(found, r.constant(True, I1), r.loc)).result)
+    return PyBool(found if name == "Eq" else inverse(r, found))
 
 
 def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
@@ -251,7 +251,7 @@ def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
         for v in (x, y)
     )
     if any(isinstance(v, ArrayRef) for v in (x, y)) or (floats and (not known or known[0] != known[0])):
-        raise UnsupportedError("an equality of tuples or lists of these", location=r.loc, instead="compare their items")
+        raise r.refuse("an equality of tuples or lists of these", "compare their items")
     found: bool | PyBool = truth(r, compare(r, "Eq", x, y))
     return found
 
@@ -301,8 +301,8 @@ def unary(r: Recorder, name: str, a: Any) -> Any:
     if isinstance(a, (PyFloat, PyComplex)):
         plain[name](example(a))  # raises what Python raises
         if isinstance(a, PyComplex):
-            return PyComplex(r.add(complex_op.Neg.of(a.value, r.loc)).result) if name == "USub" else a
-        return PyFloat(r.add(arith.NegF.of(a.value, r.loc)).result) if name == "USub" else a
+            return PyComplex(r.emit(complex_op.Neg.of(a.value))) if name == "USub" else a
+        return PyFloat(r.emit(arith.NegF.of(a.value))) if name == "USub" else a
     return elementwise(r, {"USub": np.negative, "UAdd": np.positive, "Invert": np.invert}[name], [a])
 
 
@@ -311,9 +311,7 @@ def truth(r: Recorder, x: Any) -> bool | PyBool:
     """bool(x): known now, or a condition."""
     if not is_traced(x):
         if isinstance(x, np.ndarray):
-            raise UnsupportedError(
-                "the truth of an array from outside", location=r.loc, instead="pass it as an argument"
-            )
+            raise r.refuse("the truth of an array from outside", "pass it as an argument")
         return bool(x)
     if isinstance(x, PyBool):
         return x
@@ -321,7 +319,7 @@ def truth(r: Recorder, x: Any) -> bool | PyBool:
         known = int_compare(r, "ne", e, 0)
         return known
     if isinstance(x, PyFloat):
-        return PyBool(r.add(arith.CmpF.of("une", x.value, r.constant(0.0, F64), r.loc)).result)
+        return PyBool(r.emit(arith.CmpF.of("une", x.value, r.constant(0.0, F64))))
     if isinstance(x, PyComplex):
         return PyBool(scalar_value(r, x, I1))
     if isinstance(x, ArrayRef):

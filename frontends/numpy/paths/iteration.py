@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_item, slice_range
 from tracebuf.frontends.numpy.arrays.reshape import Flat
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary
@@ -101,7 +100,7 @@ class Once:
         around = inside[: inside.index(self.frame)] if self.frame in inside else inside
         if self.gone or any(f.kind == "loop" for f in around):
             reason = f"this {self.kind} may have given out its items before"
-            raise UnsupportedError(reason, location=r.loc, instead="make a list of it before: items = list(...)")
+            raise r.refuse(reason, "make a list of it before: items = list(...)")
         self.gone = True
 
     def remaining(self, r: Recorder) -> list[Any]:
@@ -109,9 +108,7 @@ class Once:
         if self.left is None:
             self.left, self.gone = static_items(r, self.take(r), "this"), False
         if r.frame is not self.frame:
-            raise UnsupportedError(
-                "next() in a loop or branch that is traced once", location=r.loc, instead="use a for loop, or an index"
-            )
+            raise r.refuse("next() in a loop or branch that is traced once", "use a for loop, or an index")
         return self.left
 
 
@@ -167,10 +164,9 @@ def static_items(r: Recorder, it: Iterable, what: str) -> list[Any]:
     if n is None and r.entry_only(count):
         n = r.static_int(count, f"the length of {what}")
     if n is None or n > UNROLLED:
-        raise UnsupportedError(
+        raise r.refuse(
             f"the length of {what} is only known at run time" if n is None else f"{what} has {n} items to unroll",
-            location=r.loc,
-            instead="store into an array in a for loop",
+            "store into an array in a for loop",
         )
     return [item(it, i) for i in range(n)]
 
@@ -240,11 +236,11 @@ def stepped_range(r: Recorder, start: Dim, stop: Dim, step: Dim) -> Range:
     else:
         r.check(r.compare("ne", step, 0), "ValueError", "range() arg 3 must not be zero")
         rising = r.compare("sge", step, 1)
-        span, size = (r.add(arith.Select.of(rising, r.index(a), r.index(b), r.loc)).result for a, b in zip(up, down))
-        size = r.add(arith.MaxSI.of(size, r.index(1), r.loc)).result
-    last = r.add(arith.SubI.of(r.add(arith.AddI.of(span, size, r.loc)).result, r.index(1), r.loc)).result
-    count = r.add(division.FloorDivIndex.of(last, size, r.loc)).result
-    trips = r.add(arith.MaxSI.of(count, r.index(0), r.loc)).result
+        span, size = (r.emit(arith.Select.of(rising, r.index(a), r.index(b))) for a, b in zip(up, down))
+        size = r.emit(arith.MaxSI.of(size, r.index(1)))
+    last = r.emit(arith.SubI.of(r.emit(arith.AddI.of(span, size)), r.index(1)))
+    count = r.emit(division.FloorDivIndex.of(last, size))
+    trips = r.emit(arith.MaxSI.of(count, r.index(0)))
     return Range(start, stop, step, r.symbol(trips, "trips", lo=0))
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.generics import convert_to
 from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
 from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value, weak_type
@@ -120,10 +119,10 @@ def content(r: Recorder, x: Operand, buffer: ArrayRef) -> Any:
 def check_one_type(r: Recorder, x: Operand) -> None:
     """Refuses a number of which only the run time knows whether it is Python's."""
     if isinstance(x, NpScalar) and x.maybe_python:
-        raise UnsupportedError(
-            "this result is a Python number or NumPy's, depending on the path", location=r.loc,
-            instead=f"start it as np.{x.element.dtype.name}(...)",
-        )  # fmt: skip
+        raise r.refuse(
+            "this result is a Python number or NumPy's, depending on the path",
+            f"start it as np.{x.element.dtype.name}(...)",
+        )
 
 
 def check_kind(x: Any, fine: bool) -> None:

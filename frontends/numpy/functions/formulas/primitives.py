@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import linspace
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of, filled, shape_arg
@@ -52,7 +51,7 @@ def known_ints(x: Any) -> Any:
 
 
 def order_of_memory(a: Any) -> Any:
-    """"F" for an array in columns, and no rows too, else "C"."""
+    """ "F" for an array in columns, and no rows too, else "C"."""
 
 
 def pad_rows(array: Any, pad_width: Any, mode: Any, constants: Any) -> Any:
@@ -112,7 +111,7 @@ def _broadcast_shapes(r: Recorder, *shapes: Any) -> tuple[Any, ...]:
 
 
 def _refuse(r: Recorder, reason: str, instead: str) -> None:
-    raise UnsupportedError(reason, location=r.loc, instead=instead)
+    raise r.refuse(reason, instead)
 
 
 def _axes(r: Recorder, axis: Any, ndim: int, argname: Any = None, allow_duplicate: bool = False) -> tuple[int, ...]:

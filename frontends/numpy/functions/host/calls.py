@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.errors import TracebufError
 from tracebuf.frontends.numpy.arrays.axes import axes_of, flag
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import int_of
@@ -116,7 +116,7 @@ class Entry:
         """The rule's shape, unless NumPy gives another rank (a number, for no elements)."""
         if len(shape) != len(leaf.shape) and leaf.shape:
             reason = f"{self.name} gives an array of another rank than for other sizes"
-            raise UnsupportedError(reason, location=r.loc, instead="call it outside, or through tracebuf.host_call")
+            raise r.refuse(reason, "call it outside, or through tracebuf.host_call")
         return shape if len(shape) == len(leaf.shape) else ()
 
     def writes(self, r: Recorder, given: Given, out: ArrayRef) -> ArrayRef:
@@ -200,7 +200,7 @@ class Bounded:
         axis = self.axis
         if axis is None:
             return ref
-        index = r.add(arith.IndexCast.of(r.load(next(counts), ()), INDEX, r.loc)).result
+        index = r.emit(arith.IndexCast.of(r.load(next(counts), ()), INDEX))
         size = r.symbol(index, "found", 0)
         r.facts.assume_nonneg(sub(self.shape[axis], size), entry=False)
         used = ref.derive(lambda view: view.narrow(axis, 0, 1, size))
@@ -248,7 +248,7 @@ def static(r: Recorder, value: Any, what: str) -> Any:
     if isinstance(value, (tuple, list)):
         return type(value)([static(r, v, what) for v in value])
     if isinstance(value, (ArrayRef, NpScalar, PyFloat, PyComplex, PyBool)):
-        raise UnsupportedError(f"{what} is only known at run time", location=r.loc, instead="use a constant")
+        raise r.refuse(f"{what} is only known at run time", "use a constant")
     return value
 
 
@@ -293,12 +293,11 @@ def record(
     which it does not read those with a number in `unread`."""
     outs = [r.empty(element, shape, order) for element, shape, order in fresh]
     not_read = [*range(len(fresh)), *(len(fresh) + k for k in unread)]
-    results = r.add(HostCall.of(function, ins, [*outs, *map(r.read, written)], not_read, r.loc)).results
+    results = r.add(HostCall.of(function, ins, [*outs, *map(r.read, written)], not_read)).results
     for ref, value in zip(written, results[len(fresh) :], strict=True):
         r.store(ref, value)
     return [
-        ArrayRef(r.new_storage(element, shape, order, value))
-        for (element, shape, order), value in zip(fresh, results)
+        ArrayRef(r.new_storage(element, shape, order, value)) for (element, shape, order), value in zip(fresh, results)
     ]
 
 

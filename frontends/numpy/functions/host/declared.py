@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.errors import TracebufError
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of, shape_arg
 from tracebuf.frontends.numpy.functions.host.calls import number, record
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -194,8 +194,7 @@ def traced_host_call(
     """A call of `host_call` in a traced function."""
     if is_traced(fn) or not callable(fn):
         instead = "define it outside, and pass what it needs as arguments"
-        raise UnsupportedError("host_call of a function that is made in the traced function", location=r.loc,
-                               instead=instead)  # fmt: skip
+        raise r.refuse("host_call of a function that is made in the traced function", instead)
     positions = Declared.of(len(arrays), reads, writes)
     shapes, several = shapes_of(result_shape)
     dtypes = [element_of(r, dtype) for dtype in dtypes_of(result_dtype, len(shapes))]
@@ -226,10 +225,10 @@ def written_arrays(r: Recorder, arrays: Sequence[Any], positions: Declared) -> l
         mine = set(storages_of(arrays[k]))
         for j, other in enumerate(arrays):
             if j != k and isinstance(other, ArrayRef) and not mine.isdisjoint(storages_of(other)):
-                raise UnsupportedError(
-                    "an array that a host call writes is passed to it twice, in whole or in part", location=r.loc,
-                    instead="pass it once, and take the parts in the function",
-                )  # fmt: skip
+                raise r.refuse(
+                    "an array that a host call writes is passed to it twice, in whole or in part",
+                    "pass it once, and take the parts in the function",
+                )
         r.check_writable(arrays[k])
     return [arrays[k] for k in positions.writes]
 
@@ -252,7 +251,7 @@ def passed(r: Recorder, x: Any) -> tuple[Literal["in", "int", "float", "complex"
         return "in", x.value
     if not is_known(x):
         reason = f"a {name_of_type(x)} is passed to a host call"
-        raise UnsupportedError(reason, location=r.loc, instead="pass arrays and numbers one by one")
+        raise r.refuse(reason, "pass arrays and numbers one by one")
     return "known", x
 
 

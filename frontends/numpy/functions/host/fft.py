@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import asarray, indexed
 from tracebuf.frontends.numpy.arrays.indexing import as_int, store_view
@@ -95,7 +94,7 @@ def sure(r: Recorder, ref: ArrayRef, shape: Shape, steps: int = 1) -> Shape:
     several = len(shape) - list(shape).count(1) > 1
     if several and not all(has_known_place(ref, axis, steps == 1) for axis in grown):
         reason = "an axis of length 1 grows: the order of axes depends on its stride, which is not looked at"
-        raise UnsupportedError(reason, location=r.loc, instead="pass a copy: np.fft.fft(a.copy(), n)")
+        raise r.refuse(reason, "pass a copy: np.fft.fft(a.copy(), n)")
     return shape
 
 
@@ -140,7 +139,7 @@ def shifted(back: bool) -> Callable[..., ArrayRef]:
         if not ref.ndim:
             raise ValueError("not enough values to unpack (expected 2, got 0)")
         if len(set(found)) != len(found):
-            raise UnsupportedError("an axis is shifted twice", location=r.loc, instead="name each axis once")
+            raise r.refuse("an axis is shifted twice", "name each axis once")
         result = filled(r, ref.shape, ref.element, None, k_order(ref))
         for halves in itertools.product((False, True), repeat=len(found)):
             source, target = ref, result
@@ -165,9 +164,9 @@ def frequencies(r: Recorder, size: Dim, positive: Dim, n: Any, d: Any) -> ArrayR
 
     def compute(body: Body, place: list[Value], ends: list[Value]) -> Value:
         factor, first, whole_size = ends
-        lower = body.add(arith.CmpI.of("slt", place[0], first, body.loc))
-        wrapped = body.add(arith.SubI.of(place[0], whole_size, body.loc))
-        i = body.add(arith.Select.of(lower, place[0], wrapped, body.loc))
+        lower = body.add(arith.CmpI.of("slt", place[0], first))
+        wrapped = body.add(arith.SubI.of(place[0], whole_size))
+        i = body.add(arith.Select.of(lower, place[0], wrapped))
         return apply_rule(np.multiply, body, [body.cast(i, element), factor], (element.dtype,) * 3)
 
     return indexed(r, (size,), element, scalars, compute)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import only
@@ -73,10 +72,10 @@ def svdvals_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 def only_complex(r: Recorder, given: Given) -> None:
     """Eigenvalues of a real matrix are real or complex, depending on its elements."""
     if given["a"].dtype.kind != "c":
-        raise UnsupportedError(
-            "eigenvalues of a real matrix have a dtype that depends on its elements", location=r.loc,
-            instead="np.linalg.eigh for a symmetric matrix, else pass a.astype(np.complex128)",
-        )  # fmt: skip
+        raise r.refuse(
+            "eigenvalues of a real matrix have a dtype that depends on its elements",
+            "np.linalg.eigh for a symmetric matrix, else pass a.astype(np.complex128)",
+        )
 
 
 def leading(r: Recorder, given: Given) -> Sequence[Shape]:

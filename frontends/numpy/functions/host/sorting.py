@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.functions.host.calls import (
@@ -63,7 +62,7 @@ def of_reduced(name: str = "a") -> Shapes:
 
 def not_over_the_input(r: Recorder, given: Given) -> None:
     if given.get("overwrite_input"):
-        raise UnsupportedError("overwrite_input=True", location=r.loc, instead="leave it out")
+        raise r.refuse("overwrite_input=True", "leave it out")
 
 
 def unique_shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
@@ -116,8 +115,7 @@ def histogram2d_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 def not_a_rule(r: Recorder, given: Given) -> None:
     """The name of a rule for bins: their number depends on the elements."""
     if isinstance(given.get("bins"), str):
-        raise UnsupportedError("bins by a rule, whose number depends on the elements", location=r.loc,
-                               instead="give their number: bins=10")  # fmt: skip
+        raise r.refuse("bins by a rule, whose number depends on the elements", "give their number: bins=10")
 
 
 def shape_of(name: str) -> Shapes:

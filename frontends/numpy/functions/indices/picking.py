@@ -39,6 +39,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import or_empty
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, stand_in
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, product, sub
@@ -126,9 +127,7 @@ def require_elements(r: Recorder, size: Dim, picked: ArrayRef) -> None:
     """IndexError where something is taken of nothing."""
     if any(d == 0 for d in picked.shape) or r.facts.nonneg(sub(size, 1)):
         return
-    ok = r.compare("sge", size, 1)
-    for d in picked.shape:
-        ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result
+    ok = or_empty(r, r.compare("sge", size, 1), picked.shape)
     r.check(ok, "IndexError", "cannot do a non-empty take from an empty axes.")
 
 
@@ -208,11 +207,11 @@ def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     total = loops.size(product(a.shape))
     place = bring(loops.body, index, total, 0)
     held = loops.whole(given)
-    turn = loops.body.add(division.RemSI.of(loops.loop(0), loops.size(given.shape[0]), r.loc))
+    turn = loops.body.add(division.RemSI.of(loops.loop(0), loops.size(given.shape[0])))
     where = unravelled(loops, place, a.shape)
 
     def stored(dest: Value, step: Value) -> Stored:
-        new = loops.body.cast(loops.body.add(gather.Element.of(held, [turn], r.loc)), a.element)
+        new = loops.body.cast(loops.body.add(gather.Element.of(held, [turn])), a.element)
         return loops.body.constant(True, I1), loops.body.constant(False, I1), new, where
 
     r.store(a, loops.scatter(r.read(a), stored))
@@ -225,8 +224,8 @@ def unravelled(loops: Loops, place: Value, shape: Sequence[Dim]) -> list[Value]:
         return []
     for n in reversed(shape[1:]):
         size = loops.size(n)
-        found.append(body.add(division.RemSI.of(place, size, body.loc)))
-        place = body.add(division.DivSI.of(place, size, body.loc))
+        found.append(body.add(division.RemSI.of(place, size)))
+        place = body.add(division.DivSI.of(place, size))
     return [place, *reversed(found)]
 
 
@@ -357,13 +356,13 @@ def spread(r: Recorder, a: ArrayRef, mask: ArrayRef, given: ArrayRef, by_count: 
     here_place = [loops.loop(d) for d in range(a.ndim)]
     total = loops.loop(0)
     for d in range(1, a.ndim):
-        total = loops.body.add(arith.MulI.of(total, loops.size(a.shape[d]), r.loc))
-        total = loops.body.add(arith.AddI.of(total, loops.loop(d), r.loc))
+        total = loops.body.add(arith.MulI.of(total, loops.size(a.shape[d])))
+        total = loops.body.add(arith.AddI.of(total, loops.loop(d)))
 
     def stored(dest: Value, step: Value) -> Stored:
         body = loops.body
-        turn = body.add(division.RemSI.of(step if by_count else total, size, r.loc))
-        return here, here, body.cast(body.add(gather.Element.of(held, [turn], r.loc)), a.element), here_place
+        turn = body.add(division.RemSI.of(step if by_count else total, size))
+        return here, here, body.cast(body.add(gather.Element.of(held, [turn])), a.element), here_place
 
     r.store(a, loops.scatter(r.read(a), stored))
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.creation import arange, asarray
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled
@@ -41,7 +40,7 @@ def searchsorted(r: Recorder, a: Any, v: Any, side: str = "left", sorter: Any = 
         raise wrong_depth(vector)
     element = supported(np.promote_types(vector.dtype, wanted.dtype), "np.searchsorted of these", r.loc)
     if element.is_complex:
-        raise UnsupportedError("np.searchsorted among complex numbers", location=r.loc, instead="search among z.real")
+        raise r.refuse("np.searchsorted among complex numbers", "search among z.real")
     if sorter is not None:
         vector = sorted_by(r, vector, asarray(r, sorter))
     if vector.element is not element:
@@ -50,8 +49,8 @@ def searchsorted(r: Recorder, a: Any, v: Any, side: str = "left", sorter: Any = 
     values = wanted.derive(lambda view: view.new_axis(0)) if alone else wanted
     loops = Loops(r, values.shape)
     here = loops.body.cast(loops.read(values, 0, values.shape), element)
-    place = loops.body.add(gather.SortedPlace.of(loops.whole(vector), here, side[0] == "r", r.loc))
-    result = loops.generic(r.empty(I64, values.shape), loops.body.add(arith.IndexCast.of(place, I64, r.loc)))
+    place = loops.body.add(gather.SortedPlace.of(loops.whole(vector), here, side[0] == "r"))
+    result = loops.generic(r.empty(I64, values.shape), loops.body.add(arith.IndexCast.of(place, I64)))
     found = ArrayRef(r.new_storage(I64, values.shape, range(values.ndim), result))
     return NpScalar(r.load(found, (0,)), I64) if alone else found
 
@@ -101,11 +100,11 @@ def at_numbers(into: ArrayRef, numbers: ArrayRef) -> Advanced:
 
 
 def plus_integer(body: Body, held: Value, value: Value) -> Value:
-    return body.add(arith.AddI.of(held, value, body.loc))
+    return body.add(arith.AddI.of(held, value))
 
 
 def plus_float(body: Body, held: Value, value: Value) -> Value:
-    return body.add(arith.AddF.of(held, body.cast(value, F64), body.loc))
+    return body.add(arith.AddF.of(held, body.cast(value, F64)))
 
 
 def largest(r: Recorder, numbers: ArrayRef) -> Dim:
@@ -113,9 +112,9 @@ def largest(r: Recorder, numbers: ArrayRef) -> Dim:
     top = reduce(r, np.maximum, numbers, None, np.intp, None, False, -1)
     low = reduce(r, np.minimum, numbers, None, np.intp, None, False, 0)
     assert isinstance(top, NpScalar) and isinstance(low, NpScalar)
-    ok = r.add(arith.CmpI.of("sge", low.value, r.constant(0, I64), r.loc)).result
+    ok = r.emit(arith.CmpI.of("sge", low.value, r.constant(0, I64)))
     r.check(ok, "ValueError", "'list' argument must have no negative elements")
-    value = r.add(arith.IndexCast.of(top.value, INDEX, r.loc)).result
+    value = r.emit(arith.IndexCast.of(top.value, INDEX))
     return add(r.symbol(value, f"n{len(r.func.symbols)}", -1, 2**40), 1)
 
 
@@ -133,9 +132,9 @@ def repeat_each(r: Recorder, ref: ArrayRef, counts: ArrayRef, axis: int) -> Arra
     low = reduce(r, np.minimum, counts, None, np.intp, None, False, 0)
     total = reduce(r, np.add, counts, None, np.intp)
     assert isinstance(low, NpScalar) and isinstance(total, NpScalar)
-    ok = r.add(arith.CmpI.of("sge", low.value, r.constant(0, I64), r.loc)).result
+    ok = r.emit(arith.CmpI.of("sge", low.value, r.constant(0, I64)))
     r.check(ok, "ValueError", "repeats may not contain negative values.")
-    size = r.symbol(r.add(arith.IndexCast.of(total.value, INDEX, r.loc)).result, f"n{len(r.func.symbols)}", 0, 2**40)
+    size = r.symbol(r.emit(arith.IndexCast.of(total.value, INDEX)), f"n{len(r.func.symbols)}", 0, 2**40)
     ends = accumulate(r, np.add, counts, 0, np.intp)
     places = searchsorted(r, ends, arange(r, as_int_value(size)), "right")
     return gathered(r, Advanced(ref, (places,), (axis,), axis, ref, ()), order=range(ref.ndim))

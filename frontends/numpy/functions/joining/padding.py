@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, check_number, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import filled, strong
 from tracebuf.frontends.numpy.arrays.reshape import c_or_fortran
@@ -52,7 +51,7 @@ def pad_rows(r: Recorder, ref: ArrayRef, pad_width: Any, mode: str, constants: A
         raise ValueError(f"mode '{mode}' is not supported")
     widths = pad_widths(r, pad_width, ref.ndim)
     if isinstance(constants, ArrayRef) and constants.ndim:
-        raise UnsupportedError("an array of constants to pad with", location=r.loc, instead="pass a tuple of numbers")
+        raise r.refuse("an array of constants to pad with", "pass a tuple of numbers")
     shape = [add(add(before, n), after) for n, (before, after) in zip(ref.shape, widths)]
     one = mode == "constant" and not isinstance(constants, (list, tuple))
     if one:

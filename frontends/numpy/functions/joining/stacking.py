@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import as_int, store_view
@@ -40,7 +39,7 @@ def arrays_of(r: Recorder, items: Any, what: str = "concatenate") -> list[ArrayR
         items = unstack(r, items)
     if not isinstance(items, (list, tuple)):
         reason = "the arrays to join are not a tuple or list"
-        raise UnsupportedError(reason, location=r.loc, instead="write (a[0], a[1])")
+        raise r.refuse(reason, "write (a[0], a[1])")
     if not items:
         raise ValueError(f"need at least one array to {what}")
     return [as_array(r, i) for i in items]
@@ -109,7 +108,7 @@ def destination(r: Recorder, refs: Sequence[ArrayRef], shape: tuple[Dim, ...], i
         r.check_writable(out)
         if any(s in storages_of(out) for x in refs for s in storages_of(x)):
             what = "np.concatenate into an array that it also reads"
-            raise UnsupportedError(what, location=r.loc, instead="out[...] = np.concatenate((a, b))")
+            raise r.refuse(what, "out[...] = np.concatenate((a, b))")
         return out
     wanted = np.result_type(*(x.dtype for x in refs)) if into.dtype is None else np.dtype(into.dtype)
     element, ndim = supported(wanted, "the array", r.loc), len(shape)
@@ -257,7 +256,7 @@ def pairs_of(r: Recorder, shift: Any, axis: Any) -> list[tuple[Dim, Any]]:
     for k in range(count):
         by = as_int(r, shifts[k % len(shifts)])
         if by is None:
-            raise UnsupportedError("np.roll by what is no int", location=r.loc, instead="np.roll(a, int(shift))")
+            raise r.refuse("np.roll by what is no int", "np.roll(a, int(shift))")
         found.append((by, axes[k % len(axes)]))
     return found
 
@@ -281,7 +280,7 @@ def count_of(r: Recorder, n: Any, what: str) -> Dim:
     if isinstance(n, (list, tuple)) and len(n) == 1:
         (n,) = n
     if (e := as_int(r, n)) is None:
-        raise UnsupportedError(f"{what} is no int", location=r.loc, instead="use an int, or join the parts")
+        raise r.refuse(f"{what} is no int", "use an int, or join the parts")
     return e
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of
 from tracebuf.frontends.numpy.functions.products.matmul import contract, zeros
 from tracebuf.frontends.numpy.numbers.bodies import Body
@@ -67,7 +66,7 @@ def at_least_as_long(r: Recorder, a: ArrayRef, b: ArrayRef) -> bool:
     known = r.ask_nonneg(sub(a.shape[0], b.shape[0]))
     if known is None:
         reason = "which of two arrays is the longer is only known at run time"
-        raise UnsupportedError(reason, location=r.loc, instead="pass slices whose sizes are known at entry")
+        raise r.refuse(reason, "pass slices whose sizes are known at entry")
     return known
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, element_of
 from tracebuf.frontends.numpy.arrays.reshape import reversed_axes
@@ -43,7 +42,7 @@ def cov(
 ) -> ArrayRef:
     """np.cov: variables are rows, or columns with `rowvar=False`."""
     if any(isinstance(x, (NpScalar, ArrayRef)) for x in (rowvar, bias)):
-        raise UnsupportedError("a flag that is not known at trace time", location=r.loc, instead="use True or False")
+        raise r.refuse("a flag that is not known at trace time", "use True or False")
     degrees = degrees_of(r, bias, ddof)
     x = observations(r, m, y, rowvar, dtype)
     if r.ask_equal(x.shape[0], 0):
@@ -84,7 +83,7 @@ def degrees_of(r: Recorder, bias: Any, ddof: Any) -> int | PyInt:
         return int(ddof)
     found = as_int(r, ddof)
     if found is None:
-        raise UnsupportedError("a `ddof` that is no int", location=r.loc, instead="use an int")
+        raise r.refuse("a `ddof` that is no int", "use an int")
     return PyInt(found)
 
 
@@ -145,9 +144,9 @@ def as_float(r: Recorder, x: Any) -> Value:
 def one_by(r: Recorder, count: Value) -> NpScalar:
     """1 / count; infinity where there are no degrees of freedom."""
     body = Body(r.frame.block, r.loc)
-    quotient = body.add(arith.DivF.of(body.constant(1.0, F64), count, r.loc))
+    quotient = body.add(arith.DivF.of(body.constant(1.0, F64), count))
     none = compare_floats(r, "ole", count, 0.0)
-    return NpScalar(body.add(arith.Select.of(none, body.constant(float("inf"), F64), quotient, r.loc)), F64)
+    return NpScalar(body.add(arith.Select.of(none, body.constant(float("inf"), F64), quotient)), F64)
 
 
 def empty_result(r: Recorder) -> ArrayRef:
@@ -164,7 +163,7 @@ def corrcoef(r: Recorder, x: Any, y: Any = None, rowvar: Any = True, *, dtype: A
 
     def root(body: Body, args: list[Value]) -> Value:
         (x,) = args
-        x = body.add(complex.Re.of(x, body.loc)) if element.is_complex else x
+        x = body.add(complex.Re.of(x)) if element.is_complex else x
         return apply_rule(np.sqrt, body, [x], (part.dtype,) * 2)
 
     def within(body: Body, x: Value) -> Value:
@@ -177,8 +176,8 @@ def corrcoef(r: Recorder, x: Any, y: Any = None, rowvar: Any = True, *, dtype: A
             value = apply_rule(np.true_divide, body, [value, body.cast(s, element)], (element.dtype,) * 3)
         if not element.is_complex:
             return within(body, value)
-        parts = [within(body, body.add(cls.of(value, body.loc))) for cls in (complex.Re, complex.Im)]
-        return body.add(complex.Create.of(parts[0], parts[1], body.loc))
+        parts = [within(body, body.add(cls.of(value))) for cls in (complex.Re, complex.Im)]
+        return body.add(complex.Create.of(parts[0], parts[1]))
 
     spread = as_array(r, build(r, root, [diagonal(r, c)], [element], part))
     return build(r, scaled, [c, spread.derive(methodcaller("new_axis", 1)), spread], [element, part, part], element, c)

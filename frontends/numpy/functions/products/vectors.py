@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy._core import _exceptions
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, k_order, strong
 from tracebuf.frontends.numpy.arrays.reshape import reshaped
@@ -111,9 +110,7 @@ def converted(r: Recorder, ufunc: np.ufunc, x: Any, k: int, wanted: np.dtype | N
 # -- np.cross
 
 
-def cross(
-    r: Recorder, a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Any = None
-) -> ArrayRef:
+def cross(r: Recorder, a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Any = None) -> ArrayRef:
     """np.cross of vectors of 3 numbers, or 2, the third of which is 0; of two of 2 its third component alone."""
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -143,7 +140,7 @@ def vector_length(r: Recorder, v: ArrayRef) -> int:
         known = r.ask_equal(v.shape[-1], n)
         if known is None:
             reason = "np.cross of vectors whose length is only known at run time"
-            raise UnsupportedError(reason, location=r.loc, instead="pass arrays of 3 columns in")
+            raise r.refuse(reason, "pass arrays of 3 columns in")
         if known:
             return n
     raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axes_of, axis_of, flag
 from tracebuf.frontends.numpy.arrays.indexing import check_number
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
@@ -93,7 +92,7 @@ def reduce(
     """`ufunc.reduce` over axes; a NumPy scalar where no axis is left and no `out` is given (PyUFunc_Reduce)."""
     if ufunc not in NEUTRAL:
         what = f"np.{ufunc.__name__}.reduce is not supported"
-        raise UnsupportedError(what, location=r.loc, instead="fold in a for loop")
+        raise r.refuse(what, "fold in a for loop")
     axes, mask = axes_of(r, axis, ref.ndim), mask_of(r, where)
     wanted = None if dtype is None else np.dtype(dtype)
     loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
@@ -108,9 +107,9 @@ def reduce(
     def combine(body: Body, total: Value, args: Sequence[Value]) -> Value:
         new = body.cast(body.cast(args[0], element), wide)
         if mask is not None:
-            new = body.add(arith.Select.of(args[1], new, body.constant(neutral, wide), body.loc))
+            new = body.add(arith.Select.of(args[1], new, body.constant(neutral, wide)))
         if ufunc in (np.fmax, np.fmin) and wide.is_float:
-            return body.add((arith.MaxNumF if ufunc is np.fmax else arith.MinNumF).of(total, new, body.loc))
+            return body.add((arith.MaxNumF if ufunc is np.fmax else arith.MinNumF).of(total, new))
         return apply_rule(ufunc, body, [total, new], (wide.dtype,) * 3)
 
     start = Body(r.frame.block, r.loc).cast(start, wide)
@@ -127,7 +126,7 @@ def start_of(
         if isinstance(initial, ArrayRef) and initial.ndim == 0:
             initial = NpScalar(r.load(initial, ()), initial.element)
         if not isinstance(initial, (Scalar, *NUMBERS)):
-            raise UnsupportedError("an `initial` that is no number", location=r.loc, instead="use a number: a[0]")
+            raise r.refuse("an `initial` that is no number", "use a number: a[0]")
         check_number(r, initial, ArrayRef(Storage(element, (), ())))
         return scalar_value(r, initial, element)
     if ufunc.identity is not None and initial is not None:
@@ -150,7 +149,7 @@ def fits_mask(r: Recorder, mask: Operand, ref: ArrayRef) -> Operand:
     """A mask that broadcasts to the array's shape."""
     if isinstance(mask, ArrayRef) and mask.ndim > ref.ndim:
         instead = "np.broadcast_to(a, where.shape) of the array"
-        raise UnsupportedError("`where` has more axes than the array", location=r.loc, instead=instead)
+        raise r.refuse("`where` has more axes than the array", instead)
     if isinstance(mask, ArrayRef):
         text, values = shape_text([ref.shape, mask.shape])
         for size, wanted in zip(reversed(mask.shape), reversed(ref.shape)):
@@ -178,13 +177,13 @@ def fold(
     order = tuple(range(len(shape))) if in_rows else order
     out = start
     if not start.is_tensor:
-        out = r.add(linalg.Fill.of(start, r.empty(element, shape, order), r.loc)).result
+        out = r.emit(linalg.Fill.of(start, r.empty(element, shape, order)))
     block = Block([*(linalg.element_type(v.type) for v, _ in ins), element])
     body = Body(block, r.loc)
     block.append(linalg.Yield.of([combine(body, block.args[-1], block.args[:-1])], r.loc))
     maps = [*(m for _, m in ins), linalg.AffineMap(ref.ndim, results)]
     iterators = ["reduction" if a in axes else "parallel" for a in range(ref.ndim)]
-    value = r.add(linalg.Generic.of([v for v, _ in ins], [out], maps, iterators, block, r.loc)).result
+    value = r.emit(linalg.Generic.of([v for v, _ in ins], [out], maps, iterators, block))
     return ArrayRef(r.new_storage(element, shape, order, value))
 
 
@@ -229,7 +228,7 @@ def count_of(r: Recorder, ref: ArrayRef, axis: Any, keepdims: Any, where: Any) -
         return NpScalar(r.i64(count), I64)
 
     def add(body: Body, total: Value, args: Sequence[Value]) -> Value:
-        return body.add(arith.AddI.of(total, body.cast(args[1], I64), body.loc))
+        return body.add(arith.AddI.of(total, body.cast(args[1], I64)))
 
     ins = [(r.read(ref), linalg.identity_map(ref.ndim)), input_of(r, fits_mask(r, mask, ref), I1, ref.shape)]
     return deliver(r, fold(r, ref, axes, flag(r, keepdims), r.constant(0, I64), ins, add), None, "add")
@@ -255,7 +254,7 @@ def inexact(r: Recorder, dtype: Any, what: str) -> np.dtype | None:
     """A `dtype=` of a mean or variance."""
     if dtype is not None and np.dtype(dtype).kind not in "fc":
         reason = f"{what} in dtype {np.dtype(dtype)}"
-        raise UnsupportedError(reason, location=r.loc, instead="convert the result: .astype(dtype)")
+        raise r.refuse(reason, "convert the result: .astype(dtype)")
     return None if dtype is None else np.dtype(dtype)
 
 
@@ -301,7 +300,7 @@ def var(
     wanted = inexact(r, dtype, "the variance")
     if wanted is not None and "c" in (wanted.kind, ref.dtype.kind):
         reason = "the variance of complex numbers, or as a complex number, in a dtype"
-        raise UnsupportedError(reason, location=r.loc, instead="convert the array: a.astype(dtype)")
+        raise r.refuse(reason, "convert the array: a.astype(dtype)")
     if wanted is None and ref.dtype.kind not in "fc":
         wanted = F64.dtype
     if centre is None:
@@ -319,8 +318,8 @@ def power(r: Recorder, x: Any) -> ArrayRef | Scalar:
     element = x.element.component
 
     def compute(body: Body, args: list[Value]) -> Value:
-        squares = [body.add(arith.MulF.of(v, v, body.loc)) for v in (real(body, args[0]), imaginary(body, args[0]))]
-        return body.add(arith.AddF.of(squares[0], squares[1], body.loc))
+        squares = [body.add(arith.MulF.of(v, v)) for v in (real(body, args[0]), imaginary(body, args[0]))]
+        return body.add(arith.AddF.of(squares[0], squares[1]))
 
     return build(r, compute, [x], [x.element], element)
 
@@ -329,7 +328,7 @@ def as_tensor(r: Recorder, x: Any) -> ArrayRef:
     """An array without axes for a scalar."""
     if isinstance(x, ArrayRef):
         return x
-    value = r.add(linalg.Fill.of(x.value, r.empty(x.element, ()), r.loc)).result
+    value = r.emit(linalg.Fill.of(x.value, r.empty(x.element, ())))
     return ArrayRef(r.new_storage(x.element, (), (), value))
 
 
@@ -362,16 +361,14 @@ def arg_extreme(
         here = apply_rule(np.equal, body, [args[0], args[1]], (ref.dtype, ref.dtype, BOOL))
         if ref.element.component.is_float:
             nan = apply_rule(np.isnan, body, [args[0]], (ref.dtype, BOOL))
-            here = body.add(arith.OrI.of(here, nan, body.loc))
+            here = body.add(arith.OrI.of(here, nan))
         at = body.constant(0, I64)
         for a, step in zip(axes, args[2:]):
-            at = body.add(arith.AddI.of(at, body.add(arith.MulI.of(body.index(a), step, body.loc)), body.loc))
-        new = body.add(arith.Select.of(here, at, body.constant(2**63 - 1, I64), body.loc))
-        return body.add(arith.MinSI.of(place, new, body.loc))
+            at = body.add(arith.AddI.of(at, body.add(arith.MulI.of(body.index(a), step))))
+        new = body.add(arith.Select.of(here, at, body.constant(2**63 - 1, I64)))
+        return body.add(arith.MinSI.of(place, new))
 
     if out is not None and out.dtype != INT:
-        raise UnsupportedError(
-            f"{name} into dtype {out.dtype}", location=r.loc, instead=f"store it: out[...] = np.{name}(a, axis)"
-        )
+        raise r.refuse(f"{name} into dtype {out.dtype}", f"store it: out[...] = np.{name}(a, axis)")
     found = fold(r, ref, axes, flag(r, keepdims), r.constant(2**63 - 1, I64), ins, combine, in_rows=True)
     return deliver(r, found, out, name)
