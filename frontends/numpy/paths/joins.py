@@ -36,8 +36,9 @@ from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedBoxes
 from tracebuf.frontends.numpy.paths.identity import Either, conditions, identity
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
+from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.regions import DeadEnd, Frame
+from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     Env,

@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.core import Value
@@ -50,7 +51,7 @@ def size_of(r: Recorder, given: Any, default: Dim) -> Dim:
     else:
         found = as_int(r, given)
         if found is None:
-            raise TypeError(f"'{type(given).__name__}' object cannot be interpreted as an integer")
+            raise Raises(TypeError(f"'{type(given).__name__}' object cannot be interpreted as an integer"))
         n = found
     r.require_nonneg(sub(n, 1), "ValueError", "Invalid number of FFT data points ({}) specified.", [n])
     return r.facts.canon(n)
@@ -136,9 +137,9 @@ def shifted(back: bool) -> Callable[..., ArrayRef]:
     def shift(r: Recorder, x: Any, axes: Any = None) -> ArrayRef:
         ref = asarray(r, x)
         given = range(ref.ndim) if axes is None else axes if isinstance(axes, (tuple, list)) else (axes,)
-        found = [range(ref.ndim)[axis] for axis in given]  # IndexError as NumPy's
+        found = [ask(range(ref.ndim).__getitem__, axis) for axis in given]  # IndexError as NumPy's
         if not ref.ndim:
-            raise ValueError("not enough values to unpack (expected 2, got 0)")
+            raise Raises(ValueError("not enough values to unpack (expected 2, got 0)"))
         if len(set(found)) != len(found):
             raise UnsupportedError("an axis is shifted twice", location=r.loc, instead="name each axis once")
         result = filled(r, ref.shape, ref.element, None, k_order(ref))
@@ -188,7 +189,7 @@ def rfftfreq(r: Recorder, n: Any, d: Any = 1.0, device: Any = None) -> ArrayRef:
 def count_of(r: Recorder, n: Any) -> Dim:
     size = as_int(r, n)
     if size is None:
-        raise ValueError("n should be an integer")
+        raise Raises(ValueError("n should be an integer"))
     r.require_nonneg(size, "ValueError", "negative dimensions are not allowed")
     return size
 

@@ -13,6 +13,7 @@ from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import only
 from tracebuf.frontends.numpy.functions.host.calls import Arguments, Entry, Given, Shape, Shapes, UpTo, dims, reduced
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.ir.dims import Dim, add, dim_min
 
@@ -126,7 +127,7 @@ def matrix_norm_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 def polyfit_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     degree = as_int(r, int(given["deg"]) if isinstance(given["deg"], bool) else given["deg"])
     if degree is None:
-        raise TypeError("the degree of a polynomial is an int")
+        raise Raises(TypeError("the degree of a polynomial is an int"))
     return [(add(degree, 1), *given["y"].shape[1:])]
 
 
