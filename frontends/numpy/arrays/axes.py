@@ -28,7 +28,7 @@ def axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
 
 def own_axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
     """Axes as functions of shape normalise them (normalize_axis_tuple): an array without axes has none."""
-    if not ndim and axis not in (None, ()):
+    if not ndim and axis not in (None, (), []):
         raise Raises(np.exceptions.AxisError(axis[0] if isinstance(axis, (tuple, list)) else axis, 0))
     return axes_of(r, tuple(axis) if isinstance(axis, list) else axis, ndim)
 

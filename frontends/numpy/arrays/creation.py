@@ -87,7 +87,8 @@ def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     given = [x for x in (start, stop, step) if x is not None]
     if not all(isinstance(x, (Scalar, *NUMBERS)) for x in given):
         raise UnsupportedError("np.arange of an array", location=r.loc, instead="use numbers, for example a[0]")
-    wanted = np.arange(*(type(example(x))(1) for x in given)).dtype if dtype is None else np.dtype(dtype)
+    ones = [type(example(x))(1) for x in given]
+    wanted = ask(np.arange, *ones).dtype if dtype is None else ask(np.dtype, dtype)
     element = supported(wanted, "np.arange", r.loc)
     if element.is_complex:
         raise UnsupportedError("np.arange of complex numbers", location=r.loc, instead="np.arange(n).astype(complex)")
@@ -298,7 +299,7 @@ def array(r: Recorder, object: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     """np.array of nested lists and tuples of numbers and arrays, or of an array."""
     if not is_listed(object, dtype):
         return array_function(r, object, dtype, **rest)
-    order, ndmin = rest.pop("order", "K"), rest.pop("ndmin", 0)
+    order, ndmin = rest.pop("order", "K"), r.static_int(whole_number(r, rest.pop("ndmin", 0)), "`ndmin`")
     only(r, "np.array of a list", **{k: (v, None) for k, v in rest.items() if k != "copy" or v is False})
     made = array_of(r, object, dtype, order)
     return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
@@ -343,8 +344,9 @@ def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any
     if not len(condlist):
         raise Raises(ValueError("select with an empty condition list is not possible"))
     choices = [*choicelist, default]
-    kinds = [example(x) if type(example(x)) in (int, float, complex) else np.asarray(example(x)) for x in choices]
-    element = supported(np.result_type(*kinds), "np.select", r.loc)
+    examples = [example(x) for x in choices]
+    kinds = [x if type(x) in (int, float, complex) else ask(np.asarray, x) for x in examples]
+    element = supported(ask(np.result_type, *kinds), "np.select", r.loc)
     for i, c in enumerate(condlist):
         if weak_type(c) != I1.dtype:
             raise Raises(TypeError(f"invalid entry {i} in condlist: should be boolean ndarray"))

@@ -348,7 +348,7 @@ def array_function(
     ndmin: int = 0, like: Any = None,
 ) -> ArrayRef:  # fmt: skip
     """np.array of an array or a number."""
-    made = as_array_function(r, object, dtype, order, copy=copy)
+    made, ndmin = as_array_function(r, object, dtype, order, copy=copy), r.static_int(whole_number(r, ndmin), "`ndmin`")
     return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
 
 

@@ -196,9 +196,12 @@ def _flip_along(axis: int, least: int) -> Callable[[Recorder, Any], ArrayRef | S
 
 
 def rot90(r: Recorder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> ArrayRef | Scalar:
-    ref, given = as_array(r, m), tuple(axes)
-    if len(given) != 2:
+    ref = as_array(r, m)
+    if not isinstance(axes, (tuple, list)):
+        raise UnsupportedError("np.rot90 in these axes", location=r.loc, instead="axes=(0, 1)")
+    if len(axes) != 2:
         raise Raises(ValueError("len(axes) must be 2."))
+    given = tuple(r.static_int(whole_number(r, axis), "an axis") for axis in axes)
     if given[0] == given[1] or abs(given[0] - given[1]) == ref.ndim:
         raise Raises(ValueError("Axes must be different."))
     if any(not -ref.ndim <= axis < ref.ndim for axis in given):

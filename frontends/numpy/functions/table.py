@@ -319,18 +319,18 @@ def length(r: Recorder, x: Any) -> Any:
 def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
     if isinstance(x, NpScalar) and x.maybe_python:
         zero = x.element.dtype.type(0)
-        answers = {isinstance(number, kinds) for number in (zero, zero.item())}
+        answers = {ask(isinstance, number, kinds) for number in (zero, zero.item())}
         if len(answers) > 1 or x.python is None or x.python.kind == EITHER:
             raise two_origins(r.loc)
         return answers.pop()
     if isinstance(x, Record):
-        return any(issubclass(x.kind, k) for k in (kinds if isinstance(kinds, tuple) else (kinds,)))
+        return ask(issubclass, x.kind, kinds)
     like: Any = x
     if isinstance(x, ArrayRef):
         like = np.empty((0,) * x.ndim, x.dtype)
     elif isinstance(x, Scalar):
         like = stand_in(x)
-    return isinstance(like, kinds)
+    return ask(isinstance, like, kinds)
 
 
 def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
@@ -339,13 +339,13 @@ def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
     def run(r: Recorder, x: Any = 0, *more: Any) -> Any:
         if more:
             if not any(map(is_traced, (x, *more))):
-                return dtype.type(x, *more)
-            dtype.type(example(x), *map(example, more))  # raises what NumPy raises
+                return ask(dtype.type, x, *more)
+            ask(dtype.type, example(x), *map(example, more))  # raises what NumPy raises
             x = to_complex(r, x, *more)
         if isinstance(x, (tuple, list)):
             raise UnsupportedError(f"np.{dtype} of a list or tuple", location=r.loc, instead=f"np.array(x, np.{dtype})")
         if not is_traced(x):
-            return dtype.type(x)
+            return ask(dtype.type, x)
         if isinstance(x, ArrayRef) and x.ndim:
             return as_array_function(r, x, dtype)
         if isinstance(x, ArrayRef):
@@ -382,7 +382,7 @@ def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
         x.refuse()
     if isinstance(x, Record):
         return x.kind
-    return type(x, *rest) if rest or not is_traced(x) else type(example(x))
+    return ask(type, x, *rest) if rest or not is_traced(x) else type(example(x))
 
 
 def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> Any:

@@ -99,7 +99,7 @@ def scalar_value(r: Recorder, operand: Operand, element: ScalarType) -> Value:
         fixed = (
             np.asarray(operand).astype(element.dtype).item()
             if isinstance(operand, np.generic)
-            else element.dtype.type(operand).item()
+            else ask(element.dtype.type, operand).item()
         )
     return r.constant(fixed, element)
 

@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Literal, NoReturn
 
 from tracebuf.errors import UnsupportedError, note_location
-from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask
 from tracebuf.frontends.numpy.record.regions import Regions
 from tracebuf.ir.core import Mixed, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, substitute, sym, symbols
@@ -268,7 +268,8 @@ class Sizes(Regions):
         known = [v for v in values if not isinstance(v, Value) and self.entry_only(v)]
         if self.certain and len(known) == len(values):
             numbers = [evaluate(v, self.hints) for v in known]
-            raise Raises(note_location(checks.make_error(exception, message, numbers), self.loc), placed=True)
+            error = ask(checks.make_error, exception, message, numbers)  # TypeError where the class takes more
+            raise Raises(note_location(error, self.loc), placed=True)
         computed = [v if isinstance(v, Value) else self.index(v) for v in values]
         self.check(self.constant(False, I1), exception, message, computed)
         raise DeadEnd

@@ -76,8 +76,10 @@ def over(points: Size, terms: Size, default: tuple[int, ...] | None = None) -> S
         shape = list(given["a"].shape)
         sizes, axes = given.get("s"), given.get("axes", default)
         if axes is None:
-            axes = range(-len(sizes), 0) if sizes is not None else range(len(shape))
+            axes = range(-ask(len, sizes), 0) if sizes is not None else range(len(shape))
         found = [axis_of(r, axis, len(shape)) for axis in axes]
+        if sizes is not None and ask(len, sizes) != len(found):
+            raise Raises(ValueError("Shape and axes have different lengths."))
         last = len(found) - 1
         default_sizes = [points(shape[axis]) if k == last else shape[axis] for k, axis in enumerate(found)]
         order = range(len(found)) if points is double else range(last, -1, -1)  # as NumPy does one after another

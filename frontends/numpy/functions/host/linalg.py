@@ -53,6 +53,8 @@ def qr_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     found: dict[str, list[list[Dim]]] = {
         "reduced": [[m, k], [k, n]], "complete": [[m, m], [m, n]], "r": [[k, n]], "raw": [[n, m], [k]]
     }  # fmt: skip
+    if mode not in found:
+        raise UnsupportedError(f"np.linalg.qr with mode={mode!r}", location=r.loc, instead='mode="reduced"')
     return [(*batch, *core) for core in found[mode]]
 
 
@@ -92,7 +94,7 @@ def rank_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 
 def dots_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     """The rows of the first, if it is a matrix, and the columns of the last."""
-    first, last = (given["arrays"][k].shape for k in (0, -1))
+    first, last = (dims(given["arrays"][k]) for k in (0, -1))
     return [(*first[:-1][:1], *last[1:])]
 
 

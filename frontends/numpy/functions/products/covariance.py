@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import check_output, elementwise
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt
@@ -80,7 +80,7 @@ def degrees_of(r: Recorder, bias: Any, ddof: Any) -> int | PyInt:
     if ddof is None:
         return 1 if bias == 0 else 0
     if isinstance(ddof, (int, float, np.generic)):
-        if ddof != int(ddof):
+        if ddof != ask(int, ddof):
             raise Raises(ValueError("ddof must be integer"))
         return int(ddof)
     found = as_int(r, ddof)
@@ -125,6 +125,8 @@ def weights_of(r: Recorder, x: ArrayRef, fweights: Any, aweights: Any) -> ArrayR
             require_all(r, as_array(r, whole), "TypeError", "fweights must be integer")
         if w.ndim > 1:
             r.fail(RuntimeError, f"cannot handle multidimensional {name}")
+        if not w.ndim:
+            raise Raises(IndexError("tuple index out of range"))
         message = f"incompatible numbers of samples and {name}"
         r.require_equal(w.shape[0], x.shape[1], RuntimeError, message)
         fine = elementwise(r, np.logical_not, [elementwise(r, np.less, [w, 0])])

@@ -263,6 +263,7 @@ def axis_pairs(r: Recorder, a: ArrayRef, b: ArrayRef, axes: Any) -> list[tuple[i
         given = [tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in axes]
         if len(given) != 2:
             raise Raises(ValueError("axes must be a number or a pair"))
+        given = [tuple(r.static_int(whole_number(r, axis), "an axis") for axis in x) for x in given]
     else:
         n = r.static_int(whole_number(r, axes), "the number of axes")
         given = [tuple(range(-n, 0)), tuple(range(n))]

@@ -78,6 +78,8 @@ def to_int(r: Recorder, *args: Any, **kwargs: Any) -> Any:
     if not any(map(is_traced, [*args, *kwargs.values()])):
         return ask(int, *args, **kwargs)
     ask(int, *map(example, args), **{k: example(v) for k, v in kwargs.items()})
+    if len(args) != 1:
+        raise UnsupportedError("int() of text to a base that is not known", location=r.loc, instead="use a constant")
     x = bool_as_int(r, as_number(r, args[0]))
     if (e := int_expr(x)) is not None:
         return as_int_value(e)
@@ -237,13 +239,13 @@ def absolute(r: Recorder, x: Any) -> Any:
         return magnitude(r, x)
     if isinstance(x, PyFloat):
         return PyFloat(r.add(arith.AbsF.of(x.value, r.loc)).result)
-    return elementwise(r, np.absolute, [x]) if is_traced(x) else abs(x)
+    return elementwise(r, np.absolute, [x]) if is_traced(x) else ask(abs, x)
 
 
 def divmod_of(r: Recorder, a: Any, b: Any) -> Any:
     """divmod: the pair of what `//` and `%` give."""
     if not is_traced(a) and not is_traced(b):
-        return divmod(a, b)
+        return ask(divmod, a, b)
     return binary(r, "FloorDiv", a, b), binary(r, "Mod", a, b)
 
 
@@ -253,14 +255,14 @@ def power_of(r: Recorder, base: Any, exp: Any, mod: Any = None) -> Any:
         return binary(r, "Pow", base, exp)
     if any(map(is_traced, (base, exp, mod))):
         raise UnsupportedError("pow() with a modulus", location=r.loc, instead="a loop of x = x * x % m")
-    return pow(base, exp, mod)
+    return ask(pow, base, exp, mod)
 
 
 def sum_of(r: Recorder, items: Any, start: Any = 0) -> Any:
     """sum() of a tuple or list: one after the other."""
     if isinstance(items, ArrayRef):
         return sum_of_array(r, items, start)
-    if not is_traced(items) and not is_traced(start) and not any(map(is_traced, items)):
+    if not is_traced(items) and not is_traced(start) and not any(map(is_traced, ask(iter, items))):
         return ask(sum, items, start)
     if not isinstance(items, (tuple, list)):
         raise UnsupportedError("sum() of this", location=r.loc, instead="np.sum(a), or sum() of a tuple")
