@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.numbers.python_complex import part_of
 from tracebuf.frontends.numpy.numbers.python_ints import bool_as_int
 from tracebuf.frontends.numpy.numbers.scalars import compare
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, View, in_turn, is_traced, stand_in
 from tracebuf.ir.core import Value
@@ -50,7 +51,7 @@ def part(r: Recorder, a: ArrayRef, name: str) -> ArrayRef:
 def set_part(r: Recorder, a: ArrayRef, name: str, value: Operand) -> None:
     """a.real = x and a.imag = x."""
     if name == "imag" and not a.element.is_complex:
-        raise TypeError("array does not have imaginary part to set")
+        raise Raises(TypeError("array does not have imaginary part to set"))
     store_view(r, part(r, a, name), value)
 
 
@@ -137,7 +138,7 @@ def view_as(r: Recorder, a: ArrayRef, dtype: Any = None, *rest: Any, **named: An
 def resized(r: Recorder, a: ArrayRef, source: ScalarType, element: ScalarType) -> ArrayRef:
     """Complex numbers as floats, two for each along the last axis, and floats as complex numbers."""
     if not a.ndim:
-        raise ValueError("Changing the dtype of a 0d array is only supported if the itemsize is unchanged")
+        raise Raises(ValueError("Changing the dtype of a 0d array is only supported if the itemsize is unchanged"))
     last, n = a.ndim - 1, a.shape[-1]
     before = [(axis,) for axis in range(last)]
     together = (*before, (last, last + 1)), (*before, (last,))
@@ -162,7 +163,7 @@ def unit_steps(r: Recorder, a: ArrayRef) -> bool:
     if a.shape[-1] == 1 or a.strides[-1] == 1:
         return True
     if not sure(r, r.ask_strides(a.strides[-1], 1)):
-        raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
+        raise Raises(ValueError("To change to a dtype of a different size, the last axis must be contiguous"))
     return True
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, at_least_zero, check_number, signed_step
 from tracebuf.frontends.numpy.arrays.new_arrays import (
     array_of,
@@ -36,6 +37,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary, example, float_value
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.conditions import both
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -86,7 +88,8 @@ def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     given = [x for x in (start, stop, step) if x is not None]
     if not all(isinstance(x, (Scalar, *NUMBERS)) for x in given):
         raise r.refuse("np.arange of an array", "use numbers, for example a[0]")
-    wanted = np.arange(*(type(example(x))(1) for x in given)).dtype if dtype is None else np.dtype(dtype)
+    ones = [type(example(x))(1) for x in given]
+    wanted = ask(np.arange, *ones).dtype if dtype is None else ask(np.dtype, dtype)
     element = supported(wanted, "np.arange", r.loc)
     if element.is_complex:
         raise r.refuse("np.arange of complex numbers", "np.arange(n).astype(complex)")
@@ -124,7 +127,7 @@ def arange_bounds(args: Sequence[Any], named: dict[str, Any]) -> tuple[Any, Any,
     values = {**dict(zip(names, args)), **named}
     if values.get("stop") is None:
         if values.get("start") is None or "start" in named:
-            raise TypeError("arange() requires stop to be specified.")
+            raise Raises(TypeError("arange() requires stop to be specified."))
         values = {**values, "start": 0, "stop": values["start"]}
     start, step = values.get("start"), values.get("step")
     return 0 if start is None else start, values["stop"], 1 if step is None else step
@@ -145,7 +148,7 @@ def arange_size(r: Recorder, start: Any, stop: Any, step: Any) -> Dim:
         size = at_least_zero(r, floordiv(add(sub(last, first) if rising else sub(first, last), sub(pace, 1)), pace))
         return shape_arg(r, PyInt(size))[0]
     if not any(is_traced(x) for x in (start, stop, step)):
-        return np.arange(start, stop, step).size
+        return ask(np.arange, start, stop, step).size
     return float_size(r, binary(r, "Sub", stop, start), step)
 
 
@@ -232,7 +235,7 @@ def below(r: Recorder, shape: Sequence[Dim], k: Any, element: ScalarType, predic
     """1 where the column is at (eq), or at most (sle), the row + k; else 0."""
     offset = as_int(r, k)
     if offset is None:
-        raise TypeError(f"'{type(example(k)).__name__}' object cannot be interpreted as an integer")
+        raise Raises(TypeError(f"'{type(example(k)).__name__}' object cannot be interpreted as an integer"))
 
     def compute(body: Body, place: list[Value], scalars: list[Value]) -> Value:
         shifted = body.add(arith.AddI.of(place[0], scalars[0]))
@@ -265,7 +268,7 @@ def _triangle(lower: bool) -> Callable[..., Any]:
     def run(r: Recorder, m: Any, k: Any = 0) -> ArrayRef:
         ref = as_array(r, m)
         if not ref.ndim:
-            raise TypeError("tri() missing 1 required positional argument: 'N'")
+            raise Raises(TypeError("tri() missing 1 required positional argument: 'N'"))
         shape = ref.shape[-2:] if ref.ndim > 1 else ref.shape * 2
         mask = below(r, shape, k if lower else binary(r, "Sub", k, 1), I1, "sle")
         zero = NpScalar(r.constant(ref.dtype.type(0).item(), ref.element), ref.element)
@@ -292,7 +295,7 @@ def array(r: Recorder, object: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     """np.array of nested lists and tuples of numbers and arrays, or of an array."""
     if not is_listed(object, dtype):
         return array_function(r, object, dtype, **rest)
-    order, ndmin = rest.pop("order", "K"), rest.pop("ndmin", 0)
+    order, ndmin = rest.pop("order", "K"), r.static_int(whole_number(r, rest.pop("ndmin", 0)), "`ndmin`")
     only(r, "np.array of a list", **{k: (v, None) for k, v in rest.items() if k != "copy" or v is False})
     made = array_of(r, object, dtype, order)
     return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
@@ -325,20 +328,24 @@ def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
 
 def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """np.select: the choice of the first condition that holds."""
+    if not isinstance(condlist, (tuple, list)) or not isinstance(choicelist, (tuple, list)):
+        instead = "make lists of them: [a > 0, a < 0]"
+        raise UnsupportedError("np.select of what is no list", location=r.loc, instead=instead)
     if len(condlist) != len(choicelist):
-        raise ValueError("list of cases must be same length as list of conditions")
+        raise Raises(ValueError("list of cases must be same length as list of conditions"))
     if not len(condlist):
-        raise ValueError("select with an empty condition list is not possible")
+        raise Raises(ValueError("select with an empty condition list is not possible"))
     choices = [*choicelist, default]
-    kinds = [example(x) if type(example(x)) in (int, float, complex) else np.asarray(example(x)) for x in choices]
-    element = supported(np.result_type(*kinds), "np.select", r.loc)
+    examples = [example(x) for x in choices]
+    kinds = [x if type(x) in (int, float, complex) else ask(np.asarray, x) for x in examples]
+    element = supported(ask(np.result_type, *kinds), "np.select", r.loc)
     for i, c in enumerate(condlist):
         if weak_type(c) != I1.dtype:
-            raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
+            raise Raises(TypeError(f"invalid entry {i} in condlist: should be boolean ndarray"))
     for x in choicelist:  # each is stored as an array is
         if not np.can_cast(kind := np.asarray(example(x)).dtype, element.dtype, "same_kind"):
             rule = "according to the rule 'same_kind'"
-            raise TypeError(f"Cannot cast array data from {kind!r} to {element.dtype!r} {rule}")
+            raise Raises(TypeError(f"Cannot cast array data from {kind!r} to {element.dtype!r} {rule}"))
     n = len(condlist)
 
     def pick(body: Body, args: list[Value]) -> Value:

@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.numbers.weak_ints import require_fits
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.broadcasting import require_same_or_one, shape_text
 from tracebuf.frontends.numpy.record.conditions import both
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
@@ -125,7 +126,9 @@ def check_number(r: Recorder, value: Operand, target: ArrayRef) -> None:
     NumPy's scalars)."""
     element = target.element
     if weak_type(value) is complex and not element.is_complex and element is not I1:
-        raise TypeError(f"{'float' if element.is_float else 'int'}() argument must be a real number, not 'complex'")
+        raise Raises(
+            TypeError(f"{'float' if element.is_float else 'int'}() argument must be a real number, not 'complex'")
+        )
     strong = isinstance(value, (NpScalar, np.generic))
     if element.is_integer and not (strong and element.is_unsigned) and weak_type(value) != element.dtype:
         check_int_of(r, value, element)
@@ -142,11 +145,7 @@ def check_int_of(r: Recorder, value: Operand, element: ScalarType) -> None:
         else:
             check_integer_fits(r, value.value, given, element)
     elif not isinstance(value, PyBool):
-        try:
-            number = int(value)  # type: ignore[arg-type]
-        except (ValueError, OverflowError) as error:
-            r.fail(type(error), str(error))
-        require_fits(r, number, element)
+        require_fits(r, ask(int, value), element)
 
 
 def check_float_fits(r: Recorder, value: Value, element: ScalarType) -> None:

@@ -14,6 +14,7 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import INT, Operand, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.scalars import example
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.scalar_checks import two_origins
@@ -39,14 +40,14 @@ def shape_arg(r: Recorder, shape: Any) -> tuple[Dim, ...]:
     items = shape if isinstance(shape, (tuple, list)) else (shape,)
     sizes: list[Dim] = []
     if any(isinstance(i, (float, PyFloat)) for i in items):
-        raise TypeError("'float' object cannot be interpreted as an integer")
+        raise Raises(TypeError("'float' object cannot be interpreted as an integer"))
     for item in items:
         e = as_int(r, item)
         if e is None and isinstance(item, ArrayRef):
             raise r.refuse("a shape that is an array", "pass the sizes one by one")
         if e is None:
             kind = type(stand_in(item)) if isinstance(item, Scalar) else type(item)
-            raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
+            raise Raises(TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer"))
         r.require_nonneg(e, "ValueError", "negative dimensions are not allowed")
         sizes.append(one_or_more(r, e))
     return tuple(sizes)
@@ -60,7 +61,7 @@ def one_or_more(r: Recorder, e: Dim) -> Dim:
 
 
 def element_of(r: Recorder, dtype: Any) -> ScalarType:
-    wanted = np.dtype(dtype)
+    wanted = ask(np.dtype, dtype)
     if wanted in SUPPORTED_DTYPES and wanted.char not in CHARS:
         reason = f"the array has dtype {wanted.type.__name__}, which NumPy tells apart from {wanted}"
         raise r.refuse(reason, f"use np.{wanted}")
@@ -171,8 +172,8 @@ def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> Ar
     if any(isinstance(x, NpScalar) and x.maybe_python for _, x in parts):
         raise two_origins(r.loc)
     examples = [np.ones((), x.dtype)[()] if isinstance(x, ArrayRef) else example(x) for _, x in parts]
-    found = np.array(examples or [0.0]).dtype
-    element = supported(found if dtype is None else np.dtype(dtype), "the array", r.loc)
+    found = ask(np.array, examples or [0.0]).dtype
+    element = supported(found if dtype is None else ask(np.dtype, dtype), "the array", r.loc)
     result = filled(r, shape, element, None, range(len(shape))[::-1] if order == "F" else None)
     for place, x in parts:
         if isinstance(x, ArrayRef):
@@ -190,7 +191,7 @@ def shape_of(r: Recorder, items: Any) -> tuple[Dim, ...]:
         inner = [shape_of(r, i) for i in items]
         for other in inner[1:]:
             if len(other) != len(inner[0]):
-                raise ValueError(message)
+                raise Raises(ValueError(message))
             for m, n in zip(inner[0], other):
                 r.require_equal(m, n, "ValueError", message)
         return (len(items), *(inner[0] if inner else ()))

@@ -15,6 +15,7 @@ from typing import Any
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, element_of, k_order, one_or_more
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
@@ -55,7 +56,7 @@ def reshape(r: Recorder, a: Any, shape: Any, order: str = "C", *, copy: bool | N
 def reshape_method(r: Recorder, a: ArrayRef, *shape: Any, order: str = "C", copy: bool | None = None) -> ArrayRef:
     """a.reshape(n, m) and a.reshape((n, m))."""
     if not shape:
-        raise TypeError("reshape() takes exactly 1 argument (0 given)")
+        raise Raises(TypeError("reshape() takes exactly 1 argument (0 given)"))
     return reshape(r, a, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
 
@@ -66,7 +67,7 @@ def target_shape(r: Recorder, a: ArrayRef, shape: Any) -> tuple[Dim, ...]:
     for item in items:
         if (e := as_int(r, item)) is None:
             got = type(stand_in(item)).__name__ if isinstance(item, Scalar) else repr(item)
-            raise TypeError(f"expected a sequence of integers or a single integer, got '{got}'")
+            raise Raises(TypeError(f"expected a sequence of integers or a single integer, got '{got}'"))
         sizes.append(r.facts.canon(e))
     signs = [r.ask_nonneg(n) for n in sizes]
     total = r.facts.canon(product(a.shape))
@@ -123,7 +124,7 @@ def order_of(order: Any, allowed: str) -> str:
     """The parameter `order`; ValueError as NumPy's."""
     if isinstance(order, str) and len(order) == 1 and order.upper() in allowed:
         return order.upper()
-    raise ValueError(f"order must be one of {', '.join(repr(c) for c in allowed)} (got {order!r})")
+    raise Raises(ValueError(f"order must be one of {', '.join(repr(c) for c in allowed)} (got {order!r})"))
 
 
 def reversed_axes(a: ArrayRef) -> ArrayRef:
@@ -303,7 +304,7 @@ def flat_order(r: Recorder, a: ArrayRef, order: str) -> tuple[int, ...]:
 def whole_number(r: Recorder, x: Any) -> Dim:
     e = as_int(r, x)
     if e is None:
-        raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
+        raise Raises(TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer"))
     return e
 
 
@@ -343,7 +344,7 @@ def array_function(
     ndmin: int = 0, like: Any = None,
 ) -> ArrayRef:  # fmt: skip
     """np.array of an array or a number."""
-    made = as_array_function(r, object, dtype, order, copy=copy)
+    made, ndmin = as_array_function(r, object, dtype, order, copy=copy), r.static_int(whole_number(r, ndmin), "`ndmin`")
     return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
 
 
@@ -365,7 +366,7 @@ def set_shape(r: Recorder, a: ArrayRef, shape: Any) -> None:
     made = as_view(r, a, target_shape(r, a, shape))
     if made is None:
         instead = "Use `.reshape()` to make a copy with the desired shape."
-        raise AttributeError(f"Incompatible shape for in-place modification. {instead}")
+        raise Raises(AttributeError(f"Incompatible shape for in-place modification. {instead}"))
     a.view = made.view
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.record.raises import Control
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyComplex, PyFloat, PyInt, Storage
 from tracebuf.ir.core import Value
@@ -81,7 +82,7 @@ class StaticKey:
 Key = ArrayKey | ScalarKey | StaticKey
 
 
-class RunOriginal(Exception):
+class RunOriginal(Control):
     """These arguments are for the original function; the reason is shown by `specializations()`."""
 
 

@@ -62,6 +62,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_i
 from tracebuf.frontends.numpy.numbers.scalars import binary, example
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.heap import DictView, Record
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, static_flags, two_origins
 from tracebuf.frontends.numpy.record.values import (
@@ -194,7 +195,7 @@ def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> 
     if x is NO_VALUE and y is NO_VALUE:
         return picking.nonzero_function(r, condition)
     if x is NO_VALUE or y is NO_VALUE:
-        raise ValueError("either both or neither of x and y should be given")
+        raise Raises(ValueError("either both or neither of x and y should be given"))
     condition, x, y = (numeric(r, v) for v in (condition, x, y))
     check_maybe_python([x, y], r.loc)
     kinds = [weak_type(v) for v in (x, y)]
@@ -229,9 +230,11 @@ def clip(
         low, high = (None if x is NO_VALUE else x for x in (min, max))
     elif a_min is NO_VALUE or a_max is NO_VALUE:
         missing = "a_min" if a_min is NO_VALUE else "a_max"
-        raise TypeError(f"clip() missing 1 required positional argument: '{missing}'")
+        raise Raises(TypeError(f"clip() missing 1 required positional argument: '{missing}'"))
     elif min is not NO_VALUE or max is not NO_VALUE:
-        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+        raise Raises(
+            ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+        )
     else:
         low, high = a_min, a_max
     into = out_of(r, out)
@@ -268,7 +271,7 @@ def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: A
     """np.copyto: a store that converts only within a kind; Python's ints go into any integers that hold them."""
     only(r, "np.copyto", casting=(casting, "same_kind"))
     if not isinstance(dst, ArrayRef):
-        raise TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {type(example(dst)).__name__}")
+        raise Raises(TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {type(example(dst)).__name__}"))
     if isinstance(weak_type(where), type):
         raise r.refuse("np.copyto where a number says so", "where=x != 0")
     mask = mask_of(r, where)
@@ -281,7 +284,7 @@ def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: A
     kind = weak_type(source)
     if kind is not int or not dst.element.is_integer:
         if not np.can_cast(given := np.dtype(kind), dst.dtype, "same_kind"):
-            raise TypeError(f"Cannot cast {given!r} to {dst.dtype!r} according to the rule 'same_kind'")
+            raise Raises(TypeError(f"Cannot cast {given!r} to {dst.dtype!r} according to the rule 'same_kind'"))
         source = as_array(r, source)  # converted as arrays are: no check that numbers fit
     else:
         check_number(r, source, dst)
@@ -303,30 +306,30 @@ def size_of(r: Recorder, a: Any, axis: Any = None) -> Any:
 def length(r: Recorder, x: Any) -> Any:
     if isinstance(x, ArrayRef):
         if not x.ndim:
-            raise TypeError("len() of unsized object")
+            raise Raises(TypeError("len() of unsized object"))
         return as_int_value(x.shape[0])
     if isinstance(x, Flat):
         return as_int_value(x.size)
     if isinstance(x, Scalar):
-        raise TypeError(f"object of type '{type(stand_in(x)).__name__}' has no len()")
-    return len(x.of if isinstance(x, DictView) else x)
+        raise Raises(TypeError(f"object of type '{type(stand_in(x)).__name__}' has no len()"))
+    return ask(len, x.of if isinstance(x, DictView) else x)
 
 
 def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
     if isinstance(x, NpScalar) and x.maybe_python:
         zero = x.element.dtype.type(0)
-        answers = {isinstance(number, kinds) for number in (zero, zero.item())}
+        answers = {ask(isinstance, number, kinds) for number in (zero, zero.item())}
         if len(answers) > 1 or x.python is None or x.python.kind == EITHER:
             raise two_origins(r.loc)
         return answers.pop()
     if isinstance(x, Record):
-        return any(issubclass(x.kind, k) for k in (kinds if isinstance(kinds, tuple) else (kinds,)))
+        return ask(issubclass, x.kind, kinds)
     like: Any = x
     if isinstance(x, ArrayRef):
         like = np.empty((0,) * x.ndim, x.dtype)
     elif isinstance(x, Scalar):
         like = stand_in(x)
-    return isinstance(like, kinds)
+    return ask(isinstance, like, kinds)
 
 
 def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
@@ -335,13 +338,13 @@ def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
     def run(r: Recorder, x: Any = 0, *more: Any) -> Any:
         if more:
             if not any(map(is_traced, (x, *more))):
-                return dtype.type(x, *more)
-            dtype.type(example(x), *map(example, more))  # raises what NumPy raises
+                return ask(dtype.type, x, *more)
+            ask(dtype.type, example(x), *map(example, more))  # raises what NumPy raises
             x = to_complex(r, x, *more)
         if isinstance(x, (tuple, list)):
             raise r.refuse(f"np.{dtype} of a list or tuple", f"np.array(x, np.{dtype})")
         if not is_traced(x):
-            return dtype.type(x)
+            return ask(dtype.type, x)
         if isinstance(x, ArrayRef) and x.ndim:
             return as_array_function(r, x, dtype)
         if isinstance(x, ArrayRef):
@@ -378,7 +381,7 @@ def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
         x.refuse()
     if isinstance(x, Record):
         return x.kind
-    return type(x, *rest) if rest or not is_traced(x) else type(example(x))
+    return ask(type, x, *rest) if rest or not is_traced(x) else type(example(x))
 
 
 def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> Any:
@@ -407,7 +410,7 @@ HANDLERS: dict[Any, Handler] = {
     np.ndarray: ndarray, np.full_like: full_like, np.copyto: copyto, np.copy: copy_function, np.where: where,
     np.clip: clip,
     np.shape: lambda r, a: attribute(r, as_array(r, a), "shape"), np.ndim: lambda r, a: as_array(r, a).ndim,
-    np.size: size_of, slice: lambda r, *bounds: slice(*bounds),
+    np.size: size_of, slice: lambda r, *bounds: ask(slice, *bounds),
     **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **picking.FUNCTIONS,
     **sorted_indices.FUNCTIONS,
     **stacking.FUNCTIONS, **einsum.FUNCTIONS,
@@ -452,7 +455,7 @@ PURE = {
 def call_array_method(r: Recorder, a: ArrayRef, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """`a.name(...)`."""
     check_parameters(r, getattr(np.ndarray, name), METHODS[name], (a, *args), kwargs, bound=True)
-    return METHODS[name](r, a, *args, **static_flags(r, kwargs))
+    return call_handler(METHODS[name], r, a, *args, **static_flags(r, kwargs))
 
 
 def attribute(r: Recorder, x: Any, name: str) -> Any:
@@ -517,7 +520,7 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
         return NotImplemented
     if not isinstance(function, ScalarMethod):
         check_parameters(r, function, handler, args, kwargs)
-    return handler(r, *args, **static_flags(r, kwargs))
+    return call_handler(handler, r, *args, **static_flags(r, kwargs))
 
 
 def is_numpys(ufunc: np.ufunc) -> bool:
@@ -528,15 +531,16 @@ def is_numpys(ufunc: np.ufunc) -> bool:
 def handler_of(function: Any) -> Handler | None:
     """What to call for a known function."""
     if isinstance(function, ScalarMethod):
-        return lambda r, *args, **kwargs: SCALAR_METHODS[function.name](r, function.number, *args, **kwargs)
+        method = SCALAR_METHODS[function.name]
+        return lambda r, *args, **kwargs: call_handler(method, r, function.number, *args, **kwargs)
     if isinstance(function, np.ufunc):
         if not is_numpys(function):
             return None
-        return lambda r, *args, **kwargs: call_ufunc(r, function, args, kwargs)
+        return lambda r, *args, **kwargs: call_handler(call_ufunc, r, function, args, kwargs)
     if isinstance(ufunc := getattr(function, "__self__", None), np.ufunc):
         if function.__name__ == "at":
-            return lambda r, *args: picking.ufunc_at(r, ufunc, *args)
-        return lambda r, *args, **kwargs: call_method(r, ufunc, function.__name__, args, kwargs)
+            return lambda r, *args: call_handler(picking.ufunc_at, r, ufunc, *args)
+        return lambda r, *args, **kwargs: call_handler(call_method, r, ufunc, function.__name__, args, kwargs)
     try:
         return HANDLERS.get(function) or primitives.HANDLERS.get(function)
     except TypeError:

@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.numbers.two_results import elementwise_pair, outs_
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, is_traced, storages_of
 
@@ -31,16 +32,16 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
     out, name = kwargs.get("out"), ufunc.__name__
     given = [*args, *(out if isinstance(out, tuple) else (out,)), kwargs.get("where")]
     if not any(is_traced(a) or isinstance(a, (list, tuple)) for a in given):
-        return ufunc(*args, **kwargs)
+        return ask(ufunc, *args, **kwargs)
     if not ufunc.nin <= len(args) <= ufunc.nargs:
         takes = f"takes from {ufunc.nin} to {ufunc.nargs} positional arguments but {len(args)} were given"
-        raise TypeError(f"{name}() {takes}")
+        raise Raises(TypeError(f"{name}() {takes}"))
     rest = {k: v for k, v in kwargs.items() if k not in ("out", "where", "dtype", "casting", "order")}
     layout = order_of(kwargs.get("order", "K"), "CFAK")
     only(r, f"np.{name}", order=("A" if layout == "A" else "K", "K"))
     only(r, f"np.{name}", **{k: (v, {"subok": True}.get(k)) for k, v in rest.items()})
     if len(args) > ufunc.nin and out is not None:
-        raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+        raise Raises(TypeError("cannot specify 'out' as both a positional and keyword argument"))
     operands = [operand_of(r, x, name) for x in args[: ufunc.nin]]
     given_outs = args[ufunc.nin :]
     outs = outs_of(ufunc, given_outs, out) if ufunc.nout == 2 else [out_of(r, given_outs[0] if given_outs else out)]
@@ -50,8 +51,8 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
     mask = mask_of(r, kwargs.get("where", True))
     casting, wanted = kwargs.get("casting", "same_kind"), kwargs.get("dtype")
     if casting not in CASTINGS:
-        raise ValueError(f"casting must be one of {', '.join(map(repr, CASTINGS))} (got {casting!r})")
-    wanted = None if wanted is None else np.dtype(wanted)
+        raise Raises(ValueError(f"casting must be one of {', '.join(map(repr, CASTINGS))} (got {casting!r})"))
+    wanted = None if wanted is None else ask(np.dtype, wanted)
     if ufunc in GENERALISED:
         only(r, f"np.{name}", where=(mask, None), order=(layout, "K"))
         return generalised(r, ufunc, operands, outs[0], wanted, casting)
@@ -126,12 +127,12 @@ def call_method(r: Recorder, ufunc: np.ufunc, name: str, args: Sequence[Any], kw
         what = f"np.{ufunc.__name__}.{name} is not supported"
         raise r.refuse(what, "a for loop over the elements")
     if ufunc.signature is not None:
-        raise RuntimeError("Reduction is not defined on ufunc's with signatures")
+        raise Raises(RuntimeError("Reduction is not defined on ufunc's with signatures"))
     if ufunc.nin != 2:
-        raise ValueError(f"{'outer product' if name == 'outer' else name} only supported for binary functions")
+        raise Raises(ValueError(f"{'outer product' if name == 'outer' else name} only supported for binary functions"))
     if ufunc.nout != 1 and name != "outer":
-        raise ValueError(f"{name} only supported for functions returning a single value")
-    return METHODS[name](r, ufunc, *args, **kwargs)
+        raise Raises(ValueError(f"{name} only supported for functions returning a single value"))
+    return call_handler(METHODS[name], r, ufunc, *args, **kwargs)
 
 
 def writable_out(r: Recorder, out: Any) -> ArrayRef | None:
@@ -162,7 +163,7 @@ def method_accumulate(
 ) -> Any:
     ref = as_array(r, operand_of(r, array, ufunc.__name__))
     if not ref.ndim:
-        raise TypeError("cannot accumulate on a scalar")
+        raise Raises(TypeError("cannot accumulate on a scalar"))
     return accumulate(r, ufunc, ref, axis_of(r, axis, ref.ndim), dtype, writable_out(r, out))
 
 
@@ -172,7 +173,7 @@ def method_reduceat(
     ref = as_array(r, operand_of(r, array, ufunc.__name__))
     places = array_of(r, indices, np.intp) if isinstance(indices, (list, tuple)) else as_array(r, indices)
     if not ref.ndim:
-        raise TypeError("cannot reduceat on a scalar")
+        raise Raises(TypeError("cannot reduceat on a scalar"))
     return reduceat(r, ufunc, ref, places, axis_of(r, axis, ref.ndim), dtype, writable_out(r, out))
 
 

@@ -18,7 +18,7 @@ from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.tracers import Namespace, Run, is_own, place_of
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
-from tracebuf.frontends.numpy.record.regions import DeadEnd
+from tracebuf.frontends.numpy.record.raises import Raises, internal_error
 from tracebuf.location import Location
 
 REFUSED = {
@@ -66,12 +66,22 @@ class Direct:
         """What the function returns for tracers; what it raises is raised where it is reached."""
         try:
             return function(*args, **kwargs)
-        except (TracebufError, DeadEnd):
+        except Raises as said:
+            self.stand_at(said)
+            self.i.reached(said)
+            raise
+        except TracebufError:
             raise
         except Exception as error:
             self.stand_at(error)
-            self.i.reached(error)
-            raise
+            if not self.is_users(error):
+                raise internal_error(error, self.i.r.loc) from error
+            users = Raises(error)
+            self.i.reached(users)
+            try:
+                raise users from None
+            finally:
+                del users  # a frame of its traceback that names it would keep the arguments
 
     def hooked(self, function: types.FunctionType) -> types.FunctionType:
         """The function with globals and cells in which it meets tracers."""
@@ -81,11 +91,26 @@ class Direct:
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
             try:
                 cells.append(types.CellType(self.run.wrap(lookup(name))))
-            except NameError:  # nothing is bound to it yet
+            except Raises as said:
+                if not isinstance(said.error, NameError):
+                    raise
+                # nothing is bound to it yet
                 cells.append(types.CellType() if is_empty(cell) else cell)
         return types.FunctionType(code, Namespace(self.run, lookup), code.co_name, None, tuple(cells))
 
-    def stand_at(self, error: Exception) -> None:
+    def is_users(self, error: Exception) -> bool:
+        """Whether a running function raised it: nothing of tracebuf stands behind its last frame. A special attribute
+        that a tracer lacks is asked for by Python, or by the function."""
+        ours, trace = False, error.__traceback__
+        while trace is not None:
+            space = trace.tb_frame.f_globals
+            ours = not isinstance(space, Namespace) and (ours or str(space.get("__name__")).startswith("tracebuf."))
+            if isinstance(space, Namespace):
+                ours = False
+            trace = trace.tb_next
+        return not ours or error is self.run.lacking
+
+    def stand_at(self, error: BaseException) -> None:
         """Makes the line of a running function that raised the current place."""
         trace = error.__traceback__
         while trace is not None:

@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.paths.iteration import Iterable
 from tracebuf.frontends.numpy.paths.loops.plan import Plan
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env, PyBool
 from tracebuf.frontends.numpy.source.source import Source
@@ -227,5 +228,5 @@ class Evaluator(ABC):
         """Binds a name, unpacks, or stores into an array."""
 
     @abstractmethod
-    def reached(self, error: Exception) -> None:
+    def reached(self, said: Raises) -> None:
         """An exception that Python or NumPy raises for this code, where it is reached (rule F3)."""

@@ -17,6 +17,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.paths.iteration import Once, Range, static_items
 from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.source.liveness import stored
 from tracebuf.frontends.numpy.source.source import make_source
 
@@ -81,7 +82,7 @@ def looped(i: Evaluator, function: Any, nested: NestedFunction, args: list[Any])
 
 
 def no_names(name: str) -> Any:
-    raise NameError(f"name '{name}' is not defined")
+    raise Raises(NameError(f"name '{name}' is not defined"))
 
 
 @functools.lru_cache(maxsize=1024)

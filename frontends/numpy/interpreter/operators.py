@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import compare
 from tracebuf.frontends.numpy.paths.identity import same_thing
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, NpScalar, PyBool, PyInt, Scalar, is_traced
 
 METHODS = {
@@ -56,7 +57,7 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     if number is not None and name == "Mult" and any(isinstance(x, (list, tuple)) for x in (a, b)):
         if number.element.is_integer:
             raise i.refuse(node, "a list or tuple times a number of NumPy's", "repeat it by an int")
-        raise TypeError(f"can't multiply sequence by non-int of type 'numpy.{number.element.dtype.name}'")
+        raise Raises(TypeError(f"can't multiply sequence by non-int of type 'numpy.{number.element.dtype.name}'"))
     if any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)) and any(isinstance(x, (list, tuple)) for x in (a, b)):
         return i.operate(name, *(asarray(i.r, x) if isinstance(x, (list, tuple)) else x for x in (a, b)))
     if name == "Mult" and isinstance(a, PyInt) and isinstance(b, (list, tuple, str)):
@@ -66,11 +67,11 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     if is_traced(a) or is_traced(b) or isinstance(a, Record) or isinstance(b, Record):
         return NotImplemented
     if name == "Mult" and isinstance(a, (tuple, str)):
-        return a * b
+        return ask(operator.mul, a, b)
     plain = (list, dict) if name in ("Add", "Mult") else dict if name == "BitOr" else ()
     if not (isinstance(a, plain) or isinstance(b, plain)) or any(map(is_number_of_numpy, (a, b))):
         return NotImplemented
-    found = getattr(operator, {"Add": "add", "Mult": "mul", "BitOr": "or_"}[name])(a, b)
+    found = ask(getattr(operator, {"Add": "add", "Mult": "mul", "BitOr": "or_"}[name]), a, b)
     return i.own(found)
 
 

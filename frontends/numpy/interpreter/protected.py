@@ -20,7 +20,7 @@ from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.lattice import JUMP, RETURN
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.regions import DeadEnd
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises
 from tracebuf.frontends.numpy.record.values import Env
 from tracebuf.frontends.numpy.source.liveness import leaves_by
 from tracebuf.ir.core import Block, Op
@@ -92,7 +92,7 @@ class Protected(Evaluator):
         found = BaseException if handler.type is None else self.expr(handler.type, env)
         kinds = found if isinstance(found, tuple) else (found,)
         if not all(isinstance(k, type) and issubclass(k, BaseException) for k in kinds):
-            raise TypeError("catching classes that do not inherit from BaseException is not allowed")
+            raise Raises(TypeError("catching classes that do not inherit from BaseException is not allowed"))
         return kinds
 
     def tried(self, node: ast.AST, kinds: Kinds, run: Callable[[], None]) -> Error:
@@ -105,12 +105,12 @@ class Protected(Evaluator):
         found: Error = None
         try:
             run()
-        except (TracebufError, DeadEnd) as stopped:
-            if isinstance(stopped, DeadEnd) and may_catch(frame.block, before, kinds):
+        except DeadEnd:
+            if may_catch(frame.block, before, kinds):
                 raise self.unforeseen(node) from None
             raise
-        except Exception as error:
-            found = error.with_traceback(None), r.loc  # a traceback holds what was traced
+        except Raises as said:
+            found = said.error.with_traceback(None), r.loc  # a traceback holds what was traced
         finally:
             r.surely.pop()
         if found is None and may_catch(frame.block, before, kinds):

@@ -7,6 +7,7 @@ Tests known at trace time just run; traced ones become `scf.if`. A jump is a num
 from __future__ import annotations
 
 import ast
+import operator
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
@@ -49,7 +50,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Text
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.heap import Record
-from tracebuf.frontends.numpy.record.regions import DeadEnd
+from tracebuf.frontends.numpy.record.raises import Raises, ask, internal_error
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Env, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
 from tracebuf.ir.dims import Dim
@@ -83,11 +84,13 @@ class Statements(Expressions, Protected):
                     self.split(statement, choice, env)
                 else:
                     method(statement, env)
-            except (TracebufError, DeadEnd):
+            except Raises as said:
+                self.reached(said)
+                raise
+            except TracebufError:
                 raise
             except Exception as error:
-                self.reached(error)
-                raise
+                raise internal_error(error, self.r.loc) from error
             on = goes_on(self.r, env, CONTINUE)
             if isinstance(on, PyBool):
                 return self.rest(on, rest, env)
@@ -127,16 +130,18 @@ class Statements(Expressions, Protected):
         """The names that may be read where a jump leads."""
         return (self.scope.targets[-1] if self.scope.targets else frozenset()) | OURS
 
-    def reached(self, error: Exception) -> None:
-        """An exception NumPy or Python raises for this code: where it is always reached and nothing before it may
+    def reached(self, said: Raises) -> None:
+        """An exception that NumPy or Python raises for this code: where it is always reached and nothing before it may
         raise, it gets the user's line, and is the caller's to raise; else it is recorded, raised when it is reached.
 
         Not raised here: an exception that a frame of its own traceback names is a cycle, and keeps the arguments.
         """
-        if getattr(error, "__notes__", None):
+        error = said.error
+        if said.placed:
             return
         if self.r.certain:
             note_location(error, self.r.loc)
+            said.placed = True
         elif type(error) in CERTAIN:
             self.r.fail(type(error), str(error).replace("{", "{{").replace("}", "}}"))
         elif isinstance(error, np._core._exceptions.UFuncTypeError):
@@ -195,7 +200,7 @@ class Statements(Expressions, Protected):
             dicts.store_slice(self, target, base, index, value)
         elif isinstance(base, list) and isinstance(index, (int, PyInt)):
             place = dicts.place(self, target, index)
-            if base[place] is not value:
+            if ask(operator.getitem, base, place) is not value:
                 self.change(target, base)
                 base[place] = value
         elif isinstance(base, Record):
@@ -212,11 +217,11 @@ class Statements(Expressions, Protected):
             raise self.refuse(node, *refusals.ATTRIBUTE_SET)
         records.store(self, node, base, name, value)
 
-    def no_store(self, target: ast.Subscript, base: Any) -> Exception:
+    def no_store(self, target: ast.Subscript, base: Any) -> BaseException:
         """Why nothing is stored into an item of `base`."""
         if isinstance(base, (tuple, str, Scalar)):
             kind = type(stand_in(base) if isinstance(base, Scalar) else base)
-            return TypeError(f"'{kind.__name__}' object does not support item assignment")
+            return Raises(TypeError(f"'{kind.__name__}' object does not support item assignment"))
         if isinstance(base, Flat):
             return self.refuse(target, "storing through a.flat", "a[i, j] = x, or a[...] = x for all elements")
         place = " at a place that is only known at run time" if isinstance(base, list) else ""
@@ -257,7 +262,7 @@ class Statements(Expressions, Protected):
         if len(items) != len(target.elts):
             few = len(items) < len(target.elts)
             got = f"not enough values to unpack (expected {len(target.elts)}, got {len(items)})"
-            raise ValueError(got if few else f"too many values to unpack (expected {len(target.elts)})")
+            raise Raises(ValueError(got if few else f"too many values to unpack (expected {len(target.elts)})"))
         for element, one in zip(target.elts, items):
             self.assign(element.value if isinstance(element, ast.Starred) else element, one, env)
 
@@ -546,13 +551,13 @@ class Statements(Expressions, Protected):
         module = self.loaded(node, node.module)
         for alias in node.names:
             if not hasattr(module, alias.name):
-                raise ImportError(f"cannot import name '{alias.name}' from '{node.module}'")
+                raise Raises(ImportError(f"cannot import name '{alias.name}' from '{node.module}'"))
             env[alias.asname or alias.name] = getattr(module, alias.name)
 
     def loaded(self, node: ast.stmt, name: str) -> Any:
         """A module that has been imported already."""
         if name.partition(".")[0] not in sys.modules and find_spec(name.partition(".")[0]) is None:
-            raise ModuleNotFoundError(f"No module named '{name}'")
+            raise Raises(ModuleNotFoundError(f"No module named '{name}'"))
         if name not in sys.modules:
             raise self.refuse(node, f"an import of {name} inside a traced function", "import at the top of the module")
         return sys.modules[name]

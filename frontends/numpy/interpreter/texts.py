@@ -5,6 +5,7 @@ knows may stand in messages (`Text`), and nowhere else.
 from __future__ import annotations
 
 import ast
+import operator
 import re
 import types
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.record.callees import Text
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
@@ -67,7 +69,7 @@ def spelled(r: Recorder, x: Any, spec: str) -> Text:
     if is_traced(x) or isinstance(x, (tuple, list)):
         found = text_of(r, x)
         return Text("{:" + spec + "}", found.values) if spec and found.template == "{}" else found
-    return text_of(r, format(x, spec))
+    return text_of(r, ask(format, x, spec))
 
 
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -78,7 +80,7 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
             return NotImplemented
     given = i.flat([*args, *kwargs.values()])
     if all(isinstance(x, PLAIN) for x in given):
-        found = function(*args, **kwargs)
+        found = ask(function, *args, **kwargs)
         return i.own(found) if isinstance(found, list) else found
     if function is str and len(args) == 1 and not isinstance(args[0], ArrayRef):
         return joined_text([text_of(i.r, args[0])])
@@ -90,16 +92,20 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
 def formatted(r: Recorder, template: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Text | str:
     """str.format."""
     parts, place = [], 0
-    for before, name, spec, conversion in Formatter().parse(template):
+    pieces: list[tuple[str, str | None, str | None, str | None]] = ask(list, Formatter().parse(template))
+    for before, name, spec, conversion in pieces:
         parts.append(Text(escaped(before), []))
         if name is None:
             continue
         if (spec and "{" in spec) or conversion or not (name == "" or name.isidentifier() or name.isdigit()):
             raise refused(r, "this format of numbers that only the run time knows")
         if name and not name.isdigit():
-            parts.append(spelled(r, kwargs[name], spec or ""))
+            parts.append(spelled(r, ask(operator.getitem, kwargs, name), spec or ""))
         else:
-            parts.append(spelled(r, args[int(name) if name else place], spec or ""))
+            at = int(name) if name else place
+            if at >= len(args):
+                raise Raises(IndexError(f"Replacement index {at} out of range for positional args tuple"))
+            parts.append(spelled(r, args[at], spec or ""))
             place += 1
     return joined_text(parts)
 
@@ -108,7 +114,7 @@ def percent(r: Recorder, template: str, values: Any) -> Text | str:
     """`template % values`."""
     given = list(values) if isinstance(values, tuple) else [values]
     if not any(isinstance(x, (Scalar, Text)) for x in given):
-        return template % values  # type: ignore[no-any-return]
+        return ask(operator.mod, template, values)  # type: ignore[no-any-return]
     if len(PERCENT.findall(template)) != template.count("%") - template.count("%%"):
         raise refused(r, "this format of numbers that only the run time knows")
     parts, end = [], 0
@@ -119,10 +125,10 @@ def percent(r: Recorder, template: str, values: Any) -> Text | str:
             parts.append(Text("%", []))
             continue
         if not given:
-            raise TypeError("not enough arguments for format string")
+            raise Raises(TypeError("not enough arguments for format string"))
         parts.append(percent_part(r, m, given.pop(0)))
     if given:
-        raise TypeError("not all arguments converted during string formatting")
+        raise Raises(TypeError("not all arguments converted during string formatting"))
     return joined_text([*parts, Text(escaped(template[end:]), [])])
 
 
@@ -130,7 +136,7 @@ def percent_part(r: Recorder, m: re.Match[str], x: Any) -> Text:
     """One `%` of a format."""
     kind, flags, places = m["kind"], m["flags"], m["places"] or ""
     if not isinstance(x, (Scalar, Text)):
-        return text_of(r, m.group() % (x,))
+        return text_of(r, ask(operator.mod, m.group(), (x,)))
     whole = isinstance(x, (PyInt, PyBool)) or (isinstance(x, NpScalar) and x.element.is_integer)
     if kind in "di" and not whole or kind in "sr" and (flags or m["width"] or places) or "-" in flags or "#" in flags:
         raise refused(r, "this format of numbers that only the run time knows")

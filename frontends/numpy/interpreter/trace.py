@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
+from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import ArrayKey, Binding, Entry, Key, Relations, ScalarKey, StaticKey
 from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.flatten import Tree
@@ -23,8 +23,8 @@ from tracebuf.frontends.numpy.paths.outputs import arranged as as_given
 from tracebuf.frontends.numpy.paths.results import Plan, Results, Write
 from tracebuf.frontends.numpy.record.by_identity import counted, distinct
 from tracebuf.frontends.numpy.record.heap import Heap, Record, made_of
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, internal_error
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.regions import DeadEnd
 from tracebuf.frontends.numpy.record.sizes import Guard
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.frontends.numpy.source.source import heading
@@ -202,8 +202,18 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
         r.at(interpreter.returned_at)
         return finish(entry, r, interpreter, given, result, call.donated)
     except UnsupportedError as refusal:
-        refusal.under = assumed(entry, r, interpreter)
+        refusal._under = assumed(entry, r, interpreter)
         raise
+    except Raises as said:
+        raised = said.error.with_traceback(None)
+    except TracebufError:
+        raise
+    except Exception as error:
+        raise internal_error(error, r.loc) from error
+    try:
+        raise raised
+    finally:
+        del raised  # a frame of its traceback that names it would keep the arguments
 
 
 def constants_in(values: Iterable[Any]) -> Iterator[Any]:

@@ -11,6 +11,7 @@ import ast
 import builtins
 import dis
 import itertools
+import operator
 import sys
 import types
 from collections import Counter
@@ -32,6 +33,7 @@ from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, compare, e
 from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, iterable_of, static_items
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
+from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, Scalar
 from tracebuf.location import Location
@@ -73,6 +75,8 @@ class Run:
         self.outside: ByIdentity[Any, Outside] = ByIdentity()
         self.lists: ByIdentity[list[Any], list[Any]] = ByIdentity()
         self.seen: Counter[tuple[types.CodeType, int]] = Counter()
+        self.lacking: AttributeError | None = None
+        """What was raised last for a special attribute that a tracer lacks."""
 
     def live(self) -> list[Any]:
         """The traced values that running functions hold on to."""
@@ -163,7 +167,7 @@ class Run:
         if function in (range, enumerate, zip, reversed) and isinstance(function, type):
             return self.iteration(function, args, kwargs)
         if function is len and args and isinstance(args[0], (list, dict, set)):
-            return len(*args, **kwargs)
+            return ask(len, *args, **kwargs)
         given, named = [self.unwrap(a) for a in args], {k: self.unwrap(v) for k, v in kwargs.items()}
         if function in (fori_loop, while_loop) and any(has_list(x) for x in (*given, *named.values())):
             raise self.refuse("a list is carried by a loop", "carry a tuple")
@@ -173,7 +177,7 @@ class Run:
         """range, enumerate, zip and reversed of what is known now: the loop is unrolled."""
         if any(isinstance(x, Tracer) for x in (*args, *kwargs.values())):
             raise self.refuse(f"{function.__name__} of a traced value", LOOP)
-        made = function(*args, **kwargs)
+        made = ask(function, *args, **kwargs)
         return self.short(made) if isinstance(made, range) else made
 
     def short(self, x: range) -> range:
@@ -196,7 +200,7 @@ class Run:
         self.here()
         base, given = self.unwrap(x), self.unwrap(value)
         if not isinstance(base, ArrayRef):
-            example(base)[0] = 0  # raises what Python raises
+            ask(operator.setitem, example(base), 0, 0)  # raises what Python raises
         subscripts.store(self.r, base, self.unwrap(index), self.i.storable(HERE, given))
 
     def set_attribute(self, x: Tracer, name: str, value: Any) -> None:
@@ -211,7 +215,9 @@ class Run:
     def attribute(self, base: Any, name: str) -> Any:
         self.here()
         if name.startswith("__"):
-            raise AttributeError(f"'{type(example(base)).__name__}' object has no attribute '{name}'")
+            # An AttributeError as it is: hasattr and NumPy ask for special attributes to see what is there.
+            self.lacking = AttributeError(f"'{type(example(base)).__name__}' object has no attribute '{name}'")
+            raise self.lacking
         return self.wrap(self.i.attribute(HERE, base, name))
 
     def binary(self, name: str, a: Any, b: Any) -> Any:

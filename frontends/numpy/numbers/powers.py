@@ -12,6 +12,7 @@ from tracebuf.frontends.numpy.numbers.operands import Operand, check_maybe_pytho
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.conditions import both, either, inverse
+from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite, is_infinite
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyFloat, PyInt
@@ -92,7 +93,7 @@ def power_form(r: Recorder, a: ArrayRef, b: Operand) -> tuple[np.ufunc, list[Ope
         return (quick, [a]) if plain and quick is not None else (np.power, [a, b])
     if plain and a.element.is_float:
         fast = {1.0: np.positive, -1.0: np.reciprocal, 0.5: np.sqrt, 2.0: np.square}.get(
-            float(b)  # type: ignore[arg-type]
+            ask(float, b)
         )
         if fast is not None:
             return fast, [a]

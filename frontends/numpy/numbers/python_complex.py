@@ -92,7 +92,7 @@ MOST = 100
 def complex_power(r: Recorder, a: Any, b: Any) -> PyComplex:
     """a ** b: products for a small whole exponent that is known, else what Python computes (complex_pow)."""
     known = b if isinstance(b, (int, float, complex)) else None
-    if known is not None and known.imag == 0 and known.real == int(known.real) and abs(known.real) <= MOST:
+    if known is not None and known.imag == 0 and abs(known.real) <= MOST and known.real == int(known.real):
         return PyComplex(made_of(r, whole_power(r, parts_of(r, a), int(known.real))))
     return PyComplex(by_python(r, "pow", [*parts_of(r, a), *parts_of(r, b)]))
 

@@ -39,6 +39,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value as as_int_
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.conditions import both, inverse
+from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, choose, compare_floats, require_nonzero
 from tracebuf.frontends.numpy.record.sizes import INT_MAX, INT_MIN
@@ -102,7 +103,7 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
     if not is_traced(a) and not is_traced(b):
         if any(isinstance(x, np.generic) for x in (a, b)) and any(isinstance(x, (tuple, list)) for x in (a, b)):
             return unsupported_operand(r, function, a, b)  # NumPy takes a tuple for an array
-        return function(a, b)
+        return ask(function, a, b)
     for x in (a, b):
         if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
             return unsupported_operand(r, function, a, b)
@@ -120,7 +121,7 @@ def unsupported_operand(r: Recorder, function: Callable[[Any, Any], Any], a: Any
     """An operand that is no array or number: raises what it raises in Python, else refuses."""
     if not any(isinstance(x, np.ndarray) for x in (a, b)):
         with np.errstate(all="ignore"):
-            function(*(example(x) for x in (a, b)))
+            ask(function, example(a), example(b))
     odd = a if not isinstance(a, (ArrayRef, Scalar, *NUMBERS)) else b
     reason = f"a {refusals.name_of(odd)} as an operand"
     raise r.refuse(reason, "use numbers and arrays: np.array(x)")
@@ -147,14 +148,14 @@ def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
     a, b = (bool_as_int(r, x) for x in (a, b))
     ia, ib = int_expr(a), int_expr(b)
     if is_python_complex(a) or is_python_complex(b):
-        BINARY[name][0](one(a), one(b))  # raises what Python raises
+        ask(BINARY[name][0], one(a), one(b))  # raises what Python raises
         return complex_arithmetic(r, name, a, b)
     if name == "Pow":
         return python_power(r, a, b)
     if ia is not None and ib is not None:
         return int_quotient(r, ia, ib) if name == "Div" else int_arithmetic(r, name, ia, ib)
     if name in BITS or name in ("LShift", "RShift"):
-        BINARY[name][0](example(a), example(b))  # raises what Python raises
+        ask(BINARY[name][0], example(a), example(b))  # raises what Python raises
     if name in ("FloorDiv", "Mod"):
         fa, fb = float_value(r, a), float_value(r, b)
         require_nonzero(r, fb, "float floor division by zero" if name == "FloorDiv" else "float modulo by zero")
@@ -199,7 +200,7 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
     """a OP b, as one comparison."""
     function, ufunc, predicate = COMPARE[name]
     if not is_traced(a) and not is_traced(b):
-        return compare_items(r, name, a, b) if holds_traced(a) or holds_traced(b) else function(a, b)
+        return compare_items(r, name, a, b) if holds_traced(a) or holds_traced(b) else ask(function, a, b)
     ia, ib = int_expr(a), int_expr(b)
     if ia is not None and ib is not None:
         return int_compare(r, predicate, ia, ib)
@@ -207,7 +208,7 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
     for x in (a, b):
         if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
             if name in ("Eq", "NotEq") and isinstance(x, (str, type(None))) and not arrays:
-                return function(example(a), example(b))  # no number equals these
+                return ask(function, example(a), example(b))  # no number equals these
             return unsupported_operand(r, function, a, b)
     if is_python_number(a) and is_python_number(b):
         if isinstance(a, (PyBool, bool)) and isinstance(b, (PyBool, bool)) and predicate in ("eq", "ne"):
@@ -259,7 +260,7 @@ def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
 def python_compare(r: Recorder, predicate: str, a: Any, b: Any) -> bool | PyBool:
     """Two of Python's numbers, exactly."""
     if is_python_complex(a) or is_python_complex(b):
-        COMPARE[{"eq": "Eq", "ne": "NotEq"}.get(predicate, "Lt")][0](example(a), example(b))  # raises for an order
+        ask(COMPARE[{"eq": "Eq", "ne": "NotEq"}.get(predicate, "Lt")][0], example(a), example(b))  # raises for an order
         return compare_complex(r, predicate, a, b)
     ia, ib = int_expr(a), int_expr(b)
     if ia is not None and ib is not None:
@@ -294,12 +295,12 @@ def unary(r: Recorder, name: str, a: Any) -> Any:
     """-a, +a, ~a."""
     plain: dict[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
     if not is_traced(a):
-        return plain[name](a)
+        return ask(plain[name], a)
     a = bool_as_int(r, a)
     if (e := int_expr(a)) is not None:
         return as_int_value(e if name == "UAdd" else minus(r, e) if name == "USub" else sub(-1, e))
     if isinstance(a, (PyFloat, PyComplex)):
-        plain[name](example(a))  # raises what Python raises
+        ask(plain[name], example(a))  # raises what Python raises
         if isinstance(a, PyComplex):
             return PyComplex(r.emit(complex_op.Neg.of(a.value))) if name == "USub" else a
         return PyFloat(r.emit(arith.NegF.of(a.value))) if name == "USub" else a
@@ -311,8 +312,10 @@ def truth(r: Recorder, x: Any) -> bool | PyBool:
     """bool(x): known now, or a condition."""
     if not is_traced(x):
         if isinstance(x, np.ndarray):
-            raise r.refuse("the truth of an array from outside", "pass it as an argument")
-        return bool(x)
+            raise r.refuse(
+                "the truth of an array from outside", "pass it as an argument"
+            )
+        return ask(bool, x)
     if isinstance(x, PyBool):
         return x
     if (e := int_expr(x)) is not None:

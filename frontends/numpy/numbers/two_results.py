@@ -13,6 +13,7 @@ from tracebuf.frontends.numpy.numbers.operands import Casting, Operand, loop_dty
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import check_output
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import two_origins
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, storages_of
@@ -99,10 +100,10 @@ def elementwise_pair(
 def outs_of(ufunc: np.ufunc, positional: Sequence[Any], out: Any) -> list[ArrayRef | None]:
     """The arrays that results go into: behind the operands, or `out=`."""
     if out is not None and not isinstance(out, tuple):
-        raise TypeError("'out' must be a tuple of arrays")
+        raise Raises(TypeError("'out' must be a tuple of arrays"))
     given = [*positional, *[None] * (ufunc.nout - len(positional))] if out is None else list(out)
     if len(given) != ufunc.nout:
-        raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+        raise Raises(ValueError("The 'out' tuple must have exactly one entry per ufunc output"))
     if not all(x is None or isinstance(x, ArrayRef) for x in given):
-        raise TypeError("return arrays must be of ArrayType")
+        raise Raises(TypeError("return arrays must be of ArrayType"))
     return given

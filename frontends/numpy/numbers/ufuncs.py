@@ -28,6 +28,7 @@ from tracebuf.frontends.numpy.numbers.operands import (
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.weak_ints import COMPARISONS, check_weak_int, exact_comparison, is_weak_int
 from tracebuf.frontends.numpy.record.conditions import both, either, inverse
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     EITHER,
@@ -92,8 +93,9 @@ def elementwise(
         )
     try:
         dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted, casting)
-    except _exceptions._UFuncInputCastingError:
-        if wanted is not None and wanted.kind in "iu":
+    except Raises as said:
+        mismatch = isinstance(said.error, _exceptions._UFuncInputCastingError)
+        if mismatch and wanted is not None and wanted.kind in "iu":
             for o in operands:  # which are looked at before
                 check_weak_int(r, o, wanted)
         raise
@@ -121,4 +123,4 @@ def elementwise(
 def check_output(ufunc: np.ufunc, into: ArrayRef | None, dtype: np.dtype, casting: Casting, which: int = 0) -> None:
     """TypeError, as NumPy's, unless a result may be cast to the dtype of its `out=`."""
     if into is not None and not np.can_cast(dtype, into.dtype, casting):
-        raise _exceptions._UFuncOutputCastingError(ufunc, casting, dtype, into.dtype, which)
+        raise Raises(_exceptions._UFuncOutputCastingError(ufunc, casting, dtype, into.dtype, which))

@@ -14,6 +14,7 @@ from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_ite
 from tracebuf.frontends.numpy.arrays.reshape import Flat
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary
 from tracebuf.frontends.numpy.record.heap import DictView
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, stand_in
@@ -126,12 +127,14 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
         return Range(x.start, x.stop, x.step)
     if isinstance(x, ArrayRef):
         if not x.ndim:
-            raise TypeError("iteration over a 0-d array")
+            raise Raises(TypeError("iteration over a 0-d array"))
         return Items(x.shape[0], lambda i: read_item(r, x, as_int_value(i)))
     if isinstance(x, Flat):
         return Items(x.size, x.load)
     if isinstance(x, Scalar) or x is None or isinstance(x, (bool, int, float, complex)):
-        raise TypeError(f"'{type(stand_in(x) if isinstance(x, Scalar) else x).__name__}' object is not iterable")
+        raise Raises(
+            TypeError(f"'{type(stand_in(x) if isinstance(x, Scalar) else x).__name__}' object is not iterable")
+        )
     return None
 
 
@@ -205,7 +208,7 @@ def reversed_of(r: Recorder, it: Iterable) -> Iterable:
 def make_range(r: Recorder, args: Sequence[Any]) -> Range:
     """range(...) with traced or plain ints."""
     if not 1 <= len(args) <= 3:
-        raise TypeError(f"range expected at least 1 argument, got {len(args)}")
+        raise Raises(TypeError(f"range expected at least 1 argument, got {len(args)}"))
     bounds = [range_bound(r, a) for a in args]
     start, stop = (0, bounds[0]) if len(args) == 1 else (bounds[0], bounds[1])
     if len(args) == 3 and not r.entry_only(bounds[2]):
@@ -249,5 +252,5 @@ def range_bound(r: Recorder, x: Any) -> Dim:
     e = int(x) if isinstance(x, bool) else as_int(r, x)
     if e is None:
         kind = type(stand_in(x)) if isinstance(x, Scalar) else type(x)
-        raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
+        raise Raises(TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer"))
     return e

@@ -37,8 +37,9 @@ from tracebuf.frontends.numpy.paths.container_joins import JoinedBoxes
 from tracebuf.frontends.numpy.paths.identity import Either, conditions, identity
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
+from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.regions import DeadEnd, Frame
+from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     Env,

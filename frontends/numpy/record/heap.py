@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tracebuf.errors import TracebufError
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
+from tracebuf.frontends.numpy.record.raises import Control
 from tracebuf.frontends.numpy.record.regions import Frame, Regions
 from tracebuf.location import Location
 
@@ -48,12 +48,10 @@ class DictView:
         return list(getattr(self.of, self.sort)())
 
 
-class Changed(TracebufError):
-    """Not an error: a loop changes containers that it does not carry yet (those with these labels), and is to be traced
-    again."""
+class Changed(Control):
+    """A loop changes containers that it does not carry yet (those with these labels), and is to be traced again."""
 
     def __init__(self, labels: Iterable[Any]) -> None:
-        super().__init__("containers are changed in a loop")
         self.labels = frozenset(labels)
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.heap import Heap
-from tracebuf.frontends.numpy.record.regions import DeadEnd, Frame
+from tracebuf.frontends.numpy.record.raises import DeadEnd
+from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.sizes import Sizes
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,

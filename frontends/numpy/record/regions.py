@@ -17,10 +17,6 @@ from tracebuf.ops.control import checks
 from tracebuf.ops.scalars.complex import constant
 
 
-class DeadEnd(Exception):
-    """The rest of this branch or loop body cannot be reached: a check that always fails was recorded."""
-
-
 class Frame:
     """A region being recorded: the values of storages inside it, and (for loops) the carried arguments made so far."""
 

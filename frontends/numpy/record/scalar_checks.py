@@ -9,6 +9,7 @@ from typing import Any
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.record.conditions import either
+from tracebuf.frontends.numpy.record.raises import Raises, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool
 from tracebuf.ir.core import Block, Value
@@ -50,14 +51,14 @@ def as_reached(handler: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(handler)
     def run(r: Recorder, *args: Any, **kwargs: Any) -> Any:
         try:
-            return handler(r, *args, **kwargs)
-        except (TypeError, ValueError, ArithmeticError, IndexError) as error:
-            if getattr(error, "__notes__", None):
+            return call_handler(handler, r, *args, **kwargs)
+        except Raises as said:
+            if said.placed:
                 raise
             operands = [x for a in args for x in (a if isinstance(a, (tuple, list)) else (a,))]
             if any(isinstance(x, NpScalar) and x.maybe_python for x in operands):
-                raise two_origins(r.loc) from error
-            r.fail(error)
+                raise two_origins(r.loc) from None
+            r.fail(said.error)
 
     return run
 

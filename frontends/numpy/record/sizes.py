@@ -12,7 +12,8 @@ from typing import Literal, NoReturn
 
 from tracebuf.errors import note_location
 from tracebuf.frontends.numpy.record.conditions import either, inverse
-from tracebuf.frontends.numpy.record.regions import DeadEnd, Frame, Inside, Regions
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask
+from tracebuf.frontends.numpy.record.regions import Frame, Inside, Regions
 from tracebuf.ir.core import Block, Mixed, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, substitute, sym, symbols
 from tracebuf.ir.facts import Facts
@@ -287,7 +288,8 @@ class Sizes(Regions):
         known = [v for v in values if not isinstance(v, Value) and self.entry_only(v)]
         if self.certain and len(known) == len(values):
             numbers = [evaluate(v, self.hints) for v in known]
-            raise note_location(checks.make_error(exception, message, numbers), self.loc)
+            error = ask(checks.make_error, exception, message, numbers)  # TypeError where the class takes more
+            raise Raises(note_location(error, self.loc), placed=True)
         computed = [v if isinstance(v, Value) else self.index(v) for v in values]
         self.check(self.constant(False, I1), exception, message, computed)
         raise DeadEnd

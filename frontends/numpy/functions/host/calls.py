@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
 from tracebuf.frontends.numpy.functions.host.kinds import Leaf, describe, positional_of, signature, takes_out
 from tracebuf.frontends.numpy.functions.reductions.reduce import kept_axes
 from tracebuf.frontends.numpy.numbers.operands import supported
+from tracebuf.frontends.numpy.record.raises import Raises, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import two_origins
 from tracebuf.frontends.numpy.record.values import (
@@ -91,10 +92,10 @@ class Entry:
                 return self.writes(r, given, out)
             found = describe(self.function, given, self.stand_ins or {})
             sizes = [leaf.shape for leaf in found.leaves] if found.exact and not self.counts else self.shapes(r, given)
-        except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
-            if getattr(error, "__notes__", None):
+        except Raises as said:
+            if said.placed:
                 raise
-            return self.fails(r, given, error)
+            return self.fails(r, given, said.error)
         shapes = [Bounded.of(self.fitting(r, shape, leaf)) for shape, leaf in zip(sizes, found.leaves, strict=True)]
         new = [k for k, leaf in enumerate(found.leaves) if leaf.argument is None]
         fresh = [
@@ -132,7 +133,7 @@ class Entry:
         r.check_writable(out)
         return out
 
-    def fails(self, r: Recorder, given: Given, error: Exception) -> NoReturn:
+    def fails(self, r: Recorder, given: Given, error: BaseException) -> NoReturn:
         """A call that raises, by all that is known now: it is made, for what else is wrong may be raised before."""
         ins: list[Value] = []
         call = self.caller({k: pass_on(r, v, ins) for k, v in given.items()})
@@ -156,11 +157,12 @@ class Entry:
 
     def bind(self, r: Recorder, args: Sequence[Any], kwargs: Given) -> Arguments:
         """The arguments by parameter, defaults left out; TypeError as Python's."""
-        try:
-            given = dict(signature(self.function).bind(*args, **kwargs).arguments)
-        except TypeError:
-            self.function(*[None] * len(args), **dict.fromkeys(kwargs))  # raises the same, in its own words
-            raise
+        with asking:
+            try:
+                given = dict(signature(self.function).bind(*args, **kwargs).arguments)
+            except TypeError:
+                self.function(*[None] * len(args), **dict.fromkeys(kwargs))  # raises the same, in its own words
+                raise
         for name, value in given.items():
             if name == "out" and (value is None or isinstance(value, ArrayRef)):
                 continue

@@ -14,6 +14,7 @@ import numpy as np
 from tracebuf.errors import TracebufError
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of, shape_arg
 from tracebuf.frontends.numpy.functions.host.calls import number, record
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of as name_of_type
 from tracebuf.frontends.numpy.record.scalar_checks import two_origins
@@ -195,9 +196,9 @@ def traced_host_call(
     if is_traced(fn) or not callable(fn):
         instead = "define it outside, and pass what it needs as arguments"
         raise r.refuse("host_call of a function that is made in the traced function", instead)
-    positions = Declared.of(len(arrays), reads, writes)
+    positions = ask(Declared.of, len(arrays), reads, writes)
     shapes, several = shapes_of(result_shape)
-    dtypes = [element_of(r, dtype) for dtype in dtypes_of(result_dtype, len(shapes))]
+    dtypes = [element_of(r, dtype) for dtype in ask(dtypes_of, result_dtype, len(shapes))]
     sizes = [shape_arg(r, shape) for shape in shapes]
     written = written_arrays(r, arrays, positions)
     ins: list[Value] = []
@@ -221,7 +222,7 @@ def written_arrays(r: Recorder, arrays: Sequence[Any], positions: Declared) -> l
     """The arrays that are written; nothing else that is passed may be of the same memory."""
     for k in positions.writes:
         if not isinstance(arrays[k], ArrayRef):
-            raise TypeError(f"host_call: argument {k} is written, so it must be an array")
+            raise Raises(TypeError(f"host_call: argument {k} is written, so it must be an array"))
         mine = set(storages_of(arrays[k]))
         for j, other in enumerate(arrays):
             if j != k and isinstance(other, ArrayRef) and not mine.isdisjoint(storages_of(other)):

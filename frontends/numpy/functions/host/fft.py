@@ -19,6 +19,7 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.core import Value
@@ -49,7 +50,7 @@ def size_of(r: Recorder, given: Any, default: Dim) -> Dim:
     else:
         found = as_int(r, given)
         if found is None:
-            raise TypeError(f"'{type(given).__name__}' object cannot be interpreted as an integer")
+            raise Raises(TypeError(f"'{type(given).__name__}' object cannot be interpreted as an integer"))
         n = found
     r.require_nonneg(sub(n, 1), "ValueError", "Invalid number of FFT data points ({}) specified.", [n])
     return r.facts.canon(n)
@@ -74,8 +75,10 @@ def over(points: Size, terms: Size, default: tuple[int, ...] | None = None) -> S
         shape = list(given["a"].shape)
         sizes, axes = given.get("s"), given.get("axes", default)
         if axes is None:
-            axes = range(-len(sizes), 0) if sizes is not None else range(len(shape))
+            axes = range(-ask(len, sizes), 0) if sizes is not None else range(len(shape))
         found = [axis_of(r, axis, len(shape)) for axis in axes]
+        if sizes is not None and ask(len, sizes) != len(found):
+            raise Raises(ValueError("Shape and axes have different lengths."))
         last = len(found) - 1
         default_sizes = [points(shape[axis]) if k == last else shape[axis] for k, axis in enumerate(found)]
         order = range(len(found)) if points is double else range(last, -1, -1)  # as NumPy does one after another
@@ -135,9 +138,9 @@ def shifted(back: bool) -> Callable[..., ArrayRef]:
     def shift(r: Recorder, x: Any, axes: Any = None) -> ArrayRef:
         ref = asarray(r, x)
         given = range(ref.ndim) if axes is None else axes if isinstance(axes, (tuple, list)) else (axes,)
-        found = [range(ref.ndim)[axis] for axis in given]  # IndexError as NumPy's
+        found = [ask(range(ref.ndim).__getitem__, axis) for axis in given]  # IndexError as NumPy's
         if not ref.ndim:
-            raise ValueError("not enough values to unpack (expected 2, got 0)")
+            raise Raises(ValueError("not enough values to unpack (expected 2, got 0)"))
         if len(set(found)) != len(found):
             raise r.refuse("an axis is shifted twice", "name each axis once")
         result = filled(r, ref.shape, ref.element, None, k_order(ref))
@@ -187,7 +190,7 @@ def rfftfreq(r: Recorder, n: Any, d: Any = 1.0, device: Any = None) -> ArrayRef:
 def count_of(r: Recorder, n: Any) -> Dim:
     size = as_int(r, n)
     if size is None:
-        raise ValueError("n should be an integer")
+        raise Raises(ValueError("n should be an integer"))
     r.require_nonneg(size, "ValueError", "negative dimensions are not allowed")
     return size
 

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import only
 from tracebuf.frontends.numpy.functions.host.calls import Arguments, Entry, Given, Shape, Shapes, UpTo, dims, reduced
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.ir.dims import Dim, add, dim_min
 
@@ -51,6 +53,8 @@ def qr_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     found: dict[str, list[list[Dim]]] = {
         "reduced": [[m, k], [k, n]], "complete": [[m, m], [m, n]], "r": [[k, n]], "raw": [[n, m], [k]]
     }  # fmt: skip
+    if mode not in found:
+        raise UnsupportedError(f"np.linalg.qr with mode={mode!r}", location=r.loc, instead='mode="reduced"')
     return [(*batch, *core) for core in found[mode]]
 
 
@@ -90,7 +94,7 @@ def rank_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 
 def dots_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     """The rows of the first, if it is a matrix, and the columns of the last."""
-    first, last = (given["arrays"][k].shape for k in (0, -1))
+    first, last = (dims(given["arrays"][k]) for k in (0, -1))
     return [(*first[:-1][:1], *last[1:])]
 
 
@@ -125,7 +129,7 @@ def matrix_norm_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 def polyfit_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     degree = as_int(r, int(given["deg"]) if isinstance(given["deg"], bool) else given["deg"])
     if degree is None:
-        raise TypeError("the degree of a polynomial is an int")
+        raise Raises(TypeError("the degree of a polynomial is an int"))
     return [(add(degree, 1), *given["y"].shape[1:])]
 
 

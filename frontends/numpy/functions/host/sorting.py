@@ -48,7 +48,7 @@ def in_place(name: str) -> Callable[[Arguments, np.ndarray], None]:
 
 def lexsort_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     keys = given["keys"]
-    return [keys[0].shape if isinstance(keys, (tuple, list)) else keys.shape[1:]]
+    return [dims(keys[0]) if isinstance(keys, (tuple, list)) else keys.shape[1:]]
 
 
 def of_reduced(name: str = "a") -> Shapes:

@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.functions.reductions.running import accumulate
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
 from tracebuf.ir.core import Value
@@ -34,7 +35,7 @@ from tracebuf.ops.scalars import arith
 def searchsorted(r: Recorder, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """np.searchsorted."""
     if side not in ("left", "right", "l", "r"):
-        raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
+        raise Raises(ValueError(f"search side must be 'left' or 'right' (got {side!r})"))
     vector, wanted = asarray(r, a), asarray(r, v) if isinstance(v, (list, tuple)) else as_array(r, v)
     if vector.ndim != 1:
         raise wrong_depth(vector)
@@ -55,14 +56,14 @@ def searchsorted(r: Recorder, a: Any, v: Any, side: str = "left", sorter: Any = 
     return NpScalar(r.load(found, (0,)), I64) if alone else found
 
 
-def wrong_depth(a: ArrayRef) -> ValueError:
-    return ValueError(f"object {'too deep' if a.ndim else 'of too small depth'} for desired array")
+def wrong_depth(a: ArrayRef) -> Raises:
+    return Raises(ValueError(f"object {'too deep' if a.ndim else 'of too small depth'} for desired array"))
 
 
 def sorted_by(r: Recorder, vector: ArrayRef, sorter: ArrayRef) -> ArrayRef:
     """The vector in the order that `sorter` says."""
     if sorter.ndim != 1 or not np.can_cast(sorter.dtype, np.intp, "safe"):
-        raise TypeError("sorter must only contain integers")
+        raise Raises(TypeError("sorter must only contain integers"))
     r.require_equal(sorter.shape[0], vector.shape[0], "ValueError", "sorter.size must equal a.size")
     return gathered(r, Advanced(vector, (sorter,), (0,), 0, vector, ()), order=(0,))
 
@@ -74,9 +75,9 @@ def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) ->
         raise wrong_depth(numbers)
     if numbers.dtype.kind not in "biu" and numbers.shape[0] != 0:
         text = f"Cannot cast array data from {numbers.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
-        raise TypeError(text)
+        raise Raises(TypeError(text))
     if (least := as_int(r, minlength)) is None:
-        raise TypeError(f"'{type(minlength).__name__}' object cannot be interpreted as an integer")
+        raise Raises(TypeError(f"'{type(minlength).__name__}' object cannot be interpreted as an integer"))
     r.require_nonneg(least, "ValueError", "'minlength' must not be negative")
     length = dim_max(largest(r, numbers), least)
     if weights is None or numbers.shape[0] == 0:
@@ -88,7 +89,7 @@ def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) ->
         raise wrong_depth(given)
     if not np.can_cast(given.dtype, np.float64, "safe"):
         text = f"Cannot cast array data from {given.dtype!r} to dtype('float64') according to the rule 'safe'"
-        raise TypeError(text)
+        raise Raises(TypeError(text))
     r.require_equal(given.shape[0], numbers.shape[0], "ValueError", "The weights and list don't have the same length.")
     sums = filled(r, (length,), F64, 0.0)
     scattered(r, at_numbers(sums, numbers), given, plus_float)
@@ -124,7 +125,7 @@ def repeat_each(r: Recorder, ref: ArrayRef, counts: ArrayRef, axis: int) -> Arra
         raise wrong_depth(counts)
     if not np.can_cast(counts.dtype, np.intp, "safe"):
         text = f"Cannot cast array data from {counts.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
-        raise TypeError(text)
+        raise Raises(TypeError(text))
     if counts.shape[0] == 1:
         counts = as_array(r, broadcast_to(r, counts, (as_int_value(ref.shape[axis]),)))
     message = "operands could not be broadcast together with shapes"

@@ -23,6 +23,7 @@ from tracebuf.frontends.numpy.numbers.operands import out_of, supported
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, in_turn, storages_of
 from tracebuf.ir.dims import Dim, add, dim_max, mod, mul, sub
@@ -41,7 +42,7 @@ def arrays_of(r: Recorder, items: Any, what: str = "concatenate") -> list[ArrayR
         reason = "the arrays to join are not a tuple or list"
         raise r.refuse(reason, "write (a[0], a[1])")
     if not items:
-        raise ValueError(f"need at least one array to {what}")
+        raise Raises(ValueError(f"need at least one array to {what}"))
     return [as_array(r, i) for i in items]
 
 
@@ -65,7 +66,7 @@ def concatenate(
     if axis is None:
         return joined(r, [flat_values(r, x) for x in refs], 0, into)
     if any(x.ndim == 0 for x in refs):
-        raise ValueError("zero-dimensional arrays cannot be concatenated")
+        raise Raises(ValueError("zero-dimensional arrays cannot be concatenated"))
     return joined(r, refs, axis_of(r, axis, refs[0].ndim), into)
 
 
@@ -73,10 +74,10 @@ def joined(r: Recorder, refs: Sequence[ArrayRef], axis: int, into: Into = PLAIN)
     """The arrays one after another along an axis."""
     first = refs[0]
     if into.out is not None and into.dtype is not None:
-        raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
+        raise Raises(TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided."))
     for x in refs[1:]:
         if x.ndim != first.ndim:
-            raise ValueError("all the input array dimensions must match exactly: their numbers differ")
+            raise Raises(ValueError("all the input array dimensions must match exactly: their numbers differ"))
         text, values = shape_text([first.shape, x.shape])
         for k, (m, n) in enumerate(zip(first.shape, x.shape)):
             if k != axis:
@@ -88,9 +89,9 @@ def joined(r: Recorder, refs: Sequence[ArrayRef], axis: int, into: Into = PLAIN)
     shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
     result = destination(r, refs, shape, into)
     for x in refs:
-        if not np.can_cast(x.dtype, result.dtype, into.casting or "unsafe"):  # type: ignore[arg-type]
+        if not ask(np.can_cast, x.dtype, result.dtype, into.casting or "unsafe"):
             rule = f"according to the rule '{into.casting}'"
-            raise TypeError(f"Cannot cast array data from {x.dtype!r} to {result.dtype!r} {rule}")
+            raise Raises(TypeError(f"Cannot cast array data from {x.dtype!r} to {result.dtype!r} {rule}"))
     start: Dim = 0
     for x in refs:
         store_view(r, part(result, axis, start, x.shape[axis]), x)
@@ -102,7 +103,7 @@ def destination(r: Recorder, refs: Sequence[ArrayRef], shape: tuple[Dim, ...], i
     """`out=`, which must have the shape, or a fresh array."""
     if (out := out_of(r, into.out)) is not None:
         if out.ndim != len(shape):
-            raise ValueError("Output array has wrong dimensionality")
+            raise Raises(ValueError("Output array has wrong dimensionality"))
         for m, n in zip(out.shape, shape):
             r.require_equal(m, n, "ValueError", "Output array is the wrong shape")
         r.check_writable(out)
@@ -110,7 +111,7 @@ def destination(r: Recorder, refs: Sequence[ArrayRef], shape: tuple[Dim, ...], i
             what = "np.concatenate into an array that it also reads"
             raise r.refuse(what, "out[...] = np.concatenate((a, b))")
         return out
-    wanted = np.result_type(*(x.dtype for x in refs)) if into.dtype is None else np.dtype(into.dtype)
+    wanted = np.result_type(*(x.dtype for x in refs)) if into.dtype is None else ask(np.dtype, into.dtype)
     element, ndim = supported(wanted, "the array", r.loc), len(shape)
     order = order_in_memory(refs, ndim)
     if order != tuple(range(ndim)):  # axes of size 1 have no say in it
@@ -152,7 +153,7 @@ def stack(
     refs = arrays_of(r, arrays, "stack")
     for x in refs[1:]:
         if x.ndim != refs[0].ndim:
-            raise ValueError("all input arrays must have the same shape")
+            raise Raises(ValueError("all input arrays must have the same shape"))
         for m, n in zip(refs[0].shape, x.shape):
             r.require_equal(m, n, "ValueError", "all input arrays must have the same shape")
     place = axis_of(r, axis, refs[0].ndim + 1)
@@ -201,9 +202,9 @@ def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALU
     if times == 0:
         return a
     if times < 0:
-        raise ValueError(f"order must be non-negative but got {times}")
+        raise Raises(ValueError(f"order must be non-negative but got {times}"))
     if not ref.ndim:
-        raise ValueError("diff requires input that is at least one dimensional")
+        raise Raises(ValueError("diff requires input that is at least one dimensional"))
     place = axis_of(r, axis, ref.ndim)
     parts = [ref if x is a else as_array(r, x) for x in (prepend, a, append) if x is not NO_VALUE]
     if len(parts) > 1:
@@ -250,7 +251,7 @@ def pairs_of(r: Recorder, shift: Any, axis: Any) -> list[tuple[Dim, Any]]:
     """The shifts of np.roll, each with its axis: one number goes with several of the other."""
     shifts, axes = (list(x) if isinstance(x, (tuple, list)) else [x] for x in (shift, axis))
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
-        raise ValueError("shape mismatch: objects cannot be broadcast to a single shape.")
+        raise Raises(ValueError("shape mismatch: objects cannot be broadcast to a single shape."))
     count = max(len(shifts), len(axes)) if shifts and axes else 0
     found: list[tuple[Dim, Any]] = []
     for k in range(count):

@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import check_output, elementwise
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt
@@ -78,8 +79,8 @@ def degrees_of(r: Recorder, bias: Any, ddof: Any) -> int | PyInt:
     if ddof is None:
         return 1 if bias == 0 else 0
     if isinstance(ddof, (int, float, np.generic)):
-        if ddof != int(ddof):
-            raise ValueError("ddof must be integer")
+        if ddof != ask(int, ddof):
+            raise Raises(ValueError("ddof must be integer"))
         return int(ddof)
     found = as_int(r, ddof)
     if found is None:
@@ -92,7 +93,7 @@ def observations(r: Recorder, m: Any, y: Any, rowvar: Any, dtype: Any) -> ArrayR
     refs = [as_array(r, x) for x in ((m,) if y is None else (m, y))]
     for name, ref in zip("my", refs):
         if ref.ndim > 2:
-            raise ValueError(f"{name} has more than 2 dimensions")
+            raise Raises(ValueError(f"{name} has more than 2 dimensions"))
     wanted = np.result_type(*(x.dtype for x in refs), np.float64) if dtype is None else dtype
     element = element_of(r, wanted)
     turned = [not rowvar, not rowvar and not (refs[-1].ndim == 2 and r.ask_equal(refs[-1].shape[0], 1))]
@@ -123,6 +124,8 @@ def weights_of(r: Recorder, x: ArrayRef, fweights: Any, aweights: Any) -> ArrayR
             require_all(r, as_array(r, whole), "TypeError", "fweights must be integer")
         if w.ndim > 1:
             r.fail(RuntimeError, f"cannot handle multidimensional {name}")
+        if not w.ndim:
+            raise Raises(IndexError("tuple index out of range"))
         message = f"incompatible numbers of samples and {name}"
         r.require_equal(w.shape[0], x.shape[1], RuntimeError, message)
         fine = elementwise(r, np.logical_not, [elementwise(r, np.less, [w, 0])])

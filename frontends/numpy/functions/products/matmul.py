@@ -18,6 +18,7 @@ from tracebuf.frontends.numpy.numbers.generics import convert_to, input_of
 from tracebuf.frontends.numpy.numbers.operands import Operand, out_of
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import broadcast, shape_text
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, axis_order
 from tracebuf.ir.core import Block, Value
@@ -127,14 +128,14 @@ def put(r: Recorder, result: ArrayRef, into: ArrayRef, spelling: str) -> ArrayRe
     same = into.dtype == result.dtype and into.ndim == result.ndim
     if spelling == "dot" and not (same and is_dense(r, into, range(into.ndim))):
         text = "(must have the right type, number of dimensions, and be a C-Array)"
-        raise ValueError(f"output array is not acceptable {text}")
+        raise Raises(ValueError(f"output array is not acceptable {text}"))
     if not np.can_cast(result.dtype, into.dtype, "same_kind"):
-        raise _exceptions._UFuncOutputCastingError(np.matmul, "same_kind", result.dtype, into.dtype, 0)
+        raise Raises(_exceptions._UFuncOutputCastingError(np.matmul, "same_kind", result.dtype, into.dtype, 0))
     if into.ndim > result.ndim:
         raise r.refuse("an `out` of more axes than the product", "out[...] = a @ b")
     text, values = shape_text([into.shape, result.shape])
     if into.ndim < result.ndim:
-        raise ValueError("matmul: Output operand 0 does not have enough dimensions")
+        raise Raises(ValueError("matmul: Output operand 0 does not have enough dimensions"))
     for x, y in zip(into.shape, result.shape):
         r.require_equal(x, y, "ValueError", f"matmul: Output operand 0 has a mismatch: shapes {text}", values)
     r.store(into, convert_to(r, result, into.element, into.shape))
@@ -145,7 +146,7 @@ def inplace_matmul(r: Recorder, a: ArrayRef, b: Any) -> ArrayRef:
     """`a @= b`: np.matmul into `a`."""
     if not isinstance(b, ArrayRef) or a.ndim < 1 or b.ndim < 2:
         text = "inplace matrix multiplication requires the first operand to have at least one and the second at"
-        raise ValueError(f"{text} least two dimensions.")
+        raise Raises(ValueError(f"{text} least two dimensions."))
     r.check_writable(a)
     matmul(r, a, b, "matmul", a)
     return a

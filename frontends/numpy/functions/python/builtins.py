@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.complex_views import on_parts
 from tracebuf.frontends.numpy.arrays.indexing import as_int, check_float_fits, int_of, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, k_order
@@ -37,6 +38,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary, example, float_value, holds_traced, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.conditions import both, either, inverse
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import is_finite, is_infinite
 from tracebuf.frontends.numpy.record.values import (
@@ -68,15 +70,17 @@ def as_number(r: Recorder, x: Any) -> Any:
 
 def to_float(r: Recorder, *args: Any) -> Any:
     if not any(map(is_traced, args)):
-        return float(*args)
-    float(*map(example, args))  # raises what Python raises
+        return ask(float, *args)
+    ask(float, *map(example, args))  # raises what Python raises
     return PyFloat(float_value(r, as_number(r, args[0])))
 
 
 def to_int(r: Recorder, *args: Any, **kwargs: Any) -> Any:
     if not any(map(is_traced, [*args, *kwargs.values()])):
-        return int(*args, **kwargs)
-    int(*map(example, args), **{k: example(v) for k, v in kwargs.items()})
+        return ask(int, *args, **kwargs)
+    ask(int, *map(example, args), **{k: example(v) for k, v in kwargs.items()})
+    if len(args) != 1:
+        raise UnsupportedError("int() of text to a base that is not known", location=r.loc, instead="use a constant")
     x = bool_as_int(r, as_number(r, args[0]))
     if (e := int_expr(x)) is not None:
         return as_int_value(e)
@@ -92,7 +96,7 @@ def float_to_int(r: Recorder, value: Value) -> PyInt:
 
 
 def to_bool(r: Recorder, *args: Any) -> Any:
-    return truth(r, *args) if any(map(is_traced, args)) else bool(*args)
+    return truth(r, *args) if any(map(is_traced, args)) else ask(bool, *args)
 
 
 def item(r: Recorder, a: ArrayRef, *args: Any) -> Any:
@@ -122,9 +126,9 @@ def python_number(r: Recorder, x: NpScalar) -> PyFloat | PyComplex | PyInt | PyB
 def number_item(r: Recorder, x: NpScalar, *index: Any) -> PyFloat | PyComplex | PyInt | PyBool:
     """x.item(): of a number the only one."""
     if len(index) > 1:
-        raise ValueError("incorrect number of indices for array")
+        raise Raises(ValueError("incorrect number of indices for array"))
     if any(type(i) is int and i not in (0, -1) for i in index):
-        raise IndexError(f"index {index[0]} is out of bounds for size 1")
+        raise Raises(IndexError(f"index {index[0]} is out of bounds for size 1"))
     return python_number(r, x)
 
 
@@ -139,8 +143,8 @@ def is_integer(r: Recorder, x: Any) -> Any:
 def round_number(r: Recorder, x: Any, ndigits: Any = None) -> Any:
     """round(x) and round(x, n)."""
     if not is_traced(x) and not is_traced(ndigits):
-        return round(x, ndigits)
-    round(example(x), example(ndigits))  # raises what Python raises
+        return ask(round, x, ndigits)
+    ask(round, example(x), example(ndigits))  # raises what Python raises
     if isinstance(x, NpScalar) and ndigits is not None:
         return round_array(r, x, ndigits)
     x = bool_as_int(r, x)
@@ -188,10 +192,10 @@ def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
     if digits == 0 and kind != "c":
         return elementwise(r, np.rint, [a])
     if kind == "b":
-        np.round(np.ones(1, bool), 1)  # raises
+        ask(np.round, np.ones(1, bool), 1)  # raises
     first, second = (np.multiply, np.true_divide) if digits > 0 else (np.true_divide, np.multiply)
     if abs(digits) >= 2**31:
-        raise OverflowError("Python int too large to convert to C int")
+        raise Raises(OverflowError("Python int too large to convert to C int"))
     factor = float(10 ** abs(digits)) if abs(digits) <= 308 else float("inf")
     if kind == "c":
         return round_parts(r, a, first, second, factor)
@@ -236,13 +240,13 @@ def absolute(r: Recorder, x: Any) -> Any:
         return magnitude(r, x)
     if isinstance(x, PyFloat):
         return PyFloat(r.emit(arith.AbsF.of(x.value)))
-    return elementwise(r, np.absolute, [x]) if is_traced(x) else abs(x)
+    return elementwise(r, np.absolute, [x]) if is_traced(x) else ask(abs, x)
 
 
 def divmod_of(r: Recorder, a: Any, b: Any) -> Any:
     """divmod: the pair of what `//` and `%` give."""
     if not is_traced(a) and not is_traced(b):
-        return divmod(a, b)
+        return ask(divmod, a, b)
     return binary(r, "FloorDiv", a, b), binary(r, "Mod", a, b)
 
 
@@ -252,15 +256,15 @@ def power_of(r: Recorder, base: Any, exp: Any, mod: Any = None) -> Any:
         return binary(r, "Pow", base, exp)
     if any(map(is_traced, (base, exp, mod))):
         raise r.refuse("pow() with a modulus", "a loop of x = x * x % m")
-    return pow(base, exp, mod)
+    return ask(pow, base, exp, mod)
 
 
 def sum_of(r: Recorder, items: Any, start: Any = 0) -> Any:
     """sum() of a tuple or list: one after the other."""
     if isinstance(items, ArrayRef):
         return sum_of_array(r, items, start)
-    if not is_traced(items) and not is_traced(start) and not any(map(is_traced, items)):
-        return sum(items, start)
+    if not is_traced(items) and not is_traced(start) and not any(map(is_traced, ask(iter, items))):
+        return ask(sum, items, start)
     if not isinstance(items, (tuple, list)):
         raise r.refuse("sum() of this", "np.sum(a), or sum() of a tuple")
     if sys.version_info >= (3, 12) and any(isinstance(x, PyFloat) for x in items):
@@ -282,7 +286,7 @@ def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
     if any(holds_traced(x) for x in items):
         raise r.refuse(f"{name}() of tuples or lists", "compare their items")
     if not any(is_traced(x) for x in items):
-        return getattr(builtins, name)(*args, **options)
+        return ask(getattr(builtins, name), *args, **options)
     if options:
         raise r.refuse(f"{name}() with {', '.join(options)}=", "compare the items with < and >")
     exprs = [int_expr(x) for x in items]

@@ -14,6 +14,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import truth
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.conditions import both, either
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, is_traced
 from tracebuf.ir.core import Value
@@ -26,7 +27,7 @@ from tracebuf.ops.scalars import arith
 def vector(r: Recorder, name: str, a: ArrayRef) -> ArrayRef:
     """The array, if it is a vector."""
     if not a.ndim:
-        raise TypeError("iteration over a 0-d array")
+        raise Raises(TypeError("iteration over a 0-d array"))
     if a.ndim > 1:
         raise r.refuse(f"{name}() of an array of more axes", f"np.{name}(a, axis=0)")
     return a

@@ -15,6 +15,7 @@ from tracebuf.frontends.numpy.functions.python.builtins import as_number, float_
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr, int_of_value
 from tracebuf.frontends.numpy.numbers.scalars import example, float_value
 from tracebuf.frontends.numpy.record.conditions import both, either, inverse
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import (
     compare_floats,
@@ -78,13 +79,12 @@ def traced_form(function: Callable[..., Any], body: Handler) -> Handler:
 
     def run(r: Recorder, *args: Any, **kwargs: Any) -> Any:
         if not any(is_traced(a) for a in [*args, *kwargs.values()]):
-            return function(*args, **kwargs)
+            return ask(function, *args, **kwargs)
         try:
-            function(*map(example, args), **{k: example(v) for k, v in kwargs.items()})
-        except TypeError:
-            raise
-        except (ValueError, ArithmeticError):
-            pass
+            ask(function, *map(example, args), **{k: example(v) for k, v in kwargs.items()})
+        except Raises as said:
+            if not isinstance(said.error, (ValueError, ArithmeticError)):
+                raise
         return body(r, *args, **kwargs)
 
     return run
@@ -116,7 +116,7 @@ def log(r: Recorder, x: Any, base: Any = None) -> PyFloat:
     check_result(r, result, [value], "domain pole")
     if base is None:
         return PyFloat(result)
-    below = log(r, base).value if is_traced(base) else r.constant(math.log(base), F64)
+    below = log(r, base).value if is_traced(base) else r.constant(ask(math.log, base), F64)
     require_nonzero(r, below, "division by zero")
     return PyFloat(r.emit(arith.DivF.of(result, below)))
 

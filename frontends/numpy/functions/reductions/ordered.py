@@ -33,6 +33,7 @@ from tracebuf.frontends.numpy.numbers.generics import input_of
 from tracebuf.frontends.numpy.numbers.operands import Operand, mask_of, supported
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.record.conditions import both
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, axis_order
 from tracebuf.ir.core import Value
@@ -65,11 +66,11 @@ def step_dtypes(ufunc: np.ufunc, dtype: np.dtype, wanted: Any, out: ArrayRef | N
     reduction_dtypes(ufunc, dtype, wanted, None if out is None else out.dtype)
     forced: dict[str, Any] = {} if wanted is None else {"signature": (wanted, None, None if out is None else wanted)}
     if out is None:
-        found: tuple[np.dtype, ...] = ufunc.resolve_dtypes(
-            (None, dtype, None), reduction=True, casting="unsafe", **forced
+        found: tuple[np.dtype, ...] = ask(
+            ufunc.resolve_dtypes, (None, dtype, None), reduction=True, casting="unsafe", **forced
         )
         return found
-    return ufunc.resolve_dtypes((out.dtype, dtype, None), casting="unsafe", **forced)
+    return ask(ufunc.resolve_dtypes, (out.dtype, dtype, None), casting="unsafe", **forced)
 
 
 def reduce_in_order(
@@ -85,7 +86,7 @@ def reduce_in_order(
 ) -> ArrayRef | Scalar:
     """`ufunc.reduce` by one step after another."""
     axes, mask, name = axes_of(r, axis, ref.ndim), mask_of(r, where), ufunc.__name__
-    dtypes = step_dtypes(ufunc, ref.dtype, None if dtype is None else np.dtype(dtype), out)
+    dtypes = step_dtypes(ufunc, ref.dtype, None if dtype is None else ask(np.dtype, dtype), out)
     element = supported(dtypes[-1], f"the {name} of this array", r.loc)
     if dtypes[0] != dtypes[1]:  # NumPy folds these wrongly (np.ldexp of int32, in NumPy 2.4)
         raise r.refuse(f"np.{name}.reduce in two dtypes", "fold in a for loop")
@@ -94,7 +95,7 @@ def reduce_in_order(
         raise r.refuse(reason, f"out[...] = np.{name}.reduce(a)")
     if len(axes) > 1 and ufunc.identity is None:
         text = f"reduction operation '{name}' is not reorderable, so at most one axis may be specified"
-        raise ValueError(text)
+        raise Raises(ValueError(text))
     from_first = (initial is NO_VALUE and ufunc.identity is None) or initial is None
     if not axes and from_first and mask is None:
         result = copy_of(r, ref, element, kept_axes(ref, (), False)[1])
@@ -153,10 +154,10 @@ def reduceat(
 ) -> ArrayRef:
     """`ufunc.reduceat`: for each index the fold up to the next one, or the element itself where that is not larger."""
     if indices.ndim != 1:
-        raise ValueError(f"object {'of too small depth' if not indices.ndim else 'too deep'} for desired array")
+        raise Raises(ValueError(f"object {'of too small depth' if not indices.ndim else 'too deep'} for desired array"))
     if indices.dtype.kind not in "iu" or indices.dtype == np.uint64:
         raise r.refuse("indices of this dtype", "indices.astype(np.intp)")
-    wanted = None if dtype is None else np.dtype(dtype)
+    wanted = None if dtype is None else ask(np.dtype, dtype)
     size, count = ref.shape[axis], indices.shape[0]
     message = f"index {{}} out-of-bounds in {ufunc.__name__}.reduceat [0, {{}})"
 
@@ -168,11 +169,12 @@ def reduceat(
         return r.symbol(r.index(found), "start", 0, 2**40)
 
     try:
-        element = supported(ufunc.reduceat(np.ones(1, ref.dtype), [0], dtype=wanted).dtype, "reduceat", r.loc)
-    except TypeError:
+        found = ask(ufunc.reduceat, np.ones(1, ref.dtype), [0], dtype=wanted).dtype
+    except Raises:
         for k in range(count if isinstance(count, int) else 0):  # which are looked at before
             place(k)
         raise
+    element = supported(found, "reduceat", r.loc)
     if out is not None and out.dtype != element.dtype:
         reason = f"np.{ufunc.__name__}.reduceat into another dtype than it folds in"
         raise r.refuse(reason, f"out[...] = np.{ufunc.__name__}.reduceat(a, places)")

@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.numbers.operands import BOOL, INT, Operand, loop_d
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, NpScalar, Scalar, Storage
 from tracebuf.ir.core import Block, Value
@@ -68,10 +69,10 @@ def reduction_dtypes(
 ) -> tuple[np.dtype, np.dtype]:
     """(the dtype folded in, the result's), from NumPy itself (rule N5); its TypeErrors."""
     target = None if out is None else np.empty((), out)
-    result = ufunc.reduce(np.ones(2, dtype), dtype=wanted, out=target).dtype
+    result = ask(ufunc.reduce, np.ones(2, dtype), dtype=wanted, out=target).dtype
     if out is None or wanted is not None:
         return (result if wanted is None else np.dtype(wanted)), result
-    loop = BOOL if ufunc.__name__.startswith("logical_") else ufunc.resolve_dtypes((out, dtype, None))[-1]
+    loop = BOOL if ufunc.__name__.startswith("logical_") else ask(ufunc.resolve_dtypes, (out, dtype, None))[-1]
     return loop, result
 
 
@@ -94,7 +95,7 @@ def reduce(
         what = f"np.{ufunc.__name__}.reduce is not supported"
         raise r.refuse(what, "fold in a for loop")
     axes, mask = axes_of(r, axis, ref.ndim), mask_of(r, where)
-    wanted = None if dtype is None else np.dtype(dtype)
+    wanted = None if dtype is None else ask(np.dtype, dtype)
     loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
     element = supported(loop, f"the {ufunc.__name__} of this array", r.loc)
     start = start_of(r, ufunc, ref, axes, element, initial, mask is not None)
@@ -133,7 +134,7 @@ def start_of(
         return r.constant(np.array(ufunc.identity).astype(element.dtype).item(), element)  # -1 of unsigned ones too
     if masked:
         text = f"reduction operation '{ufunc.__name__}' does not have an identity, so to use a where mask one has to"
-        raise ValueError(f"{text} specify 'initial'")
+        raise Raises(ValueError(f"{text} specify 'initial'"))
     check_not_empty(r, ufunc.__name__, ref, axes)
     return r.constant(NEUTRAL[ufunc](element.dtype).item(), element)
 
@@ -207,7 +208,7 @@ def deliver(r: Recorder, result: ArrayRef, out: ArrayRef | None, name: str) -> A
         return result if result.ndim else NpScalar(r.load(result, ()), result.element)
     if out.ndim != result.ndim:
         reason = f"output parameter for reduction operation {name} has the wrong number of dimensions"
-        raise ValueError(f"{reason}: Found {out.ndim} but expected {result.ndim}")
+        raise Raises(ValueError(f"{reason}: Found {out.ndim} but expected {result.ndim}"))
     text, values = shape_text([out.shape, result.shape])
     for a, b in zip(out.shape, result.shape):
         r.require_equal(a, b, "ValueError", f"non-broadcastable output operand: shapes {text}", values)
@@ -252,7 +253,7 @@ def divide(
 
 def inexact(r: Recorder, dtype: Any, what: str) -> np.dtype | None:
     """A `dtype=` of a mean or variance."""
-    if dtype is not None and np.dtype(dtype).kind not in "fc":
+    if dtype is not None and ask(np.dtype, dtype).kind not in "fc":
         reason = f"{what} in dtype {np.dtype(dtype)}"
         raise r.refuse(reason, "convert the result: .astype(dtype)")
     return None if dtype is None else np.dtype(dtype)

@@ -16,6 +16,7 @@ from tracebuf.frontends.numpy.numbers.exponents import check_exponents
 from tracebuf.frontends.numpy.numbers.generics import build, convert_to, result_order
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
+from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.core import Block, Value
@@ -30,7 +31,7 @@ def accumulate(
 ) -> ArrayRef:
     """`ufunc.accumulate` along an axis: row by row where rows lie in memory one after another, else in each vector
     along the axis, so that nothing but the result is allocated."""
-    wanted = None if dtype is None else np.dtype(dtype)
+    wanted = None if dtype is None else ask(np.dtype, dtype)
     if ufunc in NEUTRAL:
         loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
     else:
@@ -58,9 +59,9 @@ def accumulate(
 @lru_cache(maxsize=1024)
 def running_dtype(ufunc: np.ufunc, dtype: np.dtype, wanted: np.dtype | None, out: np.dtype | None) -> np.dtype:
     """The dtype folded in, from NumPy itself (rule N5); its TypeErrors."""
-    ufunc.accumulate(np.ones(2, dtype), dtype=wanted, out=None if out is None else np.ones(2, out))
+    ask(ufunc.accumulate, np.ones(2, dtype), dtype=wanted, out=None if out is None else np.ones(2, out))
     forced: dict[str, Any] = {} if wanted is None else {"signature": (wanted, None, wanted)}
-    return ufunc.resolve_dtypes((out or dtype, dtype, None), casting="unsafe", **forced)[-1]
+    return ask(ufunc.resolve_dtypes, (out or dtype, dtype, None), casting="unsafe", **forced)[-1]
 
 
 def by_rows(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: ArrayRef) -> None:

@@ -16,7 +16,6 @@ from types import FunctionType
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.call.captures import NewCapture
 from tracebuf.frontends.numpy.numbers.lattice import (
     BREAK,
     DONE,
@@ -46,8 +45,8 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
 )
 from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.heap import Changed, items_of, with_items
+from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.regions import DeadEnd
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool
 from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym
 from tracebuf.ir.types import INDEX
@@ -69,9 +68,9 @@ def trace_loop(
     try:
         with r.at(r.loc):
             loop = attempt(r, spec, env, plan, peeled)
-    except UnsupportedError as error:
+    except UnsupportedError:
         n = None if spec.rng is None else r.facts.canon(spec.rng.trips())
-        if not isinstance(n, int) or n > UNROLLED or isinstance(error, NewCapture):
+        if not isinstance(n, int) or n > UNROLLED:
             raise
         plan.unrolled = True
         return unroll(r, spec, env, n)
