@@ -2,8 +2,8 @@
 instead.
 
 `TracebufError` is the root of every error that is ours. What NumPy or Python itself would raise (IndexError,
-ValueError,
-ZeroDivisionError ...) is raised as that class, from compiled code too, with the user's line in a note (PEP 678).
+ValueError, ZeroDivisionError ...) is raised as that class, from compiled code too, with the user's line in a note (PEP
+678).
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class TracebufWarning(UserWarning):
 class UnsupportedError(TracebufError):
     """The function, or an argument, is outside the supported language.
 
-    Attributes: `location` (file, line, columns; None for arguments), `reason` (why it is refused), `instead` (what
-    to write); `under` (what tracing had assumed of the call until then, if it had begun), `stored` (whether the
-    function, run until then, may have stored to arguments).
+    Attributes: `location` (file, line, columns; None for arguments), `reason` (why it is refused), `instead` (what to
+    write); `under` (what tracing had assumed of the call until then, if it had begun), `stored` (whether the function,
+    run until then, may have stored to arguments).
     """
 
     stored = False

@@ -1,9 +1,9 @@
 """What a bufferized function costs beside the NumPy function it was made from: memory, copies, time.
 
 Both run on the same data, on clones, so the caller's arrays stay as they are; captured arrays, which cannot be cloned,
-are put back as they were after each count and each round. Eager NumPy's allocations are counted by
-a memory handler (NEP 49) under every array it makes; NumPy's copies cannot be observed, so they are None. Ours are
-counted by the compiled code itself, the arrays it returns included.
+are put back as they were after each count and each round. Eager NumPy's allocations are counted by a memory handler
+(NEP 49) under every array it makes; NumPy's copies cannot be observed, so they are None. Ours are counted by the
+compiled code itself, the arrays it returns included.
 
 What NumPy allocates during a native call is seen by the same handler, and the two views are put together so that
 nothing counts twice and nothing is missed: the arrays that the compiled code makes are in both, so they are taken out

@@ -202,8 +202,8 @@ def interpreters(
     rules: Rules,
     source: str,
 ) -> frozenset[int] | None:
-    """The rungs between eager and native; the arguments that the program may store to (None where that is not
-    known)."""
+    """The rungs between eager and native; the arguments that the program may store to (None where that is not known).
+    """
     from tracebuf.frontends.numpy.call.arguments import RunOriginal
 
     with rung("trace", source):
@@ -265,8 +265,8 @@ def native(
     captured arrays, which stay where they are.
 
     A result that is one of several may cost an array that stands for those not taken, as may an array of constant sizes
-    that only a loop or a branch makes. argmax along an axis takes a
-    further buffer, for the values; programs with it are not counted.
+    that only a loop or a branch makes. argmax along an axis takes a further buffer, for the values; programs with it
+    are not counted.
     """
     counts: list[Any] = []
     n = len(args) - captured

@@ -53,8 +53,8 @@ BOXED = 0.15
 
 @dataclass(frozen=True)
 class Program:
-    """The text of a module (see above). `tolerance` is in the text too, as TOLERANCE, and the
-    parameters that are donated, as DONATED."""
+    """The text of a module (see above). `tolerance` is in the text too, as TOLERANCE, and the parameters that are
+    donated, as DONATED."""
 
     text: str
 

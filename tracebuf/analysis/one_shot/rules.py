@@ -79,8 +79,7 @@ class Rules:
         """Whether the operand's value, followed back through equal buffers, is `value`.
 
         MLIR is content with one way that leads there; of the branches of an scf.if all must, or to storage that is
-        certainly
-        another. Test: test_branches_that_yield_different_parts.
+        certainly another. Test: test_branches_that_yield_different_parts.
         """
         if self.parts is None:
             found = self.flow.chain(use, lambda v: v is value, leaves=False, equivalent=True, same_type=True)
@@ -115,8 +114,7 @@ def write_is_outside_definition(flow: Dataflow, write: Use, definition: Value, *
     The definition overrides whatever was written before. A write inside the defining op is part of the definition. A
     block's argument is defined anew when the block is entered, so a write outside of the block does not matter (beyond
     MLIR 22: nor if it stands in another block of the same region, which branches may have led to). And a write whose
-    only result is the definition is the definition. Tests: test_raw_old_version_is_copied,
-    test_loop_insert.
+    only result is the definition is the definition. Tests: test_raw_old_version_is_copied, test_loop_insert.
     """
     owner = definition.owner
     if isinstance(owner, Op):

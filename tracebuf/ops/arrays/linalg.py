@@ -136,14 +136,12 @@ def tie_outs(form: Form, n_ins: int) -> None:
 
 
 class Generic(DestinationOp):
-    """`linalg.generic`: a scalar body over an iteration space; np ufuncs, where, reductions, and what fusion makes
-    of them.
+    """`linalg.generic`: a scalar body over an iteration space; np ufuncs, where, reductions, and what fusion makes of
+    them.
 
-    Attrs: `n_ins`, `maps` (an AffineMap an operand; empty results for scalars), `iterators` ("parallel" |
-    "reduction" each).
-    The body's block has an argument per operand. A reduction's body combines a new element with its out argument, in
-    the
-    op that is yielded; sums may be reassociated (rule C2).
+    Attrs: `n_ins`, `maps` (an AffineMap an operand; empty results for scalars), `iterators` ("parallel" | "reduction"
+    each). The body's block has an argument per operand. A reduction's body combines a new element with its out
+    argument, in the op that is yielded; sums may be reassociated (rule C2).
     """
 
     __slots__ = ()

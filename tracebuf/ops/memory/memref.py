@@ -1,6 +1,5 @@
 """Memref ops: buffers. MLIR counterpart: the memref dialect; `tracebuf.subview` is a subview that may also permute,
-reverse,
-repeat and add dimensions.
+reverse, repeat and add dimensions.
 
 The memref interpreter and the native emitter dispatch on these classes; structure and typing stand here.
 """
@@ -33,9 +32,8 @@ from tracebuf.location import Location
 class Alloc(Op):
     """`memref.alloc`: a fresh buffer of undefined contents.
 
-    Attrs: `order` (axes outermost first), `reason` (for explain), `escapes` (may leave the function: a NumPy array
-    from birth),
-    `slot` (its place in the arena), each set by the pass that knows.
+    Attrs: `order` (axes outermost first), `reason` (for explain), `escapes` (may leave the function: a NumPy array from
+    birth), `slot` (its place in the arena), each set by the pass that knows.
     """
 
     __slots__ = ()
