@@ -20,9 +20,8 @@ from tracebuf.ir.types import I1, ScalarType
 
 @dataclass(slots=True)
 class OpenLoop:
-    """A loop being written: its index, the carried values in the body (after the loop: at its end), the label after
-    it, what the next step gets.
-    """
+    """A loop being written: its index, the loop-carried values in the body (after the loop: at its end), the label
+    after it, the values for the next iteration."""
 
     index: str
     carried: list[str]
@@ -74,7 +73,7 @@ class Code:
         self._declared[name] = "declare " + signature.replace("@", f"@{name}", 1)
 
     def constant(self, name: str, data: bytes) -> str:
-        """Bytes that nobody writes; the pointer to them."""
+        """The pointer to constant bytes."""
         text = "".join(f"\\{byte:02X}" for byte in data)
         self._declared[name] = f'@{name} = private constant [{len(data)} x i8] c"{text}", align 64'
         return f"@{name}"
@@ -188,7 +187,8 @@ class Code:
     def loop(
         self, stop: str, start: str = "0", step: str = "1", carried: Sequence[tuple[str, str]] = (), metadata: str = ""
     ) -> Iterator[OpenLoop]:
-        """for index in range(start, stop, step), step > 0; `carried` are (type, initial value)."""
+        """for index in range(start, stop, step), step > 0; `carried`: the loop-carried values as (type, initial value).
+        """
         head, body, end = self.new_label(), self.new_label(), self.new_label()
         before = self.label
         self.jump(head)
@@ -208,7 +208,7 @@ class Code:
 
     @contextmanager
     def rounds(self, carried: Sequence[tuple[str, str]]) -> Iterator[OpenLoop]:
-        """while True, left by a branch to its end; `carried` are (type, initial value)."""
+        """while True, left by a branch to its end; `carried`: the loop-carried values as (type, initial value)."""
         head, before = self.new_label(), self.label
         self.jump(head)
         self.place(head)

@@ -294,7 +294,7 @@ class KernelWriter:
 
     # -- control flow
     def _bind(self, value: Value, parts: list[str]) -> list[str]:
-        """Names a carried value from the front of `parts`; the rest. A memref passes what its type does not fix."""
+        """Binds `value` to the front of `parts` and returns the rest. A memref takes what its type does not fix."""
         if isinstance(value.type, ScalarType):
             n = len(value_types(value.type))
             self.values[value] = joined(parts[:n])
@@ -392,7 +392,7 @@ def product_after(fill: linalg.Fill) -> linalg.Contraction | None:
 
 
 def zero_fill_before(product: linalg.Contraction) -> linalg.Fill | None:
-    """The inverse of `product_after`."""
+    """The fill with zero whose `product_after` is this product, if there is one."""
     assert product.block is not None
     for op in reversed(product.block.ops[: product.block.op_index(product)]):
         if isinstance(op, linalg.Fill):

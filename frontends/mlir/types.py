@@ -37,7 +37,7 @@ _SCALAR = re.compile(
 
 
 class BadType(Exception):
-    """Text that is no type; the parser adds the place."""
+    """Text that is no type; the parser adds the location."""
 
 
 def type_of(text: str) -> Type:

@@ -5,7 +5,7 @@ in place, meets a conflict, and the operands that lead to it are a core. Each br
 place and commits those before it to be in place. What goes out of place costs at least what it costs by itself, and of
 cores without a common operand each costs its cheapest one; where that is not below the best found, the branch ends.
 More in place is cheaper, but not where a loop could hand on a new buffer and must copy the old: there both are tried.
-Values that can share no buffer are solved apart. MLIR has no counterpart.
+Values that can share no buffer are solved separately. MLIR has no counterpart.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tracebuf.ops.control import scf
 from tracebuf.options import IMPROVEMENTS, Improvement
 
 NODES = 4_000
-"""The most branches that are looked at, for the whole function; then the best so far is taken, not proved."""
+"""The most branches visited, for the whole function; then the best so far is taken, not proved."""
 
 
 class Optimal(OneShot):
@@ -39,7 +39,7 @@ def optimal(
     """The cheapest decisions, if they are found within so many nodes; else the best found (`certificate.proved`).
 
     Where loops may rotate buffers, their results are taken to share them from the start (rule S9), which may cost more
-    than it saves; so the search is done without that as well.
+    than it saves; so the search also runs without rotation.
     """
     start = undecided(func, improvements=improvements) if start is None else start
     found = _optimum(start, nodes)
@@ -60,7 +60,7 @@ def rotations(start: OneShot) -> bool:
 
 
 def _optimum(start: OneShot, nodes: int) -> Optimal:
-    """The same by the rules of `start` alone."""
+    """The cheapest decisions by the rules of `start`, found within so many nodes or not."""
     model = CostModel(start.flow)
     singles = _singles(start)
     best = min((_out(start.again().run(order)) for order in ORDERS), key=lambda out: model.cost(Assigned(start, out)))

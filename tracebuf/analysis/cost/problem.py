@@ -1,5 +1,5 @@
-"""The search for the cheapest decisions, taken apart: which operands may not all be in place, what decisions cost, and
-what they cost at the least. For values that may share buffers (a component), apart from all others."""
+"""The parts of the search for the cheapest decisions: which operands may not all be in place, what decisions cost, and
+a lower bound of it. One problem for each set of values that may share buffers (a component)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Uses = frozenset[Use]
 
 
 class Assigned(Analysis):
-    """Decisions that are given: all operands are in place but these. For some ops only, if given, from inner ones to
-    outer ones."""
+    """Fixed decisions: all operands are in place but these. For some ops only, if given, from inner ones to outer ones.
+    """
 
     __slots__ = ("_ops", "_out")
 
@@ -171,8 +171,9 @@ class Problem:
         return frozenset(u for u in found if u.value in self._values and analysis.is_in_place(u)) - self.forced
 
     def _behind(self, use: Use) -> set[Use]:
-        """The operands inside a loop that decide in which buffers it passes on what it carries; none where `use`, which
-        it passes on, is copied even if all of them are out of place (the more are, the more buffers are new ones)."""
+        """The operands inside a loop that decide in which buffers its carried values are yielded; none where `use`,
+        which it yields, is copied even if all of them are out of place (the more are, the more buffers are new ones).
+        """
         if use not in self._decisive:
             assert use.op.parent_op is not None
             found = behind(self.start.flow, use.op.parent_op)
@@ -202,7 +203,7 @@ class Problem:
 
         Of each core in `packed` an operand goes out of place, and what may be saved is paid, or an operand that saves
         it goes out of place: each in turn takes as much from the costs of its operands as all of them have left, so
-        that no operand gives more than it costs (a dual solution of the covering problem).
+        that no operand contributes more than it costs (a dual solution of the covering problem).
         """
         _, total, parts = self.costs(out)
         left: dict[Use, float] = {}
@@ -217,8 +218,8 @@ class Problem:
         return total, left
 
     def _besides(self, use: Use, out: Uses) -> float:
-        """What it costs besides what is counted: if all who use a new array make their own, the array itself goes, so
-        one of them is not counted (and none, where one may make less)."""
+        """The cost besides the counted items: if every user of a new array allocates its own, the array itself goes, so
+        one of them is not counted (and none, where one may allocate less)."""
         value, op = use.value, use.value.defining_op
         if op is None or not op.bufferizes_to_allocation(value):
             return self.alone(use)
@@ -229,7 +230,7 @@ class Problem:
 
 
 def behind(flow: Dataflow, loop: Op) -> set[Use]:
-    """The operands inside a loop through which the values come that it passes on."""
+    """The operands inside a loop through which its yielded values come."""
     found: set[Use] = set()
     work = [u.value for op in loop.walk() if op.terminator and op.parent_op is loop for u in op.tensor_uses()]
     seen = set(work)

@@ -1,8 +1,8 @@
 """Several orders of decisions tried, and the cheapest kept: One-Shot is greedy, so what it decides first is in place.
 
-MLIR's own decisions are among the candidates, as far as they are right; and no candidate is taken that would run more
-allocations and copies than MLIR's on some way through the program. MLIR copies what two branches give after they have
-joined; here the branch alone whose value is needed elsewhere may copy it ("branch-copies"). Where the first order
+MLIR's own decisions are among the candidates, as far as they are legal; and no candidate is taken that would run more
+allocations and copies than MLIR's on some path through the program. MLIR copies the result of two branches after they
+have joined; here only the branch whose value is needed elsewhere may copy it ("branch-copies"). Where the first order
 leaves nothing to be saved no other is tried. MLIR takes one order, its user's choice.
 """
 
@@ -39,7 +39,7 @@ def several_orders(start: OneShot) -> OneShot:
 
 
 def copies_after_a_branch(cost: Cost) -> bool:
-    """Whether a copy is made of what an scf.if gives, which may be one of its branches' business alone."""
+    """Whether the result of an scf.if is copied, which one of its branches alone may need."""
     values = {item.because.value for item in cost.items if item.because is not None}
     return any(isinstance(value.owner, scf.If) for value in values)
 
@@ -65,8 +65,8 @@ def may_save(analysis: OneShot, cost: Cost) -> bool:
 
 
 def followed(ours: OneShot, theirs: OneShot) -> list[OneShot]:
-    """MLIR's decisions as they are, as far as they are right, by its rules; and by ours, with what may be in place
-    besides."""
+    """MLIR's decisions as far as they are legal: by MLIR's rules, and by tracebuf's rules with whatever else may be in
+    place."""
     flow = ours.flow
     plain = undecided(flow.func, improvements=frozenset(), flow=flow, check_parallel=ours.checks_parallel)
     exact, more = plain.force_all(), ours.again().force_all()

@@ -44,7 +44,7 @@ def _annotate(f: Func, decisions: Analysis, analysis: ModuleAnalysis) -> None:
 
 
 def forget_annotations(module: Module) -> None:
-    """Drops answers of an earlier analysis (not `bufferization.access`, which a program may state itself)."""
+    """Drops the attributes of an earlier analysis (not `bufferization.access`, which a program may state itself)."""
     for f in module.funcs:
         for op in f.walk():
             op.attrs.pop(IN_PLACE, None)

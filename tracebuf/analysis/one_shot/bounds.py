@@ -1,9 +1,9 @@
 """What MLIR 22 knows of index values and of sizes, as affine expressions: which of them are equal.
 
-Known are constants, sums, differences, multiples and quotients by constants, a choice between equals, what a loop
-passes on as it comes, and the sizes of tensors as far as the ops say them. Anything else, a product or the smaller of
-two values among it, is a value of its own. MLIR counterpart: ValueBoundsConstraintSet and its models of arith, tensor,
-linalg and scf.
+Known are constants, sums, differences, multiples and quotients by constants, a choice between equals, loop-carried
+values that do not change, and the sizes of tensors as far as the ops say them. Anything else, a product or the smaller
+of two values among it, is a value of its own. MLIR counterpart: ValueBoundsConstraintSet and its models of arith,
+tensor, linalg and scf.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Bounds:
 
 
 def joined(value: Value, own: Dim, ask: Ask) -> Dim:
-    """What a choice is between equals, and what a loop passes on as it comes; else `own`."""
+    """The common value of a choice between equals, or of a loop-carried value that does not change; else `own`."""
     op = value.defining_op or value.block.parent_op
     if choices := arms(value):
         first, second = map(ask, choices)

@@ -94,7 +94,7 @@ class Order:
         return False
 
     def dominates(self, a: Block, b: Block) -> bool:
-        """Whether every way from the region's first block to `b` passes `a`."""
+        """Whether every path from the region's first block to `b` passes `a`."""
         if b not in self._dominators:
             self._find_dominators(b.region)
         return a in self._dominators[b]
@@ -111,7 +111,7 @@ class Order:
         self._dominators.update(found)
 
     def reaches(self, start: Block, goal: Block, without: Block) -> bool:
-        """Whether a way of at least one step leads from `start` to `goal`, not through `without`."""
+        """Whether a path of at least one step leads from `start` to `goal`, not through `without`."""
         work, seen = [start], {without}
         if goal is without:
             return False

@@ -1,8 +1,8 @@
 """Which part of which buffer a value is: a root, and the slices and changes of shape that lead to it. Beyond MLIR 22.
 
 Two values with one root and equal slices are one buffer element for element, or do not overlap: each step from the root
-on is in place (the same memory) or out of place (fresh memory). So parts that are apart geometrically never share an
-element either, whatever the analysis decides. Offsets are compared as symbolic sizes; nothing here knows of iterations.
+on is in place (the same memory) or out of place (fresh memory). So parts that are disjoint geometrically never share an
+element, whatever the analysis decides. Offsets are compared as symbolic sizes; nothing here knows of iterations.
 """
 
 from __future__ import annotations
@@ -93,14 +93,14 @@ class Parts:
         return root.owner is self._flow.func.block if op is None else op.bufferizes_to_allocation(root)
 
     def boxes_apart(self, read: Use, write: Use) -> bool:
-        """The same as `apart` for parts of one value at constant places: quick, as it is asked of many pairs."""
+        """`apart` for parts of one value at constant indices only: quick, as it is asked of many pairs."""
         a, b = self._box(read, False), self._box(write, True)
         if a is None or b is None or a[0] is not b[0]:
             return False
         return any(last < start or end < first for (first, last), (start, end) in zip(a[1], b[1], strict=True))
 
     def _box(self, use: Use, write: bool) -> Box | None:
-        """The root, and the first and last index in each dimension of the first slice of it; None where that is not
+        """The root, and the first and last index in each dimension of the first slice of it; None where these are not
         constant."""
         if (use, write) not in self._boxes:
             root, path = self._touched(use, write)
@@ -171,7 +171,7 @@ class Parts:
 
     def _ranges(self, op: SliceOp) -> list[tuple[Dim, Dim, int] | None]:
         """(first, last, step) of each base dimension, rising; None where the step is not constant. Sizes are taken as
-        positive: a part without elements is apart from everything."""
+        positive: a part without elements is disjoint from everything."""
         s = op.slice
         view = (op.operand(0) if isinstance(op, InsertSlice) else op.result).tensor_type.shape
         sizes: dict[int, Dim] = {d: view[k] for k, d in enumerate(s.dims) if d is not None}
