@@ -67,7 +67,7 @@ def test_z1_sizes_are_symbolic() -> None:
 
 
 def test_on_every_rung() -> None:
-    """Rule C4: nothing is allocated but results, and the turned kernel that NumPy copies too."""
+    """Rule S2: nothing is allocated but results, and the turned kernel that NumPy copies too."""
 
     def program(a, v):
         smooth = np.convolve(a, v, "same") / v.sum()

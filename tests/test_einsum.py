@@ -101,8 +101,8 @@ def test_s5_stores_through_a_diagonal() -> None:
     agree(program, random(4, 4), random(3, 2, 3))
 
 
-def test_c4_nothing_but_the_result_is_allocated() -> None:
-    """Rule C4: products over several axes copy nothing."""
+def test_s2_nothing_but_the_result_is_allocated() -> None:
+    """Rule S2: products over several axes copy nothing."""
     x, y, t = VALUES["x"], VALUES["y"], VALUES["t"]
     for text, args in (
         ("ijk,kjl->il", (x, y)), ("ijk,jil->kl", (x, y.T.copy()[:, :8, :].transpose(1, 0, 2)[:8, :17].copy())),

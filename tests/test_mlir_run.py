@@ -28,6 +28,15 @@ CONSTANT_OF_A_CALLEE = """
 }) : () -> ()
 """
 
+TWO_ARGUMENTS = """
+"builtin.module"() ({
+  "func.func"() <{function_type = (tensor<6xf64>, tensor<6xf64>) -> tensor<6xf64>, sym_name = "f"}> ({
+  ^bb0(%a: tensor<6xf64>, %b: tensor<6xf64>):
+    "func.return"(%a) : (tensor<6xf64>) -> ()
+  }) : () -> ()
+}) : () -> ()
+"""
+
 PUT_BACK = """
 "builtin.module"() ({
   "func.func"() <{arg_attrs = [{bufferization.writable = false}], function_type = (tensor<6xf64>) -> tensor<6xf64>,
@@ -59,6 +68,16 @@ def test_a_constant_that_a_callee_returns_is_not_stored_to(ways: dict[str, objec
     for _ in range(2):
         for results in (program.on_values(1), program.on_memory(1).results, program(1)):
             np.testing.assert_array_equal(results[0], want)
+
+
+def test_overlapping_arguments_are_refused() -> None:
+    """MLIR behaviour 45: the program takes it that its arguments are apart."""
+    program = mlir.program(mlir.read(TWO_ARGUMENTS))
+    a = np.arange(12.0)
+    np.testing.assert_array_equal(program(a[:6], a[6:])[0], np.arange(6.0))
+    for run in (program, program.on_values, program.on_memory):
+        with pytest.raises(ValueError, match="share memory"):
+            run(a[:6], a[3:9])
 
 
 def test_mlirs_store_into_a_callees_constant_is_not_run() -> None:

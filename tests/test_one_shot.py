@@ -10,9 +10,11 @@ from ir_programs import PROGRAMS, Maker, Program
 from mlir_oracle import mlir_decisions, needs_mlir, our_decisions
 from random_programs import random_func
 
+from tracebuf.analysis.one_shot.base import AnalysisError
 from tracebuf.analysis.one_shot.copy_before_write import copy_before_write
 from tracebuf.analysis.one_shot.one_shot import HEURISTICS, one_shot
 from tracebuf.errors import InternalError
+from tracebuf.frontends.mlir import read
 from tracebuf.ir.core import Block, Builder, Value
 from tracebuf.ir.dims import Expr, sub
 from tracebuf.ir.func import Func
@@ -62,12 +64,12 @@ def generic(m: Maker, a: Value, out: Value, columns: tuple[int, ...], *, accumul
 # -- the rules, one by one -------------------------------------------------------------------------------------------
 
 
-def test_elementwise_in_place() -> None:  # ew03
+def test_elementwise_in_place() -> None:  # MLIR behaviour 26
     m = maker(a=(N,))
     assert out_of_place(finish(m, double(m, m.args[0], m.args[0]))) == []
 
 
-def test_read_only_argument() -> None:  # ew04
+def test_read_only_argument() -> None:  # MLIR behaviour 18
     m = maker(writable=False, a=(N,))
     f = finish(m, double(m, m.args[0], m.args[0]))
     assert out_of_place(f) == ["generic#2"]
@@ -76,17 +78,17 @@ def test_read_only_argument() -> None:  # ew04
     assert "`a`, which is read-only" in str(conflict)
 
 
-def test_accumulate() -> None:  # ew05, rule 24
+def test_accumulate() -> None:  # MLIR behaviour 24
     m = maker(a=(N,), b=(N,))
     assert out_of_place(finish(m, generic(m, m.args[0], m.args[1], (0,), accumulate=True))) == []
 
 
-def test_transposed_read_conflicts() -> None:  # ew06
+def test_transposed_read_conflicts() -> None:  # MLIR behaviour 26
     m = maker(a=(N, N))
     assert out_of_place(finish(m, generic(m, m.args[0], m.args[0], (1, 0), accumulate=False))) == ["generic#1"]
 
 
-def test_broadcast_row_of_self() -> None:  # ew07: bottom-up copies the row, top-down the matrix
+def test_broadcast_row_of_self() -> None:  # MLIR behaviour 21: bottom-up copies the row, top-down the matrix
     def build() -> Func:
         m = maker(a=(N, N))
         row = m.view(m.args[0], (0, 1, 1), (0, N, 1), dims=(1,))
@@ -96,13 +98,13 @@ def test_broadcast_row_of_self() -> None:  # ew07: bottom-up copies the row, top
     assert out_of_place(build(), heuristic="top-down") == ["generic#1"]
 
 
-def test_read_before_write() -> None:  # mm04, rule 23
+def test_read_before_write() -> None:  # MLIR behaviour 23
     m = maker(a=(N,), x=F64)
     old = m.extract(m.args[0], 0)
     assert out_of_place(finish(m, m.insert(m.args[1], m.args[0], 1), old)) == []
 
 
-def test_raw_old_version_is_copied() -> None:  # raw01
+def test_raw_old_version_is_copied() -> None:  # MLIR behaviour 31
     m = maker(a=(N,), x=F64)
     new = m.insert(m.args[1], m.args[0], 0)
     f = finish(m, new, m.extract(m.args[0], 0))
@@ -112,7 +114,7 @@ def test_raw_old_version_is_copied() -> None:  # raw01
     assert conflict.read is not None and conflict.read.op.name == "tensor.extract"
 
 
-def test_two_versions_alive() -> None:  # raw03, both need a copy
+def test_two_versions_alive() -> None:  # MLIR behaviour 34: both need a copy
     m = maker(a=(N,), x=F64)
     a, x = m.args
     assert len(out_of_place(finish(m, m.insert(x, a, 0), m.insert(x, a, 1), a))) == 2
@@ -124,20 +126,20 @@ def test_undefined_contents_never_conflict() -> None:
     assert out_of_place(finish(m, m.fill(m.args[0], empty), empty)) == []
 
 
-def test_one_destination_twice() -> None:  # ew08: bottom-up leaves the last result in place
+def test_one_destination_twice() -> None:  # MLIR behaviour 33: bottom-up leaves the last result in place
     m = maker(a=(N,), x=F64)
     empty = m.empty(N)
     first, second = m.fill(m.args[1], empty), double(m, m.args[0], empty)
     assert len(out_of_place(finish(m, first, second))) == 1
 
 
-def test_augmented_slice_assignment() -> None:  # sl03
+def test_augmented_slice_assignment() -> None:  # MLIR behaviour 29
     m = maker(a=(N,))
     part = m.view(m.args[0], (2, 4, 1))
     assert out_of_place(finish(m, m.store(double(m, part, part), m.args[0], (2, 4, 1)))) == []
 
 
-def test_nested_slices() -> None:  # sl08
+def test_nested_slices() -> None:  # MLIR behaviour 29
     m = maker(a=(N, N))
     (a,) = m.args
     row = m.view(a, (3, 1, 1), (0, N, 1), dims=(1,))
@@ -159,7 +161,7 @@ def test_read_after_insert_of_itself() -> None:
     [((0, 8, 1), (8, 8, 1)), ((0, 8, 2), (1, 8, 2)), ((15, 8, -1), (0, 8, 1)), ((0, "less", 1), ("less", 1, 1))],
     ids=["halves", "even and odd", "reversed", "symbolic"],
 )
-def test_disjoint_halves(source: tuple[object, int, int], target: tuple[object, int, int]) -> None:  # sl05, sl07
+def test_disjoint_halves(source: tuple[object, int, int], target: tuple[object, int, int]) -> None:  # MLIR behaviour 30
     m = maker(a=(("n",) if "less" in source else (N,)))
     (a,) = m.args
     names = {"less": sub(m.dim("n"), 1)}
@@ -190,7 +192,7 @@ def test_other_part_stored_between() -> None:  # the base of the slices is one b
 # -- control flow ----------------------------------------------------------------------------------------------------
 
 
-def test_both_branches_write() -> None:  # if02, rule 25
+def test_both_branches_write() -> None:  # MLIR behaviour 25
     m = maker(a=(N,), x=F64, p=I1)
     a, x, p = m.args
     (new,) = m.branch(p, lambda: [m.insert(x, a, 0)], lambda: [m.insert(x, a, 1)], [a.type])
@@ -199,7 +201,7 @@ def test_both_branches_write() -> None:  # if02, rule 25
     assert one_shot(f).equivalent(new, a)
 
 
-def test_one_branch_needs_the_old_value() -> None:  # if03
+def test_one_branch_needs_the_old_value() -> None:  # MLIR behaviour 35
     m = maker(a=(N,), x=F64, p=I1)
     a, x, p = m.args
     (new,) = m.branch(p, lambda: [m.insert(x, a, 0)], lambda: [a], [a.type])
@@ -217,7 +219,7 @@ def test_branches_that_yield_different_parts() -> None:
     assert out_of_place(finish(m, double(m, either, target))) != []
 
 
-def test_loop_insert() -> None:  # lp01
+def test_loop_insert() -> None:  # MLIR behaviour 36
     m = maker(a=(N,), x=F64)
     a, x = m.args
     (new,) = m.loop(0, N, [a], lambda i, a: [m.insert(x, a, i)])
@@ -226,14 +228,14 @@ def test_loop_insert() -> None:  # lp01
     assert one_shot(f).equivalent(new, a)
 
 
-def test_loop_over_old_value() -> None:  # lp06: the loop reads what it overwrites
+def test_loop_over_old_value() -> None:  # MLIR behaviour 14: the loop reads what it overwrites
     m = maker(a=(N,))
     (a,) = m.args
     (new,) = m.loop(0, N, [a], lambda i, b: [m.insert(m.extract(a, i), b, 0)])
     assert out_of_place(finish(m, new)) == ["for#3"]
 
 
-def test_elementwise_in_loop_on_outer_value() -> None:  # ew_loop: the next iteration would read the result
+def test_elementwise_in_loop_on_outer_value() -> None:  # MLIR behaviour 27: the next iteration would read the result
     m = maker(a=(N,), b=(N,))
     a, b = m.args
 
@@ -243,7 +245,7 @@ def test_elementwise_in_loop_on_outer_value() -> None:  # ew_loop: the next iter
     assert out_of_place(finish(m, *m.loop(0, N, [b], body))) == ["generic#2"]
 
 
-def test_cross_iteration_slice() -> None:  # xi01: t[i] is written, t[i - 1] of the same outer value read
+def test_cross_iteration_slice() -> None:  # MLIR behaviour 27: t[i] is written, t[i - 1] of the same outer value read
     m = maker(t=(4,), x=F64)
     t, x = m.args
 
@@ -272,7 +274,7 @@ def test_part_that_moves_with_a_loop() -> None:
     assert "insert_slice#1" in out_of_place(f) and len(out_of_place(f)) == 2
 
 
-def test_swapped_arguments_are_not_equivalent() -> None:  # lp04
+def test_swapped_arguments_are_not_equivalent() -> None:  # MLIR behaviour 36
     m = maker(a=(N,), b=(N,))
     results = m.loop(0, 4, m.args, lambda i, a, b: [b, a])
     f = finish(m, *results)
@@ -312,6 +314,46 @@ def test_argument_that_must_be_stored_to_but_may_not() -> None:
     f = finish(m, m.add(bufferization.MaterializeInDestination.of(m.fill(x, m.empty(N)), a, m.loc())))
     with pytest.raises(InternalError, match="must be in place, but .* read-only"):
         one_shot(f)
+
+
+@pytest.mark.parametrize("compat, error", [("mlir", "cannot avoid RaW conflict"), (None, "must be in place, but")])
+def test_what_must_be_in_place_may_conflict(compat: str | None, error: str) -> None:
+    m = maker(a=(N,), x=F64)
+    a, x = m.args
+    new = m.add(bufferization.MaterializeInDestination.of(m.fill(x, m.empty(N)), a, m.loc()))
+    f = finish(m, new, m.extract(a, 0))
+    with pytest.raises((AnalysisError, InternalError), match=error):
+        one_shot(f, compat=compat)
+
+
+SCRATCH = """
+"builtin.module"() ({
+  "func.func"() <{function_type = (tensor<8xf64>, f64) -> tensor<8xf64>, sym_name = "f"}> ({
+  ^bb0(%a: tensor<8xf64>, %x: f64):
+    %scratch = "tensor.empty"() : () -> tensor<1xf64>
+    %zero = "arith.constant"() <{value = 0 : index}> : () -> index
+    %r = "scf.forall"(%a) <{operandSegmentSizes = array<i32: 0, 0, 0, 1>, staticLowerBound = array<i64: 0>,
+        staticStep = array<i64: 1>, staticUpperBound = array<i64: 8>}> ({
+    ^bb0(%i: index, %o: tensor<8xf64>):
+      %new = "tensor.insert"(%x, %scratch, %zero) : (f64, tensor<1xf64>, index) -> tensor<1xf64>
+      "scf.forall.in_parallel"() ({
+        "tensor.parallel_insert_slice"(%new, %o, %i) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>,
+          static_offsets = array<i64: -9223372036854775808>, static_sizes = array<i64: 1>,
+          static_strides = array<i64: 1>}> : (tensor<1xf64>, tensor<8xf64>, index) -> ()
+      }) : () -> ()
+    }) : (tensor<8xf64>) -> tensor<8xf64>
+    "func.return"(%r) : (tensor<8xf64>) -> ()
+  }) : () -> ()
+}) : () -> ()
+"""
+
+
+@pytest.mark.parametrize("compat", ["mlir", None])
+def test_parallel_iterations_have_buffers_of_their_own(compat: str | None) -> None:
+    """`scratch` comes from outside of the scf.forall: each iteration would store to it, and read it."""
+    (f,) = read(SCRATCH).funcs
+    assert out_of_place(f, compat=compat) == ["insert#1"]
+    assert out_of_place(f, compat=compat, check_parallel=False) == []
 
 
 def test_unknown_heuristic() -> None:

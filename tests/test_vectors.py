@@ -56,7 +56,7 @@ def test_c1_products_of_vectors(text: str) -> None:
 
 
 def test_on_every_rung() -> None:
-    """Rule C4: nothing but results is allocated."""
+    """Rule S2: nothing but results is allocated."""
 
     def program(a, b, s, v):
         return np.cross(a, b), np.vecdot(a, b), np.kron(s, v), np.matvec(s, a.T[0])

@@ -176,7 +176,7 @@ def has_supported_dtype(x: np.ndarray) -> bool:
 
 
 def check_own_type(name: str, dtype: np.dtype) -> None:
-    """RunOriginal for longlong and its like, which equal a supported dtype but are scalars of another class (C1)."""
+    """RunOriginal for longlong and the like, which equal a supported dtype with scalars of another class (rule C1)."""
     if dtype in SUPPORTED_DTYPES and dtype.char not in CHARS:
         raise RunOriginal(f"argument `{name}` is of type {dtype.type.__name__}, which NumPy tells apart from {dtype}")
 

@@ -1,8 +1,8 @@
 """Values from outside a function (rule B5): arrays become hidden arguments, fetched anew at every call.
 
 Tracing that meets an array it was not given raises NewCapture; the caller adds it to the arguments and begins again, so
-that keys, overlap (B4), writability (B2) and identity hold for captured arrays as for passed ones. What not: arrays in
-lists, dicts or objects, which may change between calls unseen.
+that keys, overlap (rule B4), writability (rule B2) and identity hold for captured arrays as for passed ones. What not:
+what may change between calls unseen, as a set may.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which names are live after each `if` and loop, and which each assigns: backward data flow over one function's AST.
 
-Liveness is part of the join rule (S8): a dead temporary must not decide whether two branches can be joined. Names
-used by nested functions, lambdas and comprehensions count as live everywhere.
+Liveness is part of how paths are joined (rule S8): a dead temporary must not decide whether two branches can be joined.
+Names used by nested functions, lambdas and comprehensions count as live everywhere.
 """
 
 from __future__ import annotations

@@ -31,10 +31,11 @@ class Read:
 
 
 def read_of(flow: Dataflow, use: Use) -> Read | None:
-    """The read with its span; None where it never conflicts, having no definition (rule 22).
+    """The read with its span; None where it never conflicts, having no definition (MLIR behaviour 22).
 
-    Before the first definition no write matters (rule 31), after the read only one that runs again in a loop around the
-    read and not around the definition does (rules 23, 25, 27). Regions that follow one another in one op join the span.
+    Before the first definition no write matters (MLIR behaviour 31), after the read only one that runs again in a loop
+    around the read and not around the definition does (MLIR behaviours 23, 25, 27). Regions that follow one another in
+    one op join the span.
     """
     definitions = flow.definitions(use.value)
     if not definitions:

@@ -165,7 +165,7 @@ class Dataflow:
 
     def definitions(self, value: Value) -> tuple[Value, ...]:
         """The most recent writes that the value's contents may come from, in MLIR's order: from the last operand on;
-        none for an undefined value (rule 22)."""
+        none for an undefined value (MLIR behaviour 22)."""
         path: list[Value] = []
         current = value
         while (found := self._definitions.get(current)) is None:

@@ -2,8 +2,8 @@
 
 A conflict needs a definition, then the write, then the read, on one buffer. A pair is first compared with every
 definition; what is left may still be saved by the order of the ops (unless a loop runs them again), or by the elements
-that the two operands access. MLIR counterpart: `hasReadAfterWriteInterference` in OneShotAnalysis.cpp. Numbers are MLIR
-behaviours.
+that the two operands access. MLIR counterpart: `hasReadAfterWriteInterference` in OneShotAnalysis.cpp. Its behaviours
+are cited by their numbers in docs/mlir-behaviours.md.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ class Rules:
     def outside(self, write: Use, definition: Value) -> bool:
         """Whether the write is outside of the definition. Beyond MLIR 22 also where write and definition have no
         storage in common; a result of the writing loop itself counts as its initial value there, because a loop makes
-        all its results at once. Tests: test_rotating_storages_are_handed_on, test_branches_that_rotate."""
+        all its results at once. Tests: test_s9_rotating_buffers_are_handed_on,
+        test_s9_a_counting_loop_hands_on_through_branches."""
         op = write.op
         if "rotation" in self.improved:
             at_once = definition.owner is op and isinstance(op, scf.Loop) and definition.index < len(op.inits)
@@ -70,7 +71,8 @@ class Rules:
         return write_is_outside_definition(self.flow, write, definition, compat=self.parts is None)
 
     def same(self, a: Value, b: Value) -> bool:
-        """Whether two values are one buffer, element for element, or do not overlap. In MLIR: one SSA value (6)."""
+        """Whether two values are one buffer, element for element, or do not overlap. In MLIR: one SSA value (MLIR
+        behaviour 6)."""
         if a is b or self.parts is None or "early-equivalence" not in self.improved:
             return a is b
         return self.parts.same(a, b)
@@ -109,7 +111,7 @@ class Rules:
 
 
 def write_is_outside_definition(flow: Dataflow, write: Use, definition: Value, *, compat: bool) -> bool:
-    """No conflict if the write happens before the definition, or makes it (31).
+    """No conflict if the write happens before the definition, or makes it (MLIR behaviour 31).
 
     The definition overrides whatever was written before. A write inside the defining op is part of the definition. A
     block's argument is defined whenever the block is entered, so a write outside of the block does not matter (beyond
@@ -144,7 +146,7 @@ def defined_anew_before(flow: Dataflow, read: Use, write: Use, definition: Value
 
 def order_counts(flow: Dataflow, read: Read, write: Use) -> bool:
     """Whether the order of ops says anything: not if a loop around the read, inside which the read's value is not
-    defined, holds the write as well (27): the next iteration reads what this one wrote.
+    defined, holds the write as well (MLIR behaviour 27): the next iteration reads what this one wrote.
 
     Tests: test_cross_iteration_slice, test_elementwise_in_loop_on_outer_value.
     """
@@ -158,8 +160,8 @@ def order_counts(flow: Dataflow, read: Read, write: Use) -> bool:
 
 
 def blocks_form_a_loop(flow: Dataflow, read: Op, write: Op, definition: Value) -> bool:
-    """Whether branches lead from the read to the write and back without passing the definition's block (28).
-    Test: test_branches_that_loop."""
+    """Whether branches lead from the read to the write and back without passing the definition's block (MLIR
+    behaviour 28). Test: test_branches_that_loop."""
     home = definition.block
     if len(home.region.blocks) == 1:
         return False
@@ -174,24 +176,26 @@ def blocks_form_a_loop(flow: Dataflow, read: Op, write: Op, definition: Value) -
 
 
 def read_happens_before(rules: Rules, read: Use, write: Use) -> bool:
-    """No conflict if the read happens before the write (23). Test: test_read_before_write."""
+    """No conflict if the read happens before the write (MLIR behaviour 23). Test: test_read_before_write."""
     return rules.flow.order.happens_before(read.op, write.op)
 
 
 def same_use(rules: Rules, read: Use, write: Use) -> bool:
-    """No conflict if both are one operand: an op reads its destination before writing (24). Test: test_accumulate."""
+    """No conflict if both are one operand: an op reads its destination before writing (MLIR behaviour 24). Test:
+    test_accumulate."""
     return read is write
 
 
 def exclusive_branches(rules: Rules, read: Use, write: Use) -> bool:
-    """No conflict if they stand in different branches of one scf.if (25). Test: test_both_branches_write."""
+    """No conflict if they stand in different branches of one scf.if (MLIR behaviour 25). Test:
+    test_both_branches_write."""
     return rules.flow.order.mutually_exclusive(read.op, write.op)
 
 
 def elementwise(rules: Rules, read: Use, write: Use) -> bool:
     """No conflict if both are operands of an op that is done with element i of one before it touches element i of the
-    other, and they are one buffer, element for element (26). Tests: test_elementwise_in_place,
-    test_transposed_read_conflicts.
+    other, and they are one buffer, element for element (MLIR behaviour 26). Tests:
+    test_elementwise_in_place, test_transposed_read_conflicts.
     """
     if read.op is not write.op or read is write or not read.op.elementwise_access(read, write):
         return False
@@ -200,7 +204,7 @@ def elementwise(rules: Rules, read: Use, write: Use) -> bool:
 
 def insert_keeps_the_rest(rules: Rules, read: Read, write: Use) -> bool:
     """No conflict if the read is an insert's destination and the write touches exactly the part that the insert
-    overwrites anyway (29a). Test: test_augmented_slice_assignment.
+    overwrites anyway (MLIR behaviour 29a). Test: test_augmented_slice_assignment.
 
     Beyond MLIR 22, which overlooks it: across iterations the part must be the same one. Test:
     test_part_that_moves_with_a_loop.
@@ -228,14 +232,15 @@ def varies(flow: Dataflow, read: Read, op: SliceOp) -> bool:
 
 def insert_into_itself(rules: Rules, read: Read, write: Use) -> bool:
     """No conflict if the read is an insert's source, the write its destination, and the source is that very part of the
-    destination (29b): the elements are written over themselves. Test: test_augmented_slice_assignment."""
+    destination (MLIR behaviour 29b): the elements are written over themselves. Test:
+    test_augmented_slice_assignment."""
     op = read.use.op
     return op.inserts() == (read.use, write) and rules.comes_from_subset(read.use, op, write.value)
 
 
 def insert_writes_the_same(rules: Rules, read: Read, write: Use) -> bool:
     """No conflict if the write is an insert's destination, the read's value is its source, and the source is that very
-    part of the destination (29c): again over themselves. Test: test_read_after_insert_of_itself.
+    part of the destination (MLIR behaviour 29c): again over themselves. Test: test_read_after_insert_of_itself.
     """
     op = write.op
     found = op.inserts()
@@ -245,7 +250,7 @@ def insert_writes_the_same(rules: Rules, read: Read, write: Use) -> bool:
 
 
 def disjoint_parts(rules: Rules, read: Use, write: Use) -> bool:
-    """No conflict if both touch parts of one buffer that have no element in common (beyond MLIR 22; 30).
+    """No conflict if both touch parts of one buffer that have no element in common (beyond MLIR 22, behaviour 30).
 
     Only where the order of ops counts: offsets that differ in one iteration may meet across iterations.
     Tests: test_disjoint_halves, test_cross_iteration_slice.

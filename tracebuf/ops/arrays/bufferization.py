@@ -157,7 +157,8 @@ class DeallocTensor(Op):
 
 
 class ToTensor(Op):
-    """`bufferization.to_tensor`: a buffer as a tensor, in which it may be stored to only if marked `writable` (18)."""
+    """`bufferization.to_tensor`: a buffer as a tensor, in which it may be stored to only if marked `writable`
+    (MLIR behaviour 18)."""
 
     __slots__ = ()
     name = "bufferization.to_tensor"

@@ -389,7 +389,7 @@ class CmpI(_Compare):
 
 
 class Select(ScalarOp):
-    """`arith.select` on scalars; np.where inside `linalg.generic`. On tensors one of two buffers, untouched (13)."""
+    """`arith.select` on scalars; np.where in `linalg.generic`. On tensors one of two buffers (MLIR behaviour 13)."""
 
     __slots__ = ()
     name, reference, bufferizable = "arith.select", np.where, True

@@ -4,8 +4,8 @@ What: where the value of a store (`x[1:-1] = a + b`, `c[i] = m @ v`, `u += dt * 
 empty is replaced by the slice of the destination; a store to everything becomes the op itself. The ops of the chain
 move down to the store, so that the destination and the slice's bounds stand before them. What not: no chain that has
 another use, that reads the destination elsewhere than at the elements it writes (there eager has one temporary too),
-or that would have to move past a store to what it reads. So it never costs a copy, which MLIR's pass may (behaviour
-48: its st03). A chain with loops in it stays where it is; then nothing may touch the destination meanwhile.
+or that would have to move past a store to what it reads. So it never costs a copy, which MLIR's pass may (MLIR
+behaviour 48). A chain with loops in it stays where it is; then nothing may touch the destination meanwhile.
 MLIR counterpart: -eliminate-empty-tensors (EmptyTensorElimination.cpp), which moves the slice up instead of the chain
 down.
 """

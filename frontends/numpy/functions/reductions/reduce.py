@@ -103,7 +103,7 @@ def reduce(
     if mask is not None:
         ins.append(input_of(r, fits_mask(r, mask, ref), I1, ref.shape))
     neutral = NEUTRAL[ufunc](loop).item()
-    wide = F32 if element is F16 and ufunc in (np.add, np.multiply) else element  # as NumPy's loops of halves do (C2)
+    wide = F32 if element is F16 and ufunc in (np.add, np.multiply) else element  # as NumPy's halves do (rule C2)
 
     def combine(body: Body, total: Value, args: Sequence[Value]) -> Value:
         new = body.cast(body.cast(args[0], element), wide)

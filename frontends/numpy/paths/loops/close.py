@@ -131,7 +131,7 @@ class LoopClose(LoopJudge):
 
     def kind_afterwards(self, item: Item) -> Kind | None:
         """The kind of a carried number after the loop: NumPy's for sure if the loop is sure to run (proved or
-        guarded, S9) and its last value is; None if the loop is sure not to run, so that the number stays what it was.
+        guarded, rule S9) and its last value is; None if the loop is sure not to run, so that the number stays as is.
         """
         kind, last = item.kind, kind_of(item.back)
         assert kind is not None
