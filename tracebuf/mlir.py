@@ -60,7 +60,7 @@ class Program:
         return self.kernel.run_counted(self._checked(args))
 
     def on_values(self, *args: Any) -> list[Any]:
-        """What the program means: no argument is changed."""
+        """Runs the tensor program on values: no argument is changed."""
         return tensor.run(self.tensors, self._checked(args)).results
 
     def on_memory(self, *args: Any) -> memref.Result:

@@ -30,8 +30,8 @@ def add_globals(module: Module) -> None:
 
 
 def bring_constants(func: Func, module: Module) -> None:
-    """The inverse for one function: its buffers of constants hold their elements and need the module no more.
-    UnsupportedError for a global that is not constant."""
+    """Puts the elements of a module's globals into the memref.get_global ops of one function, which then needs no
+    module (undoes `add_globals`). UnsupportedError for a global that is not constant."""
     known = {_name(item): item for item in module.items if isinstance(item, Global)}
     for op in func.walk():
         if isinstance(op, GetGlobal) and not isinstance(op.attrs.get("dense"), str):

@@ -4,7 +4,7 @@ Why: native code that reads stale or freed memory mostly gives the right answer;
 memory's own faults this knows the *hazard*: a linalg op or a copy whose output overlaps an input other than element for
 element, since native loops run element by element while the NumPy reference computes everything first. What np.empty
 left undefined may be copied (by memref.copy, by a generic that yields its input, by arith.select that does not choose
-it), not computed with. What not: no speed beyond what fuzzing needs.
+it), not computed with. Limitations: only as fast as fuzzing needs.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class _MemRefRunner(Runner):
         return [args[0].regrouped([int(n) for n in args[1].array])]
 
     def get_global(self, op: memref.GetGlobal, args: list[Any]) -> list[Any]:
-        """A constant's buffer, which the first to ask puts into memory."""
+        """A constant's buffer, allocated on first use."""
         found = self.globals.get(op.attrs["name"].text)
         if found is None:
             type_ = op.result.memref_type
@@ -325,8 +325,9 @@ def _reads(op: linalg.DestinationOp, use: Use) -> bool:
 
 
 def _read_in_time(op: linalg.DestinationOp, use: Use, out: Use, args: list[Any]) -> bool:
-    """Whether every shared element is read before it is written, or as it is: by all loops that count up, however they
-    are nested. NumPy's inner loops take blocks at once, so with them each element is written where it is read."""
+    """Whether every shared element is read before it is written, or by the op that writes it: in all loops that count
+    up, however they are nested. NumPy's inner loops take blocks at once, so with them each element is written where it
+    is read."""
     spec = op.spec([v.type for v in op.operands])
     if spec is None:
         return True  # all is read before anything is written

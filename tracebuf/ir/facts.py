@@ -1,10 +1,10 @@
 """What is known about symbolic sizes where an op stands: scopes, substitutions and questions.
 
-What: `Facts` holds the constant bounds of symbols, the loops in scope, entry guards and branch conditions, in nested
-scopes, and decides signs and equalities of `Dim`s. An equality is kept as a substitution, so that everything stays
-canonical; anything else is an expression known to be >= 0. `ir/prover.py` does the proofs.
+`Facts` holds the constant bounds of symbols, the loops in scope, entry guards and branch conditions, in nested scopes,
+and decides signs and equalities of `Dim`s. An equality is kept as a substitution, so that everything stays canonical;
+anything else is an expression known to be >= 0. `ir/prover.py` does the proofs.
 
-What not: False from a question means "not proved", never "false". Contradictory facts (dead code) prove anything.
+Limitations: False from a question means "not proved", never "false". Contradictory facts (dead code) prove anything.
 
 MLIR counterpart: `ValueBoundsOpInterface` (mlir/include/mlir/Interfaces/ValueBoundsOpInterface.td), with guards added.
 """
@@ -39,7 +39,7 @@ __all__ = ["Facts", "Interval"]
 
 
 class _Scope:
-    """What one loop, one branch or the entry adds, as it was said; derived data is in `Facts`."""
+    """The facts stated in one loop, one branch or at the entry; derived data is in `Facts`."""
 
     __slots__ = ("loop", "nonneg", "equal", "proven", "unlike_hints")
 
@@ -157,7 +157,7 @@ class Facts(Prover):
         self._simple.clear()
 
     def _refresh(self) -> None:
-        """Derive everything anew after a substitution came or a scope went."""
+        """Derives everything again after a new substitution or a dropped scope."""
         if not self._stale:
             return
         self._reset()

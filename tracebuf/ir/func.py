@@ -13,7 +13,7 @@ from tracebuf.location import UNKNOWN, Location
 
 
 class Donation(Enum):
-    """What becomes of an argument that the caller has no more use for."""
+    """Whether and how the caller donates an argument's memory to the call."""
 
     FREE = "nobody sees what it holds in the end"
     SPARED = "the same, and stores to it need not reach the caller"
@@ -92,7 +92,7 @@ class Func:
         return {self.block}.union(*(region.blocks for op in self.walk() for region in op.regions))
 
     def forget_unused_symbols(self, kind: str = "") -> None:
-        """Drops symbols that no type spells, so that what gives them a value may go; of a kind: unused results."""
+        """Drops symbols that no type uses, so that the ops that define their values may be removed."""
         if kind and not any(s.kind == kind for s in self.symbols):
             return
         spelled: set[Sym] = set()

@@ -1,6 +1,6 @@
 """MLIR's generic form of a whole module, in MLIR's own layout: what `mlir-opt -mlir-print-op-generic` would print.
 
-Every op says all of itself here in one way (`Op.to_form`), so nothing can get lost between it and the reader.
+Every op prints all of itself by `Op.to_form`, so nothing is lost between the printer and the reader.
 """
 
 from __future__ import annotations

@@ -7,14 +7,15 @@ between guard bytes, and all are used in place. Then, on the memref interpreter 
   shows in a result or in another operand, the op has read them.
 - writes: an operand that is not declared written keeps its bytes, and guards and gaps between elements do.
 - aliases: a result shares memory only with operands that say so; a definite alias does, an equivalent one has the same
-  elements of memory, in the same order (its shape may be another); a result declared new shares memory with none.
+  elements of memory, in equal order (its shape may differ); a result declared new shares memory with none.
 - defined contents: no element of the result is left unwritten, unless it is declared undefined.
 - element-wise access: both operands in one buffer give what they give in two.
 - out of place, on copies, the op gives the same, and so does its memref form as its NumPy reference.
 
-A fact that is declared for caution (read, written) and that no example shows is "not seen", which is no error. What
-not: rules of the op's own about conflicts (`is_not_conflicting`) speak of other ops too, and are not tested. The idea
-of running an op to test its declared views and destroyed inputs is PyTensor's (DebugMode); MLIR has no counterpart.
+A fact that is declared for caution (read, written) and that no example shows is "not seen", which is no error.
+Limitations: rules of the op's own about conflicts (`is_not_conflicting`) speak of other ops too, and are not tested.
+The idea of running an op to test its declared views and destroyed inputs is PyTensor's (DebugMode); MLIR has no
+counterpart.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class Report:
         return tuple(f for f in self.findings if f.verdict == "refuted")
 
     def verdict(self, fact: str) -> Verdict:
-        """The verdict on a fact as it is spelled here; KeyError where no example speaks of it."""
+        """The verdict on a fact, by its text in `findings`; KeyError where no example tests it."""
         return {f.fact: f.verdict for f in self.findings}[fact]
 
     def __str__(self) -> str:
@@ -335,7 +336,7 @@ def _places(array: Array) -> list[int]:
 
 
 def _check_out_of_place(trial: _Trial, claims: _Claims) -> None:
-    """On copies of what it writes the op gives the same, and leaves its operands as they were."""
+    """Checks that on copies of what it writes the op gives equal results, and leaves its operands as they were."""
     program = _program(trial.func, copy_before_write(trial.func))
     outcome = _outcome(trial, _interpreted(program), {})
     claims.add("is the same on copies", _results_differ(trial, outcome.copies, trial.expected))

@@ -54,7 +54,7 @@ def _real(rng: random.Random, dtype: np.dtype, pool: str, special: bool) -> Any:
 
 
 def values(dtype: str, shape: tuple[int, ...], pool: str, seed: int, tame: bool) -> np.ndarray[Any, np.dtype[Any]]:
-    """An array in rows: of plain values in round 0 or where `tame`, of special ones in half of the others.
+    """An array in C order: of plain values in round 0 or where `tame`, of special ones in half of the others.
 
     Pools: "any"; "sums", "positive" and "index" (see `_real`); "sorted" along the last axis; "regular" and "spd",
     matrices far from singular, the latter symmetric and positive.
@@ -122,7 +122,8 @@ class Call:
         return "\n".join([f"def f({', '.join(self.values)}):", *(f"    {line}" for line in self.body)]) + "\n"
 
     def arguments(self, seed: int) -> list[Any]:
-        """The values of a round. No infinities where uint32 is about: what NumPy makes of one depends on its place."""
+        """The values of a round. No infinities where uint32 is involved: what NumPy converts one to depends on its
+        position."""
         tame = "uint32" in str(self)
         return [v.value(seed, tame) for v in self.values.values()]
 

@@ -279,7 +279,7 @@ def _current(text: str) -> None:
 
 
 def apart(name: str, seed: int, seconds: float, most: int) -> Tally:
-    """The same in a process of its own, which may crash."""
+    """`run` in a process of its own, which may crash."""
     import tempfile
 
     with tempfile.TemporaryFile() as note, tempfile.TemporaryFile() as answer:

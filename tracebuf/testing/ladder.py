@@ -1,5 +1,5 @@
-"""The ladder: one program on eager NumPy, the tensor interpreter, the memref interpreter and native code, each the
-same.
+"""The ladder: one program on eager NumPy, the tensor interpreter, the memref interpreter and native code, all with
+equal results.
 
 Why: a difference is caught at the first rung that has it, which says where the bug is: in tracing (tensor, raw), in a
 tensor pass (tensor, optimised), in an analysis, the rewrite or the frees (memref, by strategy), or in code generation
@@ -8,7 +8,7 @@ arguments hold afterwards, what shares memory with what, and the class of an exc
 allocations and copies must not exceed eager's allocations (rule S2). A further call with other sizes goes through the
 same compiled function.
 
-What not: times; the number of eager's copies, which cannot be observed. Rule C4 says that a slice store copies its
+Not compared: times; the number of eager's copies, which cannot be observed. Rule C4 says that a slice store copies its
 source first where they overlap, so the eager side is the program with each such source copied (`copy_first`).
 """
 
@@ -84,7 +84,7 @@ class Rules:
     spare: int = 0
     """Allocations beyond eager's that rule S2 is to allow."""
     donated: frozenset[int] = frozenset()
-    """Arguments whose contents afterwards, and what shares their memory, are nobody's business."""
+    """Arguments whose contents afterwards, and what shares their memory, are not compared."""
 
 
 def climb(
@@ -140,7 +140,7 @@ def with_defaults(function: types.FunctionType, args: Sequence[Any]) -> tuple[An
 
 @contextmanager
 def rung(name: str, source: str) -> Iterator[str]:
-    """Turns what goes wrong inside into a Mismatch that names the rung; refusals pass through."""
+    """Raises any error inside as a Mismatch that names the rung; refusals pass through."""
     try:
         yield name
     except (UnsupportedError, Mismatch):
@@ -150,7 +150,8 @@ def rung(name: str, source: str) -> Iterator[str]:
 
 
 def call(function: Callable[..., Any], args: Sequence[Any], kept: Sequence[Array] = ()) -> Outcome:
-    """The outcome of a call on clones of the arguments (but for those in `kept`); errors of ours are not outcomes."""
+    """The outcome of a call on clones of the arguments (but for those in `kept`); tracebuf's own errors are not
+    outcomes."""
     values, _ = clone_arguments(tuple(args), {}, kept)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -171,7 +172,7 @@ def captured_arrays(f: BufferizedFunction) -> list[Any]:
 
 
 def reference_of(function: types.FunctionType, captured: Sequence[Any]) -> Callable[..., Any]:
-    """The function with copied sources, on arguments that are followed by what stands for its captured arrays."""
+    """The function with copied sources, on arguments followed by replacements of its captured arrays."""
     if not captured:
         return copy_first(function)
 
@@ -264,9 +265,9 @@ def native(
     """The compiled function against eager, and what both allocated (rule S2); the last `captured` arguments are the
     captured arrays, which stay where they are.
 
-    A result that is one of several may cost an array that stands for those not taken, as may an array of constant sizes
-    that only a loop or a branch makes. argmax along an axis takes a further buffer, for the values; programs with it
-    are not counted.
+    A path-dependent result may cost an array that stands for those not taken, as may an array of constant sizes that
+    only a loop or a branch makes. argmax along an axis takes a further buffer, for the values; programs with it are not
+    counted.
     """
     counts: list[Any] = []
     n = len(args) - captured
@@ -296,7 +297,7 @@ def placeholders(func: Func) -> int:
 
 
 def choices(plan: Any) -> int:
-    """The results that are one thing or another."""
+    """The path-dependent results."""
     if isinstance(plan, Pick):
         return 1 + choices(plan.then) + choices(plan.orelse)
     return sum(map(choices, plan.items)) if isinstance(plan, Made) else 0
@@ -351,7 +352,7 @@ def outcome_text(outcome: Outcome) -> str:
 
 
 def leaves(result: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """The results one by one with their places; containers count by their type."""
+    """The results one by one with their paths; containers count by their type."""
     if isinstance(result, tuple | list):
         yield f"{path}:{type(result).__name__}{len(result)}", None
         for i, item in enumerate(result):
@@ -414,7 +415,8 @@ def axes(x: Array) -> list[tuple[int, bool]]:
 
 
 def different_sharing(eager: Outcome, other: Outcome, donated: frozenset[int]) -> str:
-    """Where identity or shared memory among results and arguments differs; what is donated may be anybody's memory."""
+    """Where identity or shared memory among results and arguments differs; donated arguments may share memory with
+    anything."""
     theirs = [*enumerate(eager.args), *leaves(eager.result)]
     ours = [*enumerate(other.args), *leaves(other.result)]
     arguments = len(eager.args)

@@ -1,4 +1,5 @@
-"""What there is to know: NumPy's public names, Python's builtins, `math`, arrays' methods and attributes, as texts.
+"""The names of the support table: NumPy's public names, Python's builtins, `math`, arrays' methods and attributes, as
+texts.
 
 A name is written as a user writes it: `np.linalg.norm`, `np.add.reduce`, `ndarray.sum`, `math.sin`, `abs`.
 """

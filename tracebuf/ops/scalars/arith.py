@@ -76,7 +76,7 @@ def convert(value: Any, element: ScalarType) -> Any:
 
 
 def as_unsigned(value: Any) -> Any:
-    """The same bits without a sign: MLIR's integers have none, ops have it."""
+    """The bits of an integer (or array of them) as unsigned: MLIR's integers are signless, ops have the sign."""
     if isinstance(value, int):
         return np.uint64(value & (2**64 - 1))
     return value.view(f"u{value.dtype.itemsize}") if value.dtype.kind == "i" else value

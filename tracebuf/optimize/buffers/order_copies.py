@@ -6,8 +6,8 @@ the other, so one side runs upwards and the other downwards, and no temporary is
 the same matrix meets it in one element, which decides the direction.
 
 Why: eager NumPy makes no temporary for one-dimensional copies in one direction either (though it picks a wrong order
-where p and q differ, rules C4 and S2). What not: more dimensions, opposite directions: there NumPy copies as well.
-MLIR has no counterpart; the C library's memmove is the special case p = q = 1.
+where p and q differ, rules C4 and S2). Limitations: not for more dimensions or opposite directions, for which NumPy
+copies as well. MLIR has no counterpart; the C library's memmove is the special case p = q = 1.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _round_trip(alloc: memref.Alloc) -> tuple[Op, Op] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Vector:
-    """Elements `offsets[axis] + i * step` of a buffer along one axis, at fixed places along the others."""
+    """Elements `offsets[axis] + i * step` of a buffer along one axis, at fixed indices along the others."""
 
     base: Value
     axis: int

@@ -2,11 +2,11 @@
 
 `a[n:] += a[:m]` needs a temporary only if the slices share elements and are not the same; NumPy looks at the addresses
 and makes none otherwise, so the compiled program looks too (rule S2): an `scf.if` with the direct form in one branch.
-Two parts of a buffer are apart if on some axis their ranges are, or their steps never meet. `a[:-1] += a[1:]` needs
-none either: our loops count up, one element after the other, and read ahead of what they write.
+Two parts of a buffer are disjoint if on some axis their ranges are, or their steps never meet. `a[:-1] += a[1:]` needs
+none either: compiled loops count up, one element after the other, and read ahead of what they write.
 
-Why here: the analysis decides for all sizes at once. What not: stores whose value NumPy computes into a temporary of
-its own. MLIR has no counterpart.
+Why here: the analysis decides for all sizes at once. Limitations: not for stores whose value NumPy computes into a
+temporary of its own. MLIR has no counterpart.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def write_directly(func: Func) -> None:
 
 
 def _stored_once(alloc: memref.Alloc) -> tuple[Op, Op] | None:
-    """The op that computes a temporary and the copy to its place, if it has no other use and no effect lies between."""
+    """The op that computes a temporary and the copy of it to its destination, if it has no other use and no effect lies
+    between."""
     users, block = [u.op for u in alloc.result.uses], alloc.block
     if block is None or len(users) != 2 or any(o.block is not block for o in users):
         return None

@@ -1,10 +1,10 @@
 """Empty tensors become parts of what they are stored into: MLIR's -eliminate-empty-tensors, as it does it.
 
-For each op that stores a tensor into a part of another (`tensor.insert_slice` and its like), in the order of MLIR's
-walk: where the way back from what is stored, through versions of one buffer, begins in a `tensor.empty`, that use of it
-gets the part of the destination, taken out where all it needs is known, and before the use. Not all of it pays
-(behaviour 48: a slice that is written early overlaps what is still read); `empty_tensors` has the pass that asks.
-MLIR counterpart: EmptyTensorElimination.cpp.
+For each subset insertion (`tensor.insert_slice` and others), in the order of MLIR's walk: where the reverse use-def
+chain of the source, through versions of one buffer, begins in a `tensor.empty`, that use of it gets the slice of the
+destination, extracted where its operands are available, and before the use. Not all of it pays (behaviour 48: a slice
+that is written early overlaps what is still read); `empty_tensors` has the pass that asks. MLIR counterpart:
+EmptyTensorElimination.cpp.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ANALYSIS = OneShotOptions(bufferize_function_boundaries=True, allow_return_alloc
 
 
 def eliminate_empty_tensors_as_mlir(module: Module) -> None:
-    """Treats all functions, whose decisions are made once, before anything is changed."""
+    """Rewrites all functions; the analysis runs once, before anything is changed."""
     for analysis in analyze_module(module, ANALYSIS).funcs.values():
         order = analysis.flow.order
         for op in list(post_order(analysis.flow.func)):
@@ -44,9 +44,9 @@ def stored(op: Op) -> Use | None:
 
 
 def uses_of_empty(source: Use, analysis: Analysis) -> Iterator[Use]:
-    """The uses of empty tensors at which the ways back begin, the first one of each empty tensor.
+    """The uses of empty tensors at which the chains begin, the first one of each empty tensor.
 
-    A way goes on where the operand's buffer is the value's, and the types are equal or there is a cast.
+    A chain continues where the operand's buffer is the value's, and the types are equal or there is a cast.
     """
     work, met, found = [source], set[Value](), dict[Value, Use]()
     while work:
@@ -177,7 +177,7 @@ def known_at(value: Value, place: Op, order: Order) -> bool:
 
 
 def precedes(a: Op, b: Op, order: Order) -> bool:
-    """Whether `a` stands before `b`, or before an op around it, on every way (MLIR: properlyDominates)."""
+    """Whether `a` stands before `b`, or before an op around it, on every path (MLIR: properlyDominates)."""
     assert a.block is not None
     anchor = within(b, a.block.region)
     if anchor is None or anchor.block is None:

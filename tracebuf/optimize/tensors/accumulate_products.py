@@ -1,10 +1,10 @@
 """`c[i:j] += a @ b`, or `-=`, as a product that goes into the slice, without a temporary for the product.
 
-What: an element-wise sum (or difference) of a slice's old contents and a fresh product, stored back into that slice,
-becomes the product with the slice as its destination (BLAS with beta = 1, alpha = 1 or -1). What not: integers (their
-sums are exact either way, but there is no BLAS to gain), a product with another use, factors that may share elements
-with what is stored to. The addition may round differently than eager's two steps: products are BLAS's (rule C2).
-No MLIR counterpart.
+An element-wise sum (or difference) of a slice's old contents and a fresh product, stored back into that slice, becomes
+the product with the slice as its destination (BLAS with beta = 1, alpha = 1 or -1). Not for integers (their sums are
+exact either way, but there is no BLAS to gain), a product with another use, or factors that may share elements with the
+destination. The addition may round differently than eager's two steps: products are BLAS's (rule C2). No MLIR
+counterpart.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def fresh_product(use: Use) -> Contraction | None:
 
 
 def stores_back(op: Generic, old: Value) -> bool:
-    """The sum is stored exactly where the old contents were read, and used nowhere else."""
+    """Whether the sum is stored exactly where the old contents were read, and used nowhere else."""
     if len(op.result.uses) != 1:
         return False
     store = next(iter(op.result.uses)).op
@@ -87,7 +87,8 @@ def stores_back(op: Generic, old: Value) -> bool:
 
 
 def is_apart(product: Contraction, old: Value, op: Generic, versions: Versions, parts: Callable[[], Parts]) -> bool:
-    """The factors are in other storages, or other parts of this one, and nothing stores to them meanwhile (rule S4)."""
+    """Whether the factors are in other storages, or disjoint parts of this one, and nothing stores to them meanwhile
+    (rule S4)."""
     assert op.block is not None
     first, last = versions.place(product), versions.place(op)
     return not any(
@@ -98,7 +99,7 @@ def is_apart(product: Contraction, old: Value, op: Generic, versions: Versions, 
 
 
 def is_other_part(factor: Use, op: Generic, parts: Callable[[], Parts]) -> bool:
-    """The factor is a part of the very version that is stored to, in the same iteration, and does not overlap it."""
+    """Whether the factor is a disjoint part of the version that is stored to, in the same iteration."""
     store = next(iter(op.result.uses)).op
     assert isinstance(store, InsertSlice)
     value = factor.value

@@ -1,9 +1,9 @@
 """Clean-up: constants, sizes and elements that are known, views of everything, unused results, dead ops.
 
-What: one forward walk that folds each op by the rules of its class, and one backward walk that drops what is not used,
-until nothing changes. What not: no two ops are merged (cse.py) and no storage takes another's place; a view of
-everything is replaced by what it views, but not where it is returned (`a[:]` is not `a`, rule C1).
-MLIR counterpart: -canonicalize, as far as these ops are concerned.
+One forward walk folds each op by the rules of its class, and one backward walk drops what is not used, until nothing
+changes. Does not merge ops (cse.py) or replace one storage by another; a view of everything is replaced by its source,
+but not where it is returned (`a[:]` is not `a`, rule C1). MLIR counterpart: -canonicalize, as far as these ops are
+concerned.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tracebuf.optimize.tensors.eliminate_empty_tensors import continues
 
 _EXACT = frozenset(e for e in (*ELEMENTS.values(), INDEX) if not e.is_float and not e.is_complex)
 MAX_ROUNDS = 8
-"""A bound, not a plan: a round that changes something makes the program smaller, and two or three are usual."""
+"""An upper bound: a round that changes something makes the program smaller, and two or three are usual."""
 
 
 def canonicalize(func: Func) -> None:
@@ -115,7 +115,7 @@ class _Folder:
         return None
 
     def replace(self, old: Value, new: Value) -> None:
-        """Puts `new` in the place of `old`, also as what holds a size symbol."""
+        """Replaces `old` by `new`, also as the value of a size symbol."""
         old.replace_all_uses(new)
         for symbol, value in self.func.symbols.items():
             if value is old:
@@ -174,7 +174,8 @@ def fold_identities(folder: _Folder, op: Op) -> Sequence[Value] | None:
 
 
 def fold_dim(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """A size that the type knows, or that whoever made the tensor was given, so that it keeps no tensor alive."""
+    """A size that the type knows, or that the op which made the tensor has as an operand, so that it keeps no tensor
+    alive."""
     assert isinstance(op, tensor.Dim)
     source, d = op.operand(0), op.attrs["dim"]
     size = source.tensor_type.shape[d]
@@ -227,7 +228,8 @@ def fold_whole_view(folder: _Folder, op: Op) -> Sequence[Value] | None:
 
 
 def fold_regrouped_back(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """What was collapsed and expanded again, or the other way round, to the same shape, is what it was."""
+    """A tensor that was collapsed and expanded again (or expanded and collapsed) to its own shape is the tensor itself.
+    """
     assert isinstance(op, tensor.Regrouping)
     made = op.source.defining_op
     if not isinstance(made, tensor.Regrouping):
@@ -261,7 +263,7 @@ def fold_self_store(folder: _Folder, op: Op) -> Sequence[Value] | None:
 
 
 def fold_known_element(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """An element that was just stored at the same place, or any element of a fill."""
+    """An element that was just stored at these indices, or any element of a fill."""
     assert isinstance(op, tensor.Extract)
     made = op.operand(0).defining_op
     if isinstance(made, tensor.Insert) and made.operands[2:] == op.operands[1:]:
@@ -270,7 +272,7 @@ def fold_known_element(folder: _Folder, op: Op) -> Sequence[Value] | None:
 
 
 def drop_carried(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """A carried value that is yielded as it came is its initial value; one that nobody reads, inside or after, goes."""
+    """Replaces loop-carried values of an scf.for that do not change by their initial values; drops unused ones."""
     assert isinstance(op, scf.For)
     yielded = op.body.terminator
     dropped = []
@@ -295,7 +297,7 @@ def drop_carried(folder: _Folder, op: Op) -> Sequence[Value] | None:
 
 
 def drop_round(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """The same for an scf.while, whose carried values go round through two regions."""
+    """Replaces loop-carried values of an scf.while that do not change by their initial values; drops unused ones."""
     assert isinstance(op, scf.While)
     changed = op.fold_steady(folder.replace)
     dead = op.dead(set(folder.func.symbols.values()))
@@ -305,7 +307,7 @@ def drop_round(folder: _Folder, op: Op) -> Sequence[Value] | None:
 
 
 def drop_results(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """A result that both branches take from outside, and from one value, is that value; unused results go."""
+    """Replaces results for which both branches yield one value from outside by it; drops unused ones."""
     assert isinstance(op, scf.If)
     ends = [b.terminator for b in op.branches]
     gone = set()
@@ -330,7 +332,7 @@ def _keep_results(op: Op, gone: set[int]) -> None:
 
 
 def take_branch(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """Where the condition is known, the branch's ops stand in the place of the `scf.if`."""
+    """Replaces an `scf.if` of constant condition by the ops of the branch taken."""
     known = constant_of(op.operand(0))
     if known is None:
         return None

@@ -1,10 +1,10 @@
 """Fusion of element-wise producers into their one consumer: the temporaries of an expression become registers.
 
-What: a `linalg.generic` with parallel loops only, whose result one other `linalg.generic` of the same block reads,
-becomes part of that op's body; a fill becomes its scalar. What not: nothing is computed twice, nothing moves into or
-out of a loop, past a store to what it reads, or through a view. Each "may not" is one function. Chains of any length
-take linear time: consumers are taken in program order and a producer's body is moved, not copied.
-MLIR counterpart: -linalg-fuse-elementwise-ops (ElementwiseOpFusion.cpp), which has no rule S4.
+A `linalg.generic` with parallel loops only, whose result one other `linalg.generic` of the same block reads, becomes
+part of that op's body; a fill becomes its scalar. Nothing is computed twice, and nothing moves into or out of a loop,
+past a store to what it reads, or through a view. Each "may not" is one function. Chains of any length take linear time:
+consumers are taken in program order and a producer's body is moved, not copied. MLIR counterpart:
+-linalg-fuse-elementwise-ops (ElementwiseOpFusion.cpp), which has no rule S4.
 """
 
 from __future__ import annotations
