@@ -58,7 +58,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Measurement:
-    """`eager` and `native` for one call of the function `name`; as text, a table."""
+    """One call of the function `name`, measured: `eager` and `native` Counts. As text, a table."""
 
     name: str
     eager: Counts

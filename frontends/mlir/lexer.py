@@ -28,7 +28,7 @@ _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
 class ReadError(TracebufError):
-    """Text that is no MLIR in generic form. Attributes: `location` (file, line, column), `reason`."""
+    """Text that is not MLIR in generic form. Attributes: `location` (file, line, column), `reason`."""
 
     def __init__(self, reason: str, location: Location, line: str) -> None:
         self.reason, self.location = reason, location

@@ -64,7 +64,7 @@ TOLERANCE = 1e-5
 
 
 class FactError(AssertionError):
-    """Declared facts that are wrong; `report` has all of them."""
+    """Declared facts that are wrong. Attribute `report`: a `Report` with all findings."""
 
     def __init__(self, report: Report) -> None:
         self.report = report
@@ -73,7 +73,8 @@ class FactError(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`fact` as declared; "refuted" with the example and what was seen, "held", or "not seen" to matter."""
+    """One declared `fact` with its `verdict`: "refuted", "held", or "not seen" to matter; `detail`: the example and
+    what was seen."""
 
     fact: str
     verdict: Verdict
@@ -85,7 +86,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found of each fact, over all examples."""
+    """The findings for one op class over all examples, `refuted` those that are wrong."""
 
     op: str
     findings: tuple[Finding, ...]
@@ -103,11 +104,20 @@ class Report:
 
 
 def check_op(op: type[Op] | Op | Build, examples: Iterable[Sequence[Any]], *, native: bool = True) -> Report:
-    """Tests the declared facts of an op on examples; raises FactError where one is refuted.
+    """Tests the declared facts of an op (see the module) by running it on examples.
 
-    `op`: a class (made with `of(*operands, location)`), an op, whose operands are replaced, or a function from operand
-    values to an op. An example has the operands' data: arrays, NumPy scalars, bools, floats, and ints for index.
-    `native=False` leaves native code out.
+    Args:
+        op: a class (made with `of(*operands, location)`), an op, whose operands are replaced, or a function from
+            operand values to an op.
+        examples: the operands' data in order: arrays, NumPy scalars, bools, floats, and ints for index.
+        native: whether native code is tested besides the interpreter.
+
+    Returns a `Report`. Raises FactError where a fact is refuted.
+
+    >>> from tracebuf.ops.arrays.tensor import Insert
+    >>> report = check_op(lambda x, a, i: Insert.of(x, a, [i], UNKNOWN), [(np.float64(2.0), np.arange(3.0), 1)])
+    >>> report.verdict("writes operand 1")
+    'held'
     """
     build, claims, name = _builder(op), _Claims(), ""
     machines: dict[str, Callable[[Func], Run]] = {"interpreter": _interpreted}

@@ -57,7 +57,7 @@ STRATEGIES: tuple[Options, ...] = (
 
 
 class Mismatch(AssertionError):
-    """A rung that differs from eager NumPy: `rung`, `what` differs, the program's `source`."""
+    """A rung that differs from eager NumPy. Attributes: `rung`, `what` differs, the program's `source`."""
 
     def __init__(self, rung: str, what: str, source: str) -> None:
         self.rung, self.what, self.source = rung, what, source
@@ -96,16 +96,26 @@ def climb(
     tolerance: float = 0.0,
     donate: Sequence[str] = (),
 ) -> BufferizedFunction:
-    """Runs `function` on every rung with clones of `args`, then natively with each further tuple of arguments in
-    `again`. Returns it bufferized, so that what was compiled can be looked at. `donate` names parameters that may be
-    overwritten.
+    """Checks a function on every rung of the ladder against eager NumPy.
 
-    `strategies` are the ways to bufferize that the memref interpreter tries. `tolerance` 0 wants the same bits (NaN is
-    NaN); else the largest difference relative to the largest magnitude, for programs in float64 alone (those with
-    float32 in them get 10 000 times more).
+    Args:
+        function: a Python function whose source can be read.
+        args: the arguments; each rung gets clones of them.
+        again: further tuples of arguments (other sizes), for the compiled function only.
+        strategies: the ways to bufferize that the memref interpreter tries.
+        tolerance: 0 for equal bits (NaN equals NaN); else the largest difference relative to the largest magnitude, for
+            programs in float64 alone (those with float32 in them get 10 000 times more).
+        donate: names of parameters that may be overwritten.
 
-    Raises Mismatch naming the rung, UnsupportedError where the program is outside the language, and lets a rung's own
-    InternalError or any unexpected error through as Mismatch.
+    Returns the bufferized function, so that the compiled program can be inspected. Raises Mismatch, naming the rung,
+    where one differs or fails with an InternalError or an unexpected error; UnsupportedError where the program is
+    outside the language.
+
+    >>> def shifted(a):
+    ...     a[1:] = a[:-1]
+    ...     return a.sum()
+    >>> climb(shifted, (np.arange(4.0),), again=[(np.arange(9.0),)])
+    <bufferized shifted>
     """
     assert isinstance(function, types.FunctionType)
     source = source_of(function)
