@@ -170,16 +170,16 @@ def _count_native(f: _Bufferized, given: _Given) -> _Memory:
 
     args, kwargs = given.clones()
     with restored(given.kept), counting() as seen:
-        result, own = f.call_counted(*args, **kwargs)
-    if own is None:
+        result, counters = f.call_counted(*args, **kwargs)
+    if counters is None:
         return seen.allocations, seen.allocated_bytes, seen.peak_bytes, None, None
     del result
     return (
-        own.allocations + max(0, seen.allocations - own.arrays),
-        own.allocated_bytes + max(0, seen.allocated_bytes - own.array_bytes),
-        own.peak_bytes + max(0, seen.peak_bytes - own.array_bytes),
-        own.copies,
-        own.copied_bytes,
+        counters.allocations + max(0, seen.allocations - counters.arrays),
+        counters.allocated_bytes + max(0, seen.allocated_bytes - counters.array_bytes),
+        counters.peak_bytes + max(0, seen.peak_bytes - counters.array_bytes),
+        counters.copies,
+        counters.copied_bytes,
     )
 
 

@@ -87,11 +87,11 @@ class ScatterWriter(NestWriter):
 
 def needed(values: Sequence[Value]) -> set[Op]:
     """The ops of the body that these values are computed by."""
-    found: set[Op] = set()
-    rest = [v.defining_op for v in values]
-    while rest:
-        op = rest.pop()
-        if op is not None and op not in found:
-            found.add(op)
-            rest += [v.defining_op for v in op.operands]
-    return found
+    ops: set[Op] = set()
+    work = [v.defining_op for v in values]
+    while work:
+        op = work.pop()
+        if op is not None and op not in ops:
+            ops.add(op)
+            work += [v.defining_op for v in op.operands]
+    return ops

@@ -262,9 +262,9 @@ class Rewrite:
         return found
 
     def regroup(self, buffer: Value, op: Op) -> Value:
-        shape, made = op.result.tensor_type.shape, buffer.defining_op
-        if _undoes(op, made) and made is not None and made.operand(0).memref_type.shape == shape:
-            return made.operand(0)
+        shape, source_op = op.result.tensor_type.shape, buffer.defining_op
+        if _undoes(op, source_op) and source_op is not None and source_op.operand(0).memref_type.shape == shape:
+            return source_op.operand(0)
         if tensor.may_copy(op) and not memref.runs_on(buffer.memref_type, op.attrs["groups"]):
             dense = tensor.dense_buffer(TensorType(buffer.memref_type.shape, buffer.memref_type.element))
             buffer = self.as_type(buffer, dense, op.loc)
@@ -284,10 +284,10 @@ class Rewrite:
             kind = memref.CollapseShape if isinstance(op, tensor.CollapseShape) else memref.Diagonal
             return kind.of(buffer, grouped, shape, op.loc)
 
-        found = self._numbered((type(op), buffer, grouped, sizes, element), make)
-        if found not in self.orders and (order := self.orders.get(buffer)) is not None and found.defining_op:
-            self.orders[found] = order_of_regrouped(order, found.defining_op)
-        return found
+        view = self._numbered((type(op), buffer, grouped, sizes, element), make)
+        if view not in self.orders and (order := self.orders.get(buffer)) is not None and view.defining_op:
+            self.orders[view] = order_of_regrouped(order, view.defining_op)
+        return view
 
     def copy(self, source: Value, target: Value, op: Op, reason: str) -> None:
         if source is not target:

@@ -139,14 +139,14 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
             reason = (
                 "the array that is returned" if lives == "result" else "a value needed as a whole before it is used"
             )
-        found = conflicts_of(op)
-        reason = str(found[0]) if found else reason
-        return Entry("allocation", op.loc, known(size, env), str(size), reason, in_loop(op), lives, found)
+        conflicts = conflicts_of(op)
+        reason = str(conflicts[0]) if conflicts else reason
+        return Entry("allocation", op.loc, known(size, env), str(size), reason, in_loop(op), lives, conflicts)
     if isinstance(op, bufferization.Clone) or (isinstance(op, memref.Copy) and op.attrs.get("reason") != "store"):
         size = op.operand(0).memref_type.byte_size
-        found = conflicts_of(op)
-        reason = str(found[0]) if found else op.attrs.get("reason", "a result of its own")
-        return Entry("copy", op.loc, known(size, env), str(size), reason, in_loop(op), conflicts=found)
+        conflicts = conflicts_of(op)
+        reason = str(conflicts[0]) if conflicts else op.attrs.get("reason", "a result of its own")
+        return Entry("copy", op.loc, known(size, env), str(size), reason, in_loop(op), conflicts=conflicts)
     return None
 
 

@@ -293,24 +293,24 @@ class _MemRefRunner(Runner):
         values = [a.array if isinstance(a, MemRef) else a for a in args]
         shape = indexing.iteration_shape(op.maps, values, len(op.iterators))
         spread = [indexing.spread_operand(v, m, shape) for v, m in zip(values, op.maps, strict=True)]
-        known: dict[Value, Any] = {}
+        defined: dict[Value, Any] = {}
         for arg, a, m in zip(op.body.args, args, op.maps, strict=True):
-            known[arg] = indexing.spread_operand(a.written, m, shape) if isinstance(a, MemRef) else True
+            defined[arg] = indexing.spread_operand(a.written, m, shape) if isinstance(a, MemRef) else True
         for inner in op.body.ops[:-1]:
-            flags = [known[v] for v in inner.operands]
+            flags = [defined[v] for v in inner.operands]
             if isinstance(inner, arith.Select) and np.all(flags[0]):
-                places = np.ogrid[tuple(map(slice, shape))]
-                condition = linalg.run_body(op.body, spread, self, [inner.operand(0)], places)[0]
-                known[inner.result] = np.where(condition, flags[1], flags[2])
+                indices = np.ogrid[tuple(map(slice, shape))]
+                condition = linalg.run_body(op.body, spread, self, [inner.operand(0)], indices)[0]
+                defined[inner.result] = np.where(condition, flags[1], flags[2])
             elif isinstance(inner, Element):
-                places = np.ogrid[tuple(map(slice, shape))]
-                picked = linalg.run_body(op.body, spread, self, inner.operands[1:], places)
-                known[inner.result] = np.asarray(flags[0])[tuple(picked)]
+                indices = np.ogrid[tuple(map(slice, shape))]
+                picked = linalg.run_body(op.body, spread, self, inner.operands[1:], indices)
+                defined[inner.result] = np.asarray(flags[0])[tuple(picked)]
             elif all(np.all(f) for f in flags):
-                known[inner.result] = True
+                defined[inner.result] = True
             else:
                 raise MemoryFault(f"{inner.name} computes with elements that were never written")
-        yielded = [known[v] for v in op.body.terminator.operands]
+        yielded = [defined[v] for v in op.body.terminator.operands]
         outs = [(m, args[i].written) for i, m in enumerate(op.maps) if i >= op.n_ins]
         return [indexing.gather_result(y, m, shape, w) for y, (m, w) in zip(yielded, outs, strict=True)]
 

@@ -69,14 +69,14 @@ def values(dtype: str, shape: tuple[int, ...], pool: str, seed: int, tame: bool)
     if kind.kind == "c":
         real = [complex(x, _real(rng, kind, inner, special)) for x in real]
     with np.errstate(over="ignore"):  # 1e30 is an infinity of float16
-        made = np.array(real, kind).reshape(shape)
+        array = np.array(real, kind).reshape(shape)
     if pool == "sorted":
-        made = np.sort(made, axis=-1)
-    elif pool in ("regular", "spd") and made.ndim >= 2 and shape[-1] == shape[-2]:
+        array = np.sort(array, axis=-1)
+    elif pool in ("regular", "spd") and array.ndim >= 2 and shape[-1] == shape[-2]:
         if pool == "spd":
-            made = made @ np.conj(np.swapaxes(made, -1, -2))
-        made = (made + np.eye(shape[-1]) * 12 * max(1, shape[-1])).astype(kind)
-    return made
+            array = array @ np.conj(np.swapaxes(array, -1, -2))
+        array = (array + np.eye(shape[-1]) * 12 * max(1, shape[-1])).astype(kind)
+    return array
 
 
 @dataclass(frozen=True)

@@ -148,18 +148,18 @@ class CostModel:
         return self._excess_of_block(region.block, counts)
 
     def _excess_of_block(self, block: Block, counts: defaultdict[Block, int]) -> float:
-        found: float = counts[block]
+        excess: float = counts[block]
         for op in block.ops:
             inside = [self._excess(region, counts) for region in op.regions]
             if isinstance(op, scf.If):
-                found += max(inside)
+                excess += max(inside)
             elif not op.is_repetitive:
-                found += sum(inside)
-            elif (known := trips(op)) is not None:
-                found += known * sum(inside)
+                excess += sum(inside)
+            elif (iterations := trips(op)) is not None:
+                excess += iterations * sum(inside)
             elif any(n > 0 for n in inside):
-                found = inf
-        return found
+                excess = inf
+        return excess
 
 
 def trips(op: Op) -> int | None:

@@ -124,24 +124,24 @@ class Problem:
             raise InternalError(f"what must be in place conflicts: {found}")
         return found_core
 
-    def _path(self, tried: list[Use], found: Conflict) -> list[Use]:
+    def _path(self, tried: list[Use], conflict: Conflict) -> list[Use]:
         """The fewest operands in place through which the read's buffer becomes the written one."""
-        begin = found.read.value if found.read is not None else found.read_only
-        near: dict[Value, list[tuple[Use, Value]]] = {}
+        begin = conflict.read.value if conflict.read is not None else conflict.read_only
+        neighbours: dict[Value, list[tuple[Use, Value]]] = {}
         for use in tried:
             for alias in self.start.flow.aliasing_values(use):
-                near.setdefault(use.value, []).append((use, alias.value))
-                near.setdefault(alias.value, []).append((use, use.value))
-        came: dict[Value, tuple[Use, Value] | None] = {} if begin is None else {begin: None}
-        for value in (work := list(came)):
-            for use, other in near.get(value, ()):
-                if other not in came:
-                    came[other] = (use, value)
-                    work.append(other)
-        path, step = [found.write], came.get(found.write.value)
+                neighbours.setdefault(use.value, []).append((use, alias.value))
+                neighbours.setdefault(alias.value, []).append((use, use.value))
+        came_by: dict[Value, tuple[Use, Value] | None] = {} if begin is None else {begin: None}
+        for value in (work := list(came_by)):
+            for use, next_value in neighbours.get(value, ()):
+                if next_value not in came_by:
+                    came_by[next_value] = (use, value)
+                    work.append(next_value)
+        path, step = [conflict.write], came_by.get(conflict.write.value)
         while step is not None:
             path.append(step[0])
-            step = came[step[1]]
+            step = came_by[step[1]]
         return list(dict.fromkeys(path))
 
     # -- what it costs
@@ -238,11 +238,11 @@ def behind(flow: Dataflow, loop: Op) -> set[Use]:
         owner = (value := work.pop()).owner
         if isinstance(owner, Block) or not flow.order.contains(loop, owner) or owner is loop:
             continue
-        near = [use for use, _, _ in flow.aliasing_uses(value)]
+        sources = [use for use, _, _ in flow.aliasing_uses(value)]
         if isinstance(owner, scf.Loop):
-            near += [u for u in (*owner.inits, *owner.passed) if u.value.is_tensor]
-        found.update(near)
-        fresh = [u.value for u in near if u.value not in seen]
+            sources += [u for u in (*owner.inits, *owner.passed) if u.value.is_tensor]
+        found.update(sources)
+        fresh = [u.value for u in sources if u.value not in seen]
         seen.update(fresh)
         work += fresh
     return found

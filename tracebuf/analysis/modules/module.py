@@ -50,32 +50,32 @@ def analyze_module(
     Raises AnalysisError where a loop yields what is not its own buffer and `allow_return_allocs_from_loops` is off, and
     ValueError for an unknown heuristic.
     """
-    found = ModuleAnalysis()
+    decided = ModuleAnalysis()
     calls: dict[str, list[Call]] = {}
     for op in (op for f in module.funcs for op in f.walk() if isinstance(op, Call)):
         op.attrs.pop("summary", None)
         calls.setdefault(op.callee, []).append(op)
     ordered, circular = order_by_calls(module)
-    without = set(circular)
+    unsummarised = set(circular)
     for f in (*ordered, *circular):
         boundary = options.bufferize_function_boundaries
         if f.external:
             if boundary:
-                found.access[f.name] = _access(f, *_declared(f))
+                decided.access[f.name] = _access(f, *_declared(f))
                 _tell(calls.get(f.name, ()), _summary_of_declaration(f))
             continue
-        analysis = found.funcs[f.name] = _analyze(f, options, decide)
+        analysis = decided.funcs[f.name] = _analyze(f, options, decide)
         if not options.allow_return_allocs_from_loops:
             refuse_returned_allocs(f, analysis)
-        if boundary and f in without:
+        if boundary and f in unsummarised:
             continue
         if boundary:
-            _annotate_equivalent(f, analysis, found)
+            _annotate_equivalent(f, analysis, decided)
             reads, writes = _reads_and_writes(f, analysis)
-            found.access[f.name] = _access(f, reads, writes)
+            decided.access[f.name] = _access(f, reads, writes)
             if not _is_skipped(f, options):
-                _tell(calls.get(f.name, ()), _summary(f, analysis, reads, writes, found))
-    return found
+                _tell(calls.get(f.name, ()), _summary(f, analysis, reads, writes, decided))
+    return decided
 
 
 def _is_skipped(f: Func, options: OneShotOptions) -> bool:

@@ -54,20 +54,20 @@ class Bounds:
         return self._once((value, axis), value, lambda v: self._size(v, axis), near)
 
     def _once(self, key: Hashable, value: Value, find: Callable[[Value], Dim | None], ask: Ask) -> Dim:
-        if (known := self._known.get(key)) is not None:
-            return known
-        own = self._known[key] = self._own.setdefault(key, Sym(value.name or "value", "opaque").expr)
+        if (cached := self._known.get(key)) is not None:
+            return cached
+        symbol = self._known[key] = self._own.setdefault(key, Sym(value.name or "value", "opaque").expr)
         before = set(self._known) if isinstance(value.owner, Block) else set[Hashable]()
-        found = find(value)
-        if found is None:
-            found = joined(value, own, ask)
+        bound = find(value)
+        if bound is None:
+            bound = joined(value, symbol, ask)
             if self._impossible and any(symbols(ask(v)) & self._impossible for v in arms(value)):
-                self._impossible |= symbols(own)
-        if isinstance(value.owner, Block) and found != own:
-            for other in self._known.keys() - before:  # they may have been found while this was a value of its own
-                del self._known[other]
-        self._known[key] = found
-        return found
+                self._impossible |= symbols(symbol)
+        if isinstance(value.owner, Block) and bound != symbol:
+            for stale in self._known.keys() - before:  # they may depend on this value as a symbol of its own
+                del self._known[stale]
+        self._known[key] = bound
+        return bound
 
     # -- what ops say
     def _arithmetic(self, value: Value) -> Dim | None:

@@ -348,13 +348,13 @@ def fuzzed(func: Func, seed: int) -> list[Op]:
         words.append((1812433253 * (words[-1] ^ (words[-1] >> 30)) + i) & 0xFFFFFFFF)
     generator = random.Random()
     generator.setstate((3, (*words, index), None))
-    found: list[Op | None] = [op for op in post_order(func) if any(v.is_tensor for v in (*op.operands, *op.results))]
+    shuffled: list[Op | None] = [op for op in post_order(func) if any(v.is_tensor for v in (*op.operands, *op.results))]
     if any(isinstance(t, TENSORS) for t in (*(a.type for a in func.args), *func.result_types)):
-        found.append(None)
-    for i in range(len(found) - 1):
-        j = i + generator.getrandbits(32) % (len(found) - i)
-        found[i], found[j] = found[j], found[i]
-    return [op for op in found if op is not None]
+        shuffled.append(None)
+    for i in range(len(shuffled) - 1):
+        j = i + generator.getrandbits(32) % (len(shuffled) - i)
+        shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
+    return [op for op in shuffled if op is not None]
 
 
 def from_terminators(func: Func) -> dict[Op, None]:

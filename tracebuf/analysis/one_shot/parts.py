@@ -131,7 +131,7 @@ class Parts:
         """(root, slices from it to the value), through ops whose one result is the whole operand's buffer."""
         steps: list[tuple[Value, ExtractSlice | Regrouping | None]] = []
         current = value
-        while (found := self._paths.get(current)) is None:
+        while (path := self._paths.get(current)) is None:
             op = current.defining_op
             sources = [] if op is None else self._flow.aliasing_uses(current)
             if isinstance(op, ExtractSlice | Regrouping):
@@ -141,15 +141,15 @@ class Parts:
                 steps.append((current, None))
                 current = sources[0][0].value
             else:
-                found = self._paths[current] = self._joined(current) or (current, ())
+                path = self._paths[current] = self._joined(current) or (current, ())
                 break
-        for step, made in reversed(steps):
-            if isinstance(made, Regrouping):
-                found = (found[0], regrouped(found[1], made))
-            elif made is not None:
-                found = (found[0], (*found[1], made))
-            self._paths[step] = found
-        return found
+        for step, step_op in reversed(steps):
+            if isinstance(step_op, Regrouping):
+                path = (path[0], regrouped(path[1], step_op))
+            elif step_op is not None:
+                path = (path[0], (*path[1], step_op))
+            self._paths[step] = path
+        return path
 
     def _joined(self, value: Value) -> Path | None:
         """The result of a loop that yields what it carries (stored to or not) is the initial value's buffer; that of an

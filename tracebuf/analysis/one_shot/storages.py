@@ -165,14 +165,14 @@ class Handing:
 
     def _meet(self, a: Value, b: Value) -> bool:
         """Whether on some path through the branches both may be one buffer."""
-        (a, near), (b, others) = self._leaf(a), self._leaf(b)
+        (a, a_uses), (b, b_uses) = self._leaf(a), self._leaf(b)
         if a is b or (a, b) in self._met:
             return a is b or self._met[a, b]
         if a.owner is b.owner and isinstance(a.owner, scf.If):
-            found = any(self._meet(x.value, y.value) for x in near for y in others if x.op is y.op)
+            meets = any(self._meet(x.value, y.value) for x in a_uses for y in b_uses if x.op is y.op)
         elif a.owner is b.owner and isinstance(a.owner, scf.Loop):
-            found = any(self._meet(x.value, y.value) for x in near for y in others if x is not y)
+            meets = any(self._meet(x.value, y.value) for x in a_uses for y in b_uses if x is not y)
         else:
-            found = any(self._meet(x.value, b) for x in near) or any(self._meet(a, y.value) for y in others)
-        self._met[a, b] = found
-        return found
+            meets = any(self._meet(x.value, b) for x in a_uses) or any(self._meet(a, y.value) for y in b_uses)
+        self._met[a, b] = meets
+        return meets

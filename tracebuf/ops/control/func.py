@@ -126,11 +126,11 @@ class Call(Op):
     def aliasing_values(self, use: Use) -> list[Alias]:
         if self.summary is None:
             return super().aliasing_values(use)
-        near = self.summary.aliases.get(use.index, ())
-        known = self.summary.equivalent.get(near[0]) if len(near) == 1 else None
-        same = known == use.index or (known is not None and self.summary.as_mlir)
-        relation = Relation.EQUIVALENT if same else Relation.UNKNOWN
-        return [Alias(self.results[k], relation, definite=same) for k in near]
+        results = self.summary.aliases.get(use.index, ())
+        argument = self.summary.equivalent.get(results[0]) if len(results) == 1 else None
+        is_argument = argument == use.index or (argument is not None and self.summary.as_mlir)
+        relation = Relation.EQUIVALENT if is_argument else Relation.UNKNOWN
+        return [Alias(self.results[k], relation, definite=is_argument) for k in results]
 
     def bufferize(self, rewriter: Rewriter) -> None:
         args, types = rewriter.call(self.callee, self.uses, self.loc)

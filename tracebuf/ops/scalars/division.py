@@ -61,14 +61,14 @@ class Division(BinaryOp):
             found = self._up(e, a, safe, found)
         return e.inst(f"select i1 {zero}, {t} 0, {t} {found}")
 
-    def _up(self, e: Emitter, a: str, b: str, found: str) -> str:
+    def _up(self, e: Emitter, a: str, b: str, quotient: str) -> str:
         t = self.llvm
-        rest = e.inst(f"{'srem' if self.signed else 'urem'} {t} {a}, {b}")
-        more = e.inst(f"icmp ne {t} {rest}, 0")
+        remainder = e.inst(f"{'srem' if self.signed else 'urem'} {t} {a}, {b}")
+        rounds_up = e.inst(f"icmp ne {t} {remainder}, 0")
         if self.signed:
-            agree = e.inst(f"icmp sge {t} {e.inst(f'xor {t} {rest}, {b}')}, 0")
-            more = e.inst(f"and i1 {more}, {agree}")
-        return e.inst(f"add {t} {found}, {e.inst(f'zext i1 {more} to {t}')}")
+            same_sign = e.inst(f"icmp sge {t} {e.inst(f'xor {t} {remainder}, {b}')}, 0")
+            rounds_up = e.inst(f"and i1 {rounds_up}, {same_sign}")
+        return e.inst(f"add {t} {quotient}, {e.inst(f'zext i1 {rounds_up} to {t}')}")
 
 
 class DivSI(Division):

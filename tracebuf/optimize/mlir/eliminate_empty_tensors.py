@@ -48,23 +48,23 @@ def uses_of_empty(source: Use, analysis: Analysis) -> Iterator[Use]:
 
     A chain continues where the operand's buffer is the value's, and the types are equal or there is a cast.
     """
-    work, met, found = [source], set[Value](), dict[Value, Use]()
+    work, met, first_uses = [source], set[Value](), dict[Value, Use]()
     while work:
         use = work.pop()
         value = use.value
         if isinstance(value.owner, tensor.Empty):
-            known = found.setdefault(value, use)
-            if analysis.flow.order.place[use.op] < analysis.flow.order.place[known.op]:
-                found[value] = use
+            earliest = first_uses.setdefault(value, use)
+            if analysis.flow.order.place[use.op] < analysis.flow.order.place[earliest.op]:
+                first_uses[value] = use
             continue
         if value in met:
             continue
         met.add(value)
-        for near, relation, _ in analysis.flow.aliasing_uses(value):
-            followed = same_type(near.value.type, value.type) or isinstance(value.owner, tensor.Cast)
+        for source_use, relation, _ in analysis.flow.aliasing_uses(value):
+            followed = same_type(source_use.value.type, value.type) or isinstance(value.owner, tensor.Cast)
             if relation is Relation.EQUIVALENT and followed:
-                work.append(near)
-    return iter(found.values())
+                work.append(source_use)
+    return iter(first_uses.values())
 
 
 def _replace(op: Op, use: Use, order: Order) -> None:
@@ -135,12 +135,12 @@ def moved_before(place: Op, values: list[Value], order: Order) -> bool:
         value = work.pop()
         if known_at(value, place, order):
             continue
-        made = value.defining_op
-        if made is None or made.block is not block or made is place or not is_pure(made):
+        maker = value.defining_op
+        if maker is None or maker.block is not block or maker is place or not is_pure(maker):
             return False
-        if made not in moved:
-            moved[made] = None
-            work += (v for op in (made, *made.walk()) for v in op.operands if not _is_inside(v, made))
+        if maker not in moved:
+            moved[maker] = None
+            work += (v for op in (maker, *maker.walk()) for v in op.operands if not _is_inside(v, maker))
     for op in sorted(moved, key=block.op_index):
         block.remove(op)
         block.insert_before(place, op)

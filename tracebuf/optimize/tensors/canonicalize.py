@@ -181,18 +181,18 @@ def fold_dim(folder: _Folder, op: Op) -> Sequence[Value] | None:
     size = source.tensor_type.shape[d]
     if isinstance(size, int):
         return [folder.constant(size, op.result, op)]
-    known = next((folder.func.symbols.get(s) for s in symbols(size) if s.expr == size), None)
+    held = next((folder.func.symbols.get(s) for s in symbols(size) if s.expr == size), None)
     entry = folder.func.block
-    if known is not None and known is not op.result and isinstance(known.owner, Op) and known.owner.block is entry:
-        return [known] if dominates(known, op) else None
-    made = source.defining_op
-    if isinstance(made, tensor.Empty):
-        given = made.sizes[d]
-        return [given] if isinstance(given, Value) else None
-    through = passed_through(source)
-    if through is None:
+    if held is not None and held is not op.result and isinstance(held.owner, Op) and held.owner.block is entry:
+        return [held] if dominates(held, op) else None
+    maker = source.defining_op
+    if isinstance(maker, tensor.Empty):
+        operand = maker.sizes[d]
+        return [operand] if isinstance(operand, Value) else None
+    dest = passed_through(source)
+    if dest is None:
         return None
-    new = tensor.Dim.of(through, d, op.loc)
+    new = tensor.Dim.of(dest, d, op.loc)
     folder.out.append(new)
     return [new.result]
 
@@ -231,13 +231,13 @@ def fold_regrouped_back(folder: _Folder, op: Op) -> Sequence[Value] | None:
     """A tensor that was collapsed and expanded again (or expanded and collapsed) to its own shape is the tensor itself.
     """
     assert isinstance(op, tensor.Regrouping)
-    made = op.source.defining_op
-    if not isinstance(made, tensor.Regrouping):
+    before = op.source.defining_op
+    if not isinstance(before, tensor.Regrouping):
         return None
-    recasts = [isinstance(o, Recast) for o in (op, made)]
-    if not all(recasts) and (any(recasts) or type(made) is type(op) or made.attrs["groups"] != op.attrs["groups"]):
+    recasts = [isinstance(o, Recast) for o in (op, before)]
+    if not all(recasts) and (any(recasts) or type(before) is type(op) or before.attrs["groups"] != op.attrs["groups"]):
         return None
-    return [made.source] if made.source.type == op.result.type else None
+    return [before.source] if before.source.type == op.result.type else None
 
 
 def puts_back(op: tensor.InsertSlice) -> bool:

@@ -93,12 +93,12 @@ def readers(analysis: Analysis, read: Use) -> list[Op]:
     found: dict[Op, None] = {}
     while work:
         value = work.pop()
-        near = [use.value for use, _, _ in flow.aliasing_uses(value) if not flow.writes(use)]
+        aliases = [use.value for use, _, _ in flow.aliasing_uses(value) if not flow.writes(use)]
         for use in value.uses:
             found[use.op] = None
-            near += [] if flow.writes(use) else [a.value for a in flow.aliasing_values(use)]
-        work += [v for v in near if v not in seen]
-        seen.update(near)
+            aliases += [] if flow.writes(use) else [a.value for a in flow.aliasing_values(use)]
+        work += [v for v in aliases if v not in seen]
+        seen.update(aliases)
     return list(found)
 
 
