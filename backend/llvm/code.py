@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracebuf.ir.emitter import components, joined, llvm_type
+from tracebuf.ir.emitter import components, join_components, llvm_type
 from tracebuf.ir.types import I1, ScalarType
 
 
@@ -140,7 +140,7 @@ class Code:
             return self.icmp("ne", self.inst(f"load i8, ptr {pointer}{access}"), "0", "i8")
         if element.is_complex:
             places = self._parts_at(element, pointer)
-            return joined([self.load(element.component, place, access) for place in places])
+            return join_components([self.load(element.component, place, access) for place in places])
         return self.inst(f"load {llvm_type(element)}, ptr {pointer}{access}")
 
     def store(self, element: ScalarType, value: str, pointer: str, access: Access | str = "") -> None:
@@ -272,7 +272,7 @@ def literal(type: ScalarType, value: Any) -> str:
     if type is I1:
         return "true" if value else "false"
     if type.is_complex:
-        return joined([literal(type.component, part) for part in (value.real, value.imag)])
+        return join_components([literal(type.component, part) for part in (value.real, value.imag)])
     if not type.is_float:
         return str(int(value))
     exact = type.dtype.type(value)

@@ -23,7 +23,7 @@ from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dense import dense_array
 from tracebuf.ir.dims import Dim, Expr, Sym
-from tracebuf.ir.emitter import components, joined, llvm_type, value_types
+from tracebuf.ir.emitter import components, join_components, llvm_type, value_types
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType, Type
 from tracebuf.lower.plan import Nest, plan, spec_of
@@ -297,7 +297,7 @@ class KernelWriter:
         """Binds `value` to the front of `parts` and returns the rest. A memref takes what its type does not fix."""
         if isinstance(value.type, ScalarType):
             n = len(value_types(value.type))
-            self.values[value] = joined(parts[:n])
+            self.values[value] = join_components(parts[:n])
             return parts[n:]
         type_, rest = value.memref_type, iter(parts[2:])
         known = [str(n) if isinstance(n, int) else next(rest) for n in (*type_.shape, *type_.strides)]

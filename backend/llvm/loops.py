@@ -81,7 +81,7 @@ class NestWriter:
         self.memory = {spec.body.args[o.index]: o for o in nest.operands}
         self.blocks: dict[Value, str] = {}
         self.elements = {o.index: memory_type(o.element) for o in nest.operands}
-        self.n_stored = [o for o in nest.operands if o.written]
+        self.stored = [o for o in nest.operands if o.written]
         self.failures: dict[CheckedIndex, str] = {}
         """For each op that raises after the loops, the slot that says whether it will."""
         self.fold_of = {f.out: FoldState(code, f, self._element(f.out), k) for k, f in enumerate(nest.folds)}
@@ -218,7 +218,7 @@ class NestWriter:
                 if not (last and direct):
                     self._stage(stage, row, count, last, gathered)
             for call in stage.calls:
-                out = (row.pointers[self.n_stored[0].index], self._bytes(call.result)) if call is direct else None
+                out = (row.pointers[self.stored[0].index], self._bytes(call.result)) if call is direct else None
                 self._call(call, row, count, out)
 
     def _gathered(self, arg: Value, row: Row) -> bool:
@@ -230,9 +230,9 @@ class NestWriter:
         out.
         """
         calls = [c for stage in self.nest.stages for c in stage.calls]
-        if not calls or self.nest.stages[-1].scalars or len(self.n_stored) != 1 or self.nest.folds:
+        if not calls or self.nest.stages[-1].scalars or len(self.stored) != 1 or self.nest.folds:
             return None
-        out, yielded = self.n_stored[0], self.nest.spec.body.terminator.operand(0)
+        out, yielded = self.stored[0], self.nest.spec.body.terminator.operand(0)
         fits = row.strides[out.index] == "1" and not out.read and yielded is calls[-1].result and len(yielded.uses) == 1
         return calls[-1] if fits else None
 
@@ -375,7 +375,7 @@ class NestWriter:
 
     def _store_outs(self, row: Row, index: str, values: dict[Value, str], group: str) -> None:
         spec = self.nest.spec
-        outs = [o for o in self.n_stored if o.index not in self.fold_of]
+        outs = [o for o in self.stored if o.index not in self.fold_of]
         new = [self._read(spec.body.terminator.operand(o.index - spec.n_ins), row, index, values, group) for o in outs]
         for o, value in zip(outs, new, strict=True):
             self.code.store(o.element, value, self._element_at(o, row, index), self._access(o.index, group))

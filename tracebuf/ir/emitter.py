@@ -61,6 +61,6 @@ def value_types(type: ScalarType) -> list[ScalarType]:
     return [type.component, type.component] if type.is_complex else [type]
 
 
-def joined(parts: Sequence[str]) -> str:
+def join_components(parts: Sequence[str]) -> str:
     """The value whose `components` these are."""
     return "|".join(parts)

@@ -278,7 +278,7 @@ def _current(text: str) -> None:
         os.pwrite(_NOTE, text.encode().ljust(4000)[:4000], 0)
 
 
-def apart(name: str, seed: int, seconds: float, most: int) -> Tally:
+def run_in_child(name: str, seed: int, seconds: float, most: int) -> Tally:
     """`run` in a process of its own, which may crash."""
     import tempfile
 
@@ -323,7 +323,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     failed, total, start = 0, Counter[str](), time.monotonic()
     for i, name in enumerate(chosen):
         left = options.seconds - (time.monotonic() - start)
-        tally = apart(name, options.seed, max(0.2, left / (len(chosen) - i)), options.examples)
+        tally = run_in_child(name, options.seed, max(0.2, left / (len(chosen) - i)), options.examples)
         total += tally.counts
         failed += bool(tally.counts["failed"])
         print(f"{name:28} " + ", ".join(f"{tally.counts[k]} {k}" for k in ("ok", "raised", "refused", "failed")))

@@ -92,8 +92,8 @@ class Parts:
         op = root.defining_op
         return root.owner is self._flow.func.block if op is None else op.bufferizes_to_allocation(root)
 
-    def boxes_apart(self, read: Use, write: Use) -> bool:
-        """`apart` for parts of one value at constant indices only: quick, as it is asked of many pairs."""
+    def boxes_disjoint(self, read: Use, write: Use) -> bool:
+        """`disjoint` for parts of one value at constant indices only: quick, as it is asked of many pairs."""
         a, b = self._box(read, False), self._box(write, True)
         if a is None or b is None or a[0] is not b[0]:
             return False
@@ -116,7 +116,7 @@ class Parts:
         root, path = self._path(use.value)
         return (root, (*path, use.op)) if write and isinstance(use.op, InsertSlice) else (root, path)
 
-    def apart(self, read: Use, write: Use) -> bool:
+    def disjoint(self, read: Use, write: Use) -> bool:
         """Whether the elements that two operands touch certainly differ."""
         base, path = self._touched(read, False)
         other, others = self._touched(write, True)
@@ -124,7 +124,7 @@ class Parts:
             return self.unrelated(base, other)
         for p, q in zip(path, others, strict=False):
             if not same_step(p, q):
-                return isinstance(p, SliceOp) and isinstance(q, SliceOp) and self._slices_apart(p, q)
+                return isinstance(p, SliceOp) and isinstance(q, SliceOp) and self._slices_disjoint(p, q)
         return False
 
     def _path(self, value: Value) -> Path:
@@ -165,7 +165,7 @@ class Parts:
             return then if then == orelse else None
         return None
 
-    def _slices_apart(self, p: SliceOp, q: SliceOp) -> bool:
+    def _slices_disjoint(self, p: SliceOp, q: SliceOp) -> bool:
         """Whether in some dimension of their base the two slices have no index in common."""
         return any(self._ranges_apart(a, b) for a, b in zip(self._ranges(p), self._ranges(q), strict=True))
 

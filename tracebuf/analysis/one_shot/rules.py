@@ -37,7 +37,7 @@ class Rules:
     def conflict(self, read: Read, write: Use) -> Conflict | None:
         """The conflict between a read and a write of one buffer, or None."""
         flow = self.flow
-        if self.parts is not None and "disjoint-slices" in self.improved and self.parts.boxes_apart(read.use, write):
+        if self.parts is not None and "disjoint-slices" in self.improved and self.parts.boxes_disjoint(read.use, write):
             if order_counts(flow, read, write):
                 return None
         definition = next((d for d in read.definitions if not self.harmless(read.use, write, d)), None)
@@ -66,7 +66,7 @@ class Rules:
         if "rotation" in self.improved:
             at_once = definition.owner is op and isinstance(op, scf.Loop) and definition.index < len(op.inits)
             start = op.inits[definition.index].value if at_once and isinstance(op, scf.Loop) else definition
-            if self.storages.apart(start, write.value):
+            if self.storages.disjoint(start, write.value):
                 return True
         return write_is_outside_definition(self.flow, write, definition, compat=self.parts is None)
 
@@ -255,7 +255,7 @@ def disjoint_parts(rules: Rules, read: Use, write: Use) -> bool:
     Only where the order of ops counts: offsets that differ in one iteration may meet across iterations.
     Tests: test_disjoint_halves, test_cross_iteration_slice.
     """
-    return rules.parts is not None and "disjoint-slices" in rules.improved and rules.parts.apart(read, write)
+    return rules.parts is not None and "disjoint-slices" in rules.improved and rules.parts.disjoint(read, write)
 
 
 def by_way_of_another_branch(rules: Rules, read: Use, write: Use) -> bool:

@@ -26,7 +26,7 @@ class Storages:
         self._roots: dict[Value, frozenset[Value]] = {}
         self._reached: dict[scf.Loop, list[set[int]]] = {}
 
-    def apart(self, a: Value, b: Value) -> bool:
+    def disjoint(self, a: Value, b: Value) -> bool:
         """Whether no storage is common to both."""
         return self.of(a).isdisjoint(self.of(b))
 

@@ -114,7 +114,7 @@ class TransferWrite(Op):
             return False
         if not all(is_zero(v) for v in self.indices) or not all(isinstance(n, int) for n in dest.shape):
             return False
-        if not as_mlir and (self.attrs["masked"] or vector.scalable or _turned(self, dest.rank, len(vector.shape))):
+        if not as_mlir and (self.attrs["masked"] or vector.scalable or _permutes(self, dest.rank, len(vector.shape))):
             return False
         return all(n <= m for n, m in zip(dest.shape, vector.shape))  # type: ignore[operator]
 
@@ -194,7 +194,7 @@ def is_zero(value: Value) -> bool:
     return isinstance(op, Constant) and op.attrs["value"] == 0
 
 
-def _turned(op: Op, rank: int, vector_rank: int) -> bool:
+def _permutes(op: Op, rank: int, vector_rank: int) -> bool:
     """Whether the permutation map is anything but the identity."""
     maps = parse_maps(op.attrs["permutation_map"].text)
     return rank != vector_rank or maps is None or not maps[0].is_identity

@@ -16,7 +16,7 @@ from numpy._core import umath
 from tracebuf.ir.attributes import Attr, inherent, number
 from tracebuf.ir.core import Alias, Facts, Form, FormError, Interpreter, Op, Rewriter, Use, Value
 from tracebuf.ir.dense import dense_array
-from tracebuf.ir.emitter import Emitter, components, joined, llvm_type
+from tracebuf.ir.emitter import Emitter, components, join_components, llvm_type
 from tracebuf.ir.types import ELEMENTS, F16, I1, INDEX, ScalarType, TensorType, same_type
 from tracebuf.location import Location
 from tracebuf.ops.memory.memref import Cast, GetGlobal, forget_layout
@@ -438,7 +438,7 @@ class Select(ScalarOp):
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         pairs, t = zip(*(components(self.element, a) for a in args[1:])), llvm_type(self.element.component)
-        return joined([e.inst(f"select i1 {args[0]}, {t} {a}, {t} {b}") for (_, a), (_, b) in pairs])
+        return join_components([e.inst(f"select i1 {args[0]}, {t} {a}, {t} {b}") for (_, a), (_, b) in pairs])
 
 
 class CastOp(ScalarOp):

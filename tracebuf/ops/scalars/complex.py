@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tracebuf.ir.core import Form, FormError, Op, Value
-from tracebuf.ir.emitter import Emitter, components, joined, llvm_type
+from tracebuf.ir.emitter import Emitter, components, join_components, llvm_type
 from tracebuf.ir.types import C64, C128, F32, I1, ScalarType
 from tracebuf.location import Location
 from tracebuf.ops.scalars import arith
@@ -78,7 +78,7 @@ class Create(ScalarOp):
         return made if any(isinstance(a, np.ndarray) for a in args) else made[()]
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        return joined(args)
+        return join_components(args)
 
 
 class _Part(ScalarOp):
@@ -147,7 +147,7 @@ class _Componentwise(BinaryOp):
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         p = _Parts(e, self.element)
         a, b = (parts_of(v, x) for v, x in zip(self.operands, args))
-        return joined([p.two(self.instruction, x, y) for x, y in zip(a, b)])
+        return join_components([p.two(self.instruction, x, y) for x, y in zip(a, b)])
 
 
 class Add(_Componentwise):
@@ -175,8 +175,8 @@ class Mul(BinaryOp):
         (a, b), (c, d) = (parts_of(v, x) for v, x in zip(self.operands, args))
         bd, bc = p.two("fmul", b, d), p.two("fmul", b, c)
         if FUSED:
-            return joined([p.call("fma", a, c, p.negative(bd)), p.call("fma", a, d, bc)])
-        return joined([p.two("fsub", p.two("fmul", a, c), bd), p.two("fadd", p.two("fmul", a, d), bc)])
+            return join_components([p.call("fma", a, c, p.negative(bd)), p.call("fma", a, d, bc)])
+        return join_components([p.two("fsub", p.two("fmul", a, c), bd), p.two("fadd", p.two("fmul", a, d), bc)])
 
 
 class Div(BinaryOp):
@@ -201,7 +201,7 @@ class Div(BinaryOp):
         turned = p.two("fmul", u, ratio)
         im = p.two("fsub", p.choose(first, v, turned), p.choose(first, turned, v))
         re, im = p.choose(none, a, re), p.choose(none, b, im)
-        return joined([p.two("fmul", re, scale), p.two("fmul", im, scale)])
+        return join_components([p.two("fmul", re, scale), p.two("fmul", im, scale)])
 
 
 class Neg(UnaryOp):
@@ -211,7 +211,7 @@ class Neg(UnaryOp):
     name, reference = "complex.neg", np.negative
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        return joined([_Parts(e, self.element).negative(v) for v in parts_of(self.operand(0), args[0])])
+        return join_components([_Parts(e, self.element).negative(v) for v in parts_of(self.operand(0), args[0])])
 
 
 class Conj(UnaryOp):
@@ -222,7 +222,7 @@ class Conj(UnaryOp):
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         re, im = parts_of(self.operand(0), args[0])
-        return joined([re, _Parts(e, self.element).negative(im)])
+        return join_components([re, _Parts(e, self.element).negative(im)])
 
 
 class _Equality(ScalarOp):

@@ -96,7 +96,7 @@ def _harmless(w: Writer, writer: Op, target: Value) -> Test | None:
         source = _part(use.value)
         if source is None or source[0] is not goal[0]:
             return None
-        fine = _apart(w, goal[1], source[1])
+        fine = _disjoint(w, goal[1], source[1])
         if isinstance(writer, memref.Copy):
             fine = w.either(fine, _coincide(w, goal[1], source[1]))
         elif writer.maps[use.index].is_identity:  # type: ignore[attr-defined]
@@ -144,7 +144,7 @@ def _range(w: Writer, s: Slice, axis: int) -> tuple[Mixed, Mixed]:
     return (first, last) if step > 0 else (last, first)
 
 
-def _apart(w: Writer, a: Slice, b: Slice) -> Test:
+def _disjoint(w: Writer, a: Slice, b: Slice) -> Test:
     """Whether two parts share no element."""
     found: Test = False
     for axis in range(len(a.offsets)):

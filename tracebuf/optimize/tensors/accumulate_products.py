@@ -32,7 +32,7 @@ def accumulate_products(func: Func) -> None:
             product = fresh_product(product_use)
             if product is None or not stores_back(op, old.value) or (isinstance(product, Dot) and is_difference(op)):
                 continue
-            if is_apart(product, old.value, op, versions, lambda: Parts(Dataflow(func))):
+            if is_disjoint(product, old.value, op, versions, lambda: Parts(Dataflow(func))):
                 rewrite(product, old.value, op)
                 break
 
@@ -86,7 +86,7 @@ def stores_back(op: Generic, old: Value) -> bool:
     return isinstance(read, ExtractSlice) and read.source is store.dest and read.same_subset(store)
 
 
-def is_apart(product: Contraction, old: Value, op: Generic, versions: Versions, parts: Callable[[], Parts]) -> bool:
+def is_disjoint(product: Contraction, old: Value, op: Generic, versions: Versions, parts: Callable[[], Parts]) -> bool:
     """Whether the factors are in other storages, or disjoint parts of this one, and nothing stores to them meanwhile
     (rule S4)."""
     assert op.block is not None
@@ -105,7 +105,7 @@ def is_other_part(factor: Use, op: Generic, parts: Callable[[], Parts]) -> bool:
     value = factor.value
     while isinstance(view := value.defining_op, ExtractSlice):
         value = view.source
-    return value is store.dest and value.block is op.block and parts().apart(factor, store.uses[1])
+    return value is store.dest and value.block is op.block and parts().disjoint(factor, store.uses[1])
 
 
 def rewrite(product: Contraction, old: Value, op: Generic) -> None:

@@ -296,7 +296,7 @@ def drop_carried(folder: _Folder, op: Op) -> Sequence[Value] | None:
     return None
 
 
-def drop_round(folder: _Folder, op: Op) -> Sequence[Value] | None:
+def drop_carried_of_while(folder: _Folder, op: Op) -> Sequence[Value] | None:
     """Replaces loop-carried values of an scf.while that do not change by their initial values; drops unused ones."""
     assert isinstance(op, scf.While)
     changed = op.fold_steady(folder.replace)
@@ -365,7 +365,7 @@ _RULES: tuple[tuple[Any, _Rule], ...] = (
     (tensor.Extract, fold_known_element),
     (tensor.Cast, fold_cast),
     (scf.For, drop_carried),
-    (scf.While, drop_round),
+    (scf.While, drop_carried_of_while),
     (scf.If, take_branch),
     (scf.If, drop_results),
 )

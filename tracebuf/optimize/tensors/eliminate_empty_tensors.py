@@ -303,7 +303,7 @@ def reads_apart(use: Use, chain: Chain, known: Known) -> bool:
     value = use.value
     while isinstance(op := value.defining_op, tensor.ExtractSlice):
         value = op.source
-    return value is chain.dest and known.parts.apart(use, chain.store.uses[1])
+    return value is chain.dest and known.parts.disjoint(use, chain.store.uses[1])
 
 
 def destination_is_known(chain: Chain) -> bool:

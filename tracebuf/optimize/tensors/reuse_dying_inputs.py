@@ -155,7 +155,7 @@ class Carried:
         if self._storages is None:
             self._storages = Storages(Dataflow(self._func))
         storages = self._storages
-        others = [u for u in reading_uses(operand.op, out) if not storages.apart(u.value, operand.value)]
+        others = [u for u in reading_uses(operand.op, out) if not storages.disjoint(u.value, operand.value)]
         return reads_elements_of(operand, others, out)
 
 
