@@ -1,8 +1,8 @@
 """What is known about symbolic sizes where an op stands: scopes, substitutions and questions.
 
-`Facts` holds the constant bounds of symbols, the loops in scope, entry guards and branch conditions, in nested scopes,
-and decides signs and equalities of `Dim`s. An equality is kept as a substitution, so that everything stays canonical;
-anything else is an expression known to be >= 0. `ir/prover.py` does the proofs.
+`SizeFacts` holds the constant bounds of symbols, the loops in scope, entry guards and branch conditions, in nested
+scopes, and decides signs and equalities of `Dim`s. An equality is kept as a substitution, so that everything stays
+canonical; anything else is an expression known to be >= 0. `ir/prover.py` does the proofs.
 
 Limitations: False from a question means "not proved", never "false". Contradictory facts (dead code) prove anything.
 
@@ -35,11 +35,11 @@ from tracebuf.ir.dims import (
 )
 from tracebuf.ir.prover import Interval, Prover, coefficient, composites
 
-__all__ = ["Facts", "Interval"]
+__all__ = ["SizeFacts", "Interval"]
 
 
 class _Scope:
-    """The facts stated in one loop, one branch or at the entry; derived data is in `Facts`."""
+    """The facts stated in one loop, one branch or at the entry; derived data is in `SizeFacts`."""
 
     __slots__ = ("loop", "nonneg", "equal", "proven", "unlike_hints")
 
@@ -51,7 +51,7 @@ class _Scope:
         self.unlike_hints = False  # said something that is not so for the hints
 
 
-class Facts(Prover):
+class SizeFacts(Prover):
     """Scoped knowledge about sizes: loops by `push_loop`, branches by `push_scope`; the entry is outermost.
 
     A fact goes to the innermost scope; but one that speaks of entry symbols only (kinds "dim" and "arg") and is said

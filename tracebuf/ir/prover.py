@@ -4,7 +4,7 @@ For `e >= 0`, in turn: interval arithmetic; `min` and `max` by cases; `//` by it
 variable at its worst bound; products by shifting each factor to its least value; subtracting known facts. Depth and
 fuel are bounded, and answers are kept until the facts change. False means "not proved", never "false".
 
-Limitations: no integer programming, no disjunctions among the facts, no scopes (they are in `Facts`).
+Limitations: no integer programming, no disjunctions among the facts, no scopes (they are in `SizeFacts`).
 
 Source: the order of the steps is that of their use in traced NumPy programs, where bounds answer most questions.
 """

@@ -15,7 +15,7 @@ from tracebuf.analysis.one_shot.indices import Indices
 from tracebuf.analysis.one_shot.order import post_order
 from tracebuf.ir.core import Relation, Use, Value
 from tracebuf.ir.dims import Dim, add, mul, sub
-from tracebuf.ir.facts import Facts
+from tracebuf.ir.facts import SizeFacts
 from tracebuf.ir.types import ScalarType
 from tracebuf.ops.arrays.tensor import ExtractSlice, InsertSlice, Regrouping, SliceOp
 from tracebuf.ops.control import scf
@@ -65,7 +65,7 @@ class Parts:
     __slots__ = ("_boxes", "_facts", "_flow", "_paths", "indices")
 
     def __init__(self, flow: Dataflow) -> None:
-        self._flow, self._facts = flow, Facts()
+        self._flow, self._facts = flow, SizeFacts()
         self._paths: dict[Value, Path] = {}
         self._boxes: dict[tuple[Use, bool], Box | None] = {}
         self.indices = Indices(flow.func)
