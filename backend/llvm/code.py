@@ -187,8 +187,7 @@ class Code:
     def loop(
         self, stop: str, start: str = "0", step: str = "1", carried: Sequence[tuple[str, str]] = (), metadata: str = ""
     ) -> Iterator[OpenLoop]:
-        """for index in range(start, stop, step), step > 0; `carried`: the loop-carried values as (type, initial value).
-        """
+        """for index in range(start, stop, step), step > 0; `carried`: loop-carried values as (type, initial value)."""
         head, body, end = self.new_label(), self.new_label(), self.new_label()
         before = self.label
         self.jump(head)

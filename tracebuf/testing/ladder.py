@@ -213,8 +213,7 @@ def interpreters(
     rules: Rules,
     source: str,
 ) -> frozenset[int] | None:
-    """The rungs between eager and native; the arguments that the program may store to (None where that is not known).
-    """
+    """The rungs between eager and native; the arguments that the program may store to (None where unknown)."""
     from tracebuf.frontends.numpy.call.arguments import RunOriginal
 
     with rung("trace", source):

@@ -22,8 +22,7 @@ Uses = frozenset[Use]
 
 
 class Assigned(Analysis):
-    """Fixed decisions: all operands are in place but these. For some ops only, if given, from inner ones to outer ones.
-    """
+    """Fixed decisions: all operands are in place but these. For some ops only, if given, inner ones first."""
 
     __slots__ = ("_ops", "_out")
 

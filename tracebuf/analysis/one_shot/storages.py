@@ -147,8 +147,7 @@ class Handing:
             value = near[0].value
 
     def _is_own(self, value: Value, place: int, end: Op, allowed: dict[Value, int | None]) -> bool:
-        """Whether the buffer was allocated in this iteration, or is an argument that may be handed on to index `place`.
-        """
+        """Whether the buffer was allocated in this iteration, or is an argument that may go to index `place`."""
         leaf, near = self._leaf(value)
         op = leaf.defining_op
         if op is None:

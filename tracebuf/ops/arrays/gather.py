@@ -95,8 +95,7 @@ class SortedPlace(arith.ScalarOp):
 
 
 def check_whole(op: Op, use: Use, arg: Value) -> None:
-    """InternalError unless the body's argument has the rank and element type of this operand, which it sees as a whole.
-    """
+    """InternalError unless the body's argument has the rank and element type of this whole operand."""
     given, held = use.value.type, arg.type
     if isinstance(given, ShapedType) and isinstance(held, ShapedType):
         if given.rank == held.rank and given.element is held.element:

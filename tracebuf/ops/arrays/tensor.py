@@ -87,8 +87,7 @@ def poison(dtype: np.dtype) -> Any:
 
 
 class SliceOp(Op):
-    """What extract and insert share: a `Slice`, as static attributes and dynamic operands after the `leading` operands.
-    """
+    """What extract and insert share: a `Slice`, as static attributes and dynamic operands after the `leading` ones."""
 
     __slots__ = ()
     leading = 1
@@ -190,8 +189,7 @@ class InsertSlice(SliceOp):
 
     @classmethod
     def of(cls, source: Value, dest: Value, s: Slice, loc: Location) -> InsertSlice:
-        """`s`: the part of `dest` that is stored to. Gives a `tracebuf.insert_view` where MLIR's op cannot express `s`.
-        """
+        """`s`: the part of `dest` to store to. Gives a `tracebuf.insert_view` where MLIR's op cannot express `s`."""
         attrs, dynamic = pack_slice(s)
         return (InsertSlice if s.is_mlir else InsertView)([source, dest, *dynamic], [dest.type], loc, attrs)
 

@@ -71,8 +71,7 @@ class ScalarOp(Op):
 
 
 def convert(value: Any, element: ScalarType) -> Any:
-    """A reference's result as the interpreters hold it: arrays and NumPy scalars of the dtype, Python ints for index.
-    """
+    """A reference's result as the interpreters hold it: arrays and NumPy scalars of its dtype, ints for index."""
     if isinstance(value, np.ndarray):
         return value.astype(element.dtype, copy=False)
     return int(value) if element is INDEX else np.asarray(value).astype(element.dtype)[()]

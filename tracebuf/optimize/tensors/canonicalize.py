@@ -228,8 +228,7 @@ def fold_whole_view(folder: _Folder, op: Op) -> Sequence[Value] | None:
 
 
 def fold_regrouped_back(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """A tensor that was collapsed and expanded again (or expanded and collapsed) to its own shape is the tensor itself.
-    """
+    """A tensor that was collapsed and expanded again (or expanded and collapsed) to its shape is itself."""
     assert isinstance(op, tensor.Regrouping)
     before = op.source.defining_op
     if not isinstance(before, tensor.Regrouping):
