@@ -58,7 +58,7 @@ def integers(values: Sequence[int | None], bits: int = 64) -> Attr:
     return Attr(f"array<i{bits}: {', '.join(map(str, found))}>" if found else f"array<i{bits}>", found, True)
 
 
-def places(attr: Any) -> tuple[int | None, ...]:
+def dynamic_integers(attr: Any) -> tuple[int | None, ...]:
     """The values of an attribute that `integers` made: None where an operand has the value; ValueError for what is no
     array of integers."""
     if not isinstance(attr, list) or not all(type(v) is int for v in attr):

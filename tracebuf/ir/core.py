@@ -17,7 +17,7 @@ from enum import Enum
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError
-from tracebuf.ir.attributes import Attr, all_encoded, decoded, places
+from tracebuf.ir.attributes import Attr, all_encoded, decoded, dynamic_integers
 from tracebuf.ir.dims import Expr
 from tracebuf.ir.types import (
     INDEX,
@@ -498,7 +498,7 @@ class Form:
 
     def static(self, name: str, n_dynamic: int) -> tuple[int | None, ...]:
         """The numbers of an attribute, which is removed, with None for each of so many operands."""
-        found = places(self.take(name, kind=list))
+        found = dynamic_integers(self.take(name, kind=list))
         if found.count(None) != n_dynamic:
             raise FormError(f"{self.name}: {n_dynamic} operands do not fit `{name}`")
         return found

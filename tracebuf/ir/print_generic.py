@@ -6,8 +6,8 @@ Every op prints all of itself by `Op.to_form`, so nothing is lost between the pr
 from __future__ import annotations
 
 from tracebuf.ir.core import Op
+from tracebuf.ir.explicit import explicit
 from tracebuf.ir.func import Func, Module
-from tracebuf.ir.spelled import spelled
 from tracebuf.ir.text import Writer
 
 __all__ = ["print_generic"]
@@ -27,4 +27,4 @@ def print_generic(what: Module | Func | Op, *, locations: bool = False) -> str:
 
 class _Generic(Writer):
     def func(self, func: Func) -> None:
-        super().func(spelled(func))
+        super().func(explicit(func))

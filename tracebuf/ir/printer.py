@@ -14,8 +14,8 @@ from typing import Any
 
 from tracebuf.ir.attributes import Attr, all_encoded, dictionary, number
 from tracebuf.ir.core import Block, Op, Value, join_mixed
+from tracebuf.ir.explicit import explicit
 from tracebuf.ir.func import Func, Module
-from tracebuf.ir.spelled import spelled
 from tracebuf.ir.text import Writer, shown_attrs
 from tracebuf.ir.types import I1, INDEX, ScalarType, same_type
 from tracebuf.location import quoted
@@ -70,7 +70,7 @@ class _Printer(Writer):
     def func(self, func: Func) -> None:
         attrs = {k: v for k, v in func.attrs.items() if isinstance(v, Attr)}
         visibility = attrs.pop("sym_visibility", None)
-        func = spelled(func)
+        func = explicit(func)
         if any(a.inherent for a in attrs.values()):
             super().func(func)
             return

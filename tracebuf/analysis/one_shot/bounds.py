@@ -113,7 +113,7 @@ class Bounds:
         carried = op is None and isinstance(value.block.parent_op, scf.For)
         if carried or isinstance(op, arith.Select | scf.If | scf.For):
             return None
-        return None if isinstance(op, _UNKNOWN) else self._spelled(value.tensor_type.shape[axis])
+        return None if isinstance(op, _UNKNOWN) else self._of_dim(value.tensor_type.shape[axis])
 
     @staticmethod
     def _product(sizes: list[Dim]) -> Dim | None:
@@ -130,7 +130,7 @@ class Bounds:
         found = symbols(size) if not isinstance(size, int) else frozenset()
         return next((self._named.get(s) for s in found if size == s.expr), None)
 
-    def _spelled(self, size: Dim) -> Dim:
+    def _of_dim(self, size: Dim) -> Dim:
         named = self._name_of(size)
         return size if named is None else self.value(named)
 

@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from tracebuf.ir.attributes import Attr, all_encoded, groups_attr, inherent, integers, places, segments, string
+from tracebuf.ir.attributes import (
+    Attr,
+    all_encoded,
+    dynamic_integers,
+    groups_attr,
+    inherent,
+    integers,
+    segments,
+    string,
+)
 from tracebuf.ir.core import Form, FormError, Mixed, Op, Value, join_mixed, split_mixed
 from tracebuf.ir.dims import Dim as Size
 from tracebuf.ir.dims import add, floordiv, mul
@@ -256,10 +265,10 @@ class View(Subview):
 def groups_of_form(form: Form) -> dict[str, Any]:
     """The attributes of collapse_shape and expand_shape, taken out of the form."""
     few = form.take("reassociation")
-    attrs: dict[str, Any] = {"groups": tuple(tuple(places(group)) for group in few)}
+    attrs: dict[str, Any] = {"groups": tuple(tuple(dynamic_integers(group)) for group in few)}
     shape = form.shaped_result().shape
     if "static_output_shape" in form.attrs:
-        static = attrs["static_sizes"] = places(form.take("static_output_shape"))
+        static = attrs["static_sizes"] = dynamic_integers(form.take("static_output_shape"))
         if len(static) != len(shape) or static.count(None) != len(form.operands) - 1:
             raise FormError(f"{form.name}: {len(form.operands) - 1} operands do not fit {form.result_types[0]}")
         form.resize(0, join_mixed(static, form.operands[1:]))

@@ -13,26 +13,26 @@ from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX, MemRefType
 
 
-def spelled(func: Func) -> Func:
+def explicit(func: Func) -> Func:
     """The function, or where needed a copy of it in which all of that is explicit."""
-    if not any(_asks_dim(op) or _strides_unsaid(op) or inferred(op) or _whole(op) for op in func.walk()):
+    if not any(_asks_dim(op) or _has_dynamic_strides(op) or inferred(op) or _whole(op) for op in func.walk()):
         return func
     new, _ = clone_func(func)
-    speller = _Speller(new)
+    rewriter = _Explicit(new)
     for op in list(new.walk()):
-        speller.spell(op)
+        rewriter.rewrite(op)
     return new
 
 
-class _Speller:
+class _Explicit:
     def __init__(self, func: Func) -> None:
         self.block = func.block
         self.constants: dict[int, Value] = {}
 
-    def spell(self, op: Op) -> None:
+    def rewrite(self, op: Op) -> None:
         if _asks_dim(op):
             op.set_operands([op.operand(0), self.constant(op.attrs["dim"])])
-        elif _strides_unsaid(op):
+        elif _has_dynamic_strides(op):
             op.set_operands([*op.operands, *self.strides(op)])
         elif (type_ := inferred(op)) is not None:
             self.cast(op, type_)
@@ -113,7 +113,7 @@ def _asks_dim(op: Op) -> bool:
     return op.name in ("tensor.dim", "memref.dim") and len(op.uses) == 1
 
 
-def _strides_unsaid(op: Op) -> bool:
+def _has_dynamic_strides(op: Op) -> bool:
     """Whether an allocation has dynamic strides that are not operands."""
     if op.name not in ("memref.alloc", "memref.alloca") or not isinstance(op.result.type, MemRefType):
         return False
