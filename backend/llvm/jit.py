@@ -76,7 +76,7 @@ class CompiledObject:
 
 @dataclass(frozen=True, eq=False)
 class Library:
-    """Machine code in memory. The code lives as long as this object: whoever holds an address must hold the library."""
+    """Machine code in memory. The code lives as long as this object: the holder of an address must hold the library."""
 
     name: str
     text: str

@@ -1,7 +1,7 @@
 """Facts from outside about ops that exist: a model is a class whose methods stand in for those of an op class.
 
-Why: whoever knows more of an op than its author (that it reads less, that two operands are touched element by element),
-or knows another memref form, says so without changing it. Limitations: a model is for a class and those that derive
+Why: to state more about an op than its author did (that it reads less, that two operands are accessed element by
+element), or another memref form, without changing its class. Limitations: a model is for a class and those that derive
 from it, not for single ops. `testing.check_op` tests whether what it states is true. MLIR counterpart: external models
 (`Op::attachInterface<Model>`).
 """

@@ -1,4 +1,4 @@
-"""The prover of `ir/facts.py`: whether a size is >= 0, by what is known at one place, and constant bounds of it.
+"""The prover of `ir/facts.py`: whether a size is >= 0, by the facts known at one op, and constant bounds of it.
 
 For `e >= 0`, in turn: interval arithmetic; `min` and `max` by cases; `//` by its rational bounds; the innermost loop
 variable at its worst bound; products by shifting each factor to its least value; subtracting known facts. Depth and

@@ -33,7 +33,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.testing import names
 from tracebuf.testing.drawn import Call, Drawn, Pick
 from tracebuf.testing.holes import MASK
-from tracebuf.testing.ladder import Mismatch, Outcome, Rules, call, compare, leaves
+from tracebuf.testing.ladder import Mismatch, Outcome, Strictness, call, compare, leaves
 from tracebuf.testing.specs import OUT, Near, Spec, spec_of
 
 __all__ = ["Tally", "calls", "drawn", "function_of", "judge", "run"]
@@ -169,7 +169,7 @@ def judge(example: Call, f: BufferizedFunction | None = None, rounds: int = ROUN
 def difference(example: Call, args: Sequence[Any], eager: Outcome, ours: Outcome) -> str:
     """How the compiled call differs from eager, or the empty string."""
     try:
-        compare(eager, ours, Rules(math.inf), "native", "")
+        compare(eager, ours, Strictness(math.inf), "native", "")
     except Mismatch as error:
         return error.what
     if eager.error is not None or spec_of(example.name).near == "folds":

@@ -1,7 +1,7 @@
 """The user's own analysis: any object that answers `is_in_place`, made into an `Analysis` once its answers are legal.
 
-They are legal if One-Shot, told to put the same operands in place, meets no conflict; the order does not matter, as
-each read and write of buffers that come together is tested once. Says nothing about how good they are. MLIR has no
+They are legal if One-Shot, told to put these operands in place, meets no conflict; the order does not matter, as each
+read and write of buffers that come together is tested once. Says nothing about how good they are. MLIR has no
 counterpart: there a wrong AnalysisState gives a wrong program.
 """
 

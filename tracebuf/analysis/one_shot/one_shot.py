@@ -237,8 +237,8 @@ class OneShot(Analysis):
                     yield from (Conflict("not writable", w, read_only=value) for value in read_only)
 
     def _shared_writes(self, write: Use | None, sets: list[AliasSet]) -> Iterator[Conflict]:
-        """Writes in a parallel region to a buffer from outside of it, unless nobody reads (MLIR behaviour 32). Test:
-        test_parallel_iterations_have_buffers_of_their_own."""
+        """Writes in a parallel region to a buffer from outside of it, unless it is never read (MLIR behaviour 32).
+        Test: test_parallel_iterations_have_buffers_of_their_own."""
         if not any(s.is_read for s in sets):
             return
         region = self.flow.order.parallel_region

@@ -1,7 +1,7 @@
 """Loops that only read a loop-carried value do not store to it, so that its buffer may be read-only, or read elsewhere.
 
 Beyond MLIR 22, which takes every initial value as written (behaviours 14, 15), as long as the loop's body has not been
-looked at.
+analysed.
 """
 
 from __future__ import annotations

@@ -348,7 +348,7 @@ class While(Loop):
 
 
 def fixed_places(loop: Loop, same: Same) -> set[int]:
-    """The carried tensors that never leave the initial value's buffer."""
+    """The indices of the loop-carried tensors that never leave the initial value's buffer."""
     return {
         k for k, use in enumerate(loop.inits)
         if use.value.is_tensor and loop.aliasing_values(use) and loop.keeps(k, same)
@@ -356,12 +356,12 @@ def fixed_places(loop: Loop, same: Same) -> set[int]:
 
 
 def _fixed(loop: Loop, rewriter: Rewriter) -> dict[int, Value]:
-    """The buffers of the initial values of fixed places."""
+    """The buffers of the initial values at fixed indices."""
     return {k: rewriter.buffer(loop.inits[k]) for k in sorted(fixed_places(loop, rewriter.equivalent))}
 
 
 def _enter(loop: Loop, fixed: dict[int, Value], rewriter: Rewriter) -> list[Value]:
-    """The initial values of what is carried on; inside, fixed places are their buffers."""
+    """The initial values of the loop-carried values that remain; inside, those at fixed indices are their buffers."""
     inits = []
     for k, use in enumerate(loop.inits):
         if k in fixed:

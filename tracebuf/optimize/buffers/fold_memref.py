@@ -197,7 +197,7 @@ def known_size(buffer: Value, dim: int) -> Mixed | None:
 
 # -- dead ops
 def _sweep(func: Func) -> bool:
-    """Removes unused pure ops and loads, copies of a buffer to itself, and allocations whose contents nobody reads."""
+    """Removes unused pure ops and loads, copies of a buffer to itself, and allocations that are never read."""
     dead: set[Op] = set()
     kept = set(func.symbols.values())
     blocks = list(flow_blocks(func))

@@ -54,7 +54,7 @@ class Chain:
         return self.store.block
 
 
-class Known:
+class ChainFacts:
     """The facts for the rules: the versions of storages, and which parts of one are disjoint."""
 
     def __init__(self, func: Func) -> None:
@@ -72,7 +72,7 @@ class Known:
 
 def eliminate_empty_tensors(func: Func) -> None:
     """Rewrites every store, later ones first: the stored value may itself be built by stores."""
-    known = Known(func)
+    known = ChainFacts(func)
     blocks = [func.block]
     for op in func.walk():
         if not isinstance(op, Generic):
@@ -84,7 +84,7 @@ def eliminate_empty_tensors(func: Func) -> None:
 class _Mover:
     """The moves in one block: the ops moved before each op, and the index at which a moved op now counts."""
 
-    def __init__(self, block: Block, known: Known) -> None:
+    def __init__(self, block: Block, known: ChainFacts) -> None:
         self.block, self.known, self.versions = block, known, known.versions
         self.before: dict[Op, list[Op]] = {}
         self.moved_to: dict[Op, int] = {}
@@ -219,7 +219,7 @@ def continues(value: Value, arg: Value) -> bool:
 # -- when it is safe, and not worse
 
 
-def may_move_down(chain: Chain, known: Known, place: int) -> bool:
+def may_move_down(chain: Chain, known: ChainFacts, place: int) -> bool:
     """All the rules for a chain that moves down to its store, which stands at `place`."""
     return (
         is_straight(chain)
@@ -238,7 +238,7 @@ def may_stay(chain: Chain, versions: Versions, place: int) -> bool:
     )
 
 
-def why_kept(chain: Chain, known: Known, place: int) -> str:
+def why_kept(chain: Chain, known: ChainFacts, place: int) -> str:
     """The first rule that stood against it, in the user's words (for explain)."""
     store = describe(chain.store.loc)
     if not is_stored_only(chain):
@@ -269,7 +269,7 @@ def is_stored_densely(chain: Chain) -> bool:
     return isinstance(chain.store, MaterializeInDestination) or 0 not in chain.store.slice.strides
 
 
-def reads_only_its_own_elements(chain: Chain, known: Known) -> bool:
+def reads_only_its_own_elements(chain: Chain, known: ChainFacts) -> bool:
     """Not if the chain reads the destination's storage, but for the element it is about to write.
 
     The first link alone may do that, if it is element-wise: its read of the very slice (or of the whole, where all is
@@ -293,7 +293,7 @@ def reads_own_element(use: Use, chain: Chain) -> bool:
     return same_elements(use.value, chain) and first.op.elementwise_access(use, first)
 
 
-def reads_apart(use: Use, chain: Chain, known: Known) -> bool:
+def reads_apart(use: Use, chain: Chain, known: ChainFacts) -> bool:
     """The operand is a part of the destination's current version that does not overlap what is stored.
 
     Only where no loop stands between the two, so that offsets which differ in one iteration cannot meet in another.

@@ -111,7 +111,7 @@ def is_elementwise_producer(producer: Generic) -> bool:
 
 
 def has_one_consumer(producer: Generic, consumer: Generic) -> bool:
-    """No fusion if another op uses the result, or if the consumer writes to it, or reads it at two different places.
+    """No fusion if another op uses the result, or if the consumer writes to it, or reads it through two different maps.
 
     The work would be done twice; and a result that escapes, or is stored through later, must have its buffer anyway.
     """
@@ -146,7 +146,8 @@ def loops_stay_known(consumer: Generic, index: int, producer: Generic | None) ->
 
 
 def keeps_numpy_steps(consumer: Generic, producer: Generic | None) -> bool:
-    """No fusion if what varies in eager's loop would not vary in ours, where a NumPy loop of two operands sees it.
+    """No fusion if an operand that varies in eager's loop would not vary in the fused one, where a NumPy loop of two
+    operands sees it.
 
     NumPy computes `x ** e` by other means where the exponent has step 0 than where it is an array of equal values (rule
     N3).

@@ -17,7 +17,7 @@ from tracebuf.ops.scalars import arith
 
 
 def read_through_reshapes(func: Func) -> None:
-    """Rewrites every such read, and drops the reshapes that nobody uses any more."""
+    """Rewrites every such read, and drops the reshapes that are unused then."""
     for op in list(func.walk()):
         if not isinstance(op, tensor.Extract) or op.block is None:
             continue

@@ -1,4 +1,4 @@
-"""Element-wise ops compute into an operand that nobody needs afterwards, instead of into a new array.
+"""Element-wise ops compute into an operand that is not used afterwards, instead of into a new array.
 
 Where `e / e.sum()` is the last use of `e`, and `e` is an array that the function made itself, the quotient takes its
 buffer. Eager NumPy cannot, unless the operand has no name. Not for arrays of the caller (rule B1), operands that are
