@@ -413,8 +413,8 @@ class Fill(PlainOp):
 
 
 class Contraction(PlainOp):
-    """A matrix product accumulated into its destination: out += a @ b, or out -= a @ b where `negative`. Floats and
-    complex numbers go to BLAS, others to loops.
+    """A matrix product accumulated into its destination: out += a @ b, or out -= a @ b where `negative`. Native code
+    calls BLAS where that has the product, else loops.
 
     operands: a, b, out (tensors or memrefs of one element type); results: on tensors 1, aliases out; attrs: n_ins.
     """

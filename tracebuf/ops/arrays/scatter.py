@@ -19,7 +19,8 @@ from tracebuf.ops.memory.indexing import AffineMap, iteration_shape, parse_maps,
 
 
 class Scatter(Generic):
-    """Sequential loops over the inputs, the last dimension fastest; each iteration may store one element.
+    """`tracebuf.scatter`: sequential loops over the inputs, the last dimension fastest; each iteration may store one
+    element.
 
     operands: the inputs (tensors, memrefs or scalars), dest; results: on tensors 1 of dest's type, aliases dest; attrs:
     n_ins, maps, iterators, fills (see `Spec`); regions: 1, with an argument for each input, one for dest as a whole

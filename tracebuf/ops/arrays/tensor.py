@@ -112,7 +112,7 @@ class SliceOp(Op):
         return offsets, sizes, strides, self.attrs["dims"]
 
     def same_subset(self, other: SliceOp) -> bool:
-        """Whether offsets, sizes, strides and dimensions are equal constants and identical SSA values."""
+        """Whether offsets, sizes, strides and dimensions are equal constants or identical SSA values."""
         return self.slice == other.slice
 
 
