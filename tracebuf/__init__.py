@@ -1,8 +1,8 @@
 """tracebuf: plain NumPy functions bufferized in place, by MLIR's One-Shot analysis, compiled to native loops.
 
-`bufferize` decorates a function; `measure` compares it with eager NumPy; `TracebufError` is the root of our errors.
-`host_call` calls a Python function from compiled code; `fori_loop`, `while_loop` and `cond` are control flow for
-functions whose source cannot be read.
+`bufferize` decorates a function; `measure` compares it with eager NumPy; `TracebufError` is the root of tracebuf's
+errors. `host_call` calls a Python function from compiled code; `fori_loop`, `while_loop` and `cond` are control flow
+for functions whose source cannot be read.
 """
 
 from tracebuf import bufferize as _package  # noqa: F401  the package of that name is loaded first, then hidden by the decorator

@@ -1,8 +1,19 @@
 """Errors, each written as a manual page: what was met, where (line and caret), why it is refused, what to write
 instead.
 
-`TracebufError` is the root of every error of tracebuf itself. What NumPy or Python would raise (IndexError, ValueError,
-ZeroDivisionError ...) is raised as that class, from compiled code too, with the user's line in a note (PEP 678).
+`TracebufError` is the root of every error of tracebuf's own. What NumPy or Python itself would raise (IndexError,
+ValueError, ZeroDivisionError ...) is raised as that class, from compiled code too, with the user's line in a note (PEP
+678).
+
+>>> import numpy as np
+>>> import tracebuf
+>>> def parts(a):
+...     yield a.sum()
+>>> try:
+...     tracebuf.bufferize(parts)(np.ones(3))
+... except UnsupportedError as error:
+...     print(f"{error.reason}; instead: {error.instead}")
+generators and coroutines cannot be traced; instead: return an array or a tuple
 """
 
 from __future__ import annotations
@@ -14,7 +25,7 @@ from tracebuf.location import Location
 
 
 class TracebufError(Exception):
-    """Root of all errors raised by tracebuf itself."""
+    """Root of all errors of tracebuf's own; raised itself where no subclass fits."""
 
 
 class InternalError(TracebufError):
@@ -26,11 +37,12 @@ class InternalError(TracebufError):
 
 
 class DecisionError(TracebufError):
-    """An analysis of the user's does not answer what it is asked, or decides what would change the results."""
+    """The user's own analysis (`Options(strategy=...)`), or MLIR's where a program is run by it, does not answer what
+    it is asked, or decides what would change the results; the message lists each such operand with its line."""
 
 
 class TracebufWarning(UserWarning):
-    """A function runs as it is, in NumPy: `fallback="numpy"` allows it. The text says why."""
+    """Warns that a function runs as it is, in NumPy, because `fallback="numpy"` allows it. The text says why."""
 
 
 class UnsupportedError(TracebufError):
@@ -49,9 +61,10 @@ class UnsupportedError(TracebufError):
 
 
 class DonationError(TracebufError):
-    """A parameter that `donate` names could not be overwritten.
+    """A parameter that `donate` names could not be overwritten. `donate_optional` names parameters for which this is no
+    error.
 
-    Attributes: `parameter`, `reason`, `location` (of what stood against it; of the function where that is its
+    Attributes: `parameter` (its name), `reason`, `location` (of what prevents it; of the function where that is its
     arguments).
     """
 
@@ -88,7 +101,7 @@ def render(reason: str, instead: str, location: Location | None) -> str:
 
 
 def note_location(error: BaseException, location: Location | None) -> BaseException:
-    """Adds the user's line to an exception of NumPy's or Python's class."""
+    """Adds a note with the user's line to an exception of NumPy's or Python's class, and returns it."""
     if location is not None and location.file:
         error.add_note(f'File "{location.file}", line {location.line}, in {location.function}\n{excerpt(location)}')
     return error

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """File, line (from 1), columns (from 0, end exclusive) and the function's name; `text` is an MLIR location that is
-    more than that (fused, a call site, named), verbatim."""
+    """File, line (from 1), columns (from 0, end exclusive) and the function's name; `text` is another MLIR location
+    (fused, a call site, named), verbatim."""
 
     file: str
     line: int

@@ -1,9 +1,9 @@
 """What a bufferized function costs beside the NumPy function it was made from: memory, copies, time.
 
 Both run on the same data, on clones, so the caller's arrays stay as they are; captured arrays, which cannot be cloned,
-are put back as they were after each count and each round. Eager NumPy's allocations are counted by
-a memory handler (NEP 49) under every array it makes; NumPy's copies cannot be observed, so they are None. Ours are
-counted by the compiled code itself, the arrays it returns included.
+are put back as they were after each count and each round. Eager NumPy's allocations are counted by a memory handler
+(NEP 49) under every array it makes; NumPy's copies cannot be observed, so they are None. Native allocations and copies
+are counted by the compiled code itself, the arrays it returns included.
 
 What NumPy allocates during a native call is seen by the same handler, and the two views are put together so that
 nothing counts twice and nothing is missed: the arrays that the compiled code makes are in both, so they are taken out
@@ -12,7 +12,7 @@ counted. The peak is then the sum of both, an upper bound. When the original fun
 None for the counters), native is what the handler saw.
 
 Time is CPU time of the process, the least of some rounds in which eager and native take turns, without compilation and
-without counting. What this is not: a profiler, or a benchmark of first calls.
+without counting. Not a profiler, nor a benchmark of first calls.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Measurement:
-    """`eager` and `native` for one call of the function `name`; as text, a table."""
+    """One call of the function `name`, measured: `eager` and `native` Counts. As text, a table."""
 
     name: str
     eager: Counts
@@ -187,16 +187,16 @@ def _count_native(f: _Bufferized, given: _Given) -> _Memory:
 
     args, kwargs = given.clones()
     with restored(given.kept), counting() as seen:
-        result, own = f.call_counted(*args, **kwargs)
-    if own is None:
+        result, counters = f.call_counted(*args, **kwargs)
+    if counters is None:
         return seen.allocations, seen.allocated_bytes, seen.peak_bytes, None, None
     del result
     return (
-        own.allocations + max(0, seen.allocations - own.arrays),
-        own.allocated_bytes + max(0, seen.allocated_bytes - own.array_bytes),
-        own.peak_bytes + max(0, seen.peak_bytes - own.array_bytes),
-        own.copies,
-        own.copied_bytes,
+        counters.allocations + max(0, seen.allocations - counters.arrays),
+        counters.allocated_bytes + max(0, seen.allocated_bytes - counters.array_bytes),
+        counters.peak_bytes + max(0, seen.peak_bytes - counters.array_bytes),
+        counters.copies,
+        counters.copied_bytes,
     )
 
 
@@ -241,9 +241,9 @@ def restored(arrays: Sequence[Array]) -> Iterator[None]:
 def clone_arguments(
     args: tuple[Any, ...], kwargs: dict[str, Any], kept: Sequence[Array] = ()
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The same arguments on copied memory: what one buffer carries is copied once and the views on it are rebuilt.
+    """The arguments on copied memory: each buffer is copied once and the views on it are rebuilt.
 
-    Overlap, strides, offsets, alignment, read-only flags and identity (the same array passed twice) survive. Arrays are
+    Overlap, strides, offsets, alignment, read-only flags and identity (one array passed twice) survive. Arrays are
     found in tuples, lists, dicts and objects at any depth, which are rebuilt too. Subclasses of ndarray and arrays of
     Python objects are copied one by one. Anything else passes through, arrays in `kept` too.
     """
@@ -296,7 +296,7 @@ def _attributes(value: Any) -> dict[str, Any]:
 
 
 def _rebuilt(value: Any, memo: dict[int, Any]) -> Any:
-    """The containers anew, each once, with the arrays of `memo` in the places of the old ones."""
+    """Rebuilds the containers, each once, with the arrays of `memo` in place of the old ones."""
     if id(value) in memo:
         return memo[id(value)]
     if type(value) is list:

@@ -6,6 +6,20 @@
 
 Tensors are arrays, scalars NumPy or Python numbers. As with `bufferize-function-boundaries`, an array argument that the
 program does not mark `bufferization.writable = false` may be overwritten, and a result may be an argument's memory.
+
+>>> text = '''
+... "func.func"() <{function_type = (tensor<?xf64>, f64) -> tensor<?xf64>, sym_name = "started"}> ({
+... ^bb0(%a: tensor<?xf64>, %x: f64):
+...   %first = "arith.constant"() <{value = 0 : index}> : () -> index
+...   %b = "tensor.insert"(%x, %a, %first) : (f64, tensor<?xf64>, index) -> tensor<?xf64>
+...   "func.return"(%b) : (tensor<?xf64>) -> ()
+... }) : () -> ()
+... '''
+>>> a = np.ones(3)
+>>> program(read(text), "started")(a, 5.0)
+[array([5., 1., 1.])]
+>>> a
+array([5., 1., 1.])
 """
 
 from __future__ import annotations
@@ -39,7 +53,13 @@ DEFAULT = OneShotOptions(bufferize_function_boundaries=True, allow_return_allocs
 
 @dataclass(frozen=True)
 class Program:
-    """One function of a module. `tensors` is the function on values, `buffers` on memory, both without calls."""
+    """One function of a module, ready to run. `tensors` is the tensor program, `buffers` the memref program, both
+    without calls.
+
+    Every way to run it takes the function's arguments in order: for a tensor an array of its dtype, rank and constant
+    sizes; for a scalar a number. Raises TypeError for another number of arguments, kind or dtype; ValueError for
+    another rank or size, and where two arrays share memory.
+    """
 
     name: str
     tensors: Func
@@ -47,24 +67,27 @@ class Program:
 
     @cached_property
     def kernel(self) -> Kernel:
+        """The native code, compiled on first use."""
         from tracebuf.backend.runtime.kernel import Kernel
 
         return Kernel(self.buffers, self.name)
 
     def __call__(self, *args: Any) -> list[Any]:
-        """Runs natively; the results in order. Raises TypeError or ValueError for arguments that do not fit."""
+        """Runs natively and returns the results in order: arrays, NumPy scalars, ints for index. Raises what the
+        program's checks raise (IndexError, ValueError, MemoryError)."""
         return self.kernel.run(self._checked(args))
 
     def counted(self, *args: Any) -> tuple[list[Any], Counters]:
-        """The results, and what the native run allocated and copied."""
+        """Runs natively; (the results, a `Counters` with what the run allocated and copied)."""
         return self.kernel.run_counted(self._checked(args))
 
     def on_values(self, *args: Any) -> list[Any]:
-        """What the program means: no argument is changed."""
+        """Runs the tensor program in the interpreter of values, and returns the results; no argument is changed."""
         return tensor.run(self.tensors, self._checked(args)).results
 
     def on_memory(self, *args: Any) -> memref.Result:
-        """The run on memory that notices every misuse, with its counts of allocations and copies."""
+        """Runs the memref program in the interpreter of memory, which raises MemoryFault for every misuse; a `Result`
+        with `results` and the `counts` of allocations and copies."""
         return memref.run(self.buffers, self._checked(args))
 
     def _checked(self, args: Sequence[Any]) -> list[Any]:
@@ -91,9 +114,17 @@ def _argument(arg: Any, type_: Any, place: int) -> Any:
 
 
 def program(module: Module, name: str = "", options: OneShotOptions = DEFAULT) -> Program:
-    """The function of that name (the last one, without a name), decided under `options`. Raises KeyError for an unknown
-    name, UnsupportedError for what can be analysed but not run (external functions, recursion), DecisionError where
-    MLIR decides what would change the results."""
+    """A function of a module, bufferized and ready to call.
+
+    Args:
+        module: from `read`.
+        name: of the function; by default the module's last one.
+        options: of the analysis, with `bufferize_function_boundaries`; `compat="mlir"` decides as MLIR does.
+
+    Raises KeyError for an unknown name, UnsupportedError for what can be analysed but not run (external functions,
+    recursion), DecisionError where MLIR's decisions would change the results, TracebufError without
+    `bufferize_function_boundaries`.
+    """
     if not options.bufferize_function_boundaries:
         raise TracebufError("a program is run with bufferize_function_boundaries")
     name = name or module.funcs[-1].name

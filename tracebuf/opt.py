@@ -55,8 +55,8 @@ class Command:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Runs the command; the exit status. What is wrong with a part of the input is said on stderr, and the others are
-    printed all the same."""
+    """Runs the command; the exit status. An error in one part of the input is printed on stderr, and the other parts
+    are still printed."""
     if "-h" in argv or "--help" in argv:
         print(USAGE.format(passes=help_of_passes()))
         return 0
@@ -137,7 +137,7 @@ def parse(argv: Sequence[str]) -> Command:
 
 
 def load_plugin(module: str) -> None:
-    """Imports a module of the user's; UsageError where there is none."""
+    """Imports a module of the user's; UsageError where it cannot be found."""
     try:
         import_module(module)
     except (ImportError, ValueError) as e:
@@ -145,7 +145,7 @@ def load_plugin(module: str) -> None:
 
 
 def pipeline(text: str) -> list[tuple[str, str]]:
-    """The passes of `builtin.module(a{option=1},func.func(b))`; what they are anchored on makes no difference here."""
+    """The passes of `builtin.module(a{option=1},func.func(b))`; the anchors make no difference here."""
     words = re.findall(r"[\w.-]+(?:\{[^{}]*\})?|[(),]", text.strip("\"' "))
     if words.count("(") != words.count(")") or "".join(words) != re.sub(r"\s+(?![^{]*\})", "", text.strip("\"' ")):
         raise UsageError(f"not a pipeline of passes: {text}")
@@ -170,7 +170,7 @@ def run(command: Command, text: str, name: str) -> str:
 
 
 def read(text: str, name: str) -> Module:
-    """The module of a text; one in custom form is asked of mlir-opt first, where it is installed."""
+    """The module of a text; custom form is converted by mlir-opt first, where that is installed."""
     try:
         return mlir.read(text, name)
     except mlir.ReadError as e:

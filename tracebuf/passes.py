@@ -1,7 +1,7 @@
 """Passes over modules by MLIR's names, with MLIR's options: what `python -m tracebuf opt` runs.
 
-Each pass takes a module, its options as text and whether to decide as MLIR does, and returns the module that it made.
-What works on one function is run on every function that has a body.
+Each pass takes a module, its options as text and whether to decide as MLIR does, and returns the module that it made. A
+pass over functions runs on every function that has a body.
 """
 
 from __future__ import annotations
@@ -181,8 +181,7 @@ def one_shot_bufferize(module: Module, text: str, compat: Compat) -> Module:
 
 
 def remove_all_dead(func: Func) -> None:
-    """Ops that do nothing but make what nobody uses: MLIR drops them wherever it runs a pattern, so before it
-    bufferizes."""
+    """Drops pure ops whose results are unused, which MLIR drops wherever it runs a pattern, so before it bufferizes."""
     for block in func.body.blocks:
         remove_dead(block, set(func.symbols.values()))
 

@@ -1,18 +1,33 @@
 """The whole pipeline at a glance: the passes by name, in order. Read this file first.
 
     trace (frontends/numpy)         a Python function and one call's arguments -> a tensor program (SSA,
-    destination-passing)
-    TENSOR_PASSES                   the tensor program made smaller: fewer ops, fewer temporaries
+                                    destination-passing)
+    TENSOR_PASSES                   on the tensor program: fewer ops, fewer temporaries
     analyze                         One-Shot: which operand may use its buffer in place, and why the others may not
     bufferize                       -> a memref program, with a copy for each operand that may not
-    MEMREF_PASSES                   frees by ownership; where each buffer lives
+    MEMREF_PASSES                   frees by ownership; the storage of each buffer
     Kernel (backend/runtime)        -> LLVM IR, machine code, a call
 
-MLIR text (frontends/mlir) enters at `module_to_memref`: the same analysis and rewrite, for functions that call one
-another (analysis/modules/module.py, bufferize/module.py). To run one of them: `module_to_run`, `function_to_run`
-(mlir.py). The command is opt.py, its passes passes.py.
+MLIR text (frontends/mlir) enters at `module_to_memref`: analysis and rewrite, for functions that call one another
+(analysis/modules/module.py, bufferize/module.py). To run one of them: `module_to_run`, `function_to_run` (mlir.py). The
+command is opt.py, its passes passes.py.
 
 `observe` is called with the name of each pass and the program after it: for dumps, timing, counting, the verifier.
+
+Where is ...? Paths are relative to tracebuf/; docs/architecture.md follows one call through all of them.
+
+    an op, its facts, its rewrite   ops/, by dialect
+    `a[i] = v` recorded             frontends/numpy/functions/indices/subscripts.py, then record/recorder.py (`store`)
+    adding a function of NumPy      frontends/numpy/functions/ (table.py, formulas/); steps in CONTRIBUTING.md
+    what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py
+    `c += a @ b` in place           optimize/tensors/accumulate_products.py makes it one op; one_shot puts it in place
+    a conflict's reason             analysis/one_shot/rules.py finds it, base.py (`Conflict`) words it, unsaved.py says
+                                    why no rule saved it; explain/report.py lists it
+    a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; which storage:
+                                    optimize/buffers/assign_storage.py; whose memory: backend/runtime/arena.py
+    the pass that frees             deallocate/ownership.py; optimize/buffers/shorten_liveness.py moves frees up
+    an op's native loops            lower/plan.py plans them, backend/llvm/loops.py writes them
+    what a decision costs           analysis/cost/cost.py; other decisions: choose.py, optimal.py
 """
 
 from __future__ import annotations
@@ -104,7 +119,7 @@ MLIR_PASSES: tuple[tuple[str, Pass], ...] = (
     ("read-through-reshapes", read_through_reshapes),
     ("move-reads-early", move_reads_early),
 )
-"""What is done to a program of MLIR's before the analysis: improvements only, all else stays as it was written."""
+"""The passes before the analysis of MLIR text: improvements only; the program is not canonicalized."""
 
 SWITCHES: dict[str, Improvement] = {
     "eliminate-empty-tensors": "pay-only-empty-elimination",
@@ -113,7 +128,7 @@ SWITCHES: dict[str, Improvement] = {
     "read-through-reshapes": "reshaped-reads",
     "move-reads-early": "early-reads",
 }
-"""Passes that are left out with an improvement."""
+"""The passes that run only with an improvement."""
 
 
 def analyze(func: Func, options: Options) -> Analysis:
@@ -139,16 +154,16 @@ def optimize_tensors(func: Func, options: Options, observe: Observer | None = No
 
 
 def improve_tensors(func: Func, options: Options, observe: Observer | None = None) -> None:
-    """The improvements of a function of MLIR's, in place; none where blocks branch, or buffers stand among the tensors,
-    for the passes know of neither."""
+    """Improves a function of MLIR text, in place; none where blocks branch, or buffers are among the tensors, which the
+    passes do not support."""
     branching = len(func.body.blocks) > 1 or any(len(r.blocks) > 1 for op in func.walk() for r in op.regions)
     if not branching and not any(isinstance(v.type, MemRefType | UnrankedMemRefType) for v in func.values()):
         _run(MLIR_PASSES, func, "tensor", options, observe)
 
 
 def improved_module(module: Module, options: OneShotOptions) -> Module:
-    """The module with the improvements that change a program, in copies of the functions that are analysed. Where MLIR
-    decides these are what its own passes fold on the way: ops that nobody uses, stores over everything."""
+    """The module with copies of the analysed functions in which the improvements that change a program are made. Where
+    MLIR decides, these are the folds of MLIR's own passes: unused ops, stores over everything."""
     if options.copy_before_write:
         return module
     chosen, items = Options(improvements=options.improvements), list[Func | Op | Module]()
@@ -166,8 +181,8 @@ def improved_module(module: Module, options: OneShotOptions) -> Module:
 
 
 def to_memref(func: Func, options: Options, observe: Observer | None = None) -> Func:
-    """From the optimised tensor program to the memref program that is compiled; DonationError where an argument that
-    `options.donate` names is of no use."""
+    """From the optimised tensor program to the memref program that is compiled; DonationError where the memory of an
+    argument that `options.donate` names cannot be reused."""
     analysis = analyze(func, options)
     if options.donate or options.donate_optional:
         check_donations(func, analysis, options.donate)
@@ -189,18 +204,19 @@ def module_to_memref(module: Module, options: OneShotOptions) -> Module:
 
 
 class MLIR:
-    """MLIR's decisions as somebody's, to be held against what the ops really do."""
+    """MLIR's decisions as the user's own, to be checked for legality against the facts of the ops."""
 
     def __init__(self, decided: Analysis) -> None:
         self.is_in_place = decided.is_in_place
 
 
 def module_to_run(module: Module, options: OneShotOptions, name: str) -> Module:
-    """The same, to run the function of that name.
+    """From tensors to buffers for a module of which the function of that name is to be run: analysis and rewrite,
+    without frees.
 
-    Where MLIR decides, its decisions are tried before (it takes some ops to read or write less than they do):
-    DecisionError where they would change the results, and what is copied has the contents that the ops read.
-    UnsupportedError where iterations of scf.forall look at one another's results.
+    Where MLIR decides, its decisions are checked first against the facts of the ops (MLIR takes some ops to read or
+    write less than they do): DecisionError where they would change the results. UnsupportedError where iterations of
+    scf.forall read one another's results.
     """
     module = improved_module(module, options)
     analysis = analyze_module(module, options)
@@ -225,8 +241,8 @@ def function_to_run(module: Module, name: str) -> Func:
 
 
 def refuse_to_run(func: Func) -> None:
-    """UnsupportedError, with the place, for what can be analysed and rewritten, but not run: branches between blocks,
-    unknown ops, values that are neither numbers nor buffers of strides."""
+    """UnsupportedError, with the location, for what can be analysed and rewritten, but not run: branches between
+    blocks, unknown ops, values that are neither numbers nor buffers of strides."""
     for op in func.walk():
         if op.successors:
             raise UnsupportedError("branches between blocks are not run", location=op.loc)
@@ -239,7 +255,7 @@ def refuse_to_run(func: Func) -> None:
 
 
 def lower_to_machine(func: Func) -> None:
-    """Ops on buffers that only MLIR text has become what the interpreter and the compiler know."""
+    """Lowers ops on buffers that only MLIR text has to those that the interpreter and native code know."""
     inline_regions(func)
     lower_forall(func)
     generalize(func)

@@ -26,8 +26,8 @@ MAX_ERROR_VALUES, ERROR_VALUE = 16, 2
 
 ALLOCATE, RELEASE, GROW, REFER = 0, 1, 2, 3
 """Context slots: `i64 allocate(ptr spec)` gives a pointer or 0 (spec: element size code, rank, sizes, axes outermost
-first); `i64 release(i64 pointer)` gives the bytes freed; `i64 grow(i64 slot, i64 bytes)` is 1 if the slot now has the
-room; `i64 refer(ptr spec)` runs an op's NumPy reference (see `references`)."""
+first); `i64 release(i64 pointer)` gives the bytes freed; `i64 grow(i64 slot, i64 bytes)` is 1 if the slot now has that
+many bytes; `i64 refer(ptr spec)` runs an op's NumPy reference (see `references`)."""
 SPEC_SLOTS = 130
 """Size of an allocation's spec, room for NumPy's 64 axes."""
 ALLOCATIONS, ALLOCATED, LIVE, PEAK, COPIES, COPIED = range(4, 10)

@@ -27,7 +27,7 @@ _LETTERS = {F32: "s", F64: "d", C64: "c", C128: "z"}
 
 
 def by_blas(op: la.Contraction, element: ScalarType) -> bool:
-    """Whether BLAS has this product; a complex dot product, which it returns in a way of its own, is loops."""
+    """Whether BLAS has this product; complex dot products, whose return convention varies, are loops."""
     return element in _LETTERS and not (element.is_complex and isinstance(op, la.Dot))
 
 
@@ -129,9 +129,8 @@ class BlasWriter:
 
     # -- what BLAS can take
     def _rows(self, m: Matrix) -> tuple[str, str]:
-        """(whether rows are contiguous and apart, the leading dimension). A single row has any stride, so has a single
-        column.
-        """
+        """(whether rows are contiguous and do not overlap, the leading dimension). The stride of a single row, or of a
+        single column, does not matter."""
         code, (rows, columns), (outer, inner) = self.code, m.sizes, m.strides
         ld = code.select(code.icmp("sle", rows, "1"), "i64", columns, outer)
         unit = code.inst(f"or i1 {code.icmp('eq', inner, '1')}, {code.icmp('sle', columns, '1')}")

@@ -14,15 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracebuf.ir.emitter import components, joined, llvm_type
+from tracebuf.ir.emitter import components, join_components, llvm_type
 from tracebuf.ir.types import I1, ScalarType
 
 
 @dataclass(slots=True)
 class OpenLoop:
-    """A loop being written: its index, the carried values in the body (after the loop: at its end), the label after
-    it, what the next step gets.
-    """
+    """A loop being written: its index, the loop-carried values in the body (after the loop: at its end), the label
+    after it, the values for the next iteration."""
 
     index: str
     carried: list[str]
@@ -74,7 +73,7 @@ class Code:
         self._declared[name] = "declare " + signature.replace("@", f"@{name}", 1)
 
     def constant(self, name: str, data: bytes) -> str:
-        """Bytes that nobody writes; the pointer to them."""
+        """The pointer to constant bytes."""
         text = "".join(f"\\{byte:02X}" for byte in data)
         self._declared[name] = f'@{name} = private constant [{len(data)} x i8] c"{text}", align 64'
         return f"@{name}"
@@ -141,7 +140,7 @@ class Code:
             return self.icmp("ne", self.inst(f"load i8, ptr {pointer}{access}"), "0", "i8")
         if element.is_complex:
             places = self._parts_at(element, pointer)
-            return joined([self.load(element.component, place, access) for place in places])
+            return join_components([self.load(element.component, place, access) for place in places])
         return self.inst(f"load {llvm_type(element)}, ptr {pointer}{access}")
 
     def store(self, element: ScalarType, value: str, pointer: str, access: Access | str = "") -> None:
@@ -188,7 +187,7 @@ class Code:
     def loop(
         self, stop: str, start: str = "0", step: str = "1", carried: Sequence[tuple[str, str]] = (), metadata: str = ""
     ) -> Iterator[OpenLoop]:
-        """for index in range(start, stop, step), step > 0; `carried` are (type, initial value)."""
+        """for index in range(start, stop, step), step > 0; `carried`: loop-carried values as (type, initial value)."""
         head, body, end = self.new_label(), self.new_label(), self.new_label()
         before = self.label
         self.jump(head)
@@ -208,7 +207,7 @@ class Code:
 
     @contextmanager
     def rounds(self, carried: Sequence[tuple[str, str]]) -> Iterator[OpenLoop]:
-        """while True, left by a branch to its end; `carried` are (type, initial value)."""
+        """while True, left by a branch to its end; `carried`: the loop-carried values as (type, initial value)."""
         head, before = self.new_label(), self.label
         self.jump(head)
         self.place(head)
@@ -272,7 +271,7 @@ def literal(type: ScalarType, value: Any) -> str:
     if type is I1:
         return "true" if value else "false"
     if type.is_complex:
-        return joined([literal(type.component, part) for part in (value.real, value.imag)])
+        return join_components([literal(type.component, part) for part in (value.real, value.imag)])
     if not type.is_float:
         return str(int(value))
     exact = type.dtype.type(value)

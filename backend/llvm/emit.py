@@ -23,7 +23,7 @@ from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dense import dense_array
 from tracebuf.ir.dims import Dim, Expr, Sym
-from tracebuf.ir.emitter import components, joined, llvm_type, value_types
+from tracebuf.ir.emitter import components, join_components, llvm_type, value_types
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType, Type
 from tracebuf.lower.plan import Nest, plan, spec_of
@@ -294,10 +294,10 @@ class KernelWriter:
 
     # -- control flow
     def _bind(self, value: Value, parts: list[str]) -> list[str]:
-        """Names a carried value from the front of `parts`; the rest. A memref passes what its type does not fix."""
+        """Binds `value` to the front of `parts` and returns the rest. A memref takes what its type does not fix."""
         if isinstance(value.type, ScalarType):
             n = len(value_types(value.type))
-            self.values[value] = joined(parts[:n])
+            self.values[value] = join_components(parts[:n])
             return parts[n:]
         type_, rest = value.memref_type, iter(parts[2:])
         known = [str(n) if isinstance(n, int) else next(rest) for n in (*type_.shape, *type_.strides)]
@@ -392,7 +392,7 @@ def product_after(fill: linalg.Fill) -> linalg.Contraction | None:
 
 
 def zero_fill_before(product: linalg.Contraction) -> linalg.Fill | None:
-    """The inverse of `product_after`."""
+    """The fill with zero whose `product_after` is this product, if there is one."""
     assert product.block is not None
     for op in reversed(product.block.ops[: product.block.op_index(product)]):
         if isinstance(op, linalg.Fill):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from tracebuf.backend.llvm.code import Access, Code
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
 from tracebuf.ir.core import Op
-from tracebuf.ir.emitter import components, joined, llvm_type, value_types
+from tracebuf.ir.emitter import components, join_components, llvm_type, value_types
 from tracebuf.ir.types import ScalarType
 from tracebuf.lower.plan import PAIRWISE, Fold
 from tracebuf.ops.scalars import arith
@@ -62,7 +62,7 @@ class FoldState:
         return self._typed(value)
 
     def _zero(self) -> str:
-        return joined(["-0.0"] * len(self.parts))
+        return join_components(["-0.0"] * len(self.parts))
 
     def _typed(self, value: str) -> list[tuple[str, str]]:
         return [(llvm_type(t), v) for t, v in components(self.element, value)]
@@ -71,7 +71,7 @@ class FoldState:
         """The value of the first of the carried LLVM values, which are taken away."""
         mine = carried[: len(self.parts)]
         del carried[: len(self.parts)]
-        return joined(mine)
+        return join_components(mine)
 
     def combine(self, scalars: Scalars, total: str, new: str) -> str:
         """One step of the fold."""
@@ -88,7 +88,7 @@ class FoldState:
 
     def _sum_of(self, a: str, b: str, flags: str = "") -> str:
         pairs = zip(self._typed(a), self._typed(b), strict=True)
-        return joined([self.code.inst(f"fadd {flags}{t} {x}, {y}") for (t, x), (_, y) in pairs])
+        return join_components([self.code.inst(f"fadd {flags}{t} {x}, {y}") for (t, x), (_, y) in pairs])
 
     def end_of_row(self, value: str) -> None:
         if self.pairwise:
@@ -113,8 +113,8 @@ class FoldState:
         ones = code.intrinsic("llvm.cttz.i64", "i64", [("i64", code.inst(f"xor i64 {count}, -1")), ("i1", "false")])
         with code.loop(ones, carried=self._typed(value), metadata=code.loop_metadata(*code.as_it_stands())) as loop:
             level = code.load(self.element, self._level(loop.index))
-            loop.next = [v for _, v in self._typed(self._sum_of(level, joined(loop.carried)))]
-        code.store(self.element, joined(loop.carried), self._level(ones))
+            loop.next = [v for _, v in self._typed(self._sum_of(level, join_components(loop.carried)))]
+        code.store(self.element, join_components(loop.carried), self._level(ones))
         code.do(f"store i64 {code.add(count, '1')}, ptr {self._count}")
 
     def _sum(self) -> str:
@@ -126,6 +126,6 @@ class FoldState:
         ) as loop:
             level = code.load(self.element, self._level(loop.index))
             used = code.inst(f"trunc i64 {code.inst(f'lshr i64 {count}, {loop.index}')} to i1")
-            more = self._typed(self._sum_of(level, joined(loop.carried)))
+            more = self._typed(self._sum_of(level, join_components(loop.carried)))
             loop.next = [code.select(used, t, v, old) for (t, v), old in zip(more, loop.carried, strict=True)]
-        return joined(loop.carried)
+        return join_components(loop.carried)

@@ -13,7 +13,7 @@ Rules that hold here, each learnt from a crash or a wrong number:
 - ORC never forgets the name of an unloaded library, so the names are numbered.
 - The text need not name a target: triple and data layout are set here, before any pass runs.
 
-What this is not: an optimiser. The loops are laid out and attributed by who writes the text. Loop vectorisation and
+Does not optimise by itself. Loops and their metadata are what the writer of the text chose. Loop vectorisation and
 interleaving are on, SLP is off (no gain was measured, and it costs time). No floating-point flag is set here.
 """
 
@@ -76,7 +76,7 @@ class CompiledObject:
 
 @dataclass(frozen=True, eq=False)
 class Library:
-    """Machine code in memory. The code lives as long as this object: whoever holds an address must hold the library."""
+    """Machine code in memory. The code lives as long as this object: the holder of an address must hold the library."""
 
     name: str
     text: str
@@ -99,11 +99,11 @@ class Library:
         return int(self.tracker[symbol])
 
     def optimized_ir(self) -> str:
-        """The IR after LLVM's passes. Compiled again for the asking, with the same result."""
+        """The IR after LLVM's passes. Compiled again at each call, with the same result."""
         return str(_optimized(self.text, self.name, self.speed_level)[0])
 
     def assembly(self) -> str:
-        """The machine code as assembly text. Compiled again for the asking, with the same result."""
+        """The machine code as assembly text. Compiled again at each call, with the same result."""
         module, machine = _optimized(self.text, self.name, self.speed_level)
         return str(machine.emit_assembly(module))
 

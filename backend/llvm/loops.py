@@ -81,7 +81,7 @@ class NestWriter:
         self.memory = {spec.body.args[o.index]: o for o in nest.operands}
         self.blocks: dict[Value, str] = {}
         self.elements = {o.index: memory_type(o.element) for o in nest.operands}
-        self.n_stored = [o for o in nest.operands if o.written]
+        self.stored = [o for o in nest.operands if o.written]
         self.failures: dict[CheckedIndex, str] = {}
         """For each op that raises after the loops, the slot that says whether it will."""
         self.fold_of = {f.out: FoldState(code, f, self._element(f.out), k) for k, f in enumerate(nest.folds)}
@@ -218,11 +218,11 @@ class NestWriter:
                 if not (last and direct):
                     self._stage(stage, row, count, last, gathered)
             for call in stage.calls:
-                out = (row.pointers[self.n_stored[0].index], self._bytes(call.result)) if call is direct else None
+                out = (row.pointers[self.stored[0].index], self._bytes(call.result)) if call is direct else None
                 self._call(call, row, count, out)
 
     def _gathered(self, arg: Value, row: Row) -> bool:
-        """Whether a call's operand in memory must be brought together first (no stride of one element)."""
+        """Whether a call's operand in memory must first be packed into a block (its stride is not one element)."""
         return arg not in row.values and row.strides[self.memory[arg].index] != "1"
 
     def _direct_call(self, row: Row) -> arith.Ufunc | None:
@@ -230,9 +230,9 @@ class NestWriter:
         out.
         """
         calls = [c for stage in self.nest.stages for c in stage.calls]
-        if not calls or self.nest.stages[-1].scalars or len(self.n_stored) != 1 or self.nest.folds:
+        if not calls or self.nest.stages[-1].scalars or len(self.stored) != 1 or self.nest.folds:
             return None
-        out, yielded = self.n_stored[0], self.nest.spec.body.terminator.operand(0)
+        out, yielded = self.stored[0], self.nest.spec.body.terminator.operand(0)
         fits = row.strides[out.index] == "1" and not out.read and yielded is calls[-1].result and len(yielded.uses) == 1
         return calls[-1] if fits else None
 
@@ -255,9 +255,8 @@ class NestWriter:
             state.end_of_row(state.take(ends))
 
     def _wide(self, group: str, count: str) -> str:
-        """Loop metadata for a float fold: a width, so that a sum's error does not hang on LLVM's view of the cost.
-        None ("") for a known count that fills no vector. Both ways LLVM has nothing to say on stderr.
-        """
+        """Loop metadata for a float fold: a width, so that a sum's error does not depend on LLVM's cost model. None
+        ("") for a known count that fills no vector. Neither makes LLVM warn on stderr."""
         code = self.code
         size = max(s.element.component.itemsize for s in self.fold_of.values())
         if count.isdigit() and int(count) < 64 // size:
@@ -320,19 +319,19 @@ class NestWriter:
         return op.emit(self.scalars, operands)
 
     def _pick(self, k: int, indices: Sequence[str], group: str) -> str:
-        """An element of an operand that is whole at hand."""
+        """An element of an operand that the body sees as a whole."""
         element = self.buffers[k].type.element
         return self.code.load(element, self.address(k, indices), self._access(k, group))
 
     def address(self, k: int, indices: Sequence[str]) -> str:
-        """The pointer to an element of an operand that is whole at hand."""
+        """The pointer to an element of an operand that the body sees as a whole."""
         buffer, moved = self.buffers[k], "0"
         for i, stride in zip(indices, buffer.strides, strict=True):
             moved = self.code.add(moved, self.code.mul(i, stride))
         return self.code.offset(buffer.pointer, memory_type(buffer.type.element), moved)
 
     def _bisect(self, op: SortedPlace, value: str) -> str:
-        """Halves the part of the vector in which the place is, until it is empty."""
+        """Bisection: halves the range that holds the index, until it is empty."""
         code, k = self.code, self.nest.spec.body.args.index(op.operand(0))
         element, low, high = self.buffers[k].type.element, code.fresh_slot("i64"), code.fresh_slot("i64")
         code.do(f"store i64 0, ptr {low}")
@@ -376,7 +375,7 @@ class NestWriter:
 
     def _store_outs(self, row: Row, index: str, values: dict[Value, str], group: str) -> None:
         spec = self.nest.spec
-        outs = [o for o in self.n_stored if o.index not in self.fold_of]
+        outs = [o for o in self.stored if o.index not in self.fold_of]
         new = [self._read(spec.body.terminator.operand(o.index - spec.n_ins), row, index, values, group) for o in outs]
         for o, value in zip(outs, new, strict=True):
             self.code.store(o.element, value, self._element_at(o, row, index), self._access(o.index, group))
@@ -408,7 +407,7 @@ class NestWriter:
         return str(self._scalar(value).itemsize)
 
     def _buffer(self, value: Value) -> str:
-        """The stack buffer of a value (the same ones serve every nest of the function)."""
+        """The stack buffer of a value (every nest of the function shares them)."""
         if value not in self.blocks:
             type_ = f"[{BLOCK} x {memory_type(self._scalar(value))}]"
             self.blocks[value] = self.code.slot(type_, len(self.blocks), align=64)

@@ -198,7 +198,7 @@ class Memory:
 
 
 def layout_order(type_: MemRefType) -> tuple[int, ...]:
-    """Axes outermost first, by strides where they are known; else as they stand."""
+    """Axes outermost first, by strides where they are known; else in C order."""
     if any(s is None for s in type_.strides):
         return tuple(range(type_.rank))
     return tuple(sorted(range(type_.rank), key=lambda d: -magnitude(type_.strides[d])))
@@ -230,7 +230,7 @@ def storages(func: Func) -> tuple[dict[Value, frozenset[int]], int]:
 
 
 def _flow(op: Op, roots: dict[Value, frozenset[int]]) -> bool:
-    """Passes roots through one op; whether anything was new."""
+    """Propagates roots through one op; whether anything changed."""
     pairs: list[tuple[Value, Value]] = []
     if isinstance(op, memref.VIEW_OPS):
         pairs = [(op.operand(0), op.result)]

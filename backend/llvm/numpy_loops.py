@@ -13,7 +13,7 @@ steps many loops take a scalar path that rounds otherwise, and in NumPy 2.4 on A
 Loops set the floating-point status flags and read none. The integer `power` loops set a Python exception for a negative
 exponent (they take the GIL themselves), so a caller of these has to look at `PyErr_Occurred` afterwards.
 
-What this is not: type resolution. Which loop a call needs (`exp` of int64 is `d->d` after a cast) is decided before.
+Does not resolve types: which loop a call needs (`exp` of int64 is `d->d` after a cast) is decided before.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ _Loop = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
 def inner_loop(ufunc: np.ufunc, types: str) -> tuple[int, int]:
     """Address of the loop of `ufunc` for `types`, and of the data to pass to it (0 for none).
 
-    `types` is spelt as in `ufunc.types`, e.g. `inner_loop(np.power, "dd->d")`. Characters stand for dtypes: `"qq->q"`
-    finds the `"ll->l"` loop where both are int64. Where NumPy lists types twice, the first is the one it uses.
-    The loop is run once against the ufunc on a small array before its address is given out.
+    `types` is written as in `ufunc.types`, e.g. `inner_loop(np.power, "dd->d")`. Characters stand for dtypes: `"qq->q"`
+    finds the `"ll->l"` loop where both are int64. Where NumPy lists types twice, the first is the one it uses. The loop
+    is run once against the ufunc on a small array before its address is given out.
 
     Raises LookupError if the ufunc is a generalised one, has no such loop, the loop works on Python objects, or the
     loop found does not do what the ufunc does (a NumPy whose struct is laid out otherwise).

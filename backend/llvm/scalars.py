@@ -48,7 +48,7 @@ class Scalars:
         return self.code.load(elements[-1], pointers[-1])
 
     def libm(self, function: str, signature: str, args: Sequence[tuple[str, str]], result: str) -> str:
-        """Not to be replaced by what LLVM believes the name means (nobuiltin); nobody looks at errno."""
+        """A call that LLVM must not replace by its own idea of the name (nobuiltin); errno is not read."""
         name = symbol_of(function, signature)
         if function in HOSTED:
             name = f"python_{function}_{signature.replace('->', '_')}"

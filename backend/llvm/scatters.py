@@ -1,5 +1,5 @@
-"""`tracebuf.scatter` as LLVM text: the loops of a nest, one step after the other, each with a store that may be left
-out. How many steps have counted stands in a stack slot, which LLVM makes a register."""
+"""`tracebuf.scatter` as LLVM text: a sequential nest, each iteration with a store under a condition. The number of
+iterations that have counted is in a stack slot, which LLVM promotes to a register."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tracebuf.ops.arrays.gather import CheckedIndex, Element
 from tracebuf.ops.scalars import arith
 
 CHEAP = 8
-"""So many ops cost less than a branch that goes both ways."""
+"""This many ops cost less than an unpredictable branch."""
 
 
 class ScatterWriter(NestWriter):
@@ -72,13 +72,14 @@ class ScatterWriter(NestWriter):
         self.code.do(f"store i64 {self.code.add(steps, self.code.inst(f'zext i1 {count} to i64'))}, ptr {self.steps}")
 
     def _eager(self, later: Sequence[Op]) -> bool:
-        """Whether every step may store: what does not count is stored over by the next step, and the element costs less
-        than a branch that goes both ways. `Element` and `CheckedIndex` may only be where they are wanted."""
+        """Whether every iteration may store: an element that does not count is overwritten by the next iteration, and
+        costs less than an unpredictable branch. Not with `Element`, `CheckedIndex` or a ufunc, which must run under the
+        condition only."""
         lazy = (Element, CheckedIndex, arith.Ufunc)
         return self.nest.spec.fills and len(later) <= CHEAP and not any(isinstance(op, lazy) for op in later)
 
     def _room(self) -> str:
-        """Whether there is a place left."""
+        """Whether the destination has room for another element."""
         step, place = self.nest.spec.body.args[-1], self.nest.spec.body.terminator.operands[3:]
         size = self.buffers[self.nest.spec.n_ins].sizes[place.index(step)]
         return self.code.icmp("slt", self.code.inst(f"load i64, ptr {self.steps}"), size)
@@ -86,11 +87,11 @@ class ScatterWriter(NestWriter):
 
 def needed(values: Sequence[Value]) -> set[Op]:
     """The ops of the body that these values are computed by."""
-    found: set[Op] = set()
-    rest = [v.defining_op for v in values]
-    while rest:
-        op = rest.pop()
-        if op is not None and op not in found:
-            found.add(op)
-            rest += [v.defining_op for v in op.operands]
-    return found
+    ops: set[Op] = set()
+    work = [v.defining_op for v in values]
+    while work:
+        op = work.pop()
+        if op is not None and op not in ops:
+            ops.add(op)
+            work += [v.defining_op for v in op.operands]
+    return ops

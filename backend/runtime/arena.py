@@ -1,4 +1,4 @@
-"""What a running kernel asks for: memory from NumPy, and a place for counters. One context serves one call at a time.
+"""What a running kernel asks for: memory from NumPy, and storage for counters. One context serves one call at a time.
 
 Arena slots are blocks of NumPy memory, aligned to 64 bytes, kept between calls and replaced by larger ones when a
 request does not fit (never while in use: the compiler gives a slot to buffers whose lives do not meet). Buffers that

@@ -67,7 +67,8 @@ class _Parameter:
         return _Parameter(type_, type_.element.dtype, type_.rank, size, sizes, strides)
 
     def fits(self, arg: Any) -> bool:
-        """A stride that nothing steps over may be any."""
+        """Whether dtype, rank, constant sizes and constant strides agree with the type; the stride of an axis with at
+        most one element is not compared."""
         if not isinstance(arg, np.ndarray) or arg.dtype != self.dtype or arg.ndim != self.rank:
             return False
         shape, strides = arg.shape, arg.strides
@@ -85,9 +86,8 @@ class _Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A frame's argument slots with sizes and strides in place, and (slot, argument) of the arrays and scalars to come;
-    of the complex ones that of the first of two.
-    """
+    """A frame's argument slots with sizes and strides filled in, and the (slot, argument) of the arrays and scalars to
+    fill at each call; a complex scalar's is the first of its two slots."""
 
     values: list[Any]
     arrays: tuple[tuple[int, int], ...]
@@ -162,7 +162,7 @@ class Kernel:
 
     # -- arguments
     def prepare(self, args: Sequence[Any]) -> Prepared:
-        """Checks arguments, and what of the frame does not depend on where arrays lie and what scalars are."""
+        """Checks arguments and fills the part of the frame that does not depend on addresses and scalar values."""
         if len(args) != len(self._parameters):
             raise InternalError(f"{self.name} takes {len(self._parameters)} arguments, not {len(args)}")
         values: list[Any] = []
@@ -239,7 +239,7 @@ def _scalar(context: Context, at: int, type_: ScalarType) -> Any:
 
 
 class _Memory:
-    """Memory of an array under another geometry, for arrays that lend no buffer; keeps the array alive."""
+    """An array's memory under another geometry, for arrays that do not export their buffer; keeps the array alive."""
 
     def __init__(
         self, owner: np.ndarray, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype

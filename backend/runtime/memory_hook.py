@@ -1,4 +1,4 @@
-"""Counting the data memory NumPy allocates, for eager functions as well as for ours.
+"""Counting the data memory that NumPy allocates, in eager functions and in compiled ones.
 
     with counting() as c:
         np.sqrt(x * x + 1)

@@ -55,7 +55,8 @@ class Reference:
         self.forget()
 
     def forget(self) -> None:
-        """The arrays of the last call, which serve the next one on the same memory, if nobody may have kept them."""
+        """The arrays of the last call, which serve the next one on the same memory, unless something may have kept
+        them."""
         self.args: list[Any] = []
         self.slots: list[int] = []
 

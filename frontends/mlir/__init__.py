@@ -25,12 +25,14 @@ _SPLIT = re.compile(r"(?m)^[ \t]*// ?-----[ \t]*$")
 
 
 def read(text: str, name: str = "<text>") -> Module:
-    """The module that a text is; ReadError (with file, line and column) where it is none."""
+    """The module in a text of MLIR's generic form; ReadError (with file, line and column) where it is none. `name`: the
+    file's, for locations."""
     return Parser(Tokens(text, name)).module()
 
 
 def read_all(text: str, name: str = "<text>") -> list[Module]:
-    """The module of each part; what is above a part counts in its lines (MLIR: -split-input-file)."""
+    """The modules of the parts between lines `// -----`, in order; locations count the lines of the whole text (MLIR:
+    -split-input-file)."""
     return [read(part, name) for part in parts(text)]
 
 
@@ -45,12 +47,20 @@ def parts(text: str) -> list[str]:
 
 
 def mlir_opt() -> str:
-    """The mlir-opt that is installed, or nothing."""
+    """The path of the installed mlir-opt, or ""."""
     return next(filter(None, map(shutil.which, ("mlir-opt-22", "mlir-opt"))), "")
 
 
 def generic(text: str, binary: str = "", name: str = "<text>") -> str:
-    """A text in custom form in generic form. What mlir-opt says against it is raised as TracebufError."""
+    """MLIR text, of custom form too, in generic form, by running mlir-opt.
+
+    Args:
+        text: one module, or several between lines `// -----`.
+        binary: the mlir-opt to run; by default mlir-opt-22 or mlir-opt on the PATH.
+        name: the file's, for locations and messages.
+
+    Raises TracebufError with mlir-opt's messages, or where it is not installed.
+    """
     command = binary or mlir_opt()
     if not command:
         raise TracebufError("mlir-opt is not installed (Debian: mlir-22-tools), and only it reads the custom form")

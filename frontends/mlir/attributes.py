@@ -1,7 +1,7 @@
 """Attributes, types and locations from tokens. MLIR counterpart: mlir/lib/AsmParser/AttributeParser.cpp.
 
 An attribute is kept as text, with the aliases in it expanded, beside its meaning (see `ir.attributes.Attr`). Aliases
-may be defined behind their use, as those of locations are, so all of them are found first.
+may be defined after their use, as those of locations are, so all of them are found first.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FILE = re.compile(r'("(?:[^"\\]|\\.)*"):(\d+):(\d+)')
 
 
 class AttributeParser:
-    """A cursor (`at`) over tokens, and what is parsed the same everywhere."""
+    """A cursor (`at`) over tokens, with the parsing that attributes, types and ops share."""
 
     def __init__(self, tokens: Tokens) -> None:
         self.tokens, self.at, self.depth = tokens, 0, 0
@@ -76,7 +76,7 @@ class AttributeParser:
             raise self.expected(f"`{text}`")
 
     def take(self, kind: str, what: str) -> str:
-        """The spelling of a token of this kind."""
+        """The text of a token of this kind."""
         if self.kind != kind:
             raise self.expected(what)
         self.at += 1
@@ -222,7 +222,7 @@ class AttributeParser:
         raise self.expected("an attribute")
 
     def _type_attribute(self) -> Attr:
-        """A type; the value of a function's is the pair of lists of types."""
+        """A type; a function type's value is the pair of its lists of types."""
         start = self.at
         if self.text != "(":
             return Attr(*self.type_at(start))
@@ -351,7 +351,7 @@ class AttributeParser:
 
     # -- locations
     def location(self) -> Location:
-        """`loc(...)`; of one that is more than a file and a place, the first place in it, beside its text."""
+        """`loc(...)`; of a fused, named or call-site location the first file location in it, beside its text."""
         start = self.at
         self.expect("loc")
         if self.text != "(":

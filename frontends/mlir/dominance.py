@@ -8,7 +8,7 @@ from tracebuf.ir.core import Block, Op, Region
 
 
 def first_not_dominated(region: Region) -> Op | None:
-    """The first op that uses a value which does not come before it on every way there."""
+    """The first op that uses a value whose definition does not dominate it."""
     dominators: dict[Block, set[Block]] = {}
     for op in region.walk():
         for use in op.uses:
@@ -31,8 +31,7 @@ def _dominates(home: Block, definition: Op | None, op: Op, known: dict[Block, se
 
 
 def dominators_of(region: Region) -> dict[Block, set[Block]]:
-    """For each block of a region, those that every way to it from the first leads through. A block that no way leads to
-    is dominated by all."""
+    """The dominators of each block of a region. An unreachable block is dominated by all."""
     every = set(region.blocks)
     before: dict[Block, list[Block]] = {block: [] for block in region.blocks}
     for block in region.blocks:

@@ -53,7 +53,7 @@ def _each(form: Form, name: str, n: int) -> list[dict[str, object]]:
 
 
 def _plain(attr: Attr) -> object:
-    """Words and truths as Python's, which is what passes ask for; all else as MLIR's text."""
+    """Strings and bools as Python values, which passes ask for; all else as MLIR's text."""
     plain = attr.text in ("true", "false", f'"{attr.value}"')
     return attr.value if plain else attr
 

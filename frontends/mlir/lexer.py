@@ -1,4 +1,4 @@
-"""MLIR text as tokens, and the errors that name a place in it. Counterpart: mlir/lib/AsmParser/Lexer.cpp."""
+"""MLIR text as tokens, and the errors that name a line and column. Counterpart: mlir/lib/AsmParser/Lexer.cpp."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
 class ReadError(TracebufError):
-    """Text that is no MLIR in generic form. Attributes: `location` (file, line, column), `reason`."""
+    """Text that is not MLIR in generic form. Attributes: `location` (file, line, column), `reason`."""
 
     def __init__(self, reason: str, location: Location, line: str) -> None:
         self.reason, self.location = reason, location
@@ -38,7 +38,7 @@ class ReadError(TracebufError):
 
 
 class Tokens:
-    """The tokens of a text: their kinds, spellings and offsets, with one of kind `end` behind the last."""
+    """The tokens of a text: their kinds, texts and offsets, with one of kind `end` after the last."""
 
     __slots__ = ("_lines", "kinds", "name", "source", "starts", "texts")
 

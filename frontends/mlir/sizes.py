@@ -2,7 +2,7 @@
 
 A value of type index that is used as a size gives one symbol, which `Func.symbols` then ties to the value. What
 `tensor.dim` gives is the size in the tensor's own type. That the value is not negative is taken for granted only where
-the op that uses it as a size is `certain` to run; elsewhere the value may well be, and the op not be reached.
+the op that uses it as a size is `certain` to run; elsewhere it may be negative, and the op not be reached.
 """
 
 from __future__ import annotations

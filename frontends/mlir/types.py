@@ -37,34 +37,34 @@ _SCALAR = re.compile(
 
 
 class BadType(Exception):
-    """Text that is no type; the parser adds the place."""
+    """Text that is no type; the parser adds the location."""
 
 
 def type_of(text: str) -> Type:
     """The type that a text (aliases expanded) says; BadType."""
-    found = _read(text)
-    if not isinstance(found, ShapedType) or None not in found.shape:
-        return found
-    shape = tuple(unnamed() if d is None else d for d in found.shape)
-    if isinstance(found, MemRefType) and not found.strides and not found.layout:
-        return replace(found, shape=shape, strides=row_major(shape))
-    return replace(found, shape=shape)
+    type_ = _read(text)
+    if not isinstance(type_, ShapedType) or None not in type_.shape:
+        return type_
+    shape = tuple(unnamed() if d is None else d for d in type_.shape)
+    if isinstance(type_, MemRefType) and not type_.strides and not type_.layout:
+        return replace(type_, shape=shape, strides=row_major(shape))
+    return replace(type_, shape=shape)
 
 
 @lru_cache(maxsize=4096)
 def _read(text: str) -> Type:
     """The type, with None for each `?` in its shape (and then no strides if the layout is the identity)."""
-    known = _BUILTIN.get(text)
-    if known is not None:
-        return known
+    builtin = _BUILTIN.get(text)
+    if builtin is not None:
+        return builtin
     shaped = _SHAPED.fullmatch(text)
     if shaped is None:
         return _scalar(text)
-    kind, (body, *more) = shaped[1], split(shaped[2])
+    kind, (body, *rest) = shaped[1], split(shaped[2])
     if kind == "vector":
-        return _vector(body, more)
+        return _vector(body, rest)
     if body.startswith("*"):
-        return _unranked(kind, body, more)
+        return _unranked(kind, body, rest)
     match = _SIZES.fullmatch(body)
     assert match is not None
     shape = tuple(None if n == "?" else int(n) for bracket, n in _SIZE.findall(match[1]))
@@ -72,10 +72,10 @@ def _read(text: str) -> Type:
         raise BadType("a scalable size stands in vectors only")
     element = _element(match[2])
     if kind == "tensor":
-        if len(more) > 1:
+        if len(rest) > 1:
             raise BadType("a tensor type has one encoding")
-        return TensorType(shape, element, *more)  # type: ignore[arg-type]
-    return _memref(shape, element, more)
+        return TensorType(shape, element, *rest)  # type: ignore[arg-type]
+    return _memref(shape, element, rest)
 
 
 def _scalar(text: str) -> ScalarType:
@@ -108,13 +108,13 @@ def _unranked(kind: str, body: str, more: list[str]) -> Type:
     return UnrankedMemRefType(_element(element), *more)
 
 
-def _memref(shape: tuple[int | None, ...], element: ScalarType, more: list[str]) -> MemRefType:
+def _memref(shape: tuple[int | None, ...], element: ScalarType, rest: list[str]) -> MemRefType:
     layout, space = "", ""
-    if more and more[0].startswith(("strided", "affine_map")):
-        layout, *more = more
-    if len(more) > 1:
+    if rest and rest[0].startswith(("strided", "affine_map")):
+        layout, *rest = rest
+    if len(rest) > 1:
         raise BadType("a memref type has a layout and a memory space at most")
-    space = more[0] if more else ""
+    space = rest[0] if rest else ""
     if layout.startswith("strided"):
         return _strided(shape, element, layout, space)
     if layout:

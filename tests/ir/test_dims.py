@@ -30,7 +30,7 @@ from tracebuf.ir.dims import (
     symbols,
     to_python,
 )
-from tracebuf.ir.facts import Facts
+from tracebuf.ir.facts import SizeFacts
 
 SYMS = [
     Sym("n", "dim"), Sym("m", "dim"), Sym("k", "arg"), Sym("p", "arg", lo=0, hi=9), Sym("i", "iv"), Sym("c", "opaque"),
@@ -159,7 +159,7 @@ def test_equal_forms() -> None:
 
 
 def test_sizes_are_at_least_two() -> None:
-    f = Facts()
+    f = SizeFacts()
     assert f.simplify(dim_max(N - 2, 0)) == N - 2 and f.less(0, N - 1) and not f.nonneg(N - 3)
     assert f.simplify(dim_min(dim_max(N - 1, 0), N)) == N - 1
     assert f.nonneg(N * M - N - M) and f.le(N, N * M) and not f.nonneg(N * M - 2 * N - 1)
@@ -168,7 +168,7 @@ def test_sizes_are_at_least_two() -> None:
 
 
 def test_loops() -> None:
-    f = Facts()
+    f = SizeFacts()
     j = Sym("j", "iv")
     f.push_loop(i, 1, N - 2)
     assert f.less(I, N) and f.nonneg(I - 1) and f.nonneg(N - 3) and f.less(I + 1, N)
@@ -185,7 +185,7 @@ def test_loops() -> None:
 
 
 def test_loop_windows() -> None:
-    f = Facts()
+    f = SizeFacts()
     f.push_loop(i, 0, N - 1)
     stop, start = dim_min(I + 3, N), dim_max(I - 3, 0)
     assert f.less(start, stop) and f.le(stop, N) and f.equal(f.simplify(dim_max(sub(stop, start), 0)), sub(stop, start))
@@ -195,7 +195,7 @@ def test_loop_windows() -> None:
 
 
 def test_guards() -> None:
-    f = Facts()
+    f = SizeFacts()
     f.push_loop(i, 0, K - 1)
     assert not f.less(I, N)
     f.assume_nonneg(N - K)
@@ -215,7 +215,7 @@ def test_guards() -> None:
 
 
 def test_an_entry_guard_made_in_a_branch_does_not_lean_on_the_branch() -> None:
-    f = Facts()
+    f = SizeFacts()
     f.push_scope()
     f.assume_equal(M, N)
     f.assume_equal(M, K, entry=True)
@@ -225,7 +225,7 @@ def test_an_entry_guard_made_in_a_branch_does_not_lean_on_the_branch() -> None:
 
 
 def test_hints_only_give_up_earlier() -> None:
-    f = Facts({n: 4, m: 7, k: 1})
+    f = SizeFacts({n: 4, m: 7, k: 1})
     f.assume_nonneg(M - N)
     assert f.le(N, M) and not f.le(M, N) and not f.less(N, M)  # the second is false for the hints, the third unproved
     f.push_scope()
@@ -242,10 +242,10 @@ def test_hints_only_give_up_earlier() -> None:
 
 
 def test_a_replaced_symbol_keeps_its_bounds() -> None:
-    f = Facts()
+    f = SizeFacts()
     f.assume_equal(N, K + 5)  # arguments go before dimensions
     assert f.canon(K) == N - 5
-    g = Facts()
+    g = SizeFacts()
     g.assume_equal(M, 2 * N - 6)
     assert g.nonneg(N - 4) and g.canon(M) == 2 * N - 6
 
@@ -260,7 +260,7 @@ def test_what_is_proved_holds(
     question: Tree, facts: list[tuple[bool, Tree, Tree]], lower: Tree, last: Tree, envs: list[Any], data: st.DataObject
 ) -> None:
     """Each assignment is made consistent with the loop; where it breaks a fact it says nothing."""
-    f = Facts()
+    f = SizeFacts()
     lo, hi, e = built(lower), built(last), built(question)
     f.push_loop(i, lo, hi)
     for is_equal, a, b in facts:

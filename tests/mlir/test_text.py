@@ -19,10 +19,10 @@ from tests.support.ir_programs import PROGRAMS
 from tests.support.memref_programs import memory_program
 from tests.support.params import one_in
 from tracebuf.frontends.mlir import generic, read, read_all
+from tracebuf.ir.explicit import explicit
 from tracebuf.ir.func import Module
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.printer import print_module
-from tracebuf.ir.spelled import spelled
 from tracebuf.ir.unknown import UnknownOp
 from tracebuf.ir.verifier import verify
 from tracebuf.options import OneShotOptions
@@ -116,7 +116,7 @@ def test_programs_with_ops_of_tracebufs_own_are_read_back() -> None:
         assert print_generic(again, locations=True) == text
         for a, b in zip(funcs, again.funcs, strict=True):
             verify(b, level)
-            spelled_out = [op for op in spelled(a).walk() if op.name.startswith("tracebuf.")]
+            spelled_out = [op for op in explicit(a).walk() if op.name.startswith("tracebuf.")]
             for old, new in zip(spelled_out, [op for op in b.walk() if op.name.startswith("tracebuf.")], strict=True):
                 assert type(old) is type(new) and old.to_form().attrs == new.to_form().attrs
 

@@ -37,7 +37,7 @@ def argument_types(func: Func) -> list[Type]:
 
 
 def argument_type(type: TensorType, strides: tuple[Dim | None, ...] | None) -> MemRefType:
-    """The buffer of an argument; strides that nobody knows are None."""
+    """The buffer of an argument; strides that are not known are None."""
     return MemRefType(type.shape, type.element, (None,) * type.rank if strides is None else strides, 0)
 
 
@@ -53,14 +53,14 @@ def unknown_type(type_: Type, layout: Layout) -> Type:
 
 
 def has_shape(buffer: Type, type_: Type) -> bool:
-    """Whether a buffer's type tells of its shape just what a tensor's type tells."""
+    """Whether a buffer's type has exactly the sizes of a tensor's type."""
     if not isinstance(buffer, MemRefType) or not isinstance(type_, TensorType):
         return isinstance(buffer, UnrankedMemRefType) and isinstance(type_, UnrankedTensorType)
     return str(TensorType(buffer.shape, buffer.element)) == str(TensorType(type_.shape, type_.element))
 
 
 def order_of_type(type: MemRefType) -> Order:
-    """The axis order that dense strides show; C where they show none."""
+    """The axis order of dense strides; C order where the strides have none."""
     axes = tuple(range(type.rank))
     if type.rank > 4:
         return axes

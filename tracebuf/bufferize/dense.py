@@ -1,7 +1,7 @@
-"""Which buffers of a memref program lie in C order without gaps though their types do not say so.
+"""Which buffers of a memref program are C-contiguous though their types do not say so.
 
-What control flow hands on has a type without a layout; where all that may come there has the plain one, a cast back to
-it holds whenever the program runs, and no copy is needed. MLIR infers such types beforehand (getBufferType).
+A value that control flow passes on has a type without a layout; where all its sources have the identity layout, a cast
+back to it holds at run time, and no copy is needed. MLIR infers such types beforehand (getBufferType).
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from tracebuf.ops.memory import memref
 
 
 def lies_dense(value: Value) -> bool:
-    """Whether the buffer certainly lies so. What is met again on the way is what it began as."""
+    """Whether the buffer certainly is C-contiguous: all sources are, followed back through control flow, each visited
+    once."""
     work, met = [value], {value}
     while work:
         current = work.pop()
@@ -30,7 +31,7 @@ def lies_dense(value: Value) -> bool:
 
 
 def handed_on(value: Value) -> Sequence[Value]:
-    """The values that one may be, where an op merely hands it on; none where it is made anew, or nobody knows."""
+    """The values that this one may be, where an op only passes it on; none where it is a new buffer, or unknown."""
     op = value.owner
     if isinstance(op, memref.Cast):
         return [op.operand(0)]

@@ -14,30 +14,30 @@ from tracebuf.ops.memory.memref import GetGlobal, Global
 def add_globals(module: Module) -> None:
     """Gives each buffer of a constant the name of a global that the module then has; equal ones share it."""
     taken = {name for item in module.items if (name := _name(item))}
-    known: dict[tuple[str, str], str] = {}
-    made: list[Global] = []
+    names: dict[tuple[str, str], str] = {}
+    new_globals: list[Global] = []
     for func in module.funcs:
         for op in func.walk():
             if not isinstance(op, GetGlobal) or "dense" not in op.attrs:
                 continue
             type_: MemRefType = op.result.memref_type
             key = (str(type_), op.attrs["dense"])
-            if key not in known:
-                known[key] = name = _unused(op.attrs["name"].value, taken)
-                made.append(Global.of(name, type_, op.attrs["dense"], op.loc))
-            op.attrs["name"] = inherent(f"@{known[key]}", known[key])
-    module.items[:0] = made
+            if key not in names:
+                names[key] = name = _unused(op.attrs["name"].value, taken)
+                new_globals.append(Global.of(name, type_, op.attrs["dense"], op.loc))
+            op.attrs["name"] = inherent(f"@{names[key]}", names[key])
+    module.items[:0] = new_globals
 
 
 def bring_constants(func: Func, module: Module) -> None:
-    """The inverse for one function: its buffers of constants hold their elements and need the module no more.
-    UnsupportedError for a global that is not constant."""
-    known = {_name(item): item for item in module.items if isinstance(item, Global)}
+    """Puts the elements of a module's globals into the memref.get_global ops of one function, which then needs no
+    module (undoes `add_globals`). UnsupportedError for a global that is not constant."""
+    by_name = {_name(item): item for item in module.items if isinstance(item, Global)}
     for op in func.walk():
         if isinstance(op, GetGlobal) and not isinstance(op.attrs.get("dense"), str):
-            found = known.get(op.attrs["name"].value.removeprefix("@"))
-            value = None if found is None else found.attrs.get("initial_value")
-            if found is None or value is None or "constant" not in found.attrs:
+            global_op = by_name.get(op.attrs["name"].value.removeprefix("@"))
+            value = None if global_op is None else global_op.attrs.get("initial_value")
+            if global_op is None or value is None or "constant" not in global_op.attrs:
                 raise UnsupportedError("only globals that are constant are run", location=op.loc)
             op.attrs["dense"] = value.text.rpartition(" : ")[0]
 

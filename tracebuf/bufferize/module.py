@@ -93,12 +93,12 @@ def _signature(f: Func, layout: Layout) -> Func:
 
 
 def _kept(attrs: dict[str, object]) -> dict[str, object]:
-    """What an argument is said to be, without what was said to the analysis."""
+    """The attributes of an argument, without those for the analysis."""
     return {k: v for k, v in attrs.items() if not k.startswith("bufferization.")}
 
 
 class _ModuleRewrite(Rewrite):
-    """One function among others."""
+    """The rewrite of one function of a module, whose calls know the other functions."""
 
     def __init__(self, func: Func, analysis: Analysis, layout: Layout, signatures: dict[str, Func]) -> None:
         super().__init__(func, analysis, [unknown_type(a.type, layout) for a in func.args])
@@ -130,7 +130,7 @@ class _ModuleRewrite(Rewrite):
                 use.set(self._converted(use, wanted))
 
     def _converted(self, use: Use, wanted: Type) -> Value:
-        """A cast where it may be one, else a copy."""
+        """The buffer as another type: a cast where that is safe, else a copy."""
         at, value = use.op, use.value
         assert at.block is not None
         self.target, kept = Block(), at.block

@@ -81,13 +81,13 @@ class Rewrite:
         return new
 
     def bind(self, old: Value, new: Value) -> None:
-        """`new` stands for `old` from now on: a buffer or a scalar, or a tensor that an unknown op made."""
+        """Maps `old` to `new` from now on: a buffer or a scalar, or a tensor that an unknown op made."""
         new.name = new.name or old.name
         (self.buffers if old.is_tensor and not new.is_tensor else self.values)[old] = new
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[None]:
-        """Appends to another block; what is found equal there is not known outside."""
+        """Appends to another block; ops numbered as equal there are not known outside."""
         outer, self.target = self.target, block
         self.scopes.append({})
         yield
@@ -105,7 +105,7 @@ class Rewrite:
         return op
 
     def _map_inside(self, op: Op) -> None:
-        """An op in a structured op's body: what it uses from outside, and elements of tensors outside."""
+        """Maps what an op in a structured op's body uses from outside: scalars, and elements of tensors."""
         for use in op.uses:
             if use.value in self.values:
                 use.set(self.values[use.value])
@@ -129,7 +129,7 @@ class Rewrite:
         return tuple(s if isinstance(s, int) else self.values[s] for s in sizes)
 
     def _numbered(self, key: Any, make: Callable[[], Op]) -> Value:
-        """The result of the op that `make` gives; that of an equal op where one stands before."""
+        """The result of the op that `make` returns, or that of an equal op before it (value numbering by `key`)."""
         for scope in self.scopes:
             if (found := scope.get(key)) is not None:
                 return found
@@ -200,7 +200,7 @@ class Rewrite:
         return self.add(memref.Alloc.of(type.shape, type.element, told, order, reason, loc)).result
 
     def _told(self, type: ShapedType, sizes: Sequence[Mixed], loc: Location) -> list[Mixed]:
-        """The sizes as an allocation takes them: values for those, and only those, that the type leaves open."""
+        """The sizes as an allocation takes them: a value for each dynamic size of the type."""
         told: list[Mixed] = []
         for declared, size in zip(type.shape, sizes, strict=True):
             if isinstance(declared, int) or not isinstance(size, int):
@@ -262,9 +262,9 @@ class Rewrite:
         return found
 
     def regroup(self, buffer: Value, op: Op) -> Value:
-        shape, made = op.result.tensor_type.shape, buffer.defining_op
-        if _undoes(op, made) and made is not None and made.operand(0).memref_type.shape == shape:
-            return made.operand(0)
+        shape, source_op = op.result.tensor_type.shape, buffer.defining_op
+        if _undoes(op, source_op) and source_op is not None and source_op.operand(0).memref_type.shape == shape:
+            return source_op.operand(0)
         if tensor.may_copy(op) and not memref.runs_on(buffer.memref_type, op.attrs["groups"]):
             dense = tensor.dense_buffer(TensorType(buffer.memref_type.shape, buffer.memref_type.element))
             buffer = self.as_type(buffer, dense, op.loc)
@@ -284,10 +284,10 @@ class Rewrite:
             kind = memref.CollapseShape if isinstance(op, tensor.CollapseShape) else memref.Diagonal
             return kind.of(buffer, grouped, shape, op.loc)
 
-        found = self._numbered((type(op), buffer, grouped, sizes, element), make)
-        if found not in self.orders and (order := self.orders.get(buffer)) is not None and found.defining_op:
-            self.orders[found] = order_of_regrouped(order, found.defining_op)
-        return found
+        view = self._numbered((type(op), buffer, grouped, sizes, element), make)
+        if view not in self.orders and (order := self.orders.get(buffer)) is not None and view.defining_op:
+            self.orders[view] = order_of_regrouped(order, view.defining_op)
+        return view
 
     def copy(self, source: Value, target: Value, op: Op, reason: str) -> None:
         if source is not target:
@@ -297,7 +297,7 @@ class Rewrite:
         return self.analysis.equivalent(a, b) and not self._may_be_copied(a)
 
     def _may_be_copied(self, value: Value) -> bool:
-        """Whether on the way back to what the value is a version of stands an op that may copy."""
+        """Whether an op that may copy stands between the value and the array that it is a version of."""
         work, seen = [value] if self.may_copy else [], {value}
         while work:
             current = work.pop()
@@ -310,7 +310,7 @@ class Rewrite:
         return False
 
     def _buffer_of(self, value: Value, loc: Location) -> Value:
-        """The buffer of a value; that of a tensor that an unknown op made is asked for where it is needed."""
+        """The buffer of a value; a tensor that an unknown op made gets a to_buffer where it is first needed."""
         if (found := self.buffers.get(value)) is not None:
             return found
         made = self.values[value]
@@ -326,7 +326,7 @@ class Rewrite:
         return self.add(bufferization.ToTensor.of(buffer, use.value.type, use.op.loc)).result
 
     def unknown(self, op: Op) -> None:
-        """An op that nobody can rewrite stays as it is, its tensors made of buffers and buffers of its tensors."""
+        """Keeps an op that cannot be rewritten: to_tensor for its operands, to_buffer for its results."""
         operands = [self.tensor(u) if u.value.is_tensor else self.values[u.value] for u in op.uses]
         regions = [Region(*(Block([a.type for a in b.args]) for b in region.blocks)) for region in op.regions]
         for old, new in zip(op.regions, regions, strict=True):
@@ -357,7 +357,7 @@ class Rewrite:
             self.unknown(op)
 
     def successor(self, block: Block) -> Block:
-        """The new block for one that is branched to; its buffers may lie in any way."""
+        """The new block for one that is branched to; its buffers may have any layout."""
         if block not in self.placed:
             new = self.placed[block] = Block([scf.carried_type(a) for a in block.args])
             for old, arg in zip(block.args, new.args, strict=True):
@@ -380,7 +380,7 @@ class Rewrite:
                             self.op(op)
 
     def body(self, block: Block, arg_types: Sequence[Type], args: Sequence[Value], end: Callable[[], None]) -> Block:
-        """The memref form of a block without what ends it, which `end` adds."""
+        """The memref form of a block without its terminator, which `end` adds."""
         new = Block(arg_types)
         for old, arg in zip(args, new.args, strict=True):
             self.bind(old, arg)
@@ -405,7 +405,7 @@ class Rewrite:
         raise InternalError(f"a call of {callee} outside of a module")
 
     def cast(self, use: Use, type_: Type) -> Value:
-        """An operand that is passed on, as a type of another layout."""
+        """An operand that is passed on, cast to a type of another layout."""
         if not use.value.is_tensor:
             return self.values[use.value]
         buffer = self.buffer(use)
@@ -440,7 +440,7 @@ class Rewrite:
         return new
 
     def _carry_order(self, old: Value, arg: Value) -> None:
-        """What a loop carries is taken to lie as its initial value does."""
+        """Gives loop-carried values the axis order of their initial values."""
         loop = old.owner.parent_op if isinstance(old.owner, Block) else None
         if not old.is_tensor or not isinstance(loop, scf.Loop):
             return
@@ -507,7 +507,7 @@ class Rewrite:
 
 
 def _undoes(op: Op, made: Op | None) -> bool:
-    """Whether a regrouping gives back what the memref op `made` was given."""
+    """Whether a regrouping undoes the memref op `made`."""
     if isinstance(op, recast.Recast):
         back = isinstance(made, memref.Recast) and made.operand(0).memref_type.element
         return back == op.result.tensor_type.element

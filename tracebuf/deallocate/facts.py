@@ -46,7 +46,7 @@ def sources(value: Value) -> list[Value] | None:
 
 
 def entering(arg: Value) -> list[Value] | None:
-    """What flows into an argument of a loop's region; None where that is nothing that the program names."""
+    """What flows into an argument of a loop's region; None where no SSA value does."""
     loop = arg.block.parent_op
     if isinstance(loop, scf.While):
         if arg.block is loop.after:
@@ -66,7 +66,7 @@ def leaving(op: scf.Loop | scf.If, index: int) -> list[Value]:
 
 
 def targets(use: Use) -> list[Value]:
-    """The values that may be (a view of) the used memref because of this use; the inverse of `sources`."""
+    """The values that may be (a view of) the used memref because of this use; `sources` goes backwards."""
     op = use.op
     if isinstance(op, memref.VIEW_OPS) and use.index == 0:
         return [op.result]

@@ -1,10 +1,10 @@
 """Ownership-based deallocation: a `bufferization.dealloc` ends each block, with conditions and retained values.
 
-A block owns the buffers that it allocates and those that its ops with regions hand over; it frees what it owns and
-does not pass on. Ownership is an i1 beside each memref that leaves a region (an extra iter_arg and result of a loop, an
-extra result of scf.if); nothing is owned on the way into one, so an initial value is passed with false, and no
+A block owns the buffers that it allocates and those that its ops with regions hand over; it frees what it owns and does
+not pass on. Ownership is an i1 beside each memref that leaves a region (an extra iter_arg and result of a loop, an
+extra result of scf.if); nothing is owned on entry to a region, so an initial value is passed with false, and no
 function argument is ever owned. The function itself is private with dynamic ownership (rule B3): a result may be an
-argument's buffer, nothing is cloned, and whoever calls tells by the base pointer.
+argument's buffer, nothing is cloned, and the caller tells by the base pointer.
 
 In structured control flow the ownership lattice (uninitialized < unique i1 < unknown) never joins: a memref has one
 block, and where two flows meet the i1 of the merged value is an SSA value of its own. So a memref is either unowned in
@@ -53,7 +53,7 @@ def _free_at_end(block: Block, owned: dict[Value, Value], flags: Flags) -> list[
 
 
 def _loop(op: scf.For, flags: Flags) -> dict[Value, Value]:
-    """The body's owned arguments get a flag each, as do the results."""
+    """Adds a flag for each memref that the loop carries: to the body's arguments, the yield, and the results."""
     carried = [i for i, r in enumerate(op.results) if isinstance(r.type, MemRefType)]
     inside = {op.body.args[1 + i]: op.body.add_arg(I1) for i in carried}
     for _ in carried:
@@ -64,7 +64,8 @@ def _loop(op: scf.For, flags: Flags) -> dict[Value, Value]:
 
 
 def _while(op: scf.While, flags: Flags) -> dict[Value, Value]:
-    """The same with two regions: flags go with what is carried, what is forwarded, and the results."""
+    """Adds a flag for each memref that the loop carries, forwards or returns: to the arguments of both regions, what
+    ends them, and the results."""
     carried = [a for a in op.before.args if isinstance(a.type, MemRefType)]
     forwarded = [a for a in op.after.args if isinstance(a.type, MemRefType)]
     results = [r for r in op.results if isinstance(r.type, MemRefType)]

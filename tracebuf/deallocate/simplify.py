@@ -21,7 +21,7 @@ from tracebuf.ops.control import scf
 
 
 def simplify_deallocs(func: Func) -> None:
-    """Simplifies every bufferization.dealloc; drops carried flags and branch flags that nobody asks."""
+    """Simplifies every bufferization.dealloc; drops unused flags of loops and branches."""
     origins, flags = Origins(), Flags(func)
     flows = [op for block in flow_blocks(func) for op in block.ops if isinstance(op, (scf.Loop, scf.If))]
     _fold_never_true(flows, origins, flags)
@@ -69,7 +69,7 @@ def _flag_sources(value: Value, origins: Origins) -> list[Value] | None:
 
 
 def _drop_flags(op: scf.Loop | scf.If, flags: Flags, pinned: set[Value]) -> None:
-    """Folds i1 results that are the same constant on every way, and drops those without a user."""
+    """Folds i1 results that are the same constant on every path, and drops those without a user."""
     if isinstance(op, scf.While):
         op.fold_steady(same=lambda a, b: constant_flag(a) is not None and constant_flag(a) is constant_flag(b))
         op.drop(*op.dead(pinned))
@@ -108,7 +108,7 @@ def _simplify_block(block: Block, origins: Origins, flags: Flags) -> None:
 
 
 def _simplify(dealloc: bufferization.Dealloc, ops: list[Op], origins: Origins, flags: Flags) -> None:
-    """Appends to `ops` what `dealloc` comes down to, and replaces its results."""
+    """Appends to `ops` the simplified `dealloc`, and replaces its results."""
     owned: dict[Value, list[Value]] = {}
     for m, c in zip(dealloc.memrefs, dealloc.conditions, strict=True):
         if constant_flag(c) is not False:

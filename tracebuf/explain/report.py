@@ -19,7 +19,7 @@ from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.memory import memref
 
 NEW = "a new array"
-"""The reason that `tensor.empty` gives where nobody knows a better one."""
+"""The reason of a `tensor.empty` that has no other."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Entry:
     in_loop: bool
     lives: str = ""
     conflicts: tuple[Conflict, ...] = ()
-    """What would go wrong without it, all of it; none where it is not for a conflict."""
+    """Every conflict that would occur without it; none where it is not for a conflict."""
 
     read: int | None = None
     """Of a host call's bytes, those of the arrays that it reads."""
@@ -58,7 +58,7 @@ class Entry:
         return "\n".join([head, *([f"    {source}"] if source else []), *(f"    {line}" for line in self.more())])
 
     def more(self) -> list[str]:
-        """Further conflicts in words, those that sound alike once."""
+        """Further conflicts in words, without duplicates."""
         return [f"and {text}" for text in dict.fromkeys(map(str, self.conflicts)) if text != self.reason]
 
 
@@ -69,9 +69,9 @@ class Explanation:
     name: str
     entries: tuple[Entry, ...]
     certificate: Certificate | None = None
-    """What `strategy="optimal"` shows for the decisions."""
+    """The certificate of `strategy="optimal"`."""
     donated: Mapping[str, str] = field(default_factory=dict)
-    """For each argument that is donated in this call why it is of no use, or "" where it is of use."""
+    """For each argument that is donated in this call the reason why its memory is not reused, or "" where it is."""
 
     @property
     def allocations(self) -> tuple[Entry, ...]:
@@ -116,7 +116,7 @@ def human(n: float) -> str:
 
 
 def explain(func: Func, env: Mapping[Sym, int]) -> Explanation:
-    """The report of a memref program; `env` has the call's sizes. What has no bytes is left out."""
+    """The report of a memref program; `env` has the call's sizes. Entries of no bytes are left out."""
     found = [entry for op in func.walk() if (entry := entry_of(op, env)) is not None]
     entries = [entry for entry in found if entry.bytes != 0 or entry.kind == "host call"]
     arguments = zip(func.args, func.arg_attrs, strict=True)
@@ -139,14 +139,14 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
             reason = (
                 "the array that is returned" if lives == "result" else "a value needed as a whole before it is used"
             )
-        found = conflicts_of(op)
-        reason = str(found[0]) if found else reason
-        return Entry("allocation", op.loc, known(size, env), str(size), reason, in_loop(op), lives, found)
+        conflicts = conflicts_of(op)
+        reason = str(conflicts[0]) if conflicts else reason
+        return Entry("allocation", op.loc, known(size, env), str(size), reason, in_loop(op), lives, conflicts)
     if isinstance(op, bufferization.Clone) or (isinstance(op, memref.Copy) and op.attrs.get("reason") != "store"):
         size = op.operand(0).memref_type.byte_size
-        found = conflicts_of(op)
-        reason = str(found[0]) if found else op.attrs.get("reason", "a result of its own")
-        return Entry("copy", op.loc, known(size, env), str(size), reason, in_loop(op), conflicts=found)
+        conflicts = conflicts_of(op)
+        reason = str(conflicts[0]) if conflicts else op.attrs.get("reason", "a result of its own")
+        return Entry("copy", op.loc, known(size, env), str(size), reason, in_loop(op), conflicts=conflicts)
     return None
 
 
@@ -159,7 +159,7 @@ def traffic(uses: Sequence[Use]) -> Dim:
 
 
 def conflicts_of(op: Op) -> tuple[Conflict, ...]:
-    """All the conflicts that the op is there for."""
+    """All the conflicts that this allocation or copy avoids."""
     ask = op.attrs.get("conflicts")
     return () if ask is None else ask()
 

@@ -2,8 +2,8 @@
 
 What both share is here: `Runner` walks blocks, binds values, and checks after every op that each result has the dtype,
 the rank and the sizes that its type declares (rule N5). Why: a wrong type is found at the op that made it, not later.
-Limits: no faster than fuzzing needs. MLIR has no counterpart; nearest are its integration tests with ASan.
-May import: ir, ops and below.
+Limitations: only as fast as fuzzing needs. MLIR has no counterpart; nearest are its integration tests with ASan. May
+import: ir, ops and below.
 """
 
 from __future__ import annotations

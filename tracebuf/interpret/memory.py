@@ -4,7 +4,8 @@ Every byte of a buffer has a flag, used at the first byte of each element: wheth
 was not is *poison*). A view is two NumPy arrays of one geometry, over the bytes and over the flags, so slicing both
 alike is all it takes. Arguments are wrapped where they lie: those that share memory share a `Buffer`.
 
-What not: no threads, no addresses of its own. Counterparts: AddressSanitizer and MemorySanitizer, for our own programs.
+Limitations: no threads, no simulated addresses. Counterparts: AddressSanitizer and MemorySanitizer, for memref
+programs.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ __all__ = ["POISON", "Buffer", "Counts", "MemRef", "Memory", "MemoryFault"]
 
 
 class MemoryFault(InternalError):
-    """A misuse of memory by a memref program: a bug of ours. Names the op and the user's line."""
+    """A misuse of memory by a memref program: a bug of tracebuf's. Names the op and the user's line."""
 
     def __init__(self, message: str, op: Op | None = None) -> None:
         super().__init__(message if op is None else f"{where(op)}: {message}")
@@ -91,12 +92,12 @@ class MemRef:
 
     @property
     def offset(self) -> int:
-        """In elements, from the base pointer."""
+        """The offset from the base pointer, in elements."""
         return (self.address - self.origin) // self.array.itemsize
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """In elements."""
+        """The strides, in elements."""
         return tuple(s // self.array.itemsize for s in self.array.strides)
 
     def view(self, geometry: tuple[Any, Any, Any, Any]) -> MemRef:
@@ -110,7 +111,7 @@ class MemRef:
         return MemRef(self.buffer, array, written, self.origin, self.readonly)
 
     def regrouped(self, shape: Sequence[int]) -> MemRef:
-        """The same elements in C order under another shape; MemoryFault where the strides do not allow it."""
+        """The view of its elements in C order under another shape; MemoryFault where the strides do not allow one."""
         try:
             array, written = (np.reshape(a, shape, copy=False) for a in (self.array, self.written))
         except ValueError as e:
@@ -118,7 +119,7 @@ class MemRef:
         return MemRef(self.buffer, array, written, self.origin, self.readonly)
 
     def recast(self, dtype: np.dtype) -> MemRef:
-        """The same memory as elements of another type."""
+        """Its memory as elements of another type."""
         array = recast(self.array, dtype)
         return MemRef(self.buffer, array, flag_view(self.buffer, array), self.origin, self.readonly)
 
@@ -154,7 +155,7 @@ class MemRef:
             raise MemoryFault(f"use after free: {self.buffer!r} was freed by {where(self.buffer.freed_by)}")
 
     def check_written(self) -> None:
-        """The memory may be read and computed with."""
+        """MemoryFault unless the memory may be read and every element was written."""
         self.check_alive()
         if not all(flags.all() for flags in self.flags):
             raise MemoryFault(f"reads elements of {self.buffer!r} that were never written")
@@ -190,7 +191,7 @@ class MemRef:
 
 
 class Memory:
-    """The buffers of one run, and what was counted."""
+    """The buffers of one run, and their counts."""
 
     __slots__ = ("buffers", "counts", "live_bytes")
 
@@ -200,7 +201,7 @@ class Memory:
         self.live_bytes = 0
 
     def wrap(self, arrays: Sequence[np.ndarray], readonly: Sequence[bool]) -> list[MemRef]:
-        """The arguments where they lie; their memory is defined, and one `Buffer` for all that overlap."""
+        """The arguments in their own memory, which counts as written; arguments that overlap share one `Buffer`."""
         bounds = [byte_bounds(root(a)) for a in arrays]
         spans: list[tuple[int, int, list[int]]] = []
         for i in sorted(range(len(arrays)), key=lambda i: bounds[i]):

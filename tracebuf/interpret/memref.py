@@ -4,7 +4,7 @@ Why: native code that reads stale or freed memory mostly gives the right answer;
 memory's own faults this knows the *hazard*: a linalg op or a copy whose output overlaps an input other than element for
 element, since native loops run element by element while the NumPy reference computes everything first. What np.empty
 left undefined may be copied (by memref.copy, by a generic that yields its input, by arith.select that does not choose
-it), not computed with. What not: no speed beyond what fuzzing needs.
+it), not computed with. Limitations: only as fast as fuzzing needs.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class _MemRefRunner(Runner):
         return [args[0].regrouped([int(n) for n in args[1].array])]
 
     def get_global(self, op: memref.GetGlobal, args: list[Any]) -> list[Any]:
-        """A constant's buffer, which the first to ask puts into memory."""
+        """A constant's buffer, allocated on first use."""
         found = self.globals.get(op.attrs["name"].text)
         if found is None:
             type_ = op.result.memref_type
@@ -293,24 +293,24 @@ class _MemRefRunner(Runner):
         values = [a.array if isinstance(a, MemRef) else a for a in args]
         shape = indexing.iteration_shape(op.maps, values, len(op.iterators))
         spread = [indexing.spread_operand(v, m, shape) for v, m in zip(values, op.maps, strict=True)]
-        known: dict[Value, Any] = {}
+        defined: dict[Value, Any] = {}
         for arg, a, m in zip(op.body.args, args, op.maps, strict=True):
-            known[arg] = indexing.spread_operand(a.written, m, shape) if isinstance(a, MemRef) else True
+            defined[arg] = indexing.spread_operand(a.written, m, shape) if isinstance(a, MemRef) else True
         for inner in op.body.ops[:-1]:
-            flags = [known[v] for v in inner.operands]
+            flags = [defined[v] for v in inner.operands]
             if isinstance(inner, arith.Select) and np.all(flags[0]):
-                places = np.ogrid[tuple(map(slice, shape))]
-                condition = linalg.run_body(op.body, spread, self, [inner.operand(0)], places)[0]
-                known[inner.result] = np.where(condition, flags[1], flags[2])
+                indices = np.ogrid[tuple(map(slice, shape))]
+                condition = linalg.run_body(op.body, spread, self, [inner.operand(0)], indices)[0]
+                defined[inner.result] = np.where(condition, flags[1], flags[2])
             elif isinstance(inner, Element):
-                places = np.ogrid[tuple(map(slice, shape))]
-                picked = linalg.run_body(op.body, spread, self, inner.operands[1:], places)
-                known[inner.result] = np.asarray(flags[0])[tuple(picked)]
+                indices = np.ogrid[tuple(map(slice, shape))]
+                picked = linalg.run_body(op.body, spread, self, inner.operands[1:], indices)
+                defined[inner.result] = np.asarray(flags[0])[tuple(picked)]
             elif all(np.all(f) for f in flags):
-                known[inner.result] = True
+                defined[inner.result] = True
             else:
                 raise MemoryFault(f"{inner.name} computes with elements that were never written")
-        yielded = [known[v] for v in op.body.terminator.operands]
+        yielded = [defined[v] for v in op.body.terminator.operands]
         outs = [(m, args[i].written) for i, m in enumerate(op.maps) if i >= op.n_ins]
         return [indexing.gather_result(y, m, shape, w) for y, (m, w) in zip(yielded, outs, strict=True)]
 
@@ -325,8 +325,9 @@ def _reads(op: linalg.DestinationOp, use: Use) -> bool:
 
 
 def _read_in_time(op: linalg.DestinationOp, use: Use, out: Use, args: list[Any]) -> bool:
-    """Whether every shared element is read before it is written, or as it is: by all loops that count up, however they
-    are nested. NumPy's inner loops take blocks at once, so with them each element is written where it is read."""
+    """Whether every shared element is read before it is written, or by the op that writes it: in all loops that count
+    up, however they are nested. NumPy's inner loops take blocks at once, so with them each element is written where it
+    is read."""
     spec = op.spec([v.type for v in op.operands])
     if spec is None:
         return True  # all is read before anything is written

@@ -1,7 +1,7 @@
 """The tensor program on values: each op's NumPy reference, nothing shared, nothing modified.
 
 Why: it says what the traced program means before any decision about memory, so it tells a wrong trace from a wrong
-bufferization. What not: no memory, so no aliasing of results with arguments; `tracebuf.interpret.memref` has that.
+bufferization. Does not model memory, so nor aliasing of results with arguments; `tracebuf.interpret.memref` does.
 """
 
 from __future__ import annotations

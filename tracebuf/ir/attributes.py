@@ -1,7 +1,7 @@
 """MLIR attributes as text with their meaning, as the reader finds them and the printer gives them back.
 
 An op's `attrs` hold tracebuf's own encoding (plain Python values), which the op's class translates, beside `Attr`s,
-which are kept verbatim: what no class knows is not lost. MLIR counterpart: mlir/IR/BuiltinAttributes.h.
+which are kept verbatim, so that what no class knows is not lost. MLIR counterpart: mlir/IR/BuiltinAttributes.h.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tracebuf.ir.types import ScalarType
 from tracebuf.location import quoted
 
 DYNAMIC = -(2**63)
-"""MLIR's ShapedType::kDynamic, where an attribute leaves a place to an operand."""
+"""MLIR's ShapedType::kDynamic: stands in an attribute for a value that is an operand."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Attr:
 
 
 def inherent(text: str, value: Any = None) -> Attr:
-    """A property of an op."""
+    """The attribute as a property of an op (`<{...}>`)."""
     return Attr(text, value, True)
 
 
@@ -53,13 +53,14 @@ def strings(values: Iterable[str], *, inherent: bool = False) -> Attr:
 
 
 def integers(values: Sequence[int | None], bits: int = 64) -> Attr:
-    """`array<i64: 1, 2>`, a property; None is a place that an operand fills."""
+    """`array<i64: 1, 2>`, a property; None stands for a value that is an operand."""
     found = [DYNAMIC if v is None else v for v in values]
     return Attr(f"array<i{bits}: {', '.join(map(str, found))}>" if found else f"array<i{bits}>", found, True)
 
 
-def places(attr: Any) -> tuple[int | None, ...]:
-    """The inverse of `integers`: None where an operand stands; ValueError for what is no array of integers."""
+def dynamic_integers(attr: Any) -> tuple[int | None, ...]:
+    """The values of an attribute that `integers` made: None where an operand has the value; ValueError for what is no
+    array of integers."""
     if not isinstance(attr, list) or not all(type(v) is int for v in attr):
         raise ValueError(f"an array of integers is expected, not {attr}")
     return tuple(None if v == DYNAMIC else v for v in attr)
@@ -90,7 +91,7 @@ def float_text(value: float, bits: int) -> str:
 
 
 def groups_attr(groups: Iterable[Sequence[int]]) -> Attr:
-    """`[[0, 1], [2]]`, a property: how axes are put together (MLIR: reassociation)."""
+    """`[[0, 1], [2]]`, a property: groups of axes (MLIR: reassociation)."""
     found = [list(g) for g in groups]
     return inherent(str(found), found)
 
@@ -121,12 +122,12 @@ def encoded(value: Any, key: str = "") -> Attr:
 
 
 def all_encoded(attrs: Mapping[str, Any]) -> dict[str, Attr]:
-    """Every attribute as MLIR's, but what is none: the reasons for a buffer as objects, which `explain` asks for."""
+    """Every attribute as MLIR's, except Python objects: the reasons for a buffer, which `explain` reads."""
     return {k: encoded(v, k) for k, v in attrs.items() if v is not None and k not in ("conflict", "conflicts")}
 
 
 def decoded(value: Any, key: str = "") -> Any:
-    """The inverse of `encoded`, of the meaning of its text."""
+    """The Python value of an attribute that `encoded` made, from the meaning of its text."""
     if not isinstance(value, list):
         return value
     missing = -1 if key == "dims" else DYNAMIC

@@ -17,7 +17,7 @@ from enum import Enum
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError
-from tracebuf.ir.attributes import Attr, all_encoded, decoded, places
+from tracebuf.ir.attributes import Attr, all_encoded, decoded, dynamic_integers
 from tracebuf.ir.dims import Expr
 from tracebuf.ir.types import (
     INDEX,
@@ -141,7 +141,8 @@ class Op:
     """No effects: may be removed when unused, and moved (what may be merged is `optimize.cse`'s to say, rule S3)."""
     terminator: ClassVar[bool] = False
     bufferizable: ClassVar[bool] = True
-    """Whether it states facts of its own (MLIR: has a BufferizableOpInterface); nothing is known of tensors else."""
+    """Whether it states facts of its own (MLIR: has a BufferizableOpInterface); else nothing is known of its tensors.
+    """
     repetitive: ClassVar[bool] = False
     """The regions may run many times."""
     levels: ClassVar[frozenset[str]] = frozenset()
@@ -176,8 +177,8 @@ class Op:
     # -- text
     @classmethod
     def from_form(cls, form: Form) -> Op:
-        """The op that a generic form of this name says; FormError where it does not fit. The default keeps all as it
-        stands; a class with an encoding of its own takes what it knows out of `form.attrs` and keeps the rest."""
+        """The op of a generic form; FormError where that does not fit. The default keeps operands, types and
+        attributes; a class with an encoding of its own takes what it knows out of `form.attrs` and keeps the rest."""
         attrs = form.decoded() if cls.name.startswith("tracebuf.") else form.attrs
         return cls.rebuilt(form.operands, form.result_types, form.loc, attrs, form.regions, form.successors)
 
@@ -197,19 +198,19 @@ class Op:
         return op
 
     def to_form(self) -> Form:
-        """The inverse of `from_form`. The default gives all attributes, as far as text can say them."""
+        """The op in generic form, from which `from_form` makes an equal op. The default gives all attributes that have
+        a text."""
         return self.form_with(all_encoded(self.attrs))
 
     def form_with(self, attrs: dict[str, Attr]) -> Form:
-        """The op's generic form: these attributes, and what stands in the op verbatim."""
+        """The op's generic form with these attributes, and those kept verbatim."""
         shown = attrs | {k: v for k, v in self.attrs.items() if isinstance(v, Attr)}
         types = [r.type for r in self.results]
         return Form(self.name, self.operands, types, shown, self.regions, list(self.successors), self.loc)
 
     @property
     def may_raise(self) -> bool:
-        """Whether what its `evaluate` raises is the program's, not a mistake of ours: then it stays, though nobody uses
-        its results."""
+        """Whether an exception of `evaluate` is the program's own; such an op stays although its results are unused."""
         return False
 
     # -- structure
@@ -307,7 +308,7 @@ class Op:
         return None
 
     def must_bufferize_in_place(self, use: Use) -> bool:
-        """By default where no copy could be made, its rank not being known."""
+        """Whether the operand may not be copied; by default where its rank is unknown."""
         return isinstance(use.value.type, UnrankedTensorType)
 
     def bufferizes_to_allocation(self, value: Value) -> bool:
@@ -322,12 +323,13 @@ class Op:
         return True
 
     def elementwise_access(self, a: Use, b: Use) -> bool:
-        """Element i of one operand is done with before element i of the other is touched (MLIR:
+        """Whether the op has finished with element i of one operand before it accesses element i of the other (MLIR:
         bufferizesToElementwiseAccess)."""
         return False
 
     def is_not_conflicting(self, read: Use, write: Use, facts: Facts) -> bool:
-        """The op's own reasons why this pair does not conflict (the subset rules of insert_slice)."""
+        """Whether this read and this write do not conflict for a reason of the op's own (the subset rules of
+        insert_slice)."""
         return False
 
     def bufferize(self, rewriter: Rewriter) -> None:
@@ -345,7 +347,7 @@ class Op:
 
 
 class Block:
-    """A list of ops with arguments; `op_index` gives an op's place, renumbered when the list changed."""
+    """A list of ops with arguments; `op_index` gives an op's index, renumbered when the list changed."""
 
     __slots__ = ("_order", "args", "ops", "region")
 
@@ -439,11 +441,11 @@ class FormError(TracebufError):
 
 @dataclass
 class Form:
-    """An op in MLIR's generic form, which says everything in one way: what the reader makes of text, and what the
-    generic printer asks of an op.
+    """An op in MLIR's generic form: what the reader makes of text, and what the generic printer asks of an op.
 
     `"name"(operands)[successors] <{properties}> ({regions}) {attributes} : (types) -> (types) loc(...)`; properties
-    and attributes are in `attrs`, told apart by `Attr.inherent`."""
+    and attributes are in `attrs`, told apart by `Attr.inherent`.
+    """
 
     name: str
     operands: list[Value]
@@ -453,7 +455,7 @@ class Form:
     successors: list[Block] = field(default_factory=list)
     loc: Location = UNKNOWN
     size: Callable[[Value], Expr] = lambda value: unnamed()
-    """What stands for the size that a value of type index tells, the same for the same value."""
+    """The size that a value of type index stands for; equal for the same value."""
 
     def take(self, name: str, default: Any = ..., kind: type = object) -> Any:
         """The meaning of an attribute, which is removed; FormError where it is missing and has no default, or is of
@@ -480,7 +482,7 @@ class Form:
         return [[next(rest) for _ in range(size)] for size in sizes]
 
     def expect(self, operands: int | None = None, results: int | None = None, regions: int | None = None) -> None:
-        """FormError unless there are so many."""
+        """FormError unless there are so many operands, results and regions."""
         for what, wanted, found in (
             ("operands", operands, self.operands), ("results", results, self.result_types),
             ("regions", regions, self.regions),
@@ -489,20 +491,20 @@ class Form:
                 raise FormError(f"{self.name}: {len(found)} {what} where {wanted} should be")
 
     def expect_indices(self, place: int) -> None:
-        """FormError unless an index for each dimension stands behind the operand at `place`."""
+        """FormError unless an index for each dimension follows the operand number `place`."""
         into, rest = self.operands[place].type, self.operands[place + 1 :]
         if not isinstance(into, ShapedType) or len(rest) != into.rank or any(v.type is not INDEX for v in rest):
             raise FormError(f"{self.name}: {len(rest)} operands are no indices of {into}")
 
     def static(self, name: str, n_dynamic: int) -> tuple[int | None, ...]:
         """The numbers of an attribute, which is removed, with None for each of so many operands."""
-        found = places(self.take(name, kind=list))
+        found = dynamic_integers(self.take(name, kind=list))
         if found.count(None) != n_dynamic:
             raise FormError(f"{self.name}: {n_dynamic} operands do not fit `{name}`")
         return found
 
     def tie(self, result: int, operand: Value) -> None:
-        """The result has the operand's very sizes."""
+        """Gives a result the sizes of an operand."""
         if not same_type(self.result_types[result], operand.type):
             raise FormError(f"{self.name}: {operand.type} gives no {self.result_types[result]}")
         self.result_types[result] = operand.type
@@ -516,7 +518,8 @@ class Form:
         return type_
 
     def own_sizes(self, dynamic: Sequence[Value]) -> tuple[int | None, ...]:
-        """The static sizes of the only result, with None for each of the `dynamic` ones, which its type then has."""
+        """The static sizes of the only result, with None for each dynamic one; its type gets the `dynamic` values as
+        sizes."""
         shape = self.shaped_result().shape
         static = tuple(d if isinstance(d, int) else None for d in shape)
         if static.count(None) != len(dynamic):
@@ -526,7 +529,7 @@ class Form:
         return static
 
     def resize(self, result: int, sizes: Sequence[int | Value | None]) -> None:
-        """Where the result's sizes are not constant they are those; of None nothing is known."""
+        """Replaces the result's sizes that are not constant by these; of None nothing is known."""
         type_ = self.result_types[result]
         if not isinstance(type_, ShapedType) or type_.rank != len(sizes):
             raise FormError(f"{self.name}: {len(sizes)} sizes do not fit {type_}")
@@ -552,7 +555,8 @@ class Interpreter(Protocol):
 
 
 class Rewriter(Protocol):
-    """From the tensor program to the memref program. Asks the analysis only whether an operand is in place."""
+    """What an op may ask of the rewrite from the tensor program to the memref program. The rewrite asks the analysis
+    only whether an operand is in place."""
 
     def add(self, op: OpT) -> OpT:
         """Appends an op to the memref program, with its location as given."""
@@ -572,11 +576,11 @@ class Rewriter(Protocol):
         ...
 
     def replace(self, result: Value, buffer: Value) -> None:
-        """Says which buffer a tensor result lives in."""
+        """Records the buffer of a tensor result."""
         ...
 
     def set_value(self, result: Value, value: Value) -> None:
-        """Says which scalar stands for a scalar result."""
+        """Records the memref program's value of a scalar result."""
         ...
 
     def allocate(self, like: Value, op: Op, reason: str) -> Value:
@@ -620,13 +624,12 @@ class Rewriter(Protocol):
         self, block: Block, arg_types: Sequence[Type], args: Sequence[Value | None], yields: Sequence[Use]
     ) -> Block:
         """The memref form of a loop's region: `args[k]` is the tensor program's argument for the new block's argument
-        k, `yields` what its terminator passes on. A buffer that may not be handed on is copied into a new one (MLIR
-        behaviours 36, 37).
-        """
+        k, `yields` the operands of its terminator. A buffer that may not be handed on is copied into a new one (MLIR
+        behaviours 36, 37)."""
         ...
 
     def body(self, block: Block, arg_types: Sequence[Type], args: Sequence[Value], end: Callable[[], None]) -> Block:
-        """The memref form of a block without what ends it, which `end` adds."""
+        """The memref form of a block without its terminator, which `end` adds."""
         ...
 
     def region(self, old: Region) -> Region:
@@ -642,7 +645,7 @@ class Rewriter(Protocol):
         ...
 
     def cast(self, use: Use, type_: Type) -> Value:
-        """An operand that is passed on: a scalar, or the buffer as a type of another layout."""
+        """An operand that is passed on: a scalar, or the buffer cast to a type of another layout."""
         ...
 
     def unknown(self, op: Op) -> None:
@@ -675,13 +678,13 @@ class Builder:
 
 
 def split_mixed(values: Sequence[Mixed]) -> tuple[tuple[int | None, ...], list[Value]]:
-    """(static part with None at each dynamic place, the dynamic values in order)."""
+    """(the constants, with None for each dynamic value; the dynamic values in order)."""
     static = tuple(v if isinstance(v, int) else None for v in values)
     return static, [v for v in values if isinstance(v, Value)]
 
 
 def join_mixed(static: Sequence[int | None], dynamic: Iterable[Value]) -> list[Mixed]:
-    """The inverse of `split_mixed`."""
+    """The constants and values that `split_mixed` separated, in order."""
     rest = iter(dynamic)
     return [next(rest) if s is None else s for s in static]
 

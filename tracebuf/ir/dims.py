@@ -1,13 +1,13 @@
 """Symbolic sizes: immutable, canonical integer expressions over argument sizes, integer arguments and loop variables.
 
-What: `Expr` is a polynomial `{monomial: coefficient}` whose monomials are sorted products of atoms: a symbol (`Sym`),
-`Min`, `Max` or `FloorDiv` (a remainder is `a - b*(a//b)`). Two expressions that are equal here evaluate equally
-everywhere, so most questions about shapes are answered by `==`. Anything constant is a plain `int`; `Dim` is either.
+`Expr` is a polynomial `{monomial: coefficient}` whose monomials are sorted products of atoms: a symbol (`Sym`), `Min`,
+`Max` or `FloorDiv` (a remainder is `a - b*(a//b)`). Two expressions that are equal here evaluate equally everywhere, so
+most questions about shapes are answered by `==`. Anything constant is a plain `int`; `Dim` is either.
 
 Why: one compilation serves all sizes, every pass compares sizes, and the comparison must cost microseconds.
 
-What not: nothing here knows the bounds of a symbol, the loops around or the guards made at entry; `ir/facts.py` does,
-and proves what the canonical form cannot. Identities of `//` hold where the divisor is not zero.
+Limitations: the bounds of a symbol, the loops around and the guards at entry are not known here; `ir/facts.py` knows
+them, and proves what the canonical form cannot. Identities of `//` hold where the divisor is not zero.
 
 MLIR counterpart: `AffineExpr` (mlir/include/mlir/IR/AffineExpr.h), with products of symbols, `min` and `max` added.
 """

@@ -1,6 +1,6 @@
 """How an op on scalars emits its native form: the `Emitter` protocol, and values of LLVM in registers.
 
-An op's class can so hold its native form without importing the back end.
+So an op's class can hold its native form without importing the back end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Emitter(Protocol):
         ...
 
     def ufunc(self, ufunc: np.ufunc, types: str, args: Sequence[str], result: str) -> str:
-        """One element through NumPy's own inner loop (blocks of elements are the lowering's business)."""
+        """One element through NumPy's own inner loop (loop nests call it on blocks of elements themselves)."""
         ...
 
     def libm(self, function: str, signature: str, args: Sequence[tuple[str, str]], result: str) -> str:
@@ -49,7 +49,7 @@ _LLVM_TYPES = {
 
 
 def components(type: ScalarType, value: str) -> list[tuple[ScalarType, str]]:
-    """A value in registers as LLVM values with their types: a complex one is two, of which LLVM sees each by itself."""
+    """A value in registers as LLVM values with their types: a complex number is two values."""
     if not type.is_complex:
         return [(type, value)]
     re, im = value.split("|")
@@ -61,6 +61,6 @@ def value_types(type: ScalarType) -> list[ScalarType]:
     return [type.component, type.component] if type.is_complex else [type]
 
 
-def joined(parts: Sequence[str]) -> str:
-    """The inverse: one value of its components."""
+def join_components(parts: Sequence[str]) -> str:
+    """The value whose `components` these are."""
     return "|".join(parts)

@@ -1,8 +1,8 @@
 """Facts from outside about ops that exist: a model is a class whose methods stand in for those of an op class.
 
-Why: whoever knows more of an op than its author (that it reads less, that two operands are touched element by element),
-or knows another memref form, says so without changing it. What not: a model is for a class and those that derive from
-it, not for single ops; `testing.check_op` tells whether what it says is true. MLIR counterpart: external models
+Why: to state more about an op than its author did (that it reads less, that two operands are accessed element by
+element), or another memref form, without changing its class. Limitations: a model is for a class and those that derive
+from it, not for single ops. `testing.check_op` tests whether what it states is true. MLIR counterpart: external models
 (`Op::attachInterface<Model>`).
 """
 
@@ -28,7 +28,7 @@ class ExternalModel:
         self.attach()
 
     def attach(self) -> None:
-        """Puts the model's members in the place of the class's."""
+        """Replaces the class's members by the model's."""
         if self._before is None:
             told = _told(self.op_class, self.model)
             self._before = {name: self.op_class.__dict__.get(name, _NOTHING) for name in told}
@@ -36,7 +36,7 @@ class ExternalModel:
                 setattr(self.op_class, name, member)
 
     def detach(self) -> None:
-        """Gives the class back what it had; models that came later must be detached first."""
+        """Restores the class's own members; models attached later must be detached first."""
         for name, member in (self._before or {}).items():
             if member is _NOTHING:
                 delattr(self.op_class, name)
@@ -55,16 +55,21 @@ _NOTHING = object()
 
 
 def external_model(op_class: type[Op], model: type) -> ExternalModel:
-    """Attaches `model` to an op class: its methods, called with the op, replace the class's methods of the same name.
+    """Attaches a model to an op class: its methods, called with the op, replace the class's methods of equal name.
 
-    A method of the model calls what it replaces by `op_class.method(op, ...)` taken before. Raises TypeError for a
+    Args:
+        op_class: the class; classes that derive from it inherit the model's methods.
+        model: a class with methods of `Op`: facts, or `bufferize`. A method calls the one that it replaces by
+            `op_class.method(op, ...)`, taken before.
+
+    Returns an ExternalModel: `with external_model(Insert, OnlyWrites): ...`, or `.detach()`. Raises TypeError for a
     member that ops of the class do not have, or that is their structure.
     """
     return ExternalModel(op_class, model)
 
 
 def _told(op_class: type[Op], model: type) -> dict[str, Any]:
-    """The model's own members; the bases of a model count, `object` does not."""
+    """The model's members, those of its bases included, without `object`'s."""
     told = {k: v for base in reversed(model.__mro__[:-1]) for k, v in vars(base).items() if not k.startswith("__")}
     for name in told:
         if not hasattr(op_class, name) or name in STRUCTURE or name.startswith("_"):

@@ -1,10 +1,10 @@
 """What is known about symbolic sizes where an op stands: scopes, substitutions and questions.
 
-What: `Facts` holds the constant bounds of symbols, the loops in scope, entry guards and branch conditions, in nested
+`SizeFacts` holds the constant bounds of symbols, the loops in scope, entry guards and branch conditions, in nested
 scopes, and decides signs and equalities of `Dim`s. An equality is kept as a substitution, so that everything stays
 canonical; anything else is an expression known to be >= 0. `ir/prover.py` does the proofs.
 
-What not: False from a question means "not proved", never "false". Contradictory facts (dead code) prove anything.
+Limitations: False from a question means "not proved", never "false". Contradictory facts (dead code) prove anything.
 
 MLIR counterpart: `ValueBoundsOpInterface` (mlir/include/mlir/Interfaces/ValueBoundsOpInterface.td), with guards added.
 """
@@ -36,11 +36,11 @@ from tracebuf.ir.dims import (
 )
 from tracebuf.ir.prover import Interval, Prover, coefficient, composites
 
-__all__ = ["Facts", "Interval"]
+__all__ = ["SizeFacts", "Interval"]
 
 
 class _Scope:
-    """What one loop, one branch or the entry adds, as it was said; derived data is in `Facts`."""
+    """The facts stated in one loop, one branch or at the entry; derived data is in `SizeFacts`."""
 
     __slots__ = ("loop", "nonneg", "equal", "proven", "unlike_hints")
 
@@ -52,7 +52,7 @@ class _Scope:
         self.unlike_hints = False  # said something that is not so for the hints
 
 
-class Facts(Prover):
+class SizeFacts(Prover):
     """Scoped knowledge about sizes: loops by `push_loop`, branches by `push_scope`; the entry is outermost.
 
     A fact goes to the innermost scope; but one that speaks of entry symbols only (kinds "dim" and "arg") and is said
@@ -178,7 +178,7 @@ class Facts(Prover):
         self._simple.clear()
 
     def _refresh(self) -> None:
-        """Derive everything anew after a substitution came or a scope went."""
+        """Derives everything again after a new substitution or a dropped scope."""
         if not self._stale:
             return
         self._reset()

@@ -13,7 +13,7 @@ from tracebuf.location import UNKNOWN, Location
 
 
 class Donation(Enum):
-    """What becomes of an argument that the caller has no more use for."""
+    """Whether and how the caller donates an argument's memory to the call."""
 
     FREE = "nobody sees what it holds in the end"
     SPARED = "the same, and stores to it need not reach the caller"
@@ -92,10 +92,10 @@ class Func:
         return {self.block}.union(*(region.blocks for op in self.walk() for region in op.regions))
 
     def forget_unused_symbols(self, kind: str = "") -> None:
-        """Drops symbols that no type spells, so that what gives them a value may go; of a kind: unused results."""
+        """Drops symbols that no type uses, so that the ops that define their values may be removed."""
         if kind and not any(s.kind == kind for s in self.symbols):
             return
-        spelled: set[Sym] = set()
+        used: set[Sym] = set()
         seen: set[Type] = set()
         for v in self.values():
             if v.type in seen or not isinstance(v.type, ShapedType):
@@ -103,9 +103,9 @@ class Func:
             seen.add(v.type)
             strides = (*v.type.strides, v.type.offset) if isinstance(v.type, MemRefType) else ()
             for d in (*v.type.shape, *strides):
-                spelled |= symbols(d) if d is not None else set()
+                used |= symbols(d) if d is not None else set()
         for s, v in list(self.symbols.items()):
-            if s not in spelled and (not kind or (s.kind == kind and not v.uses and v.defining_op is not None)):
+            if s not in used and (not kind or (s.kind == kind and not v.uses and v.defining_op is not None)):
                 del self.symbols[s]
 
     def values(self) -> Iterator[Value]:

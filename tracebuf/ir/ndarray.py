@@ -1,4 +1,4 @@
-"""Where an ndarray's elements lie: what both ends (arguments and native calls) ask of the C struct behind it."""
+"""The address of an ndarray's elements, and arrays on given addresses: for arguments, results and call backs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def address(x: np.ndarray) -> int:
 
 
 class Lent:
-    """Memory that NumPy shall see as an array: the `base` of that array, and so alive as long as any view of it is.
-    Somebody else keeps the memory alive, unless `owner` does."""
+    """Memory that NumPy sees as an array: the `base` of that array, and so alive as long as any view of it. `owner`
+    keeps the memory alive, or else the caller must."""
 
     def __init__(
         self, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], typestr: str, read_only: bool
@@ -31,13 +31,13 @@ class Lent:
 
 
 def leases(values: Iterable[object]) -> list[ref[Lent]]:
-    """The lent memory that arrays among these are on."""
+    """The lent memory that arrays among these view."""
     bases: list[object] = [x.base for x in values if isinstance(x, np.ndarray)]
     return [ref(base) for base in bases if isinstance(base, Lent)]
 
 
 def still_lent(leases: Sequence[ref[Lent]]) -> list[Lent]:
-    """What somebody still has an array on."""
+    """The lent memory that arrays still view."""
     if any(lease() is not None for lease in leases):
         gc.collect()
     return [found for lease in leases if (found := lease()) is not None]
@@ -55,7 +55,7 @@ def array_at(
 
 
 def recast(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """The same memory as elements of a type of the same size; complex numbers as pairs of floats, pairs as complex
+    """An array's memory as elements of a type of equal size; complex numbers as pairs of floats, pairs as complex
     numbers (the last axis, whose elements follow one another)."""
     if array.dtype.kind == "c" and dtype.itemsize * 2 == array.itemsize:
         return array[..., None].view(dtype)

@@ -1,13 +1,13 @@
 """MLIR's generic form of a whole module, in MLIR's own layout: what `mlir-opt -mlir-print-op-generic` would print.
 
-Every op says all of itself here in one way (`Op.to_form`), so nothing can get lost between it and the reader.
+Every op prints all of itself by `Op.to_form`, so nothing is lost between the printer and the reader.
 """
 
 from __future__ import annotations
 
 from tracebuf.ir.core import Op
+from tracebuf.ir.explicit import explicit
 from tracebuf.ir.func import Func, Module
-from tracebuf.ir.spelled import spelled
 from tracebuf.ir.text import Writer
 
 __all__ = ["print_generic"]
@@ -27,4 +27,4 @@ def print_generic(what: Module | Func | Op, *, locations: bool = False) -> str:
 
 class _Generic(Writer):
     def func(self, func: Func) -> None:
-        super().func(spelled(func))
+        super().func(explicit(func))

@@ -1,8 +1,8 @@
 """MLIR text for functions of either level: custom assembly for MLIR's own ops, generic form for the tracebuf dialect.
 
-Why: what the user reads is what `mlir-opt` parses and verifies (with -allow-unregistered-dialect where `tracebuf.` ops
-stand). Symbolic sizes print as `?`. An op that has attributes its custom form does not show here prints generic, so
-that nothing is lost. What not: no casts between layouts that only our type system lets pass. Counterpart:
+Why: what the user reads is what `mlir-opt` parses and verifies (with -allow-unregistered-dialect for `tracebuf.` ops).
+Symbolic sizes print as `?`. An op that has attributes its custom form does not show here prints generic, so that
+nothing is lost. Limitations: no casts between layouts that only tracebuf's type system allows. Counterpart:
 mlir/lib/IR/AsmPrinter.cpp.
 """
 
@@ -14,8 +14,8 @@ from typing import Any
 
 from tracebuf.ir.attributes import Attr, all_encoded, dictionary, number
 from tracebuf.ir.core import Block, Op, Value, join_mixed
+from tracebuf.ir.explicit import explicit
 from tracebuf.ir.func import Func, Module
-from tracebuf.ir.spelled import spelled
 from tracebuf.ir.text import Writer, shown_attrs
 from tracebuf.ir.types import I1, INDEX, ScalarType, same_type
 from tracebuf.location import quoted
@@ -70,7 +70,7 @@ class _Printer(Writer):
     def func(self, func: Func) -> None:
         attrs = {k: v for k, v in func.attrs.items() if isinstance(v, Attr)}
         visibility = attrs.pop("sym_visibility", None)
-        func = spelled(func)
+        func = explicit(func)
         if any(a.inherent for a in attrs.values()):
             super().func(func)
             return
@@ -219,7 +219,7 @@ def _dim(p: _Printer, op: Op) -> str:
 
 
 def _new(p: _Printer, op: Op) -> str:
-    """tensor.empty, memref.alloc, memref.alloca; what we note of them (axis order, reason, slot) as attributes."""
+    """tensor.empty, memref.alloc, memref.alloca; tracebuf's notes on them (axis order, reason, slot) as attributes."""
     n = op.attrs["static_sizes"].count(None)
     symbols = f"[{p.all(op.operands[n:])}]" if len(op.uses) > n else ""
     shown = {k: v for k, v in op.to_form().attrs.items() if k != "operandSegmentSizes"}

@@ -1,10 +1,10 @@
-"""The prover of `ir/facts.py`: whether a size is >= 0, by what is known at one place, and constant bounds of it.
+"""The prover of `ir/facts.py`: whether a size is >= 0, by the facts known at one op, and constant bounds of it.
 
 For `e >= 0`, in turn: interval arithmetic; `min` and `max` by cases; `//` by its rational bounds; the innermost loop
 variable at its worst bound; products by shifting each factor to its least value; subtracting known facts. Depth and
 fuel are bounded, and answers are kept until the facts change. False means "not proved", never "false".
 
-What not: no integer programming, no disjunctions among the facts, no scopes (they are in `Facts`).
+Limitations: no integer programming, no disjunctions among the facts, no scopes (they are in `SizeFacts`).
 
 Source: the order of the steps is that of their use in traced NumPy programs, where bounds answer most questions.
 """

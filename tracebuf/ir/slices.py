@@ -1,7 +1,7 @@
 """The geometry of a view: offsets, sizes and strides per dimension of the base, and which base dimension each view
 dimension is.
 
-It covers what NumPy's basic indexing, transposing, reversing and `None` can make in one affine step; MLIR's slices are
+It covers what NumPy's basic indexing, transposition, reversal and `None` can make in one affine step; MLIR's slices are
 the special case of rising dimensions and positive strides. Size, offset and stride are ints or SSA values (index).
 """
 
@@ -65,7 +65,7 @@ _PARTS = (("static_offsets", "offsets"), ("static_sizes", "sizes"), ("static_str
 
 
 def pack_slice(s: Slice) -> tuple[dict[str, Any], list[Value]]:
-    """A slice as an op holds it: static attributes (None at each dynamic place) and the dynamic operands in order."""
+    """A slice as an op holds it: static attributes (None for each dynamic value) and the dynamic operands in order."""
     attrs: dict[str, Any] = {"dims": s.dims}
     dynamic: list[Value] = []
     for key, part in _PARTS:
@@ -75,7 +75,7 @@ def pack_slice(s: Slice) -> tuple[dict[str, Any], list[Value]]:
 
 
 def unpack_slice(attrs: Mapping[str, Any], dynamic: Iterable[Value]) -> Slice:
-    """The inverse of `pack_slice`."""
+    """The slice that `pack_slice` split into static attributes and dynamic operands."""
     rest = iter(dynamic)
     offsets, sizes, strides = (tuple(join_mixed(attrs[key], rest)) for key, _ in _PARTS)
     return Slice(offsets, sizes, strides, attrs["dims"])

@@ -100,7 +100,7 @@ class Writer:
         self.line("})" + tail)
 
     def regions(self, regions: Sequence[Region], loc: Location) -> None:
-        """Their arguments stand where the op stands."""
+        """The regions of an op; their block arguments get the op's location."""
         for i, region in enumerate(regions):
             if i:
                 self.line("}, {")

@@ -19,8 +19,8 @@ from tracebuf.ir.dims import Dim, Expr, Sym, mul, symbols
 @dataclass(frozen=True, slots=True)
 class ScalarType:
     """An element type: `i1` (bool), `i8` to `i64`, `ui8` to `ui64`, `f16`, `f32`, `f64`, `complex<f32>`,
-    `complex<f64>`, or `index` (sizes and loop variables). Printed as MLIR's, whose integers have no sign: there the ops
-    have it, and so they have here.
+    `complex<f64>`, or `index` (sizes and loop variables). Printed as MLIR's signless integers: signedness is a property
+    of the ops, as in MLIR.
 
     What MLIR text has beside these (`bf16`, `complex<i32>`, `none`, `!dialect.type`) is a name only: no `dtype`. Its
     `ui8`, which is another type than `i8` there, is `exact`.
@@ -51,12 +51,12 @@ class ScalarType:
 
     @property
     def is_integer(self) -> bool:
-        """An integer that NumPy has: neither bool nor index."""
+        """Whether it is one of NumPy's integers: neither bool nor index."""
         return not self.is_float and not self.is_complex and self.name not in ("i1", "index")
 
     @property
     def is_unsigned(self) -> bool:
-        """Extended with zeros: bool too."""
+        """Whether it is extended with zeros: unsigned integers and bool."""
         return self.name[0] == "u" or self.name == "i1"
 
     @property
@@ -87,9 +87,10 @@ ELEMENTS = {
 _DTYPES = {element.name: dtype for dtype, element in ELEMENTS.items()} | {"index": np.dtype(np.int64)}
 SUPPORTED_DTYPES = tuple(ELEMENTS)
 CHARS = frozenset(dtype.char for dtype in ELEMENTS)
-"""Of equal dtypes NumPy may have two that it keeps apart in results: of 64 bits, on Linux, longlong beside int64."""
+"""The dtype characters of `ELEMENTS`. Equal dtypes may have two characters, which NumPy tells apart in results: on
+Linux longlong beside int64."""
 SUPPORTED = "bool, int8 to int64, uint8 to uint64, float16, float32, float64, complex64 and complex128"
-"""The same in words."""
+"""The supported dtypes in words, for messages."""
 
 
 @lru_cache(maxsize=64)
@@ -100,7 +101,7 @@ def scalar_type(dtype: np.dtype) -> ScalarType:
 
 @dataclass(frozen=True)
 class ShapedType:
-    """What tensors and memrefs share."""
+    """What tensors and memrefs share: shape and element type."""
 
     shape: tuple[Dim, ...]
     element: ScalarType
@@ -123,7 +124,7 @@ class ShapedType:
 
 @dataclass(frozen=True)
 class TensorType(ShapedType):
-    """A value: immutable elements. MLIR: `tensor<?x4xf64>`; `encoding` is an attribute, verbatim."""
+    """A value with immutable elements. MLIR: `tensor<?x4xf64>`; `encoding` is an attribute, verbatim."""
 
     encoding: str = ""
 

@@ -1,4 +1,4 @@
-"""Ops that no class stands for. MLIR counterpart: unregistered ops (-allow-unregistered-dialect)."""
+"""Ops without a registered class. MLIR counterpart: unregistered ops (-allow-unregistered-dialect)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tracebuf.ir.core import Op, Rewriter, Value
 
 @lru_cache(maxsize=1024)
 def unknown_op(name: str) -> type[Op]:
-    """The class of ops that nobody has registered: kept as they are, with the conservative facts of `Op`."""
+    """The class of an unregistered op: kept as it is, with the conservative facts of `Op`."""
     made: type[Op] = type("UnknownOp", (UnknownOp,), {"__slots__": (), "__module__": __name__})
     made.name = name
     return made

@@ -1,7 +1,7 @@
 """Whether a function is well-formed at its level: structure, use lists, scope, types, and which ops may stand there.
 
-Why: run after every pass in tests, it names the first op that a pass broke. Linear in the ops. What not: nothing about
-meaning or memory, which the interpreters check. Counterpart: mlir/lib/IR/Verifier.cpp and a ConversionTarget per level.
+Why: run after every pass in tests, it names the first op that a pass broke. Linear in the ops. Does not check meaning
+or memory, as the interpreters do. Counterpart: mlir/lib/IR/Verifier.cpp and a ConversionTarget per level.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _require(condition: bool, message: str) -> None:
 
 
 def _types(op: Op) -> None:
-    """What holds between operands, results and regions of one op."""
+    """Checks the types of operands, results and regions of one op against one another."""
     if op.name in SLICES:
         _slice(op, *SLICES[op.name])
     elif op.name == "scf.for":

@@ -1,5 +1,4 @@
-"""From a structured op on memrefs to its loop nest, as a plain description; the emitter follows it and decides nothing
-else.
+"""From a structured op on memrefs to its loop nest, as plain data; the emitter follows it and decides nothing else.
 
 What is decided here, from types alone (strides are sizes' expressions, constants, or unknown): the order of the loops,
 which of them are one loop because every operand is contiguous across them, how a body with calls of NumPy's own loops
@@ -100,7 +99,7 @@ class Nest:
     unit_test: tuple[int, ...]
     """Operands whose innermost stride is compared with 1 at run time, to choose the copy of the loop made for that."""
     rare: bool = False
-    """Seldom run: short code, quick to compile, rather than fast code."""
+    """Rarely run: code that is short and quick to compile, rather than fast."""
 
     def as_rare(self) -> Nest:
         folds = tuple(Fold(f.out, IN_ORDER, None, None) for f in self.folds)
@@ -147,7 +146,7 @@ def plan(spec: la.Spec) -> Nest:
 
 
 def _in_turn(spec: la.Spec) -> Nest:
-    """The loops of a scatter: as they stand, each step after the one before."""
+    """The loops of a scatter, in order and sequential."""
     sizes = [spec.types[k].shape[axis] for k, axis in spec.sizes()]  # type: ignore[union-attr]
     loops = tuple(Loop((d,), n, False) for d, n in enumerate(sizes)) or (Loop((), 1, False),)
     read = [k for k in range(spec.n_ins) if not spec.maps[k].whole and spec.body.args[k].uses]
@@ -183,7 +182,8 @@ def _loop_strides(type_: MemRefType, map_: la.AffineMap) -> list[Dim | None]:
 
 
 def magnitude(stride: Dim | None) -> int:
-    """The size of a stride for comparisons: symbols count as large; 0 says nothing (no stride, or not known)."""
+    """The magnitude of a stride for comparisons: symbols count as large; 0 where there is no stride or none is known.
+    """
     if stride is None or isinstance(stride, int):
         return abs(stride or 0)
     typical = {s: max(s.lo or 0, _TYPICAL + i) for i, s in enumerate(sorted(symbols(stride), key=hash))}

@@ -1,7 +1,7 @@
 """Every op once: structure, verifier, NumPy reference, bufferization facts, rewrite to memrefs.
 
 Rooms, in order: memory, control, scalars, arrays. May import: ir and below; what an op asks of layers above are
-protocols (`ir/core.py`).
+protocols (`ir/core.py`). Each class lists its operands, results, attributes and regions.
 """
 
 from tracebuf.ops.arrays import (

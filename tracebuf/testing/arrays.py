@@ -1,7 +1,7 @@
 """Arrays for tests: small data in every memory layout, deterministic in a seed, written into programs as calls.
 
-Why: a failing program must be a file that runs on its own, so its arguments are expressions. What not: no random state;
-the same call gives the same array for ever.
+Why: a failing program must be a file that runs on its own, so its arguments are expressions. Deterministic: equal calls
+give equal arrays, without random state.
 """
 
 from __future__ import annotations

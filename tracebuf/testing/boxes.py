@@ -1,8 +1,7 @@
 """Random programs whose names live in a container: `a` becomes `S["a"]`, `S.a` or `S[0]`.
 
-The program is written three times over: as it was, with a container made inside (`program`), and with the container as
-its argument (`boxed`), which the caller gets back changed. What not: programs that are new; they are those of
-`programs`.
+The module has the program with a container made inside (`program`), and with the container as its argument (`boxed`),
+which the caller gets back changed. The programs themselves are those of `programs`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from tracebuf.api import bufferize
-from tracebuf.testing.ladder import Mismatch, Outcome, Rules, call, compare, copy_first, rung
+from tracebuf.testing.ladder import Mismatch, Outcome, Strictness, call, compare, copy_first, rung
 
 KINDS = ("dict", "object", "list", "namespace", "nested", "tuple", "named")
 
@@ -90,7 +89,7 @@ def maker(kind: str, names: Sequence[str], parameters: Sequence[str]) -> str:
 
 
 class _Boxes(ast.NodeTransformer):
-    """Names as places in the container."""
+    """Replaces names by items or attributes of the container."""
 
     def __init__(self, kind: str, names: Sequence[str]) -> None:
         self.kind, self.names = kind, list(names)
@@ -110,7 +109,7 @@ class _Boxes(ast.NodeTransformer):
 
 
 class _AlsoReturned(ast.NodeTransformer):
-    """The container is among what is returned."""
+    """Adds the container to what is returned."""
 
     def visit_Return(self, node: ast.Return) -> ast.Return:
         value = node.value if node.value is not None else ast.Constant(None)
@@ -143,7 +142,7 @@ def check_boxed(module: ModuleType, source: str) -> None:
         for args in (module.arguments(), module.arguments_again()):
             expected = call(on_box(copy_first(module.boxed)), args)
             found: Outcome = call(on_box(native), args)
-            compare(expected, found, Rules(module.TOLERANCE), name, source)
+            compare(expected, found, Strictness(module.TOLERANCE), name, source)
 
 
 __all__ = ["Mismatch", "boxed_text", "check_boxed"]

@@ -7,14 +7,15 @@ between guard bytes, and all are used in place. Then, on the memref interpreter 
   shows in a result or in another operand, the op has read them.
 - writes: an operand that is not declared written keeps its bytes, and guards and gaps between elements do.
 - aliases: a result shares memory only with operands that say so; a definite alias does, an equivalent one has the same
-  elements of memory, in the same order (its shape may be another); a result declared new shares memory with none.
+  elements of memory, in equal order (its shape may differ); a result declared new shares memory with none.
 - defined contents: no element of the result is left unwritten, unless it is declared undefined.
 - element-wise access: both operands in one buffer give what they give in two.
 - out of place, on copies, the op gives the same, and so does its memref form as its NumPy reference.
 
-A fact that is declared for caution (read, written) and that no example shows is "not seen", which is no error. What
-not: rules of the op's own about conflicts (`is_not_conflicting`) speak of other ops too, and are not tested. The idea
-of running an op to test its declared views and destroyed inputs is PyTensor's (DebugMode); MLIR has no counterpart.
+A fact that is declared for caution (read, written) and that no example shows is "not seen", which is no error.
+Limitations: rules of the op's own about conflicts (`is_not_conflicting`) speak of other ops too, and are not tested.
+The idea of running an op to test its declared views and destroyed inputs is PyTensor's (DebugMode); MLIR has no
+counterpart.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ TOLERANCE = 1e-5
 
 
 class FactError(AssertionError):
-    """Declared facts that are wrong; `report` has all of them."""
+    """Declared facts that are wrong. Attribute `report`: a `Report` with all findings."""
 
     def __init__(self, report: Report) -> None:
         self.report = report
@@ -72,7 +73,8 @@ class FactError(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`fact` as declared; "refuted" with the example and what was seen, "held", or "not seen" to matter."""
+    """One declared `fact` with its `verdict`: "refuted", "held", or "not seen" to matter; `detail`: the example and
+    what was seen."""
 
     fact: str
     verdict: Verdict
@@ -84,7 +86,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found of each fact, over all examples."""
+    """The findings for one op class over all examples, `refuted` those that are wrong."""
 
     op: str
     findings: tuple[Finding, ...]
@@ -94,7 +96,7 @@ class Report:
         return tuple(f for f in self.findings if f.verdict == "refuted")
 
     def verdict(self, fact: str) -> Verdict:
-        """The verdict on a fact as it is spelled here; KeyError where no example speaks of it."""
+        """The verdict on a fact, by its text in `findings`; KeyError where no example tests it."""
         return {f.fact: f.verdict for f in self.findings}[fact]
 
     def __str__(self) -> str:
@@ -102,11 +104,20 @@ class Report:
 
 
 def check_op(op: type[Op] | Op | Build, examples: Iterable[Sequence[Any]], *, native: bool = True) -> Report:
-    """Tests the declared facts of an op on examples; raises FactError where one is refuted.
+    """Tests the declared facts of an op (see the module) by running it on examples.
 
-    `op`: a class (made with `of(*operands, location)`), an op, whose operands are replaced, or a function from operand
-    values to an op. An example has the operands' data: arrays, NumPy scalars, bools, floats, and ints for index.
-    `native=False` leaves native code out.
+    Args:
+        op: a class (made with `of(*operands, location)`), an op, whose operands are replaced, or a function from
+            operand values to an op.
+        examples: the operands' data in order: arrays, NumPy scalars, bools, floats, and ints for index.
+        native: whether native code is tested besides the interpreter.
+
+    Returns a `Report`. Raises FactError where a fact is refuted.
+
+    >>> from tracebuf.ops.arrays.tensor import Insert
+    >>> report = check_op(lambda x, a, i: Insert.of(x, a, [i], UNKNOWN), [(np.float64(2.0), np.arange(3.0), 1)])
+    >>> report.verdict("writes operand 1")
+    'held'
     """
     build, claims, name = _builder(op), _Claims(), ""
     machines: dict[str, Callable[[Func], Run]] = {"interpreter": _interpreted}
@@ -335,7 +346,7 @@ def _places(array: Array) -> list[int]:
 
 
 def _check_out_of_place(trial: _Trial, claims: _Claims) -> None:
-    """On copies of what it writes the op gives the same, and leaves its operands as they were."""
+    """Checks that on copies of what it writes the op gives equal results, and leaves its operands as they were."""
     program = _program(trial.func, copy_before_write(trial.func))
     outcome = _outcome(trial, _interpreted(program), {})
     claims.add("is the same on copies", _results_differ(trial, outcome.copies, trial.expected))

@@ -54,7 +54,7 @@ def _real(rng: random.Random, dtype: np.dtype, pool: str, special: bool) -> Any:
 
 
 def values(dtype: str, shape: tuple[int, ...], pool: str, seed: int, tame: bool) -> np.ndarray[Any, np.dtype[Any]]:
-    """An array in rows: of plain values in round 0 or where `tame`, of special ones in half of the others.
+    """An array in C order: of plain values in round 0 or where `tame`, of special ones in half of the others.
 
     Pools: "any"; "sums", "positive" and "index" (see `_real`); "sorted" along the last axis; "regular" and "spd",
     matrices far from singular, the latter symmetric and positive.
@@ -69,14 +69,14 @@ def values(dtype: str, shape: tuple[int, ...], pool: str, seed: int, tame: bool)
     if kind.kind == "c":
         real = [complex(x, _real(rng, kind, inner, special)) for x in real]
     with np.errstate(over="ignore"):  # 1e30 is an infinity of float16
-        made = np.array(real, kind).reshape(shape)
+        array = np.array(real, kind).reshape(shape)
     if pool == "sorted":
-        made = np.sort(made, axis=-1)
-    elif pool in ("regular", "spd") and made.ndim >= 2 and shape[-1] == shape[-2]:
+        array = np.sort(array, axis=-1)
+    elif pool in ("regular", "spd") and array.ndim >= 2 and shape[-1] == shape[-2]:
         if pool == "spd":
-            made = made @ np.conj(np.swapaxes(made, -1, -2))
-        made = (made + np.eye(shape[-1]) * 12 * max(1, shape[-1])).astype(kind)
-    return made
+            array = array @ np.conj(np.swapaxes(array, -1, -2))
+        array = (array + np.eye(shape[-1]) * 12 * max(1, shape[-1])).astype(kind)
+    return array
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,8 @@ class Call:
         return "\n".join([f"def f({', '.join(self.values)}):", *(f"    {line}" for line in self.body)]) + "\n"
 
     def arguments(self, seed: int) -> list[Any]:
-        """The values of a round. No infinities where uint32 is about: what NumPy makes of one depends on its place."""
+        """The values of a round. No infinities where uint32 is involved: what NumPy converts one to depends on its
+        position."""
         tame = "uint32" in str(self)
         return [v.value(seed, tame) for v in self.values.values()]
 

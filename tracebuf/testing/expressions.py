@@ -5,7 +5,7 @@ loops, an iteration (the first, the second and the last). Two sizes that agree i
 about, so slices that move with a loop, stencils and clamped bounds come out without symbolic reasoning. The dtype of
 an expression is found by computing it on arrays of one element.
 
-What not: no guarantee. Some indices are left unchecked on purpose, to raise IndexError and ValueError.
+Limitations: validity is not guaranteed. Some indices are left unchecked on purpose, to raise IndexError and ValueError.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ OPEN = {
     "rough": ("sqrt", "arctan", "log1p", "maximum", "minimum", "max", "min", "hypot", "cbrt", "exp2"),
     "bits": ("**",),
 }
-"""What is done to complex numbers with an answer that hangs on strides, or jumps."""
+"""Operations on complex numbers whose result depends on strides, or is discontinuous."""
 
 
 class Expressions:
@@ -149,8 +149,8 @@ class Expressions:
         raise AssertionError
 
     def rare_dtypes(self) -> list[str]:
-        """Without float16 where sums are rounded, and without uint32 where special floats may become one, since then
-        NumPy's own values hang on strides; as those of complex numbers do, where they are not whole or rounded."""
+        """Without float16 where sums are rounded, and without uint32 where special floats may become one, since NumPy's
+        own values then depend on strides; so do those of complex numbers that are neither whole nor rounded."""
         without = "uint32" if self.mode == "bits" else "float16"
         return [d for d in RARE_DTYPES if d != without] + list(COMPLEX_DTYPES if self.mode != "bits" else ())
 
@@ -258,7 +258,7 @@ class Expressions:
         return Expr(text, sample, tuple(left))
 
     def reshaped(self, base: Expr) -> Expr:
-        """The array under another shape, or with its axes in other places."""
+        """The array under another shape, or with its axes permuted."""
         dims, a = base.dims, base.inner
         total = tuple(prod(sizes) for sizes in zip(*dims))
         forms: list[tuple[str, Dims]] = [

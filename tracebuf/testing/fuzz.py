@@ -4,7 +4,7 @@ Each program is drawn from a seed of its own (see `programs`) and climbs the lad
 or a hang is a failure like another, with its program. Programs that fail are made smaller and written to a directory,
 as files that run on their own. Prints counts; the exit code is 1 if anything failed.
 
-What not: it keeps no corpus; the same seed draws the same programs.
+Keeps no corpus; equal seeds draw equal programs.
 """
 
 from __future__ import annotations

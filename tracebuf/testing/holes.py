@@ -19,7 +19,8 @@ def ARRAY(d: Drawn) -> str:
 
 
 def WRITABLE(d: Drawn) -> str:
-    """An array that may be stored to; `ufunc.at` stores to others as well, which is no use to anybody."""
+    """An array that may be stored to: `ufunc.at` ignores NumPy's flag and stores to read-only arrays as well, which is
+    not tested."""
     name = d.array()
     made = d.values[name]
     assert isinstance(made, Array)

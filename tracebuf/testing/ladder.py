@@ -1,5 +1,5 @@
-"""The ladder: one program on eager NumPy, the tensor interpreter, the memref interpreter and native code, each the
-same.
+"""The ladder: one program on eager NumPy, the tensor interpreter, the memref interpreter and native code, all with
+equal results.
 
 Why: a difference is caught at the first rung that has it, which says where the bug is: in tracing (tensor, raw), in a
 tensor pass (tensor, optimised), in an analysis, the rewrite or the frees (memref, by strategy), or in code generation
@@ -8,7 +8,7 @@ arguments hold afterwards, what shares memory with what, and the class of an exc
 allocations and copies must not exceed eager's allocations (rule S2). A further call with other sizes goes through the
 same compiled function.
 
-What not: times; the number of eager's copies, which cannot be observed. Rule C4 says that a slice store copies its
+Not compared: times; the number of eager's copies, which cannot be observed. Rule C4 says that a slice store copies its
 source first where they overlap, so the eager side is the program with each such source copied (`copy_first`).
 """
 
@@ -58,7 +58,7 @@ STRATEGIES: tuple[Options, ...] = (
 
 
 class Mismatch(AssertionError):
-    """A rung that differs from eager NumPy: `rung`, `what` differs, the program's `source`."""
+    """A rung that differs from eager NumPy. Attributes: `rung`, `what` differs, the program's `source`."""
 
     def __init__(self, rung: str, what: str, source: str) -> None:
         self.rung, self.what, self.source = rung, what, source
@@ -75,7 +75,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Rules:
+class Strictness:
     """How strictly outcomes are compared."""
 
     tolerance: float
@@ -85,7 +85,7 @@ class Rules:
     spare: int = 0
     """Allocations beyond eager's that rule S2 is to allow."""
     donated: frozenset[int] = frozenset()
-    """Arguments whose contents afterwards, and what shares their memory, are nobody's business."""
+    """Arguments whose contents afterwards, and what shares their memory, are not compared."""
 
 
 def climb(
@@ -97,16 +97,26 @@ def climb(
     tolerance: float = 0.0,
     donate: Sequence[str] = (),
 ) -> BufferizedFunction:
-    """Runs `function` on every rung with clones of `args`, then natively with each further tuple of arguments in
-    `again`. Returns it bufferized, so that what was compiled can be looked at. `donate` names parameters that may be
-    overwritten.
+    """Checks a function on every rung of the ladder against eager NumPy.
 
-    `strategies` are the ways to bufferize that the memref interpreter tries. `tolerance` 0 wants the same bits (NaN is
-    NaN); else the largest difference relative to the largest magnitude, for programs in float64 alone (those with
-    float32 in them get 10 000 times more).
+    Args:
+        function: a Python function whose source can be read.
+        args: the arguments; each rung gets clones of them.
+        again: further tuples of arguments (other sizes), for the compiled function only.
+        strategies: the ways to bufferize that the memref interpreter tries.
+        tolerance: 0 for equal bits (NaN equals NaN); else the largest difference relative to the largest magnitude, for
+            programs in float64 alone (those with float32 in them get 10 000 times more).
+        donate: names of parameters that may be overwritten.
 
-    Raises Mismatch naming the rung, UnsupportedError where the program is outside the language, and lets a rung's own
-    InternalError or any unexpected error through as Mismatch.
+    Returns the bufferized function, so that the compiled program can be inspected. Raises Mismatch, naming the rung,
+    where one differs or fails with an InternalError or an unexpected error; UnsupportedError where the program is
+    outside the language.
+
+    >>> def shifted(a):
+    ...     a[1:] = a[:-1]
+    ...     return a.sum()
+    >>> climb(shifted, (np.arange(4.0),), again=[(np.arange(9.0),)])
+    <bufferized shifted>
     """
     assert isinstance(function, types.FunctionType)
     source = source_of(function)
@@ -122,7 +132,7 @@ def climb(
         tolerance *= 10_000
     eager = call(reference, args)
     spare = choices(traced[1].plan) + placeholders(traced[1].func) if isinstance(traced, tuple) else 0
-    base = Rules(tolerance, spare=spare, donated=frozenset(f._names.index(name) for name in donate))
+    base = Strictness(tolerance, spare=spare, donated=frozenset(f._names.index(name) for name in donate))
     stored = interpreters(traced, args, eager, strategies, base, source)
     for values in (args, *again):
         expected = eager if values is args else call(reference, values)
@@ -141,7 +151,7 @@ def with_defaults(function: types.FunctionType, args: Sequence[Any]) -> tuple[An
 
 @contextmanager
 def rung(name: str, source: str) -> Iterator[str]:
-    """Turns what goes wrong inside into a Mismatch that names the rung; refusals pass through."""
+    """Raises any error inside as a Mismatch that names the rung; refusals pass through."""
     try:
         yield name
     except (UnsupportedError, Mismatch):
@@ -151,7 +161,8 @@ def rung(name: str, source: str) -> Iterator[str]:
 
 
 def call(function: Callable[..., Any], args: Sequence[Any], kept: Sequence[Array] = ()) -> Outcome:
-    """The outcome of a call on clones of the arguments (but for those in `kept`); errors of ours are not outcomes."""
+    """The outcome of a call on clones of the arguments (but for those in `kept`); tracebuf's own errors are not
+    outcomes."""
     values, _ = clone_arguments(tuple(args), {}, kept)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -172,7 +183,7 @@ def captured_arrays(f: BufferizedFunction) -> list[Any]:
 
 
 def reference_of(function: types.FunctionType, captured: Sequence[Any]) -> Callable[..., Any]:
-    """The function with copied sources, on arguments that are followed by what stands for its captured arrays."""
+    """The function with copied sources, on arguments followed by replacements of its captured arrays."""
     if not captured:
         return copy_first(function)
 
@@ -202,11 +213,10 @@ def interpreters(
     args: Sequence[Any],
     eager: Outcome,
     strategies: Sequence[Options],
-    rules: Rules,
+    rules: Strictness,
     source: str,
 ) -> frozenset[int] | None:
-    """The rungs between eager and native; the arguments that the program may store to (None where that is not
-    known)."""
+    """The rungs between eager and native; the arguments that the program may store to (None where unknown)."""
     with rung("trace", source):
         if traced_call is None:
             return None
@@ -236,7 +246,7 @@ def interpreters(
             return Outcome(values, error=error)
         return Outcome(values, build_results(traced.plan, done.results, values))
 
-    def tried(run: Callable[[Func], Outcome], func: Func, name: str, how: Rules) -> None:
+    def tried(run: Callable[[Func], Outcome], func: Func, name: str, how: Strictness) -> None:
         try:
             outcome = run(func)
         except TracebufError:
@@ -260,14 +270,14 @@ def interpreters(
 
 
 def native(
-    f: BufferizedFunction, args: Sequence[Any], captured: int, eager: Outcome, rules: Rules, name: str, source: str
+    f: BufferizedFunction, args: Sequence[Any], captured: int, eager: Outcome, rules: Strictness, name: str, source: str
 ) -> None:
     """The compiled function against eager, and what both allocated (rule S2); the last `captured` arguments are the
     captured arrays, which stay where they are.
 
-    A result that is one of several may cost an array that stands for those not taken, as may an array of constant sizes
-    that only a loop or a branch makes. argmax along an axis takes a
-    further buffer, for the values; programs with it are not counted.
+    A path-dependent result may cost an array that stands for those not taken, as may an array of constant sizes that
+    only a loop or a branch makes. argmax along an axis takes a further buffer, for the values; programs with it are not
+    counted.
     """
     counts: list[Any] = []
     n = len(args) - captured
@@ -297,7 +307,7 @@ def placeholders(func: Func) -> int:
 
 
 def choices(plan: Any) -> int:
-    """The results that are one thing or another."""
+    """The path-dependent results."""
     if isinstance(plan, Pick):
         return 1 + choices(plan.then) + choices(plan.orelse)
     return sum(map(choices, plan.items)) if isinstance(plan, Made) else 0
@@ -318,7 +328,7 @@ def eager_allocations(function: Callable[..., Any], args: Sequence[Any], kept: S
 # -- comparing
 
 
-def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str) -> None:
+def compare(eager: Outcome, other: Outcome, rules: Strictness, name: str, source: str) -> None:
     """Raises Mismatch where two outcomes differ."""
 
     def differ(what: str) -> None:
@@ -352,7 +362,7 @@ def outcome_text(outcome: Outcome) -> str:
 
 
 def leaves(result: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """The results one by one with their places; containers count by their type."""
+    """The results one by one with their paths; containers count by their type."""
     if isinstance(result, tuple | list):
         yield f"{path}:{type(result).__name__}{len(result)}", None
         for i, item in enumerate(result):
@@ -415,7 +425,8 @@ def axes(x: Array) -> list[tuple[int, bool]]:
 
 
 def different_sharing(eager: Outcome, other: Outcome, donated: frozenset[int]) -> str:
-    """Where identity or shared memory among results and arguments differs; what is donated may be anybody's memory."""
+    """Where identity or shared memory among results and arguments differs; donated arguments may share memory with
+    anything."""
     theirs = [*enumerate(eager.args), *leaves(eager.result)]
     ours = [*enumerate(other.args), *leaves(other.result)]
     arguments = len(eager.args)

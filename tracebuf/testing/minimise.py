@@ -1,7 +1,7 @@
 """Making a failing program smaller: statements go, expressions become parts of themselves.
 
 Why: a program of forty lines that fails says little. Works on any module text with functions, by edits of its syntax
-tree; an edit stays if the smaller program still fails in the same way. What not: no search for a global minimum.
+tree; an edit stays if the smaller program still fails in the same way. Does not search for a global minimum.
 """
 
 from __future__ import annotations

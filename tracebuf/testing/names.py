@@ -1,4 +1,5 @@
-"""What there is to know: NumPy's public names, Python's builtins, `math`, arrays' methods and attributes, as texts.
+"""The names of the support table: NumPy's public names, Python's builtins, `math`, arrays' methods and attributes, as
+texts.
 
 A name is written as a user writes it: `np.linalg.norm`, `np.add.reduce`, `ndarray.sum`, `math.sin`, `abs`.
 """
@@ -40,17 +41,17 @@ def _names(space: Any) -> list[str]:
 def _everything() -> tuple[dict[str, Any], dict[str, tuple[str, ...]]]:
     """Objects by the first of their names, and their other names."""
     objects: dict[str, Any] = {}
-    others: dict[str, tuple[str, ...]] = {}
-    first: dict[int, str] = {}
+    aliases: dict[str, tuple[str, ...]] = {}
+    name_of: dict[int, str] = {}
     for prefix, space in _SPACES.items():
         names = _names(space)
         for name in sorted(names, key=lambda n: (getattr(getattr(space, n), "__name__", n) != n, n)):
             value = getattr(space, name)
-            known = first.setdefault(id(value), prefix + name)
-            if known == prefix + name:
-                objects[known] = value
-            elif known.startswith("np."):
-                others[known] = (*others.get(known, ()), prefix + name)
+            first_name = name_of.setdefault(id(value), prefix + name)
+            if first_name == prefix + name:
+                objects[first_name] = value
+            elif first_name.startswith("np."):
+                aliases[first_name] = (*aliases.get(first_name, ()), prefix + name)
     for name, value in list(objects.items()):
         if isinstance(value, np.ufunc) and value.signature is None:
             several = value.nin == 2 and value.nout == 1
@@ -58,7 +59,7 @@ def _everything() -> tuple[dict[str, Any], dict[str, tuple[str, ...]]]:
     for name in dir(np.ndarray):
         if not name.startswith("_"):
             objects[f"ndarray.{name}"] = getattr(np.ndarray, name)
-    return objects, others
+    return objects, aliases
 
 
 def public() -> list[str]:

@@ -1,6 +1,6 @@
 """Masks, index arrays and sizes that depend on data, for random programs: texts with holes (see `calls`).
 
-`{m}` is a mask of an array `{a}`, `{p}` an array of places on its first axis, `{e}` a number. In rough programs no
+`{m}` is a mask of an array `{a}`, `{p}` an array of indices into its first axis, `{e}` a number. In rough programs no
 float decides a mask.
 """
 
@@ -55,7 +55,7 @@ class Picks(Calls):
         return self.pick(forms)
 
     def places(self, a: Var) -> str:
-        """Places on the first axis of an array, mostly within bounds."""
+        """Indices into the first axis of an array, mostly within bounds."""
         least = min(a.dims[0])
         forms = [f"np.arange({a.name}.shape[0])[::-1]", "np.array([0, -1, 0])", f"(np.arange(4) % {max(least, 1)})"]
         forms += ["np.array([1, 0])", f"np.arange({a.name}.shape[0] // 2)", "np.array([2, 1], dtype=np.int8)"]

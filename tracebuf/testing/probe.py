@@ -5,7 +5,7 @@ iteration that leads there. Each such visit is a *world* (see `expressions`). Wh
 arrays that shrink, jumps and early returns all keep exact sizes and types, without a model of NumPy; and a statement
 that raises, or numbers that grow too large, can be taken back.
 
-What not: no knowledge of aliases, and none of code that no visit reaches.
+Limitations: knows nothing of aliases, nor of code that no visit reaches.
 """
 
 from __future__ import annotations

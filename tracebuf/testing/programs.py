@@ -5,8 +5,7 @@ arguments with different sizes. It goes into a real file, so that its source can
 drawn from a `random.Random`, whose seed Hypothesis may draw (`programs()`).
 
 Why written by running: each statement is tried in its place (see `probe`), so that most of what is generated is valid
-NumPy whatever the names hold on each path. What not: masks and fancy indexing; they are outside the language, and
-refused programs test little.
+NumPy whatever the names hold on each path. Masks and index arrays are in `picks`.
 """
 
 from __future__ import annotations
@@ -53,8 +52,8 @@ BOXED = 0.15
 
 @dataclass(frozen=True)
 class Program:
-    """The text of a module (see above). `tolerance` is in the text too, as TOLERANCE, and the
-    parameters that are donated, as DONATED."""
+    """The text of a module (see above). `tolerance` is in the text too, as TOLERANCE, and the parameters that are
+    donated, as DONATED."""
 
     text: str
 
@@ -63,8 +62,8 @@ class Program:
 
 
 def generate(draw: random.Random) -> Program:
-    """A program drawn from a source of random numbers: one that leaves the name of the captured array alone, which the
-    ladder binds anew."""
+    """A program drawn from a source of random numbers: one that does not bind the name of the captured array, which the
+    ladder rebinds."""
     while True:
         made = _Programs(draw).program()
         (body,) = [n for n in ast.parse(made.text).body if isinstance(n, ast.FunctionDef) and n.name == "program"]

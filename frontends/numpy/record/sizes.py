@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask
 from tracebuf.frontends.numpy.record.regions import Frame, Inside, Regions
 from tracebuf.ir.core import Block, Mixed, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, substitute, sym, symbols
-from tracebuf.ir.facts import Facts
+from tracebuf.ir.facts import SizeFacts
 from tracebuf.ir.func import Func
 from tracebuf.ir.prover import composites
 from tracebuf.ir.types import I1, I64, INDEX
@@ -67,7 +67,7 @@ class Sizes(Regions):
     def __init__(self, func: Func, hints: Mapping[Sym, int]) -> None:
         super().__init__(func)
         self.hints: dict[Sym, int] = dict(hints)
-        self.facts = Facts(self.hints)
+        self.facts = SizeFacts(self.hints)
         self.guards: list[Guard] = []
         self.index_symbols: dict[Value, Dim] = {}
         self.stride_symbols: frozenset[Sym] = frozenset()

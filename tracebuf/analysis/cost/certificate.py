@@ -1,5 +1,5 @@
-"""What an optimal strategy shows for itself: the cost, a lower bound, and the search that proves it, to be gone through
-again."""
+"""The certificate of an optimal strategy: the cost, a lower bound, and the search tree that proves it, which can be
+checked again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Node:
     core: Uses | None = None
     packed: tuple[Uses, ...] = ()
     closed: bool = False
-    """Not looked at, since the bound of the node above it tells."""
+    """Not visited: the bound of its parent excludes it."""
     children: list[Node] = field(default_factory=list)
 
     def split(self, branch: tuple[Use, ...], core: Uses | None) -> list[Node]:
@@ -70,20 +70,21 @@ class Certificate:
     analysis: OneShot = field(repr=False)
     searches: tuple[Search, ...] = field(repr=False)
     beside: Certificate | None = field(repr=False, default=None)
-    """The best by rules that take loops not to rotate buffers, or that take them to: no cheaper."""
+    """The certificate of the other search, with loops that rotate buffers or without: no cheaper than this one."""
 
     def __str__(self) -> str:
         said = "proved to be the least" if self.proved else f"not proved: at least {self.lower_bound:.0f}"
         return f"cost {self.cost:.0f} (bytes under the cost model), {said} ({self.nodes} nodes searched)"
 
     def as_text(self) -> str:
-        """The same, and each operand out of place with what would go wrong."""
+        """The summary line, and each operand out of place with its conflict."""
         lines = [f"  operand {u.index} of {u.op.name}: {c}" for u, c in self.conflicts.items()]
         return "\n".join([str(self), *lines])
 
     def check(self) -> None:
-        """Goes through all of it again: that the decisions are legal, pair by pair and without One-Shot's index; what
-        they cost; and, where `proved`, that the searches leave nothing out that costs less. InternalError where not."""
+        """Checks everything again: that the decisions are legal, pair by pair and without One-Shot's index; what they
+        cost; and, where `proved`, that the searches leave nothing out that costs less. Raises InternalError otherwise.
+        """
         analysis = self.analysis
         if wrong := [*illegal_pairs(analysis), *illegal(analysis)]:
             raise InternalError(f"the decisions are not legal: {wrong[0]}")
@@ -102,7 +103,8 @@ class Certificate:
                 check_search(search)
 
     def _check_rest(self) -> None:
-        """What was not searched: only what conflicts alone is out of place, and nothing else could save something."""
+        """Checks what was not searched: only operands that conflict alone are out of place, and no other could save
+        anything."""
         analysis, searched = self.analysis, {u for s in self.searches for u in s.problem.uses}
         alone = analysis.again().force_all(branches=False)
         if any(not conflicts_alone(alone, use) for use in self.conflicts if use not in searched):

@@ -3,8 +3,8 @@
 An allocation costs its bytes, a copy twice its bytes (read and written). What only the run time knows is assumed
 (`Assumptions`): sizes, how often a loop runs whose bounds are not constants, how often a branch is taken. The model
 follows the rewrite: where an operand is not in place there is a new buffer, and a copy if its contents matter; equal
-slices of one buffer are one view, whose store onto itself is nothing; a loop copies what it may not hand on; a new
-array that nobody uses is not made. MLIR has no counterpart: its analysis does not weigh.
+slices of one buffer are one view, whose store onto itself is nothing; a loop copies what it may not hand on; an unused
+new array is not allocated. MLIR has no counterpart: its analysis has no costs.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tracebuf.ops.control.forall import Forall
 from tracebuf.ops.scalars import arith
 
 VIEWS = (tensor.ExtractSlice, tensor.Regrouping, tensor.ExtractDiagonal, ExtractWindows)
-"""Ops that make an alias and touch no element: out of place, their result is copied and not their operand."""
+"""Ops that make an alias and access no element: out of place, their result is copied and not their operand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """What is taken for what is not known before the program runs: the iterations of a loop, the size of a dimension,
-    how often the first branch of an scf.if is taken (its weight is at most 1, and the other's is the rest)."""
+    """Assumed values for what is known at run time only: the iterations of a loop, the size of a dimension, how often
+    the first branch of an scf.if is taken (its weight is at most 1, and the other's is the rest)."""
 
     trips: int = 10
     size: int = 100
@@ -42,7 +42,7 @@ class Assumptions:
 @dataclass(frozen=True, slots=True)
 class Item:
     """One allocation or copy that the rewrite emits in `block`. `because`: the operand that is not in place, or that a
-    loop passes on, or whose elements the op stores; None for a new array that the program asks for, which is `made`."""
+    loop yields, or whose elements the op stores; None for a new array that the program asks for, which is `made`."""
 
     kind: str
     block: Block
@@ -133,7 +133,7 @@ class CostModel:
         return self.runs[use.op.block]
 
     def exceeds(self, cost: Cost, other: Cost) -> bool:
-        """Whether on some way through the program more allocations and copies may run than with another cost."""
+        """Whether on some path through the program more allocations and copies may run than with another cost."""
         counts: defaultdict[Block, int] = defaultdict(int)
         for sign, items in ((1, cost.items), (-1, other.items)):
             for item in items:
@@ -148,18 +148,18 @@ class CostModel:
         return self._excess_of_block(region.block, counts)
 
     def _excess_of_block(self, block: Block, counts: defaultdict[Block, int]) -> float:
-        found: float = counts[block]
+        excess: float = counts[block]
         for op in block.ops:
             inside = [self._excess(region, counts) for region in op.regions]
             if isinstance(op, scf.If):
-                found += max(inside)
+                excess += max(inside)
             elif not op.is_repetitive:
-                found += sum(inside)
-            elif (known := trips(op)) is not None:
-                found += known * sum(inside)
+                excess += sum(inside)
+            elif (iterations := trips(op)) is not None:
+                excess += iterations * sum(inside)
             elif any(n > 0 for n in inside):
-                found = inf
-        return found
+                excess = inf
+        return excess
 
 
 def trips(op: Op) -> int | None:
@@ -205,7 +205,7 @@ class _Walk:
         self._keys: dict[Value, Hashable] = {}
         self._found: list[Item] = []
         self._fresh: dict[Hashable, tuple[int, bool]] = {}
-        """New arrays of the program: the place of their item, and whether somebody uses the buffer."""
+        """New arrays of the program: the index of their item, and whether anything uses the buffer."""
         self._scopes: list[dict[Hashable, Hashable]] = [{}]
         self._block: Block = model.flow.func.block
 
@@ -278,7 +278,8 @@ class _Walk:
         return result
 
     def _view(self, op: Op) -> None:
-        """What only makes an alias: where that is not in place the result is copied, not the operand."""
+        """The buffer of an op that only makes an alias: where its operand is not in place the result is copied, not the
+        operand."""
         use, result = op.uses[0], op.result
         key = self._part(op, self._key(use))
         if self._analysis.is_in_place(use):
@@ -319,7 +320,7 @@ class _Walk:
 
     # -- control flow
     def _inside(self, block: Block, args: dict[Value, Hashable], passed: Sequence[Use]) -> list[Hashable]:
-        """Walks a block; the buffers of what it passes on."""
+        """Walks a block; the buffers of its terminator's operands."""
         outer, self._block = self._block, block
         self._scopes.append({})
         self._keys.update(args)
@@ -341,7 +342,7 @@ class _Walk:
             self._keys[result] = inits[k] if k in fixed else result
 
     def _round(self, block: Block, args: dict[Value, Hashable], passed: Sequence[Use], fixed: set[int]) -> None:
-        """One region of a loop, and the copies of what it passes on but may not hand on."""
+        """One region of a loop, and the copies of yielded values that it may not hand on."""
         moving = [use for k, use in enumerate(passed) if k not in fixed]
         self._inside(block, args, moving)
         outer, self._block = self._block, block

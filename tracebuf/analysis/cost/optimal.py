@@ -5,7 +5,7 @@ in place, meets a conflict, and the operands that lead to it are a core. Each br
 place and commits those before it to be in place. What goes out of place costs at least what it costs by itself, and of
 cores without a common operand each costs its cheapest one; where that is not below the best found, the branch ends.
 More in place is cheaper, but not where a loop could hand on a new buffer and must copy the old: there both are tried.
-Values that can share no buffer are solved apart. MLIR has no counterpart.
+Values that can share no buffer are solved separately. MLIR has no counterpart.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tracebuf.ops.control import scf
 from tracebuf.options import IMPROVEMENTS, Improvement
 
 NODES = 4_000
-"""The most branches that are looked at, for the whole function; then the best so far is taken, not proved."""
+"""The most branches visited, for the whole function; then the best so far is taken, not proved."""
 
 
 class Optimal(OneShot):
@@ -39,18 +39,18 @@ def optimal(
     """The cheapest decisions, if they are found within so many nodes; else the best found (`certificate.proved`).
 
     Where loops may rotate buffers, their results are taken to share them from the start (rule S9), which may cost more
-    than it saves; so the search is done without that as well.
+    than it saves; so the search also runs without rotation.
     """
     start = undecided(func, improvements=improvements) if start is None else start
-    found = _optimum(start, nodes)
+    best = _optimum(start, nodes)
     if not start.rotates or not rotations(start):
-        return found
-    found, other = sorted((found, _optimum(start.without("rotation"), nodes)), key=lambda o: o.certificate.cost)
-    one, two = found.certificate, other.certificate
-    least = min(one.lower_bound, two.lower_bound)
-    proved = least >= one.cost * (1 - CLOSE)
-    found.certificate = replace(one, lower_bound=least, nodes=one.nodes + two.nodes, proved=proved, beside=two)
-    return found
+        return best
+    best, second = sorted((best, _optimum(start.without("rotation"), nodes)), key=lambda o: o.certificate.cost)
+    a, b = best.certificate, second.certificate
+    least = min(a.lower_bound, b.lower_bound)
+    proved = least >= a.cost * (1 - CLOSE)
+    best.certificate = replace(a, lower_bound=least, nodes=a.nodes + b.nodes, proved=proved, beside=b)
+    return best
 
 
 def rotations(start: OneShot) -> bool:
@@ -60,7 +60,7 @@ def rotations(start: OneShot) -> bool:
 
 
 def _optimum(start: OneShot, nodes: int) -> Optimal:
-    """The same by the rules of `start` alone."""
+    """The cheapest decisions by the rules of `start`, found within so many nodes or not."""
     model = CostModel(start.flow)
     singles = _singles(start)
     best = min((_out(start.again().run(order)) for order in ORDERS), key=lambda out: model.cost(Assigned(start, out)))
@@ -143,16 +143,16 @@ def _core(problem: Problem, node: Node) -> Uses | None:
 
 
 def _decided(start: OneShot, model: CostModel, out: Uses, searches: tuple[Search, ...]) -> Optimal:
-    found = Optimal(start.flow, start.rules, check_parallel=start.checks_parallel)
-    found.force_all(branches=False)
+    decided = Optimal(start.flow, start.rules, check_parallel=start.checks_parallel)
+    decided.force_all(branches=False)
     uses = [u for op in ordered(start.flow.func, ORDERS[0]) for u in op.tensor_uses()]
     for use in uses:
-        if use not in out and not found.is_in_place(use):
-            found.force(use)
-    conflicts = {u: found.conflict(u) or found.would_conflict(u) or Conflict("dearer", u) for u in uses if u in out}
+        if use not in out and not decided.is_in_place(use):
+            decided.force(use)
+    conflicts = {u: decided.conflict(u) or decided.would_conflict(u) or Conflict("dearer", u) for u in uses if u in out}
     for use, conflict in conflicts.items():
-        found.leave(use, conflict)
-    cost, gap = model.cost(found).bytes, sum(s.cost - s.least for s in searches)
+        decided.leave(use, conflict)
+    cost, gap = model.cost(decided).bytes, sum(s.cost - s.least for s in searches)
     nodes = sum(s.nodes for s in searches)
-    found.certificate = Certificate(cost, cost - gap, nodes, gap <= cost * CLOSE, conflicts, found, searches)
-    return found
+    decided.certificate = Certificate(cost, cost - gap, nodes, gap <= cost * CLOSE, conflicts, decided, searches)
+    return decided

@@ -1,5 +1,5 @@
-"""The search for the cheapest decisions, taken apart: which operands may not all be in place, what decisions cost, and
-what they cost at the least. For values that may share buffers (a component), apart from all others."""
+"""The parts of the search for the cheapest decisions: which operands may not all be in place, what decisions cost, and
+a lower bound of it. One problem for each set of values that may share buffers (a component)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ Uses = frozenset[Use]
 
 
 class Assigned(Analysis):
-    """Decisions that are given: all operands are in place but these. For some ops only, if given, from inner ones to
-    outer ones."""
+    """Fixed decisions: all operands are in place but these. For some ops only, if given, inner ones first."""
 
     __slots__ = ("_ops", "_out")
 
@@ -124,24 +123,24 @@ class Problem:
             raise InternalError(f"what must be in place conflicts: {found}")
         return found_core
 
-    def _path(self, tried: list[Use], found: Conflict) -> list[Use]:
+    def _path(self, tried: list[Use], conflict: Conflict) -> list[Use]:
         """The fewest operands in place through which the read's buffer becomes the written one."""
-        begin = found.read.value if found.read is not None else found.read_only
-        near: dict[Value, list[tuple[Use, Value]]] = {}
+        begin = conflict.read.value if conflict.read is not None else conflict.read_only
+        neighbours: dict[Value, list[tuple[Use, Value]]] = {}
         for use in tried:
             for alias in self.start.flow.aliasing_values(use):
-                near.setdefault(use.value, []).append((use, alias.value))
-                near.setdefault(alias.value, []).append((use, use.value))
-        came: dict[Value, tuple[Use, Value] | None] = {} if begin is None else {begin: None}
-        for value in (work := list(came)):
-            for use, other in near.get(value, ()):
-                if other not in came:
-                    came[other] = (use, value)
-                    work.append(other)
-        path, step = [found.write], came.get(found.write.value)
+                neighbours.setdefault(use.value, []).append((use, alias.value))
+                neighbours.setdefault(alias.value, []).append((use, use.value))
+        came_by: dict[Value, tuple[Use, Value] | None] = {} if begin is None else {begin: None}
+        for value in (work := list(came_by)):
+            for use, next_value in neighbours.get(value, ()):
+                if next_value not in came_by:
+                    came_by[next_value] = (use, value)
+                    work.append(next_value)
+        path, step = [conflict.write], came_by.get(conflict.write.value)
         while step is not None:
             path.append(step[0])
-            step = came[step[1]]
+            step = came_by[step[1]]
         return list(dict.fromkeys(path))
 
     # -- what it costs
@@ -171,8 +170,9 @@ class Problem:
         return frozenset(u for u in found if u.value in self._values and analysis.is_in_place(u)) - self.forced
 
     def _behind(self, use: Use) -> set[Use]:
-        """The operands inside a loop that decide in which buffers it passes on what it carries; none where `use`, which
-        it passes on, is copied even if all of them are out of place (the more are, the more buffers are new ones)."""
+        """The operands inside a loop that decide in which buffers its carried values are yielded; none where `use`,
+        which it yields, is copied even if all of them are out of place (the more are, the more buffers are new ones).
+        """
         if use not in self._decisive:
             assert use.op.parent_op is not None
             found = behind(self.start.flow, use.op.parent_op)
@@ -202,7 +202,7 @@ class Problem:
 
         Of each core in `packed` an operand goes out of place, and what may be saved is paid, or an operand that saves
         it goes out of place: each in turn takes as much from the costs of its operands as all of them have left, so
-        that no operand gives more than it costs (a dual solution of the covering problem).
+        that no operand contributes more than it costs (a dual solution of the covering problem).
         """
         _, total, parts = self.costs(out)
         left: dict[Use, float] = {}
@@ -217,8 +217,8 @@ class Problem:
         return total, left
 
     def _besides(self, use: Use, out: Uses) -> float:
-        """What it costs besides what is counted: if all who use a new array make their own, the array itself goes, so
-        one of them is not counted (and none, where one may make less)."""
+        """The cost besides the counted items: if every user of a new array allocates its own, the array itself goes, so
+        one of them is not counted (and none, where one may allocate less)."""
         value, op = use.value, use.value.defining_op
         if op is None or not op.bufferizes_to_allocation(value):
             return self.alone(use)
@@ -229,7 +229,7 @@ class Problem:
 
 
 def behind(flow: Dataflow, loop: Op) -> set[Use]:
-    """The operands inside a loop through which the values come that it passes on."""
+    """The operands inside a loop through which its yielded values come."""
     found: set[Use] = set()
     work = [u.value for op in loop.walk() if op.terminator and op.parent_op is loop for u in op.tensor_uses()]
     seen = set(work)
@@ -237,11 +237,11 @@ def behind(flow: Dataflow, loop: Op) -> set[Use]:
         owner = (value := work.pop()).owner
         if isinstance(owner, Block) or not flow.order.contains(loop, owner) or owner is loop:
             continue
-        near = [use for use, _, _ in flow.aliasing_uses(value)]
+        sources = [use for use, _, _ in flow.aliasing_uses(value)]
         if isinstance(owner, scf.Loop):
-            near += [u for u in (*owner.inits, *owner.passed) if u.value.is_tensor]
-        found.update(near)
-        fresh = [u.value for u in near if u.value not in seen]
+            sources += [u for u in (*owner.inits, *owner.passed) if u.value.is_tensor]
+        found.update(sources)
+        fresh = [u.value for u in sources if u.value not in seen]
         seen.update(fresh)
         work += fresh
     return found

@@ -1,8 +1,8 @@
 """Several orders of decisions tried, and the cheapest kept: One-Shot is greedy, so what it decides first is in place.
 
-MLIR's own decisions are among the candidates, as far as they are right; and no candidate is taken that would run more
-allocations and copies than MLIR's on some way through the program. MLIR copies what two branches give after they have
-joined; here the branch alone whose value is needed elsewhere may copy it ("branch-copies"). Where the first order
+MLIR's own decisions are among the candidates, as far as they are legal; and no candidate is taken that would run more
+allocations and copies than MLIR's on some path through the program. MLIR copies the result of two branches after they
+have joined; here only the branch whose value is needed elsewhere may copy it ("branch-copies"). Where the first order
 leaves nothing to be saved no other is tried. MLIR takes one order, its user's choice.
 """
 
@@ -22,24 +22,24 @@ def several_orders(start: OneShot) -> OneShot:
     begin as `start`, which is undecided."""
     first = start.run(ORDERS[0])
     model = CostModel(first.flow)
-    found = [(model.cost(first), first)]
-    joins = "branch-copies" in first.improved and copies_after_a_branch(found[0][0])
-    if not joins and not may_save(first, found[0][0]):
+    weighed = [(model.cost(first), first)]
+    joins = "branch-copies" in first.improved and copies_after_a_branch(weighed[0][0])
+    if not joins and not may_save(first, weighed[0][0]):
         return first
     candidates = [first.again().run(ORDERS[0], branches=False)] if joins else []
     candidates += [first.again().run(order) for order in ORDERS[1:]]
     theirs = as_mlir(first)
     if theirs is not None:
         candidates += followed(first, theirs)
-    found += [(model.cost(candidate), candidate) for candidate in candidates]
+    weighed += [(model.cost(candidate), candidate) for candidate in candidates]
     if theirs is not None:
         limit = model.cost(theirs)
-        found = [(cost, candidate) for cost, candidate in found if not model.exceeds(cost, limit)] or found
-    return min(found, key=lambda pair: pair[0])[1]
+        weighed = [(cost, candidate) for cost, candidate in weighed if not model.exceeds(cost, limit)] or weighed
+    return min(weighed, key=lambda pair: pair[0])[1]
 
 
 def copies_after_a_branch(cost: Cost) -> bool:
-    """Whether a copy is made of what an scf.if gives, which may be one of its branches' business alone."""
+    """Whether the result of an scf.if is copied, which one of its branches alone may need."""
     values = {item.because.value for item in cost.items if item.because is not None}
     return any(isinstance(value.owner, scf.If) for value in values)
 
@@ -65,19 +65,19 @@ def may_save(analysis: OneShot, cost: Cost) -> bool:
 
 
 def followed(ours: OneShot, theirs: OneShot) -> list[OneShot]:
-    """MLIR's decisions as they are, as far as they are right, by its rules; and by ours, with what may be in place
-    besides."""
+    """MLIR's decisions as far as they are legal: by MLIR's rules, and by tracebuf's rules with whatever else may be in
+    place."""
     flow = ours.flow
     plain = undecided(flow.func, improvements=frozenset(), flow=flow, check_parallel=ours.checks_parallel)
-    exact, more = plain.force_all(), ours.again().force_all()
+    exact, extended = plain.force_all(), ours.again().force_all()
     uses = [use for op in ordered(flow.func, ORDERS[0]) for use in op.tensor_uses()]
     for use in uses:
-        for found in (exact, more):
-            if theirs.is_in_place(use) and not found.is_in_place(use):
-                found.decide(use)
+        for decisions in (exact, extended):
+            if theirs.is_in_place(use) and not decisions.is_in_place(use):
+                decisions.decide(use)
     for use in uses:
         if not exact.is_in_place(use) and (conflict := theirs.conflict(use)) is not None:
             exact.leave(use, conflict)
-        if not more.is_in_place(use) and not theirs.is_in_place(use):
-            more.decide(use)
-    return [exact, more]
+        if not extended.is_in_place(use) and not theirs.is_in_place(use):
+            extended.decide(use)
+    return [exact, extended]

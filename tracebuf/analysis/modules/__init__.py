@@ -1,4 +1,4 @@
 """Modules of MLIR: functions that call one another, and decisions printed as attributes of their ops.
 
-May import: what one_shot and cost may, and these.
+May import: one_shot, cost, and what these may.
 """

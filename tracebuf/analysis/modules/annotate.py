@@ -1,8 +1,8 @@
 """Decisions written into a module as attributes, as MLIR's test-analysis-only does.
 
 `__inplace_operands_attr__` on each op with tensor operands, `bufferization.access` on each tensor argument,
-`__equivalent_func_args__` on each func.return that returns an argument's buffer; with print-conflicts the tags
-of `tags`.
+`__equivalent_func_args__` on each func.return that returns an argument's buffer; with print-conflicts the tags of
+`tags`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _annotate(f: Func, decisions: Analysis, analysis: ModuleAnalysis) -> None:
 
 
 def forget_annotations(module: Module) -> None:
-    """Drops answers of an earlier analysis (not `bufferization.access`, which a program may state itself)."""
+    """Drops the attributes of an earlier analysis (not `bufferization.access`, which a program may state itself)."""
     for f in module.funcs:
         for op in f.walk():
             op.attrs.pop(IN_PLACE, None)

@@ -34,7 +34,7 @@ class ModuleAnalysis:
     """The decisions for each function, by name, and what they mean at its boundary.
 
     `access` has a word for each tensor argument ("none", "read", "write", "read-write"; None for other arguments);
-    `equivalent` has, for each operand of a func.return, the argument that it certainly is, or -1.
+    `equivalent` has, for each operand of a func.return, the index of the argument that it certainly is, or -1.
     """
 
     funcs: dict[str, Analysis] = field(default_factory=dict)
@@ -47,35 +47,35 @@ def analyze_module(
 ) -> ModuleAnalysis:
     """Decides for every function of the module: One-Shot, or `decide`, the user's own.
 
-    Raises AnalysisError where a loop passes on what is not its own buffer and `allow_return_allocs_from_loops` is off,
-    and ValueError for an unknown heuristic.
+    Raises AnalysisError where a loop yields what is not its own buffer and `allow_return_allocs_from_loops` is off, and
+    ValueError for an unknown heuristic.
     """
-    found = ModuleAnalysis()
+    decided = ModuleAnalysis()
     calls: dict[str, list[Call]] = {}
     for op in (op for f in module.funcs for op in f.walk() if isinstance(op, Call)):
         op.attrs.pop("summary", None)
         calls.setdefault(op.callee, []).append(op)
     ordered, circular = order_by_calls(module)
-    without = set(circular)
+    unsummarised = set(circular)
     for f in (*ordered, *circular):
         boundary = options.bufferize_function_boundaries
         if f.external:
             if boundary:
-                found.access[f.name] = _access(f, *_declared(f))
+                decided.access[f.name] = _access(f, *_declared(f))
                 _tell(calls.get(f.name, ()), _summary_of_declaration(f))
             continue
-        analysis = found.funcs[f.name] = _analyze(f, options, decide)
+        analysis = decided.funcs[f.name] = _analyze(f, options, decide)
         if not options.allow_return_allocs_from_loops:
             refuse_returned_allocs(f, analysis)
-        if boundary and f in without:
+        if boundary and f in unsummarised:
             continue
         if boundary:
-            _annotate_equivalent(f, analysis, found)
+            _annotate_equivalent(f, analysis, decided)
             reads, writes = _reads_and_writes(f, analysis)
-            found.access[f.name] = _access(f, reads, writes)
+            decided.access[f.name] = _access(f, reads, writes)
             if not _is_skipped(f, options):
-                _tell(calls.get(f.name, ()), _summary(f, analysis, reads, writes, found))
-    return found
+                _tell(calls.get(f.name, ()), _summary(f, analysis, reads, writes, decided))
+    return decided
 
 
 def _is_skipped(f: Func, options: OneShotOptions) -> bool:
@@ -175,7 +175,8 @@ def _reads_and_writes(f: Func, analysis: Analysis) -> tuple[set[int], set[int]]:
 
 
 def _declared(f: Func, *, known: bool = True) -> tuple[set[int], set[int]]:
-    """The same from the marks alone; an argument without a mark is read and written, if that is `known`."""
+    """The tensor arguments that are read and that are written, as `bufferization.access` says; one without this
+    attribute is both if `known`, else neither."""
     reads, writes = set(), set()
     for k, arg in enumerate(f.args):
         word = _marked_access(f, k)
@@ -217,8 +218,8 @@ class _Aliases:
 
 
 def _annotate_equivalent(f: Func, analysis: Analysis, found: ModuleAnalysis) -> None:
-    """As MLIR 22 does: it looks among the ranked arguments; of a result that is another argument at a second return, or
-    none at one, the rest is not told."""
+    """As MLIR 22 does: it looks among the ranked arguments, and for each result stops at the first return where it is
+    no argument, or another one than at the first return."""
     ranked = [(k, a) for k, a in enumerate(f.args) if isinstance(a.type, TensorType)]
 
     def argument(v: Value) -> int:
@@ -279,7 +280,7 @@ def _summary_of_declaration(f: Func) -> Summary:
 
 
 def refuse_returned_allocs(f: Func, analysis: Analysis) -> None:
-    """AnalysisError where a loop passes on a tensor that is not the buffer it carries (behaviours 36, 37)."""
+    """AnalysisError where a loop yields a tensor that is not the buffer it carries (behaviours 36, 37)."""
     for op in f.walk():
         if isinstance(op, scf.For):
             _refuse_moved("Yield", op.passed, op.args, analysis)

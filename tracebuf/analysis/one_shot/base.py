@@ -2,7 +2,7 @@
 
 MLIR counterpart: AnalysisState, whose one question for the rewrite is `isInPlace`. A Conflict is what MLIR's
 `print-conflicts` shows in part: a read, the write that would come between it and its definition, and that definition.
-MLIR shows the first conflict that it meets; here all can be had, and why no rule saved them.
+MLIR shows the first conflict that it meets; here all are available, with the reason why no rule saved them.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Conflict:
 
     `rule` is "read after write" (then `read`, `write` and `definition` are set), "not writable" (`read_only` is the
     value whose buffer must not be stored to), "parallel" (iterations that run at once would store to one buffer, that
-    of `definition`), "dearer" (more would be copied elsewhere), "copy before write" (nobody looked) or "chosen" (the
-    user's own analysis says so).
+    of `definition`), "dearer" (more would be copied elsewhere), "copy before write" (no analysis was made) or "chosen"
+    (the user's own analysis says so).
 
     `unsaved`: of a read after write, each rule that might have saved it, with a word on why it did not (only where all
     conflicts were asked for); `because` is the most telling of them.

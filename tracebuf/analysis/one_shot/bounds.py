@@ -1,9 +1,9 @@
 """What MLIR 22 knows of index values and of sizes, as affine expressions: which of them are equal.
 
-Known are constants, sums, differences, multiples and quotients by constants, a choice between equals, what a loop
-passes on as it comes, and the sizes of tensors as far as the ops say them. Anything else, a product or the smaller of
-two values among it, is a value of its own. MLIR counterpart: ValueBoundsConstraintSet and its models of arith, tensor,
-linalg and scf.
+Known are constants, sums, differences, multiples and quotients by constants, a choice between equals, loop-carried
+values that do not change, and the sizes of tensors as far as the ops say them. Anything else, a product or the smaller
+of two values among it, is a value of its own. MLIR counterpart: ValueBoundsConstraintSet and its models of arith,
+tensor, linalg and scf.
 """
 
 from __future__ import annotations
@@ -54,20 +54,20 @@ class Bounds:
         return self._once((value, axis), value, lambda v: self._size(v, axis), near)
 
     def _once(self, key: Hashable, value: Value, find: Callable[[Value], Dim | None], ask: Ask) -> Dim:
-        if (known := self._known.get(key)) is not None:
-            return known
-        own = self._known[key] = self._own.setdefault(key, Sym(value.name or "value", "opaque").expr)
+        if (cached := self._known.get(key)) is not None:
+            return cached
+        symbol = self._known[key] = self._own.setdefault(key, Sym(value.name or "value", "opaque").expr)
         before = set(self._known) if isinstance(value.owner, Block) else set[Hashable]()
-        found = find(value)
-        if found is None:
-            found = joined(value, own, ask)
+        bound = find(value)
+        if bound is None:
+            bound = joined(value, symbol, ask)
             if self._impossible and any(symbols(ask(v)) & self._impossible for v in arms(value)):
-                self._impossible |= symbols(own)
-        if isinstance(value.owner, Block) and found != own:
-            for other in self._known.keys() - before:  # they may have been found while this was a value of its own
-                del self._known[other]
-        self._known[key] = found
-        return found
+                self._impossible |= symbols(symbol)
+        if isinstance(value.owner, Block) and bound != symbol:
+            for stale in self._known.keys() - before:  # they may depend on this value as a symbol of its own
+                del self._known[stale]
+        self._known[key] = bound
+        return bound
 
     # -- what ops say
     def _arithmetic(self, value: Value) -> Dim | None:
@@ -113,7 +113,7 @@ class Bounds:
         carried = op is None and isinstance(value.block.parent_op, scf.For)
         if carried or isinstance(op, arith.Select | scf.If | scf.For):
             return None
-        return None if isinstance(op, _UNKNOWN) else self._spelled(value.tensor_type.shape[axis])
+        return None if isinstance(op, _UNKNOWN) else self._of_dim(value.tensor_type.shape[axis])
 
     @staticmethod
     def _product(sizes: list[Dim]) -> Dim | None:
@@ -130,13 +130,13 @@ class Bounds:
         found = symbols(size) if not isinstance(size, int) else frozenset()
         return next((self._named.get(s) for s in found if size == s.expr), None)
 
-    def _spelled(self, size: Dim) -> Dim:
+    def _of_dim(self, size: Dim) -> Dim:
         named = self._name_of(size)
         return size if named is None else self.value(named)
 
 
 def joined(value: Value, own: Dim, ask: Ask) -> Dim:
-    """What a choice is between equals, and what a loop passes on as it comes; else `own`."""
+    """The common value of a choice between equals, or of a loop-carried value that does not change; else `own`."""
     op = value.defining_op or value.block.parent_op
     if choices := arms(value):
         first, second = map(ask, choices)

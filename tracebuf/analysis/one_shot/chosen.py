@@ -1,8 +1,8 @@
 """The user's own analysis: any object that answers `is_in_place`, made into an `Analysis` once its answers are legal.
 
-They are legal if One-Shot, told to put the same operands in place, meets no conflict; the order does not matter, as
-each read and write of buffers that come together is tested once. What not: nothing is said about how good they are.
-MLIR has no counterpart: there a wrong AnalysisState is a wrong program.
+They are legal if One-Shot, told to put these operands in place, meets no conflict; the order does not matter, as each
+read and write of buffers that come together is tested once. Says nothing about how good they are. MLIR has no
+counterpart: there a wrong AnalysisState gives a wrong program.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tracebuf.options import IMPROVEMENTS
 
 
 class Chosen(Analysis):
-    """Somebody's decisions, asked once each. `conflict(use)`, if there is one, gives the conflict of an operand."""
+    """The user's decisions, asked once each. `conflict(use)`, if there is one, gives the conflict of an operand."""
 
     __slots__ = ("_decisions", "_in_place")
 
@@ -45,9 +45,9 @@ class Chosen(Analysis):
 
 
 def analysis_of(func: Func, decisions: Any, flow: Dataflow | None = None, *, rotates: bool = True) -> Analysis:
-    """The analysis for any object that answers `is_in_place(use)`, asked for each tensor operand of `func`; `flow`
-    has the facts, where they are more than those of the ops. `rotates`: the decisions are held against loops that hand
-    buffers on where they can, not against such that copy.
+    """The analysis for any object that answers `is_in_place(use)`, asked for each tensor operand of `func`; `flow` has
+    the facts, where they are more than those of the ops. `rotates`: the decisions are checked against loops that hand
+    buffers on where they can, else against loops that copy.
 
     Raises DecisionError where that is not so, where an operand that must be in place is not, and where one is in place
     that conflicts: with all such operands. An `Analysis` is taken as it is.
@@ -61,7 +61,8 @@ def analysis_of(func: Func, decisions: Any, flow: Dataflow | None = None, *, rot
 
 
 def trusted(func: Func, decisions: Any) -> Analysis:
-    """The same without the test of legality: where the decisions are wrong, so are the results."""
+    """The analysis for any object that answers `is_in_place(use)`, without the test of legality: where the decisions
+    are wrong, so are the results."""
     return Chosen(Dataflow(func), decisions)
 
 

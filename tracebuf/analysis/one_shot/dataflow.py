@@ -50,7 +50,7 @@ class Dataflow:
         self._definitions: dict[Value, tuple[Value, ...]] = {}
 
     def mlirs(self) -> Dataflow:
-        """The same function with facts as MLIR 22 states them."""
+        """The dataflow of this function with facts as MLIR 22 states them."""
         return Dataflow(self.func, self._allowed, owns_arguments=self._owns_arguments, as_mlir=True)
 
     def is_known(self, op: Op) -> bool:
@@ -194,7 +194,7 @@ class Dataflow:
         """Backwards from the operand's value to the values where `stop` holds; with `leaves`, also where a chain ends
         otherwise.
 
-        `equivalent` follows only operands that share the whole buffer, `same_type` only those of the same type, and
+        `equivalent` follows only operands that share the whole buffer, `same_type` only operands of equal type, and
         casts.
         """
         work, seen = [use.value], {use.value}

@@ -1,5 +1,5 @@
 """What follows from the decisions, whoever made them: which values are one buffer, what loops may hand on, which copies
-must hold contents. Computed once, when it is first asked for; the decisions must stand by then.
+must hold contents. Computed once, when it is first asked for; the decisions must be complete by then.
 
 `Analysis` is what the rewrite works with. One-Shot and copy-before-write derive from it; `chosen.analysis_of` makes one
 of any object that answers `is_in_place`, and refuses decisions that would change what the program computes. MLIR
@@ -59,7 +59,7 @@ class Analysis:
         return [u for op in self.flow.func.walk() for u in op.tensor_uses() if not self.is_in_place(u)]
 
     def equivalent(self, a: Value, b: Value) -> bool:
-        """Whether both values certainly live in one buffer, at the same place."""
+        """Whether both values certainly are the same elements of one buffer."""
         if self._classes is None:
             self._find_equivalences()
         assert self._classes is not None
@@ -76,7 +76,7 @@ class Analysis:
         return self.flow.is_value_read(value)
 
     def hands_on(self, use: Use) -> bool:
-        """Whether what a loop passes to its next iteration may stay in its buffer, not being the carried one."""
+        """Whether a yielded value of a loop may stay in its buffer, although that is not the carried value's."""
         if self._kept is None:
             handing = Handing(self.flow, self.is_in_place, self.equivalent, self.storages, rotates=self.rotates)
             self._kept = handing.kept(self.ops())
@@ -89,7 +89,7 @@ class Analysis:
         return bool(self.flow.definitions(use.value)) and self.flow.passes_read(use)
 
     def ops(self) -> Iterable[Op]:
-        """The ops that it is about, from inner ones to outer ones."""
+        """The ops of the function, from inner ones to outer ones."""
         return post_order(self.flow.func)
 
     # -- equivalence

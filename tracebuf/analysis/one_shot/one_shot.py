@@ -87,7 +87,7 @@ class OneShot(Analysis):
         return "read-only-loops" not in self.rules.improved or not only_read(self.flow, use)
 
     def conflicts(self, use: Use) -> tuple[Conflict, ...]:
-        """Searched for anew, among all decisions, each with why no rule saved it."""
+        """Searched for again among all decisions, each with the reason why no rule saved it."""
         if use not in self._conflicts:
             return ()
         found = dict.fromkeys(self._all_conflicts(use))
@@ -97,8 +97,8 @@ class OneShot(Analysis):
         return list(self._conflicts)
 
     def read_only_met(self, use: Use) -> list[Value]:
-        """The read-only buffers that the operand's value, and then each of its aliases, was one with when the operand
-        was left out of place."""
+        """The read-only buffers in the alias set of the operand's value, then those of each of its aliases, when the
+        operand was left out of place."""
         return self._read_only.get(use, [])
 
     def may_alias(self, a: Value, b: Value) -> bool:
@@ -118,7 +118,8 @@ class OneShot(Analysis):
         return found
 
     def _expect_rotations(self) -> None:
-        """A result may be in the buffer of a carried value that is handed on to it: one alias set from the start."""
+        """A result of a loop may be in the buffer of another carried value that rotates to it: both are one alias set
+        from the start."""
         for op in self.flow.func.walk():
             if isinstance(op, scf.Loop):
                 for result, near in zip(op.results, self.rules.storages.reached(op), strict=True):
@@ -148,7 +149,7 @@ class OneShot(Analysis):
                 self._read_only[use] = [value for v in values for value in self._sets[v].read_only]
 
     def leave(self, use: Use, conflict: Conflict) -> None:
-        """Does not put the operand in place, for a reason that somebody else gives."""
+        """Leaves the operand out of place, for a reason that the caller gives."""
         self._conflicts[use] = conflict
 
     def again(self) -> OneShot:
@@ -156,7 +157,7 @@ class OneShot(Analysis):
         return OneShot(self.flow, self.rules, check_parallel=self.checks_parallel)
 
     def without(self, improvement: Improvement) -> OneShot:
-        """The same by the rules without an improvement, before the first decision."""
+        """One-Shot over the same function without this improvement, before its first decision."""
         rules = replace(self.rules, improved=self.rules.improved - {improvement})
         return OneShot(self.flow, rules, check_parallel=self.checks_parallel)
 
@@ -180,8 +181,8 @@ class OneShot(Analysis):
         return self
 
     def must_be_in_place(self, use: Use, *, branches: bool = True) -> bool:
-        """Whether there is no choice: nor for what has no rank, which cannot be copied. `branches`: nor for what an
-        scf.if yields."""
+        """Whether there is no choice; there is none either for unranked tensors, which cannot be copied. `branches`:
+        what an scf.if yields must be in place too."""
         if not branches and isinstance(use.op.parent_op, scf.If):
             return False
         if self.rules.parts is None and isinstance(use.op, tensor.ParallelInsertSlice):
@@ -220,7 +221,7 @@ class OneShot(Analysis):
         return next(self._all_conflicts(use), None)
 
     def _all_conflicts(self, use: Use) -> Iterator[Conflict]:
-        """Every reason; the first comes without a look for others."""
+        """Every reason, lazily: the first is found without looking for others."""
         sets, write = self._joint(use), use if self.writes(use) else None
         yield from self._stores_to_read_only(write, sets)
         if self.checks_parallel:
@@ -236,8 +237,8 @@ class OneShot(Analysis):
                     yield from (Conflict("not writable", w, read_only=value) for value in read_only)
 
     def _shared_writes(self, write: Use | None, sets: list[AliasSet]) -> Iterator[Conflict]:
-        """Writes in a parallel region to a buffer from outside of it, unless nobody reads (MLIR behaviour 32). Test:
-        test_parallel_iterations_have_buffers_of_their_own."""
+        """Writes in a parallel region to a buffer from outside of it, unless it is never read (MLIR behaviour 32).
+        Test: test_parallel_iterations_have_buffers_of_their_own."""
         if not any(s.is_read for s in sets):
             return
         region = self.flow.order.parallel_region
@@ -254,9 +255,8 @@ class OneShot(Analysis):
         return not all(self.flow.is_writable(root) for root in self.rules.storages.of(write.value))
 
     def _conflicts_of(self, write: Use | None, sets: list[AliasSet]) -> Iterator[Conflict]:
-        """Conflicts between the operand as a write and all reads, and between reads and writes that would come
-        together. Those of one set have been tested when it was made.
-        """
+        """Conflicts between the operand as a write and all reads, and between reads and writes whose alias sets would
+        be merged. Those of one set were tested when it was merged."""
         if write is not None:
             for s in sets:
                 for read in s.reads_near(self.flow, write):
@@ -341,20 +341,20 @@ def ordered(func: Func, heuristic: str, seed: int = 0) -> list[Op]:
 
 
 def fuzzed(func: Func, seed: int) -> list[Op]:
-    """As MLIR's fuzzer shuffles ops, so that a seed means the same: each place in turn is swapped with one of the rest,
-    drawn by std::mt19937. Ops that make tensors take part, and the function itself if it has any."""
+    """Shuffles ops as MLIR's fuzzer does, so that a seed gives the same order: each op in turn is swapped with one of
+    the rest, drawn by std::mt19937. Ops that make tensors take part, and the function itself if it has any."""
     words, index = [seed & 0xFFFFFFFF], 624
     for i in range(1, index):
         words.append((1812433253 * (words[-1] ^ (words[-1] >> 30)) + i) & 0xFFFFFFFF)
     generator = random.Random()
     generator.setstate((3, (*words, index), None))
-    found: list[Op | None] = [op for op in post_order(func) if any(v.is_tensor for v in (*op.operands, *op.results))]
+    shuffled: list[Op | None] = [op for op in post_order(func) if any(v.is_tensor for v in (*op.operands, *op.results))]
     if any(isinstance(t, TENSORS) for t in (*(a.type for a in func.args), *func.result_types)):
-        found.append(None)
-    for i in range(len(found) - 1):
-        j = i + generator.getrandbits(32) % (len(found) - i)
-        found[i], found[j] = found[j], found[i]
-    return [op for op in found if op is not None]
+        shuffled.append(None)
+    for i in range(len(shuffled) - 1):
+        j = i + generator.getrandbits(32) % (len(shuffled) - i)
+        shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
+    return [op for op in shuffled if op is not None]
 
 
 def from_terminators(func: Func) -> dict[Op, None]:

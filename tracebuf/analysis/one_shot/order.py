@@ -94,24 +94,24 @@ class Order:
         return False
 
     def dominates(self, a: Block, b: Block) -> bool:
-        """Whether every way from the region's first block to `b` passes `a`."""
+        """Whether every path from the region's first block to `b` passes `a`."""
         if b not in self._dominators:
             self._find_dominators(b.region)
         return a in self._dominators[b]
 
     def _find_dominators(self, region: Region) -> None:
         everything = set(region.blocks)
-        found = {b: everything if k else {b} for k, b in enumerate(region.blocks)}
+        dominators = {b: everything if k else {b} for k, b in enumerate(region.blocks)}
         before: dict[Block, set[Block]] = {}
-        while found != before:
-            before = dict(found)
+        while dominators != before:
+            before = dict(dominators)
             for block in region.blocks[1:]:
-                near = [found[op.block] for op in self.branches.get(block, ()) if op.block is not None]
-                found[block] = {block} | (set.intersection(*near) if near else set())
-        self._dominators.update(found)
+                of_predecessors = [dominators[op.block] for op in self.branches.get(block, ()) if op.block is not None]
+                dominators[block] = {block} | (set.intersection(*of_predecessors) if of_predecessors else set())
+        self._dominators.update(dominators)
 
     def reaches(self, start: Block, goal: Block, without: Block) -> bool:
-        """Whether a way of at least one step leads from `start` to `goal`, not through `without`."""
+        """Whether a path of at least one step leads from `start` to `goal`, not through `without`."""
         work, seen = [start], {without}
         if goal is without:
             return False

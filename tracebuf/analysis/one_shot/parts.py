@@ -1,8 +1,8 @@
 """Which part of which buffer a value is: a root, and the slices and changes of shape that lead to it. Beyond MLIR 22.
 
 Two values with one root and equal slices are one buffer element for element, or do not overlap: each step from the root
-on is in place (the same memory) or out of place (fresh memory). So parts that are apart geometrically never share an
-element either, whatever the analysis decides. Offsets are compared as symbolic sizes; nothing here knows of iterations.
+on is in place (the same memory) or out of place (fresh memory). So parts that are disjoint geometrically never share an
+element, whatever the analysis decides. Offsets are compared as symbolic sizes; nothing here knows of iterations.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tracebuf.analysis.one_shot.indices import Indices
 from tracebuf.analysis.one_shot.order import post_order
 from tracebuf.ir.core import Relation, Use, Value
 from tracebuf.ir.dims import Dim, add, mul, sub
-from tracebuf.ir.facts import Facts
+from tracebuf.ir.facts import SizeFacts
 from tracebuf.ir.types import ScalarType
 from tracebuf.ops.arrays.tensor import ExtractSlice, InsertSlice, Regrouping, SliceOp
 from tracebuf.ops.control import scf
@@ -65,7 +65,7 @@ class Parts:
     __slots__ = ("_boxes", "_facts", "_flow", "_paths", "indices")
 
     def __init__(self, flow: Dataflow) -> None:
-        self._flow, self._facts = flow, Facts()
+        self._flow, self._facts = flow, SizeFacts()
         self._paths: dict[Value, Path] = {}
         self._boxes: dict[tuple[Use, bool], Box | None] = {}
         self.indices = Indices(flow.func)
@@ -92,15 +92,15 @@ class Parts:
         op = root.defining_op
         return root.owner is self._flow.func.block if op is None else op.bufferizes_to_allocation(root)
 
-    def boxes_apart(self, read: Use, write: Use) -> bool:
-        """The same as `apart` for parts of one value at constant places: quick, as it is asked of many pairs."""
+    def boxes_disjoint(self, read: Use, write: Use) -> bool:
+        """`disjoint` for parts of one value at constant indices only: quick, as it is asked of many pairs."""
         a, b = self._box(read, False), self._box(write, True)
         if a is None or b is None or a[0] is not b[0]:
             return False
         return any(last < start or end < first for (first, last), (start, end) in zip(a[1], b[1], strict=True))
 
     def _box(self, use: Use, write: bool) -> Box | None:
-        """The root, and the first and last index in each dimension of the first slice of it; None where that is not
+        """The root, and the first and last index in each dimension of the first slice of it; None where these are not
         constant."""
         if (use, write) not in self._boxes:
             root, path = self._touched(use, write)
@@ -116,7 +116,7 @@ class Parts:
         root, path = self._path(use.value)
         return (root, (*path, use.op)) if write and isinstance(use.op, InsertSlice) else (root, path)
 
-    def apart(self, read: Use, write: Use) -> bool:
+    def disjoint(self, read: Use, write: Use) -> bool:
         """Whether the elements that two operands touch certainly differ."""
         base, path = self._touched(read, False)
         other, others = self._touched(write, True)
@@ -124,14 +124,14 @@ class Parts:
             return self.unrelated(base, other)
         for p, q in zip(path, others, strict=False):
             if not same_step(p, q):
-                return isinstance(p, SliceOp) and isinstance(q, SliceOp) and self._slices_apart(p, q)
+                return isinstance(p, SliceOp) and isinstance(q, SliceOp) and self._slices_disjoint(p, q)
         return False
 
     def _path(self, value: Value) -> Path:
         """(root, slices from it to the value), through ops whose one result is the whole operand's buffer."""
         steps: list[tuple[Value, ExtractSlice | Regrouping | None]] = []
         current = value
-        while (found := self._paths.get(current)) is None:
+        while (path := self._paths.get(current)) is None:
             op = current.defining_op
             sources = [] if op is None else self._flow.aliasing_uses(current)
             if isinstance(op, ExtractSlice | Regrouping):
@@ -141,15 +141,15 @@ class Parts:
                 steps.append((current, None))
                 current = sources[0][0].value
             else:
-                found = self._paths[current] = self._joined(current) or (current, ())
+                path = self._paths[current] = self._joined(current) or (current, ())
                 break
-        for step, made in reversed(steps):
-            if isinstance(made, Regrouping):
-                found = (found[0], regrouped(found[1], made))
-            elif made is not None:
-                found = (found[0], (*found[1], made))
-            self._paths[step] = found
-        return found
+        for step, step_op in reversed(steps):
+            if isinstance(step_op, Regrouping):
+                path = (path[0], regrouped(path[1], step_op))
+            elif step_op is not None:
+                path = (path[0], (*path[1], step_op))
+            self._paths[step] = path
+        return path
 
     def _joined(self, value: Value) -> Path | None:
         """The result of a loop that yields what it carries (stored to or not) is the initial value's buffer; that of an
@@ -165,13 +165,13 @@ class Parts:
             return then if then == orelse else None
         return None
 
-    def _slices_apart(self, p: SliceOp, q: SliceOp) -> bool:
+    def _slices_disjoint(self, p: SliceOp, q: SliceOp) -> bool:
         """Whether in some dimension of their base the two slices have no index in common."""
         return any(self._ranges_apart(a, b) for a, b in zip(self._ranges(p), self._ranges(q), strict=True))
 
     def _ranges(self, op: SliceOp) -> list[tuple[Dim, Dim, int] | None]:
         """(first, last, step) of each base dimension, rising; None where the step is not constant. Sizes are taken as
-        positive: a part without elements is apart from everything."""
+        positive: a part without elements is disjoint from everything."""
         s = op.slice
         view = (op.operand(0) if isinstance(op, InsertSlice) else op.result).tensor_type.shape
         sizes: dict[int, Dim] = {d: view[k] for k, d in enumerate(s.dims) if d is not None}

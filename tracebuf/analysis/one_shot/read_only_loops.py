@@ -1,7 +1,7 @@
-"""Loops that only read what they carry do not store to it, so that its buffer may be read-only, or read elsewhere.
+"""Loops that only read a loop-carried value do not store to it, so that its buffer may be read-only, or read elsewhere.
 
 Beyond MLIR 22, which takes every initial value as written (behaviours 14, 15), as long as the loop's body has not been
-looked at.
+analysed.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from tracebuf.ops.control import scf
 
 
 def only_read(flow: Dataflow, init: Use) -> bool:
-    """Whether the use is a loop's initial value, and no iteration stores to what comes from it: carried on in place, or
-    handed from place to place of an scf.for."""
+    """Whether the use is a loop's initial value, and no iteration stores to what comes from it: carried in place, or
+    permuted among the iter_args of an scf.for."""
     loop = init.op
     if not isinstance(loop, scf.Loop) or not flow.is_known(loop) or not flow.aliasing_values(init):
         return False
@@ -34,7 +34,7 @@ def only_read(flow: Dataflow, init: Use) -> bool:
 
 
 def is_written(flow: Dataflow, arg: Value, loop: scf.Loop) -> bool:
-    """Whether something in the loop may store to the carried value, by any name."""
+    """Whether something in the loop may store to the loop-carried value, through any alias."""
     ends = {*loop.passed, *(loop.yielded if isinstance(loop, scf.While) else ())}
     work, seen = [arg], {arg}
     while work:

@@ -1,8 +1,8 @@
 """The rules by which a read and a write of one buffer do not conflict, one function each.
 
-A conflict needs a definition, then the write, then the read, on one buffer. A pair is first held against every
-definition; what is left may still be saved by the order of the ops (unless a loop runs them again), or by what the
-two operands touch. MLIR counterpart: `hasReadAfterWriteInterference` in OneShotAnalysis.cpp. Its behaviours
+A conflict needs a definition, then the write, then the read, on one buffer. A pair is first compared with every
+definition; what is left may still be saved by the order of the ops (unless a loop runs them again), or by the elements
+that the two operands access. MLIR counterpart: `hasReadAfterWriteInterference` in OneShotAnalysis.cpp. Its behaviours
 are cited by their numbers in docs/mlir-behaviours.md.
 """
 
@@ -37,7 +37,7 @@ class Rules:
     def conflict(self, read: Read, write: Use) -> Conflict | None:
         """The conflict between a read and a write of one buffer, or None."""
         flow = self.flow
-        if self.parts is not None and "disjoint-slices" in self.improved and self.parts.boxes_apart(read.use, write):
+        if self.parts is not None and "disjoint-slices" in self.improved and self.parts.boxes_disjoint(read.use, write):
             if order_counts(flow, read, write):
                 return None
         definition = next((d for d in read.definitions if not self.harmless(read.use, write, d)), None)
@@ -58,20 +58,21 @@ class Rules:
         return self.parts is not None and defined_anew_before(self.flow, read, write, definition)
 
     def outside(self, write: Use, definition: Value) -> bool:
-        """Beyond MLIR 22, a loop makes all its results at once, where they begin in different storages, and a write
-        elsewhere than where the definition is does not matter.
-        Tests: test_s9_rotating_buffers_are_handed_on, test_s9_a_counting_loop_hands_on_through_branches."""
+        """Whether the write is outside of the definition. Beyond MLIR 22 also where write and definition have no
+        storage in common; a result of the writing loop itself counts as its initial value there, because a loop makes
+        all its results at once. Tests: test_s9_rotating_buffers_are_handed_on,
+        test_s9_a_counting_loop_hands_on_through_branches."""
         op = write.op
         if "rotation" in self.improved:
             at_once = definition.owner is op and isinstance(op, scf.Loop) and definition.index < len(op.inits)
             start = op.inits[definition.index].value if at_once and isinstance(op, scf.Loop) else definition
-            if self.storages.apart(start, write.value):
+            if self.storages.disjoint(start, write.value):
                 return True
         return write_is_outside_definition(self.flow, write, definition, compat=self.parts is None)
 
     def same(self, a: Value, b: Value) -> bool:
-        """Whether two values are one buffer, element for element, or do not overlap. In MLIR: one SSA value
-        (MLIR behaviour 6)."""
+        """Whether two values are one buffer, element for element, or do not overlap. In MLIR: one SSA value (MLIR
+        behaviour 6)."""
         if a is b or self.parts is None or "early-equivalence" not in self.improved:
             return a is b
         return self.parts.same(a, b)
@@ -79,9 +80,8 @@ class Rules:
     def leads_to(self, use: Use, value: Value) -> bool:
         """Whether the operand's value, followed back through equal buffers, is `value`.
 
-        MLIR is content with one way that leads there; of the branches of an scf.if all must, or to storage that is
-        certainly
-        another. Test: test_branches_that_yield_different_parts.
+        MLIR asks for one chain that leads there; here both branches of an scf.if must lead there, or to storage that is
+        certainly another. Test: test_branches_that_yield_different_parts.
         """
         if self.parts is None:
             found = self.flow.chain(use, lambda v: v is value, leaves=False, equivalent=True, same_type=True)
@@ -114,10 +114,9 @@ def write_is_outside_definition(flow: Dataflow, write: Use, definition: Value, *
     """No conflict if the write happens before the definition, or makes it (MLIR behaviour 31).
 
     The definition overrides whatever was written before. A write inside the defining op is part of the definition. A
-    block's argument is defined anew when the block is entered, so a write outside of the block does not matter (beyond
+    block's argument is defined whenever the block is entered, so a write outside of the block does not matter (beyond
     MLIR 22: nor if it stands in another block of the same region, which branches may have led to). And a write whose
-    only result is the definition is the definition. Tests: test_raw_old_version_is_copied,
-    test_loop_insert.
+    only result is the definition is the definition. Tests: test_raw_old_version_is_copied, test_loop_insert.
     """
     owner = definition.owner
     if isinstance(owner, Op):
@@ -132,8 +131,8 @@ def write_is_outside_definition(flow: Dataflow, write: Use, definition: Value, *
 
 
 def defined_anew_before(flow: Dataflow, read: Use, write: Use, definition: Value) -> bool:
-    """No conflict if every way from the write to the read enters the block whose argument is read: it is another value
-    then. MLIR 22 is content if the write stands in another block. Tests: test_blocks_in_a_circle_are_analysed,
+    """No conflict if every path from the write to the read enters the block whose argument is read: it is another value
+    then. MLIR 22 only asks that the write stands in another block. Tests: test_blocks_in_a_circle_are_analysed,
     test_branches_that_loop."""
     home = definition.owner
     if not isinstance(home, Block) or len(home.region.blocks) == 1:
@@ -147,7 +146,7 @@ def defined_anew_before(flow: Dataflow, read: Use, write: Use, definition: Value
 
 def order_counts(flow: Dataflow, read: Read, write: Use) -> bool:
     """Whether the order of ops says anything: not if a loop around the read, inside which the read's value is not
-    defined anew, holds the write as well (MLIR behaviour 27): the next iteration reads what this one wrote.
+    defined, holds the write as well (MLIR behaviour 27): the next iteration reads what this one wrote.
 
     Tests: test_cross_iteration_slice, test_elementwise_in_loop_on_outer_value.
     """
@@ -251,19 +250,17 @@ def insert_writes_the_same(rules: Rules, read: Read, write: Use) -> bool:
 
 
 def disjoint_parts(rules: Rules, read: Use, write: Use) -> bool:
-    """No conflict if both touch parts of one buffer that have no element in common (beyond MLIR 22,
-    behaviour 30).
+    """No conflict if both touch parts of one buffer that have no element in common (beyond MLIR 22, behaviour 30).
 
     Only where the order of ops counts: offsets that differ in one iteration may meet across iterations.
     Tests: test_disjoint_halves, test_cross_iteration_slice.
     """
-    return rules.parts is not None and "disjoint-slices" in rules.improved and rules.parts.apart(read, write)
+    return rules.parts is not None and "disjoint-slices" in rules.improved and rules.parts.disjoint(read, write)
 
 
 def by_way_of_another_branch(rules: Rules, read: Use, write: Use) -> bool:
-    """No conflict if what is written over gets to the read only through branches that exclude the write (beyond MLIR
-    22). Test: test_s9_a_swap_needs_no_copy.
-    """
+    """No conflict if what is overwritten reaches the read only through branches that exclude the write (beyond MLIR
+    22). Test: test_s9_a_swap_needs_no_copy."""
     if "rotation" not in rules.improved:
         return False
     work, seen = [read.value], {read.value}

@@ -1,10 +1,10 @@
 """Which storages a value may live in, whatever is decided; and which carried buffers a loop may hand on.
 
-A storage is an argument, a new array, what a loop carries (in each iteration anew), or what a loop leaves. Values
-without a common storage never share an element; alias sets, which join whatever may be joined somewhere, are coarser.
-A buffer that a loop carries is its own as long as every iteration passes on buffers that are new, or that it carries,
-each once: then `p, q = q, p + q` needs no copies (rule S9). Beyond MLIR 22, which copies what it does not carry in
-place (behaviours 36, 37).
+A storage is an argument, a new array, a loop-carried value (one storage for each iteration), or a loop's result. Values
+without a common storage never share an element; alias sets, which are flow-insensitive, are coarser. A loop-carried
+buffer is private to the loop as long as every iteration yields buffers that are new, or that it carries, each once:
+then `p, q = q, p + q` needs no copies (rule S9). Beyond MLIR 22, which copies what it does not carry in place
+(behaviours 36, 37).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Storages:
         self._roots: dict[Value, frozenset[Value]] = {}
         self._reached: dict[scf.Loop, list[set[int]]] = {}
 
-    def apart(self, a: Value, b: Value) -> bool:
+    def disjoint(self, a: Value, b: Value) -> bool:
         """Whether no storage is common to both."""
         return self.of(a).isdisjoint(self.of(b))
 
@@ -48,7 +48,7 @@ class Storages:
         return self._roots[value]
 
     def _reachable(self, value: Value) -> frozenset[Value]:
-        """The same where blocks branch, maybe in a circle."""
+        """The storages of a value in branching blocks, whose branches may form a loop."""
         work, seen = [value], {value}
         while work:
             near = [v for v in self._sources(work.pop()) if v not in seen]
@@ -75,7 +75,7 @@ class Storages:
         return self._reached[loop]
 
     def _steps(self, loop: scf.Loop, index: int) -> set[int]:
-        """The carried values whose whole buffer one iteration may pass on at this place."""
+        """The loop-carried values whose whole buffer one iteration may yield at this index."""
         use = loop.passed[index]
         seen, work, found = {use.value}, [use.value], set[int]()
         while work:
@@ -94,7 +94,7 @@ def whole_sources(flow: Dataflow, value: Value) -> list[Value]:
 
 
 class Handing:
-    """What each loop may pass on without a copy, once it is decided what is in place.
+    """What each loop may yield without a copy, once it is decided what is in place.
 
     `rotates`: whether results are known to share the buffers of other initial values than their own.
     """
@@ -122,7 +122,8 @@ class Handing:
         return found
 
     def _of_region(self, passed: Sequence[Use], fixed: set[int], allowed: dict[Value, int | None]) -> set[Use]:
-        """Those of one region: `allowed` are the arguments that may be handed on, with the place where they may be."""
+        """Those of one region: `allowed` are the arguments that may be handed on, with the index at which they may be
+        yielded."""
         taken = [use.value for k, use in enumerate(passed) if k in fixed]
         found: set[Use] = set()
         for k, use in enumerate(passed):
@@ -146,7 +147,7 @@ class Handing:
             value = near[0].value
 
     def _is_own(self, value: Value, place: int, end: Op, allowed: dict[Value, int | None]) -> bool:
-        """Whether the buffer was made in this iteration, or is an argument that may be handed on to `place`."""
+        """Whether the buffer was allocated in this iteration, or is an argument that may go to index `place`."""
         leaf, near = self._leaf(value)
         op = leaf.defining_op
         if op is None:
@@ -162,15 +163,15 @@ class Handing:
         return all(self._is_own(use.value, place, end, allowed) for use in near)
 
     def _meet(self, a: Value, b: Value) -> bool:
-        """Whether on some way through the branches both may be one buffer."""
-        (a, near), (b, others) = self._leaf(a), self._leaf(b)
+        """Whether on some path through the branches both may be one buffer."""
+        (a, a_uses), (b, b_uses) = self._leaf(a), self._leaf(b)
         if a is b or (a, b) in self._met:
             return a is b or self._met[a, b]
         if a.owner is b.owner and isinstance(a.owner, scf.If):
-            found = any(self._meet(x.value, y.value) for x in near for y in others if x.op is y.op)
+            meets = any(self._meet(x.value, y.value) for x in a_uses for y in b_uses if x.op is y.op)
         elif a.owner is b.owner and isinstance(a.owner, scf.Loop):
-            found = any(self._meet(x.value, y.value) for x in near for y in others if x is not y)
+            meets = any(self._meet(x.value, y.value) for x in a_uses for y in b_uses if x is not y)
         else:
-            found = any(self._meet(x.value, b) for x in near) or any(self._meet(a, y.value) for y in others)
-        self._met[a, b] = found
-        return found
+            meets = any(self._meet(x.value, b) for x in a_uses) or any(self._meet(a, y.value) for y in b_uses)
+        self._met[a, b] = meets
+        return meets

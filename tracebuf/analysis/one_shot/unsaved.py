@@ -1,4 +1,4 @@
-"""Why no rule saved a read after write: for each rule a word, and the most telling one.
+"""Why no rule saved a read after write: a phrase for each rule, and the most helpful one.
 
 Asked for only where conflicts are to be shown. MLIR's print-conflicts shows the pair and its definition, and nothing of
 the rules.
@@ -27,7 +27,7 @@ from tracebuf.ops.arrays.tensor import ExtractSlice, InsertSlice
 
 
 def explained(rules: Rules, conflict: Conflict) -> list[Conflict]:
-    """The conflict with `unsaved` and `because`, once for each definition that it is about."""
+    """The conflict with `unsaved` and `because`, once for each definition involved."""
     read = None if conflict.read is None else read_of(rules.flow, conflict.read)
     if read is None:
         return [conflict]
@@ -59,7 +59,7 @@ def _missed(rules: Rules, rule: object, read: Read, write: Use) -> str:
 
 
 def _telling(rules: Rules, read: Read, write: Use) -> str:
-    """What a reader would think of first, if anything."""
+    """The reason that a user would think of first, if there is one."""
     if not order_counts(rules.flow, read, write):
         return _again(rules, read, write)
     if isinstance(write.op, InsertSlice) and (read.use.op is write.op or part_of(read.use) is not None):

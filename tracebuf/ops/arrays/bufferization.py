@@ -20,8 +20,9 @@ from tracebuf.ops.memory import memref
 class MaterializeInDestination(Op):
     """`bufferization.materialize_in_destination`: the source's elements must end up in the destination's buffer.
 
-    The tracer ends with one for each argument that was stored to; where the analysis finds both to be one buffer,
-    nothing is left. The destination may be a memref, then there is no result.
+    operands: source tensor, dest (tensor or memref); results: 1 tensor, aliases dest; none if dest is a memref. The
+    tracer ends with one for each argument that was stored to; where the analysis finds both to be one buffer, nothing
+    is left.
     """
 
     __slots__ = ()
@@ -69,8 +70,11 @@ class MaterializeInDestination(Op):
 
 
 class AllocTensor(Op):
-    """`bufferization.alloc_tensor`: a new buffer, undefined or a copy. Operands: the dynamic sizes, then what is copied
-    (attr `copies`), then a hint of the size (`hinted`)."""
+    """`bufferization.alloc_tensor`: a new buffer, undefined or a copy.
+
+    operands: the dynamic sizes (index), the tensor to copy (if attr copies), a hint of the size (if attr hinted);
+    results: 1 tensor, a new buffer; attrs: copies, hinted.
+    """
 
     __slots__ = ()
     name = "bufferization.alloc_tensor"
@@ -78,7 +82,7 @@ class AllocTensor(Op):
 
     @classmethod
     def of(cls, type: TensorType, sizes: Sequence[Value], loc: Location = UNKNOWN) -> AllocTensor:
-        """An undefined one; the sizes are those that the type leaves open."""
+        """An undefined one; `sizes` are the dynamic sizes of `type`."""
         return cls(sizes, [type], loc, {"copies": False, "hinted": False})
 
     @classmethod
@@ -139,7 +143,7 @@ class AllocTensor(Op):
 
 
 class DeallocTensor(Op):
-    """`bufferization.dealloc_tensor`: the tensor's buffer is freed."""
+    """`bufferization.dealloc_tensor`: frees the tensor's buffer. operands: tensor; results: none."""
 
     __slots__ = ()
     name = "bufferization.dealloc_tensor"
@@ -157,8 +161,11 @@ class DeallocTensor(Op):
 
 
 class ToTensor(Op):
-    """`bufferization.to_tensor`: a buffer as a tensor, in which it may be stored to only if marked `writable`
-    (MLIR behaviour 18)."""
+    """`bufferization.to_tensor`: a buffer as a tensor, in which it may be stored to only if marked `writable` (MLIR
+    behaviour 18).
+
+    operands: buffer (memref); results: 1 tensor in that buffer; attrs: writable (unit).
+    """
 
     __slots__ = ()
     name = "bufferization.to_tensor"
@@ -183,8 +190,10 @@ class ToTensor(Op):
 
 
 class ToBuffer(Op):
-    """`bufferization.to_buffer`: a tensor's buffer, which anybody may read then, and write unless it is marked
-    `read_only`."""
+    """`bufferization.to_buffer`: a tensor's buffer, which others may read, and write unless it is marked `read_only`.
+
+    operands: tensor; results: 1 memref; attrs: read_only (unit).
+    """
 
     __slots__ = ()
     name = "bufferization.to_buffer"
@@ -205,8 +214,10 @@ class ToBuffer(Op):
 
 class Dealloc(Op):
     """`bufferization.dealloc (memrefs) if (conditions) retain (retained)`: frees each memref whose condition holds,
-    whose base is no retained memref's and no earlier one's; results: for each retained memref, whether it is owned
-    now.
+    whose base is no retained memref's and no earlier one's.
+
+    operands: n memrefs, n conditions (i1), the retained memrefs; results: for each retained memref an i1, whether it is
+    owned now; attrs: n_memrefs.
     """
 
     __slots__ = ()
@@ -245,8 +256,8 @@ class Dealloc(Op):
 
 
 class SameBase(Op):
-    """`tracebuf.same_base`: whether two memrefs have one base pointer. MLIR: memref.extract_strided_metadata,
-    extract_aligned_pointer_as_index on both and arith.cmpi."""
+    """`tracebuf.same_base`: whether two memrefs have one base pointer. operands: a, b (memrefs); results: 1 i1. MLIR:
+    memref.extract_strided_metadata, extract_aligned_pointer_as_index on both and arith.cmpi."""
 
     __slots__ = ()
     name = "tracebuf.same_base"
@@ -257,7 +268,8 @@ class SameBase(Op):
 
 
 class Clone(Op):
-    """`bufferization.clone`: a new buffer with the same elements, owned by whoever asks."""
+    """`bufferization.clone`: a new buffer with equal elements. operands: source memref; results: 1 memref of its type,
+    which the caller owns."""
 
     __slots__ = ()
     name = "bufferization.clone"

@@ -1,9 +1,10 @@
-"""What a body does with an operand of which it has every element at hand: a[i, j] at indices that are data.
+"""Ops of a body on an operand that it sees as a whole: a[i, j] at indices that are data.
 
-An input of `linalg.generic` whose map is `whole` has a block argument of its own shaped type. `Element` picks from it,
-`CheckedIndex` makes an index of what may be negative or out of bounds, and raises as eager does, after the loops.
-Printed as MLIR, the argument is the operand itself, which MLIR's bodies may use from outside. MLIR counterpart:
-tensor.extract in linalg.generic, the form in which it fuses gathers (tensor.gather has no slices and no fusion).
+An input of `linalg.generic` whose map is `whole` has a block argument of its own shaped type. `Element` reads one of
+its elements; `CheckedIndex` normalises an index that may be negative or out of bounds, and raises as eager does, after
+the loops. Printed as MLIR, the argument is the operand itself, which MLIR's bodies may use from outside. MLIR
+counterpart: tensor.extract in linalg.generic, the form in which it fuses gathers (tensor.gather has no slices and no
+fusion).
 """
 
 from __future__ import annotations
@@ -21,8 +22,11 @@ from tracebuf.ops.scalars import arith
 
 
 class Element(arith.ScalarOp):
-    """`tensor.extract` (of a buffer: `memref.load`) in a body: one element of an operand that is whole at hand; the
-    indices are within bounds."""
+    """`tracebuf.element` in a body: one element of an operand that the body sees as a whole; the indices are within
+    bounds. MLIR: `tensor.extract` (of a buffer `memref.load`).
+
+    operands: source (tensor or memref), an index for each axis; results: 1 scalar of the element type.
+    """
 
     __slots__ = ()
     name = "tracebuf.element"
@@ -41,8 +45,11 @@ class Element(arith.ScalarOp):
 
 
 class CheckedIndex(arith.ScalarOp):
-    """`tracebuf.checked_index`: an index, which may be negative, as a place on an axis of that size; IndexError where
-    there is none. Attr `axis`. A loop over such ops goes on to its end, in bounds, and raises then."""
+    """`tracebuf.checked_index`: an index that may be negative, normalised; IndexError where it is out of bounds. A loop
+    over such ops goes on to its end, in bounds, and raises then.
+
+    operands: index, size of the axis (index); results: 1 index; attrs: axis (for the message).
+    """
 
     __slots__ = ()
     name = "tracebuf.checked_index"
@@ -68,8 +75,12 @@ class CheckedIndex(arith.ScalarOp):
 
 
 class SortedPlace(arith.ScalarOp):
-    """`tracebuf.sorted_place`: where a value belongs in a sorted vector, by bisection: before its equals, or after them
-    (attr `right`); NaN is larger than every number. np.searchsorted."""
+    """`tracebuf.sorted_place`: np.searchsorted, by bisection: the index before equal elements, or after them; NaN is
+    larger than every number.
+
+    operands: vector (tensor or memref of rank 1), value (scalar); results: 1 index; attrs: right (after equal
+    elements).
+    """
 
     __slots__ = ()
     name = "tracebuf.sorted_place"
@@ -84,7 +95,7 @@ class SortedPlace(arith.ScalarOp):
 
 
 def check_whole(op: Op, use: Use, arg: Value) -> None:
-    """InternalError unless the argument of the body stands for all of this operand."""
+    """InternalError unless the body's argument has the rank and element type of this whole operand."""
     given, held = use.value.type, arg.type
     if isinstance(given, ShapedType) and isinstance(held, ShapedType):
         if given.rank == held.rank and given.element is held.element:

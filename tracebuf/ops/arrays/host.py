@@ -1,9 +1,9 @@
 """`tracebuf.host_call`: a Python function on the program's buffers, for what has no loop form worth having.
 
 Destination-passing: new arrays that the call computes, then arrays that it writes in place, are the outs. It is never
-removed, merged or moved past what may be seen, for it may raise, and a function of the user's may do anything. The
-function gets NumPy arrays on the buffers themselves, read-only where they are inputs. MLIR counterpart: func.call of an
-external function, with the facts of linalg's named ops.
+removed, merged or moved past an effect, for it may raise, and a function of the user's may do anything. The function
+gets NumPy arrays on the buffers themselves, read-only where they are inputs. MLIR counterpart: func.call of an external
+function, with the facts of linalg's named ops.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays.linalg import DestinationOp
 
 Run = Callable[[Sequence[Any], Sequence[np.ndarray]], None]
-"""Computes the outs from the inputs (arrays, NumPy scalars, ints), where they are."""
+"""Computes the outs in place from the inputs (arrays, NumPy scalars, ints)."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HostFunction:
-    """What is called. `may_keep`: it is the user's, and may keep what it is given after it has returned."""
+    """The called function. `may_keep`: it is the user's, and may keep a reference to its arguments after it has
+    returned."""
 
     name: str
     run: Run
@@ -37,8 +38,12 @@ class HostFunction:
 
 
 class HostCall(DestinationOp):
-    """Attrs: `n_ins`, `callee` (a HostFunction; its name where the op was read from text), `unread` (which outs the
-    function does not read, by their number among the outs)."""
+    """`tracebuf.host_call`: calls a Python function on the operands' memory.
+
+    operands: n_ins inputs (tensors, memrefs or scalars), the outs; results: on tensors 1 for each out, aliases it;
+    attrs: n_ins, callee (a HostFunction; its name where the op was read from text), unread (the outs, by number, that
+    the function does not read).
+    """
 
     __slots__ = ()
     name = "tracebuf.host_call"
@@ -57,6 +62,7 @@ class HostCall(DestinationOp):
         unread: Sequence[int],
         loc: Location = UNKNOWN,
     ) -> HostCall:
+        """`unread`: the outs, by their number among the outs, that the function does not read."""
         attrs = {"n_ins": len(ins), "callee": callee, "unread": tuple(unread)}
         return cls([*ins, *outs], [o.type for o in outs if o.is_tensor], loc, attrs)
 
@@ -79,7 +85,7 @@ class HostCall(DestinationOp):
 
     @property
     def may_keep(self) -> bool:
-        """Whether the function may keep what it is given."""
+        """Whether the function may keep a reference to its arguments."""
         return not isinstance(self.callee, str) and self.callee.may_keep
 
     def reads_out(self, use: Use) -> bool:

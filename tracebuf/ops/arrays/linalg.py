@@ -34,15 +34,15 @@ ANY_ORDER = (
     arith.AddI, arith.MulI, arith.AndI, arith.OrI, arith.XorI, arith.MaxSI, arith.MinSI, arith.MaxUI, arith.MinUI,
     arith.MaximumF, arith.MinimumF, arith.MaxNumF, arith.MinNumF,
 )  # fmt: skip
-"""What folds elements in any order with the same result."""
+"""Ops that fold elements in any order with equal results."""
 
 
 class DestinationOp(Op):
-    """Destination-passing style: `n_ins` inputs (tensors, or scalars), then the outs (MLIR:
-    DestinationStyleOpInterface).
+    """Destination-passing style: `n_ins` inputs, then the outs (MLIR: DestinationStyleOpInterface).
 
-    A subclass says what it computes by `evaluate`, and how by `spec`: then it is loops in native code. Without a spec
-    native code calls `evaluate` back.
+    operands: n_ins inputs (tensors, memrefs or scalars), the outs (tensors or memrefs); results: on tensors 1 for each
+    out, aliases it; on memrefs none; attrs: n_ins. A subclass says what it computes by `evaluate`, and how by `spec`:
+    then it is loops in native code. Without a spec native code calls `evaluate` back.
     """
 
     __slots__ = ()
@@ -61,7 +61,7 @@ class DestinationOp(Op):
 
     @classmethod
     def count_inputs(cls, form: Form) -> int:
-        """How many operands are inputs; takes what says so out of the form."""
+        """The number of operands that are inputs, taken out of the form."""
         return len(form.segments(2)[0])
 
     def to_form(self) -> Form:
@@ -85,7 +85,7 @@ class DestinationOp(Op):
         return bool(self.results)
 
     def reads_out(self, use: Use) -> bool:
-        """Whether the op reads what its destination held."""
+        """Whether the op reads the destination's old contents."""
         return True
 
     def reads_in(self, use: Use) -> bool:
@@ -112,8 +112,8 @@ class DestinationOp(Op):
             rewriter.replace(result, operands[use.index])
 
     def _body_of(self, region: Region, rewriter: Rewriter, buffers: Sequence[Value]) -> Region:
-        """A copy, its arguments that are whole operands typed as these; where MLIR text has tensors of outside in a
-        body, with their buffers."""
+        """A copy of the region, in which arguments for whole operands have these buffers' types; where MLIR text uses
+        tensors from outside in a body, with their buffers."""
         block, end = region.block, region.block.terminator
         if not any(v.is_tensor and v.owner is not block for op in region.walk() for v in op.operands):
             copy = clone_region(region, {})
@@ -128,7 +128,7 @@ class DestinationOp(Op):
 
 
 def tie_outs(form: Form, n_ins: int) -> None:
-    """The results have the sizes of the tensors that they are computed in."""
+    """Gives the results the sizes of the outs."""
     outs = [v for v in form.operands[n_ins:] if v.is_tensor]
     form.expect(results=len(outs))
     for i, out in enumerate(outs):
@@ -136,14 +136,13 @@ def tie_outs(form: Form, n_ins: int) -> None:
 
 
 class Generic(DestinationOp):
-    """`linalg.generic`: a scalar body over an iteration space; np ufuncs, where, reductions, and what fusion makes
-    of them.
+    """`linalg.generic`: a scalar body over an iteration space; np ufuncs, where, reductions, and what fusion makes of
+    them.
 
-    Attrs: `n_ins`, `maps` (an AffineMap an operand; empty results for scalars), `iterators` ("parallel" |
-    "reduction" each).
-    The body's block has an argument per operand. A reduction's body combines a new element with its out argument, in
-    the
-    op that is yielded; sums may be reassociated (rule C2).
+    operands: n_ins inputs (tensors, memrefs or scalars), the outs; results: on tensors 1 for each out, aliases it;
+    attrs: n_ins, maps (an AffineMap for each operand; without results for scalars), iterators ("parallel" | "reduction"
+    for each loop); regions: 1, the body, with an argument for each operand. A reduction's body combines a new element
+    with its out argument, in the op that is yielded; sums may be reassociated (rule C2).
     """
 
     __slots__ = ()
@@ -160,6 +159,8 @@ class Generic(DestinationOp):
         body: Block,
         loc: Location = UNKNOWN,
     ) -> Generic:
+        """`maps`: one for each of `ins` and `outs`; `iterators`: "parallel" or "reduction" for each loop; `body`: see
+        the class."""
         results = [o.type for o in outs if isinstance(o.type, TensorType)]
         attrs = {"n_ins": len(ins), "maps": tuple(maps), "iterators": tuple(iterators)}
         return cls([*ins, *outs], results, loc, attrs, [Region(body)])
@@ -317,9 +318,8 @@ def run_body(
 
 
 class PlainOp(DestinationOp):
-    """An op whose name and types say all: MLIR's region of it is left out when it is read, and made when it is printed.
-    One with another region (that converts elements), or with other maps, is read as the class in `general`.
-    """
+    """An op that its name and types determine: MLIR's region of it is dropped when it is read, and made when it is
+    printed. One with another region (that converts elements), or with other maps, is read as the class in `general`."""
 
     __slots__ = ()
     n_operands: ClassVar[int] = 3
@@ -380,7 +380,10 @@ def _same_ops(a: Block, b: Block) -> bool:
 
 
 class Fill(PlainOp):
-    """`linalg.fill`: every element one scalar (np.zeros, np.ones, a[...] = x). Does not read its destination."""
+    """`linalg.fill`: every element one scalar (np.zeros, np.ones, a[...] = x). Does not read its destination.
+
+    operands: scalar, out (tensor or memref); results: on tensors 1, aliases out; attrs: n_ins.
+    """
 
     __slots__ = ()
     name, n_operands = "linalg.fill", 2
@@ -410,19 +413,22 @@ class Fill(PlainOp):
 
 
 class Contraction(PlainOp):
-    """A matrix product accumulated into its destination: out += a @ b, or out -= a @ b where `negative`. Floats go to
-    BLAS, others to loops.
+    """A matrix product accumulated into its destination: out += a @ b, or out -= a @ b where `negative`. Native code
+    calls BLAS where that has the product, else loops.
+
+    operands: a, b, out (tensors or memrefs of one element type); results: on tensors 1, aliases out; attrs: n_ins.
     """
 
     __slots__ = ()
     negative: ClassVar[bool] = False
     axes: ClassVar[tuple[tuple[int, ...], ...]]
-    """The loops that each operand has."""
+    """The loops of each operand's axes."""
     loops: ClassVar[str]
-    """Which are parallel, which reductions."""
+    """The kind of each loop: "p" parallel, "r" reduction."""
 
     @classmethod
     def of(cls, a: Value, b: Value, out: Value, loc: Location = UNKNOWN, negative: bool = False) -> Contraction:
+        """The class for the ranks of `a` and `b`, each 1 or 2; `negative`: out -= a @ b (not for two vectors)."""
         kinds = {(2, 2): MatMul, (2, 1): MatVec, (1, 2): VecMat, (1, 1): Dot}
         if negative:
             kinds = {(2, 2): MatMulSub, (2, 1): MatVecSub, (1, 2): VecMatSub}
@@ -448,7 +454,7 @@ class Contraction(PlainOp):
             return [np.asarray(combine(out, np.matmul(a, b)), dtype=out.dtype)]
 
     def spec(self, types: Sequence[Type]) -> Spec:
-        """Loops i, k, j."""
+        """Loops over the axes as MLIR's named op has them, i, k, j for a matrix product."""
         body = Block([element_type(types[2])] * 3)
         body.append(Yield.of([self.payload(body)], UNKNOWN))
         names = tuple({"p": "parallel", "r": "reduction"}[i] for i in self.loops)
@@ -457,14 +463,14 @@ class Contraction(PlainOp):
 
 
 def _ring(element: ScalarType) -> tuple[type[arith.BinaryOp], type[arith.BinaryOp]]:
-    """The product and the sum of elements."""
+    """The ops for the product and the sum of elements."""
     if element.is_float or element.is_complex:
         return (complex.Mul, complex.Add) if element.is_complex else (arith.MulF, arith.AddF)
     return (arith.AndI, arith.OrI) if element == I1 else (arith.MulI, arith.AddI)
 
 
 class MatMul(Contraction):
-    """`linalg.matmul`: (m, k) @ (k, n)."""
+    """`linalg.matmul`: out += a @ b. operands: a (m, k), b (k, n), out (m, n); results: on tensors 1, aliases out."""
 
     __slots__ = ()
     name = "linalg.matmul"
@@ -477,7 +483,7 @@ class MatMul(Contraction):
 
 
 class MatVec(Contraction):
-    """`linalg.matvec`: (m, k) @ (k,)."""
+    """`linalg.matvec`: out += a @ b. operands: a (m, k), b (k,), out (m,); results: on tensors 1, aliases out."""
 
     __slots__ = ()
     name = "linalg.matvec"
@@ -485,7 +491,7 @@ class MatVec(Contraction):
 
 
 class VecMat(Contraction):
-    """`linalg.vecmat`: (k,) @ (k, n)."""
+    """`linalg.vecmat`: out += a @ b. operands: a (k,), b (k, n), out (n,); results: on tensors 1, aliases out."""
 
     __slots__ = ()
     name = "linalg.vecmat"
@@ -493,7 +499,7 @@ class VecMat(Contraction):
 
 
 class Dot(Contraction):
-    """`linalg.dot`: (k,) @ (k,) into a rank-0 destination."""
+    """`linalg.dot`: out += a @ b. operands: a (k,), b (k,), out (); results: on tensors 1, aliases out."""
 
     __slots__ = ()
     name = "linalg.dot"
@@ -501,21 +507,22 @@ class Dot(Contraction):
 
 
 class MatMulSub(MatMul):
-    """`tracebuf.matmul_sub`: out -= (m, k) @ (k, n), which MLIR's linalg cannot say."""
+    """`tracebuf.matmul_sub`: out -= a @ b, for which MLIR has no op. operands: a (m, k), b (k, n), out (m, n); results:
+    on tensors 1, aliases out."""
 
     __slots__ = ()
     name, negative = "tracebuf.matmul_sub", True
 
 
 class MatVecSub(MatVec):
-    """`tracebuf.matvec_sub`: out -= (m, k) @ (k,)."""
+    """`tracebuf.matvec_sub`: out -= a @ b. operands: a (m, k), b (k,), out (m,); results: on tensors 1, aliases out."""
 
     __slots__ = ()
     name, negative = "tracebuf.matvec_sub", True
 
 
 class VecMatSub(VecMat):
-    """`tracebuf.vecmat_sub`: out -= (k,) @ (k, n)."""
+    """`tracebuf.vecmat_sub`: out -= a @ b. operands: a (k,), b (k, n), out (n,); results: on tensors 1, aliases out."""
 
     __slots__ = ()
     name, negative = "tracebuf.vecmat_sub", True

@@ -1,6 +1,5 @@
-"""Tensors made of scalars, or of other tensors' elements, always in a buffer of their own: from_elements, splat,
-generate, pad, concat. MLIR counterpart: the tensor dialect and Tensor/BufferizableOpInterfaceImpl.cpp.
-"""
+"""Tensors made of scalars, or of other tensors' elements, always in a new buffer: from_elements, splat, generate, pad,
+concat. MLIR counterpart: the tensor dialect and Tensor/BufferizableOpInterfaceImpl.cpp."""
 
 from __future__ import annotations
 
@@ -22,14 +21,15 @@ from tracebuf.ops.scalars import arith
 
 
 class Yield(Terminator):
-    """`tensor.yield`: the element of tensor.generate and tensor.pad at the indices that are the block's arguments."""
+    """`tensor.yield`: ends the region of tensor.generate and tensor.pad. operands: the element (scalar) at the indices
+    that are the block's arguments; results: none."""
 
     __slots__ = ()
     name = "tensor.yield"
 
 
 class Made(Op):
-    """What they share: tensor operands are read, and the result is a new buffer."""
+    """What these ops share: tensor operands are read, and the result is a new buffer."""
 
     __slots__ = ()
     pure = True
@@ -55,7 +55,8 @@ class Made(Op):
 
 
 class FromElements(Made):
-    """`tensor.from_elements`: scalars, in C order."""
+    """`tensor.from_elements`. operands: the elements (scalars of one type) in C order; results: 1 tensor of static
+    shape, a new buffer."""
 
     __slots__ = ()
     name = "tensor.from_elements"
@@ -76,7 +77,8 @@ class FromElements(Made):
 
 
 class Splat(Made):
-    """`tensor.splat`: every element one scalar; the other operands are the dynamic sizes."""
+    """`tensor.splat`: every element one scalar. operands: scalar, the dynamic sizes (index); results: 1 tensor, a new
+    buffer."""
 
     __slots__ = ()
     name = "tensor.splat"
@@ -95,7 +97,7 @@ class Splat(Made):
 
 
 class ByIndex(Made):
-    """What generate and pad share: a region that gives the element at each place."""
+    """What generate and pad share: a region that computes the element at each index."""
 
     __slots__ = ()
     region_ends = ("tensor.yield",)
@@ -125,7 +127,11 @@ class ByIndex(Made):
 
 
 class Generate(ByIndex):
-    """`tensor.generate`: an element from its indices (np.fromfunction); the operands are the dynamic sizes."""
+    """`tensor.generate`: elements computed from their indices (np.fromfunction).
+
+    operands: the dynamic sizes (index); results: 1 tensor, a new buffer; regions: 1, from an index for each axis to the
+    element (tensor.yield).
+    """
 
     __slots__ = ()
     name = "tensor.generate"
@@ -144,8 +150,12 @@ class Generate(ByIndex):
 
 
 class Pad(ByIndex):
-    """`tensor.pad`: np.pad; attrs `static_low` and `static_high` (None: an operand) say how much, the region with
-    what."""
+    """`tensor.pad`: np.pad.
+
+    operands: source tensor, the dynamic low and high paddings (index); results: 1 tensor, a new buffer; attrs:
+    static_low, static_high (None for each operand); regions: 1, from an index for each axis to the padding element
+    (tensor.yield).
+    """
 
     __slots__ = ()
     name = "tensor.pad"
@@ -168,7 +178,7 @@ class Pad(ByIndex):
         return form
 
     def edges(self, dynamic: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """How much is added in front of each axis and behind it."""
+        """The paddings before and after each axis."""
         rest = iter(dynamic)
         low = [next(rest) if n is None else n for n in self.attrs["static_low"]]
         return low, [next(rest) if n is None else n for n in self.attrs["static_high"]]
@@ -190,7 +200,8 @@ class Pad(ByIndex):
 
 
 class Concat(Made):
-    """`tensor.concat`: np.concatenate along the axis `dim`."""
+    """`tensor.concat`: np.concatenate. operands: tensors of one element type and rank; results: 1 tensor, a new buffer;
+    attrs: dim (the axis)."""
 
     __slots__ = ()
     name = "tensor.concat"

@@ -27,7 +27,11 @@ Maps = tuple[tuple[AffineMap, ...], tuple[str, ...]]
 
 
 class NamedOp(DestinationOp):
-    """An op of linalg with a region of its own: an argument for each operand, as in linalg.generic. Attr `n_ins`."""
+    """An op of linalg with a region of its own.
+
+    operands: n_ins inputs (tensors, memrefs or scalars), the outs; results: on tensors 1 for each out, aliases it;
+    attrs: n_ins, and MLIR's own; regions: 1, the scalar body with an argument for each operand (linalg.yield).
+    """
 
     __slots__ = ()
     region_ends = ("linalg.yield",)
@@ -58,7 +62,7 @@ class NamedOp(DestinationOp):
     reads_out = reads_in
 
     def indexing(self) -> Maps | None:
-        """The loops and how the operands lie in them; None where nobody says it."""
+        """The map of each operand and the kind of each loop; None where they are not known."""
         return None
 
     def elementwise_access(self, a: Use, b: Use) -> bool:
@@ -68,7 +72,7 @@ class NamedOp(DestinationOp):
         return found[0][a.index].is_identity and found[0][b.index].is_identity
 
     def generalized(self) -> Generic:
-        """The linalg.generic that computes the same; UnsupportedError where there is none to be had."""
+        """The equivalent linalg.generic; UnsupportedError where there is none."""
         found = self.indexing()
         if found is None:
             raise UnsupportedError(f"{self.name} can be analysed and rewritten, not run", location=self.loc)
@@ -85,7 +89,11 @@ class NamedOp(DestinationOp):
 
 
 class Elementwise(NamedOp):
-    """linalg.add, exp, copy ...: element by element."""
+    """linalg.add, exp, copy ...: element by element.
+
+    operands: inputs (tensors, memrefs or scalars), out; results: on tensors 1, aliases out; attrs: n_ins; regions: 1,
+    the scalar body.
+    """
 
     __slots__ = ()
 
@@ -96,7 +104,8 @@ class Elementwise(NamedOp):
 
 
 class Copy(Elementwise):
-    """`linalg.copy`: element by element, as they are."""
+    """`linalg.copy`: a copy, element by element. operands: source, out (tensors or memrefs); results: on tensors 1,
+    aliases out; attrs: n_ins; regions: 1, which yields its first argument."""
 
     __slots__ = ()
     name = "linalg.copy"
@@ -106,8 +115,12 @@ class Copy(Elementwise):
 
 
 class Map(Elementwise):
-    """`linalg.map`: its region, element by element; what the region does not use of the destination is not read, and
-    for MLIR 22 it never is."""
+    """`linalg.map`: its region, element by element. A destination that the region does not use is not read; in MLIR 22
+    none is.
+
+    operands: inputs, out (tensors or memrefs); results: on tensors 1, aliases out; attrs: n_ins; regions: 1, the scalar
+    body.
+    """
 
     __slots__ = ()
     name = "linalg.map"
@@ -118,7 +131,11 @@ class Map(Elementwise):
 
 
 class Transpose(NamedOp):
-    """`linalg.transpose`: axis d of the result is axis permutation[d] of the input."""
+    """`linalg.transpose`: axis d of the result is axis permutation[d] of the input.
+
+    operands: source, out (tensors or memrefs); results: on tensors 1, aliases out; attrs: n_ins, permutation; regions:
+    1.
+    """
 
     __slots__ = ()
     name = "linalg.transpose"
@@ -132,7 +149,11 @@ class Transpose(NamedOp):
 
 
 class Broadcast(NamedOp):
-    """`linalg.broadcast`: the input repeated along the axes `dimensions` of the result."""
+    """`linalg.broadcast`: the input repeated along new axes of the result.
+
+    operands: source, out (tensors or memrefs); results: on tensors 1, aliases out; attrs: n_ins, dimensions (the new
+    axes); regions: 1.
+    """
 
     __slots__ = ()
     name = "linalg.broadcast"
@@ -145,7 +166,11 @@ class Broadcast(NamedOp):
 
 
 class Reduce(NamedOp):
-    """`linalg.reduce`: the axes `dimensions` of each input folded into its result."""
+    """`linalg.reduce`: some axes of each input folded into its result.
+
+    operands: n inputs, n outs (tensors or memrefs); results: on tensors 1 for each out, aliases it; attrs: n_ins,
+    dimensions (the axes folded); regions: 1, the combining body.
+    """
 
     __slots__ = ()
     name = "linalg.reduce"
@@ -165,7 +190,11 @@ class Reduce(NamedOp):
 
 
 class Window(NamedOp):
-    """Convolutions and pooling, whose maps MLIR prints beside them (`linalg.memoized_indexing_maps`)."""
+    """Convolutions and pooling, whose maps MLIR prints beside them (`linalg.memoized_indexing_maps`).
+
+    operands: input, kernel (or the window's shape), for quantized ones zero points, out; results: on tensors 1, aliases
+    out; attrs: n_ins, MLIR's strides and dilations; regions: 1, the scalar body.
+    """
 
     __slots__ = ()
 
@@ -179,7 +208,12 @@ class Window(NamedOp):
 
 
 class Mapped(NamedOp):
-    """`linalg.contract`, `linalg.elementwise`, and products with `indexing_maps`: which says how the operands lie."""
+    """`linalg.contract`, `linalg.elementwise`, and products with `indexing_maps`, which map the operands' axes to
+    loops.
+
+    operands: inputs, out (tensors or memrefs); results: on tensors 1, aliases out; attrs: n_ins, indexing_maps;
+    regions: 1.
+    """
 
     __slots__ = ()
 
@@ -193,7 +227,11 @@ class Mapped(NamedOp):
 
 
 class Product(Mapped):
-    """The products of matrices that MLIR names by their axes, with `indexing_maps` where they lie otherwise."""
+    """The products of matrices that MLIR names by their axes, with `indexing_maps` where these differ.
+
+    operands: a, b, for quantized ones zero points, out (tensors or memrefs); results: on tensors 1, aliases out; attrs:
+    n_ins, perhaps indexing_maps; regions: 1, the scalar body.
+    """
 
     __slots__ = ()
     axes: ClassVar[str] = ""
@@ -211,7 +249,10 @@ class Product(Mapped):
 
 
 class Softmax(DestinationOp):
-    """`linalg.softmax` along the axis `dimension`; no region. The destination is not read."""
+    """`linalg.softmax` along one axis. The destination is not read.
+
+    operands: source, out (tensors or memrefs); results: on tensors 1, aliases out; attrs: n_ins, dimension (the axis).
+    """
 
     __slots__ = ()
     name = "linalg.softmax"
@@ -247,13 +288,13 @@ def parse_maps(text: str) -> tuple[AffineMap, ...] | None:
 
 
 def _made(name: str, base: type[NamedOp], **more: Any) -> None:
-    """A class for each name, in the registry."""
+    """Defines and registers the class of one name."""
     members = {"__slots__": (), "__module__": __name__, "name": f"linalg.{name}", **more}
     type(f"{base.__name__}_{name}", (base,), members)
 
 
 def _general(name: str, base: type[NamedOp], **more: Any) -> None:
-    """A class for the ops of this name that the one in the registry does not stand for."""
+    """Defines the class for ops of this name that the registered class does not cover."""
     made: type[NamedOp] = type(f"General_{name}", (base,), {"__slots__": (), "__module__": __name__, **more})
     made.name = f"linalg.{name}"
     PlainOp.general[made.name] = made

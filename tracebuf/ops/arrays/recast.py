@@ -1,9 +1,9 @@
-"""`tracebuf.recast`: the same memory as elements of another type. a.real, a.imag, a.view(dtype).
+"""`tracebuf.recast`: an array's memory as elements of another type. a.real, a.imag, a.view(dtype).
 
 Complex numbers are pairs of floats, with an axis of two more at the end, of which a slice is the real or the imaginary
-part; pairs are complex numbers again; and types of one size are each other's bits. Each way is undone by another, so a
-store through the view is a store into what it is recast to, recast back. MLIR counterpart: `tensor.bitcast`, where
-sizes are equal.
+part; pairs are complex numbers again; and types of one size are each other's bits. Each recast has an inverse, so a
+store through the view is a store into the recast tensor, recast back. MLIR counterpart: `tensor.bitcast`, where sizes
+are equal.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ from tracebuf.ops.memory import memref
 
 
 class Recast(Regrouping):
-    """The result type says as what."""
+    """`tracebuf.recast`: see the module.
+
+    operands: source tensor; results: 1 tensor of the new element type (complex to float adds a last axis of 2, float to
+    complex drops it), aliases source.
+    """
 
     __slots__ = ()
     name = "tracebuf.recast"

@@ -1,6 +1,5 @@
-"""`tracebuf.scatter`: stores to elements whose places are data, in order: a[i] = v, a[mask] = v, a[mask], np.nonzero,
-np.add.at. MLIR counterpart: tensor.scatter, which asks for places without repetition and has no loops of its own.
-"""
+"""`tracebuf.scatter`: stores to elements whose indices are data, in order: a[i] = v, a[mask] = v, a[mask], np.nonzero,
+np.add.at. MLIR counterpart: tensor.scatter, which asks for indices without repetition and has no loops of its own."""
 
 from __future__ import annotations
 
@@ -20,11 +19,14 @@ from tracebuf.ops.memory.indexing import AffineMap, iteration_shape, parse_maps,
 
 
 class Scatter(Generic):
-    """Loops over the inputs in the order of the dimensions, the last fastest; each step may store one element.
+    """`tracebuf.scatter`: sequential loops over the inputs, the last dimension fastest; each iteration may store one
+    element.
 
-    The body has an argument for each input, one for the destination (`Element` of it is what it holds by then) and
-    last how many steps have counted so far. It yields whether to store, whether to count this step, the element, and
-    its place in the destination. What is not stored to stays. It is never taken apart by fusion, it takes in producers.
+    operands: the inputs (tensors, memrefs or scalars), dest; results: on tensors 1 of dest's type, aliases dest; attrs:
+    n_ins, maps, iterators, fills (see `Spec`); regions: 1, with an argument for each input, one for dest as a whole
+    (`Element` of it is its current contents) and the number of iterations that have counted so far (index). It yields
+    whether to store, whether this iteration counts, the element, and its indices in dest. Elements that are not stored
+    to stay. Fusion takes producers into it, but does not take it apart.
     """
 
     __slots__ = ()
@@ -40,7 +42,7 @@ class Scatter(Generic):
         loc: Location = UNKNOWN,
         fills: bool = False,
     ) -> Scatter:
-        """`maps` are those of the inputs; `fills`: see Spec."""
+        """`maps` are those of the inputs; `fills`: see `Spec`."""
         n = maps[0].n_dims
         attrs = {"n_ins": len(ins), "maps": (*maps, whole_map(n)), "iterators": ("parallel",) * n, "fills": fills}
         return cls([*ins, dest], [dest.type] if isinstance(dest.type, TensorType) else [], loc, attrs, [Region(body)])
@@ -61,7 +63,7 @@ class Scatter(Generic):
 
     @property
     def step(self) -> Value:
-        """The body's argument that tells how many steps have counted."""
+        """The body's argument for the number of iterations that have counted."""
         return self.body.args[-1]
 
     def verify(self) -> None:
@@ -80,12 +82,12 @@ class Scatter(Generic):
         return type_.rank  # type: ignore[union-attr]
 
     def reads_out(self, use: Use) -> bool:
-        """What it does not store to stays, so it counts as read."""
+        """Elements that are not stored to stay, so the destination counts as read."""
         return True
 
     @property
     def looks(self) -> bool:
-        """Whether the body looks at what the destination holds."""
+        """Whether the body reads the destination's contents."""
         return bool(self.body.args[self.n_ins].uses)
 
     def elementwise_access(self, a: Use, b: Use) -> bool:
@@ -102,8 +104,8 @@ class Scatter(Generic):
         return [result]
 
     def stores(self, interpreter: Interpreter, args: list[Any]) -> Iterator[tuple[tuple[Any, ...], Any]]:
-        """The places and elements stored, in order: all at once, or one by one where the body looks at the
-        destination, which is changed in between. What is not stored is not computed."""
+        """The indices and elements stored, in order: all at once, or one by one where the body reads the destination,
+        which changes in between. Elements that are not stored are not computed."""
         shape = iteration_shape(self.maps, args, len(self.iterators))
         count = int(np.prod(shape))
         spread = [spread_operand(a, m, shape) for a, m in zip(args, self.maps)]

@@ -1,7 +1,5 @@
 """Tensor ops: values with elements. MLIR counterpart: the tensor dialect; `tracebuf.extract_view` / `insert_view` add
-what MLIR cannot say and NumPy has: views that are transposed, reversed, broadcast or have new axes, and write
-through.
-"""
+the views that NumPy has and MLIR has not: transposed, reversed, broadcast or with new axes; and stores through them."""
 
 from __future__ import annotations
 
@@ -35,8 +33,11 @@ from tracebuf.ops.memory.indexing import constant_index
 
 
 class Empty(Op):
-    """`tensor.empty`: a new array of undefined contents (np.empty). Attr `order`: its axes, outermost first
-    (K-order)."""
+    """`tensor.empty`: a new array of undefined contents (np.empty).
+
+    operands: the dynamic sizes (index); results: 1 tensor, a new buffer; attrs: static_sizes (None for each operand),
+    order (the axes, outermost first; NumPy's K order).
+    """
 
     __slots__ = ()
     name = "tensor.empty"
@@ -46,6 +47,8 @@ class Empty(Op):
     def of(
         cls, type: TensorType, sizes: Sequence[Mixed], loc: Location = UNKNOWN, order: tuple[int, ...] | None = None
     ) -> Empty:
+        """`sizes`: for each axis a constant or a value of type index; `order`: the axes, outermost first (default: C
+        order)."""
         static, dynamic = split_mixed(sizes)
         return cls(dynamic, [type], loc, {"static_sizes": static, "order": order or tuple(range(type.rank))})
 
@@ -79,15 +82,14 @@ class Empty(Op):
 
 
 def poison(dtype: np.dtype) -> Any:
-    """What undefined elements hold in the tensor interpreter: values that a wrong program shows."""
+    """The value of undefined elements in the tensor interpreter, chosen so that a wrong program shows it."""
     if dtype.kind in "fcb":
         return True if dtype.kind == "b" else np.nan
     return np.iinfo(dtype).max // 7 * 5
 
 
 class SliceOp(Op):
-    """What extract and insert share: a `Slice`, stored as static attributes and dynamic operands behind `leading`
-    operands."""
+    """What extract and insert share: a `Slice`, as static attributes and dynamic operands after the `leading` ones."""
 
     __slots__ = ()
     leading = 1
@@ -112,13 +114,16 @@ class SliceOp(Op):
         return offsets, sizes, strides, self.attrs["dims"]
 
     def same_subset(self, other: SliceOp) -> bool:
-        """Equal offsets, sizes, strides and dimensions (the same SSA values)."""
+        """Whether offsets, sizes, strides and dimensions are equal constants or identical SSA values."""
         return self.slice == other.slice
 
 
 class ExtractSlice(SliceOp):
-    """`tensor.extract_slice`: a[1:-1, ::2], a[i]. Neither reads nor writes; the result is part of its source's
-    buffer."""
+    """`tensor.extract_slice`: a[1:-1, ::2], a[i]. Neither reads nor writes.
+
+    operands: source tensor, the dynamic offsets, sizes and strides (index); results: 1 tensor, part of the source's
+    buffer; attrs: static_offsets, static_sizes, static_strides (None for each operand), dims (see `Slice`).
+    """
 
     __slots__ = ()
     name = "tensor.extract_slice"
@@ -126,7 +131,7 @@ class ExtractSlice(SliceOp):
 
     @classmethod
     def of(cls, source: Value, s: Slice, type: TensorType, loc: Location = UNKNOWN) -> ExtractSlice:
-        """A `tensor.extract_slice`, or `tracebuf.extract_view` where MLIR's op cannot say it."""
+        """`s`: the view; `type`: its type. Gives a `tracebuf.extract_view` where MLIR's op cannot express `s`."""
         attrs, dynamic = pack_slice(s)
         return (ExtractSlice if s.is_mlir else ExtractView)([source, *dynamic], [type], loc, attrs)
 
@@ -160,7 +165,12 @@ class ExtractSlice(SliceOp):
 
 
 class ExtractView(ExtractSlice):
-    """`tracebuf.extract_view`: a.T, a[::-1], a[:, None], and a broadcast of a size that only the run time knows."""
+    """`tracebuf.extract_view`: a.T, a[::-1], a[:, None], and a broadcast of a size that only the run time knows.
+    Neither reads nor writes.
+
+    operands: source tensor, the dynamic offsets, sizes and strides (index); results: 1 tensor, part of the source's
+    buffer; attrs: as `tensor.extract_slice`.
+    """
 
     __slots__ = ()
     name = "tracebuf.extract_view"
@@ -168,7 +178,11 @@ class ExtractView(ExtractSlice):
 
 class InsertSlice(SliceOp):
     """`tensor.insert_slice`: a[1:-1] = b. Reads its source, writes its destination, and reads it unless all of it is
-    overwritten."""
+    overwritten.
+
+    operands: source tensor, dest tensor, the dynamic offsets, sizes and strides (index); results: 1 tensor of dest's
+    type, aliases dest; attrs: static_offsets, static_sizes, static_strides (None for each operand), dims (see `Slice`).
+    """
 
     __slots__ = ()
     name = "tensor.insert_slice"
@@ -177,6 +191,7 @@ class InsertSlice(SliceOp):
 
     @classmethod
     def of(cls, source: Value, dest: Value, s: Slice, loc: Location = UNKNOWN) -> InsertSlice:
+        """`s`: the part of `dest` to store to. Gives a `tracebuf.insert_view` where MLIR's op cannot express `s`."""
         attrs, dynamic = pack_slice(s)
         return (InsertSlice if s.is_mlir else InsertView)([source, dest, *dynamic], [dest.type], loc, attrs)
 
@@ -208,11 +223,11 @@ class InsertSlice(SliceOp):
         return self.uses[0], self.uses[1]
 
     def overwrites_all(self) -> bool:
-        """Whether the result is the source, element for element in place."""
+        """Whether the result is the source, element for element."""
         return self.slice.covers(self.dest.tensor_type, self.source.tensor_type)
 
     def replaces_all(self) -> bool:
-        """Whether nothing is left of the destination, as constants tell."""
+        """Whether constants show that every element of the destination is overwritten."""
         s, shape = self.slice, self.dest.tensor_type.shape
         return (
             all(constant_index(o) == 0 for o in s.offsets)
@@ -243,10 +258,11 @@ class InsertSlice(SliceOp):
 
 
 class ParallelInsertSlice(InsertSlice):
-    """`tensor.parallel_insert_slice`: what an iteration of scf.forall puts into a shared result; no result.
+    """`tensor.parallel_insert_slice`: stores the part of one iteration of scf.forall into a shared result.
 
-    MLIR takes it that it does not read what it leaves of its destination, which is wrong where an iteration stores
-    there in between: asked for facts as MLIR states them, it says the same.
+    operands: source tensor, dest tensor, the dynamic offsets, sizes and strides (index); results: none; attrs: as
+    `tensor.insert_slice`. MLIR assumes that it does not read the rest of its destination, which is wrong where an
+    iteration stores there in between; the facts as MLIR states them follow MLIR.
     """
 
     __slots__ = ()
@@ -263,7 +279,7 @@ class ParallelInsertSlice(InsertSlice):
         return use.index == 0 or (not facts.as_mlir and super().bufferizes_to_memory_read(use, facts))
 
     def must_bufferize_in_place(self, use: Use) -> bool:
-        """What went into a copy would be lost."""
+        """The destination: what is stored into a copy would be lost."""
         return use.index == 1
 
     def aliasing_values(self, use: Use) -> list[Alias]:
@@ -274,14 +290,22 @@ class ParallelInsertSlice(InsertSlice):
 
 
 class InsertView(InsertSlice):
-    """`tracebuf.insert_view`: stores through a transposed or reversed view, or one with new axes."""
+    """`tracebuf.insert_view`: a store through a view that is transposed, reversed or has new axes.
+
+    operands: source tensor, dest tensor, the dynamic offsets, sizes and strides (index); results: 1 tensor of dest's
+    type, aliases dest; attrs: as `tensor.insert_slice`.
+    """
 
     __slots__ = ()
     name = "tracebuf.insert_view"
 
 
 class Cast(Op):
-    """`tensor.cast`: the same tensor, its sizes spelled otherwise (where control flow joins); touches no elements."""
+    """`tensor.cast`: a tensor with other size expressions of equal value (where control flow joins). Accesses no
+    elements.
+
+    operands: source tensor; results: 1 tensor, aliases source.
+    """
 
     __slots__ = ()
     name = "tensor.cast"
@@ -318,7 +342,7 @@ class Cast(Op):
 
 
 class Regrouping(Op):
-    """What collapse_shape and expand_shape share: the same elements in C order under another shape, in the same buffer.
+    """What collapse_shape and expand_shape share: the elements in C order under another shape, in the source's buffer.
 
     Attr `groups`: for each axis of the shape with fewer axes, the axes of the other that it stands for (MLIR:
     reassociation).
@@ -359,8 +383,13 @@ class Regrouping(Op):
 
 
 class CollapseShape(Regrouping):
-    """`tensor.collapse_shape`: neighbouring axes become one, a.reshape(-1). To MLIR it reads: where the strides do not
-    allow it, it becomes a copy, whose elements nobody reads that does not read the result (behaviour 12)."""
+    """`tensor.collapse_shape`: neighbouring axes become one, a.reshape(-1). To MLIR it reads its source: where the
+    strides do not allow the view it becomes a copy, whose elements are read only through the result (MLIR behaviour
+    12).
+
+    operands: source tensor; results: 1 tensor, aliases source; attrs: groups, viewable (only if the strides are known
+    to allow the view).
+    """
 
     __slots__ = ()
     name = "tensor.collapse_shape"
@@ -372,7 +401,8 @@ class CollapseShape(Regrouping):
     def of(
         cls, source: Value, groups: Sequence[tuple[int, ...]], type: TensorType, loc: Location = UNKNOWN
     ) -> CollapseShape:
-        """`viewable`: whoever makes the op knows that the source's strides allow the view."""
+        """`groups`: the source's axes that each result axis stands for. The op is `viewable`: the caller knows that the
+        source's strides allow the view."""
         return cls([source], [type], loc, {"groups": tuple(groups), "viewable": True})
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
@@ -380,7 +410,11 @@ class CollapseShape(Regrouping):
 
 
 class ExpandShape(Regrouping):
-    """`tensor.expand_shape`: an axis becomes several, a.reshape(n, m) of a vector."""
+    """`tensor.expand_shape`: an axis becomes several, a.reshape(n, m) of a vector.
+
+    operands: source tensor, the dynamic sizes of the result (index); results: 1 tensor, aliases source; attrs: groups,
+    static_sizes (None for each operand).
+    """
 
     __slots__ = ()
     name = "tensor.expand_shape"
@@ -394,6 +428,7 @@ class ExpandShape(Regrouping):
         type: TensorType,
         loc: Location = UNKNOWN,
     ) -> ExpandShape:
+        """`groups`: the result axes that each source axis becomes; `sizes`: of all result axes, constants or values."""
         static, dynamic = split_mixed(sizes)
         return cls([source, *dynamic], [type], loc, {"groups": tuple(groups), "static_sizes": static})
 
@@ -410,8 +445,11 @@ class ExpandShape(Regrouping):
 
 
 class Reshape(Op):
-    """`tensor.reshape`: the same elements in C order under the shape that the second operand, a tensor of sizes, tells.
-    Only the shape is read."""
+    """`tensor.reshape`: the elements in C order under a shape that is data.
+
+    operands: source tensor, shape (a vector of integers or index); results: 1 tensor, aliases source. Only `shape` is
+    read.
+    """
 
     __slots__ = ()
     name = "tensor.reshape"
@@ -454,7 +492,10 @@ def dense_buffer(type_: Type) -> Type:
 
 
 class Rank(Op):
-    """`tensor.rank`: how many dimensions. Touches no elements."""
+    """`tensor.rank`: the number of dimensions. Accesses no elements.
+
+    operands: source tensor; results: 1 index.
+    """
 
     __slots__ = ()
     name = "tensor.rank"
@@ -478,8 +519,12 @@ class Rank(Op):
 
 
 class ExtractDiagonal(Op):
-    """`tracebuf.extract_diagonal`: a.diagonal(). Attr `axes`: the two axes, of equal size, that become one, which comes
-    last. Neither reads nor writes; nothing is stored through it (it is read-only in NumPy)."""
+    """`tracebuf.extract_diagonal`: a.diagonal(). Neither reads nor writes; nothing is stored through it (it is
+    read-only in NumPy).
+
+    operands: source tensor; results: 1 tensor, part of the source's buffer; attrs: axes (the two axes, of equal size,
+    that become the last one).
+    """
 
     __slots__ = ()
     name = "tracebuf.extract_diagonal"
@@ -508,7 +553,10 @@ class ExtractDiagonal(Op):
 
 
 class Extract(Op):
-    """`tensor.extract`: one element, a[i, j]; the tracer has normalised and checked the indices."""
+    """`tensor.extract`: one element, a[i, j]; the tracer has normalised and checked the indices.
+
+    operands: source tensor, an index for each axis; results: 1 scalar of the element type.
+    """
 
     __slots__ = ()
     name = "tensor.extract"
@@ -540,14 +588,18 @@ class Extract(Op):
 
 
 def checked_index(array: np.ndarray, indices: Sequence[int]) -> tuple[int, ...]:
-    """The index, InternalError where it is out of bounds (a negative one is not normalised: a bug of ours)."""
+    """The index; InternalError where it is out of bounds (a negative one is not normalised: that would be a bug of the
+    tracer)."""
     if len(indices) != array.ndim or any(not 0 <= i < n for i, n in zip(indices, array.shape, strict=True)):
         raise InternalError(f"element {tuple(indices)} of shape {array.shape}")
     return tuple(indices)
 
 
 class Insert(Op):
-    """`tensor.insert`: a[i, j] = scalar."""
+    """`tensor.insert`: a[i, j] = scalar.
+
+    operands: scalar, dest tensor, an index for each axis; results: 1 tensor of dest's type, aliases dest.
+    """
 
     __slots__ = ()
     name = "tensor.insert"
@@ -579,7 +631,11 @@ class Insert(Op):
 
 
 class Dim(Op):
-    """`tensor.dim`: the size of one dimension (attr `dim`, a constant). Touches no elements."""
+    """`tensor.dim`: the size of one dimension. Accesses no elements.
+
+    operands: source tensor, and in MLIR text the dimension (index); results: 1 index; attrs: dim (the dimension, None
+    where it is not constant).
+    """
 
     __slots__ = ()
     name = "tensor.dim"

@@ -18,7 +18,7 @@ from tracebuf.ops.scalars.arith import Constant
 
 
 class ReadingOp(Op):
-    """Reads its first operand, a tensor (or a memref); gives a vector."""
+    """Ops that read their first operand, a tensor or memref, and give a vector."""
 
     __slots__ = ()
 
@@ -37,15 +37,19 @@ class ReadingOp(Op):
 
 
 class Gather(ReadingOp):
-    """`vector.gather`: elements at the places that a vector of indices tells."""
+    """`vector.gather`: elements at the indices in a vector. operands: source (tensor or memref), base indices, index
+    vector, mask, pass-through vector; results: 1 vector."""
 
     __slots__ = ()
     name = "vector.gather"
 
 
 class TransferRead(ReadingOp):
-    """`vector.transfer_read`: operands source, indices, padding and perhaps a mask (attr `masked`). What is out of
-    bounds is the padding."""
+    """`vector.transfer_read`: a part of a tensor or memref as a vector; elements out of bounds are the padding.
+
+    operands: source (tensor or memref), an index for each axis, padding (scalar), mask (vector of i1, if attr masked);
+    results: 1 vector; attrs: masked, MLIR's permutation_map.
+    """
 
     __slots__ = ()
     name = "vector.transfer_read"
@@ -74,8 +78,12 @@ class TransferRead(ReadingOp):
 
 
 class TransferWrite(Op):
-    """`vector.transfer_write`: operands vector, destination, indices and perhaps a mask (attr `masked`). Nothing is
-    written out of bounds. The destination is read unless all of it is overwritten."""
+    """`vector.transfer_write`: a vector into a part of a tensor or memref; nothing is written out of bounds. The
+    destination is read unless all of it is overwritten.
+
+    operands: vector, dest (tensor or memref), an index for each axis of dest, mask (vector of i1, if attr masked);
+    results: on tensors 1, aliases dest; attrs: masked, MLIR's permutation_map.
+    """
 
     __slots__ = ()
     name = "vector.transfer_write"
@@ -99,13 +107,14 @@ class TransferWrite(Op):
         return self.operands[2 : len(self.uses) - int(self.attrs["masked"])]
 
     def overwrites_all(self, as_mlir: bool) -> bool:
-        """MLIR 22 overlooks a mask among the operands, and vectors of fewer dimensions than the destination."""
+        """Whether constants show that every element is overwritten. MLIR 22 overlooks a mask among the operands, and
+        vectors of fewer dimensions than the destination."""
         dest, vector = self.operand(1).type, self.operand(0).type
         if not isinstance(dest, ShapedType) or not isinstance(vector, VectorType) or isinstance(self.parent_op, Mask):
             return False
         if not all(is_zero(v) for v in self.indices) or not all(isinstance(n, int) for n in dest.shape):
             return False
-        if not as_mlir and (self.attrs["masked"] or vector.scalable or _turned(self, dest.rank, len(vector.shape))):
+        if not as_mlir and (self.attrs["masked"] or vector.scalable or _permutes(self, dest.rank, len(vector.shape))):
             return False
         return all(n <= m for n, m in zip(dest.shape, vector.shape))  # type: ignore[operator]
 
@@ -132,7 +141,7 @@ class TransferWrite(Op):
 
 
 class Yield(Terminator):
-    """`vector.yield`: the results of vector.mask."""
+    """`vector.yield`: ends the region of vector.mask. operands: the results of vector.mask; results: none."""
 
     __slots__ = ()
     name = "vector.yield"
@@ -143,7 +152,8 @@ class Yield(Terminator):
 
 
 class Mask(Op):
-    """`vector.mask`: the one op in its region, where the mask holds."""
+    """`vector.mask`: one op under a mask. operands: mask (vector of i1), perhaps a pass-through vector; results: those
+    that its region yields; regions: 1, with the masked op and a vector.yield."""
 
     __slots__ = ()
     name = "vector.mask"
@@ -184,7 +194,7 @@ def is_zero(value: Value) -> bool:
     return isinstance(op, Constant) and op.attrs["value"] == 0
 
 
-def _turned(op: Op, rank: int, vector_rank: int) -> bool:
+def _permutes(op: Op, rank: int, vector_rank: int) -> bool:
     """Whether the permutation map is anything but the identity."""
     maps = parse_maps(op.attrs["permutation_map"].text)
     return rank != vector_rank or maps is None or not maps[0].is_identity

@@ -1,6 +1,7 @@
-"""`tracebuf.extract_windows`: all runs of so many neighbours along an axis (np.lib.stride_tricks.sliding_window_view).
+"""`tracebuf.extract_windows`: all windows of so many neighbours along an axis
+(np.lib.stride_tricks.sliding_window_view).
 
-The runs overlap in memory, so that nothing is stored through the view. MLIR counterpart: none; on buffers a
+The windows overlap in memory, so nothing is stored through the view. MLIR counterpart: none; on buffers a
 `memref.reinterpret_cast`.
 """
 
@@ -18,8 +19,11 @@ from tracebuf.location import UNKNOWN, Location
 
 
 class ExtractWindows(Op):
-    """Operands: the source and the size of a run. Attr `axis`: the axis, on which the runs begin; along them runs a new
-    last axis. Neither reads nor writes."""
+    """`tracebuf.extract_windows`: see the module. Neither reads nor writes.
+
+    operands: source tensor, size of a window (index); results: 1 tensor, part of the source's buffer, with a last axis
+    along each window; attrs: axis (along which the windows begin).
+    """
 
     __slots__ = ()
     name = "tracebuf.extract_windows"
@@ -30,6 +34,7 @@ class ExtractWindows(Op):
     def of(
         cls, source: Value, size: Value, axis: int, shape: tuple[Dim, ...], loc: Location = UNKNOWN
     ) -> ExtractWindows:
+        """`size`: of a window; `shape`: of the result, one more axis than the source."""
         return cls([source, size], [TensorType(shape, source.tensor_type.element)], loc, {"axis": axis})
 
     def verify(self) -> None:

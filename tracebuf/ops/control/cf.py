@@ -15,7 +15,7 @@ from tracebuf.location import UNKNOWN, Location
 
 
 class BranchOp(Op):
-    """What branches share: the arguments of a successor are the operands that are passed to it."""
+    """What branches share: operands become the arguments of a successor."""
 
     __slots__ = ()
     terminator = True
@@ -56,7 +56,7 @@ class BranchOp(Op):
 
 
 class Branch(BranchOp):
-    """`cf.br`: goes to one block."""
+    """`cf.br`: goes to one block. operands: the arguments of the successor; results: none; successors: 1."""
 
     __slots__ = ()
     name = "cf.br"
@@ -73,7 +73,8 @@ class Branch(BranchOp):
 
 
 class CondBranch(BranchOp):
-    """`cf.cond_br`: goes to one of two blocks. Operands: the condition, what goes with the first, with the second."""
+    """`cf.cond_br`: goes to one of two blocks. operands: condition (i1), the arguments of the first successor, those of
+    the second; results: none; attrs: n_then (how many go to the first); successors: 2."""
 
     __slots__ = ()
     name, n_targets = "cf.cond_br", 2

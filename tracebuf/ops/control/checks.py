@@ -22,11 +22,11 @@ def raised(exception: Raised) -> type[BaseException] | BaseException:
 
 
 class Check(Op):
-    """`tracebuf.check`: raises `exception` with `message` where the condition is false.
+    """`tracebuf.check`: raises an exception where the condition is false.
 
-    `exception` is a class, or an exception to raise again; `message` a format string of the further operands (None: no
-    text, as after `raise E`).
-    MLIR counterpart: cf.assert. It stands where eager would raise (rule F3); never pure, never moved.
+    operands: condition (i1), scalars for the message; results: none; attrs: exception (a class, or an exception to
+    raise again), message (a format string of the further operands; None: no text, as after `raise E`). MLIR
+    counterpart: cf.assert. It stands where eager would raise (rule F3); never pure, never moved.
     """
 
     __slots__ = ()

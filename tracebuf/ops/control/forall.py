@@ -1,6 +1,5 @@
-"""scf.forall: iterations that may run at once, each putting its parts into shared results. MLIR counterpart: scf.forall
-and SCF/BufferizableOpInterfaceImpl.cpp. Here they run one after another.
-"""
+"""scf.forall: iterations that may run at once, each storing its parts into shared results. MLIR counterpart: scf.forall
+and SCF/BufferizableOpInterfaceImpl.cpp. Here they run one after another."""
 
 from __future__ import annotations
 
@@ -17,8 +16,8 @@ _BOUNDS = ("staticLowerBound", "staticUpperBound", "staticStep")
 
 
 class InParallel(Op):
-    """`scf.forall.in_parallel`: ends the body; its region holds the stores of an iteration's parts into the shared
-    results (tensor.parallel_insert_slice)."""
+    """`scf.forall.in_parallel`: ends the body of scf.forall. operands: none; results: none; regions: 1, with the
+    tensor.parallel_insert_slice ops that store an iteration's parts into the shared results."""
 
     __slots__ = ()
     name = "scf.forall.in_parallel"
@@ -31,10 +30,12 @@ class InParallel(Op):
 
 
 class Forall(Op):
-    """`scf.forall`: operands are the dynamic bounds (attrs `static_lower`, `static_upper`, `static_step` have None for
-    each), then the shared outs. The body's arguments are the indices and the outs.
+    """`scf.forall`: iterations that may run at once.
 
-    An out is written, and read: what no iteration stores to stays as it was (MLIR behaviours 32, 38).
+    operands: the dynamic lower bounds, upper bounds and steps (index), the shared outs (tensors); results: 1 for each
+    out, aliases it; attrs: static_lower, static_upper, static_step (None for each operand); regions: 1, whose arguments
+    are the indices and the outs. An out is written, and read: elements that no iteration stores stay as they were (MLIR
+    behaviours 32, 38).
     """
 
     __slots__ = ()
@@ -54,7 +55,7 @@ class Forall(Op):
 
     @property
     def first(self) -> int:
-        """The place of the first shared out among the operands."""
+        """The index of the first shared out among the operands."""
         return len(self.uses) - self.n_outs
 
     @property
@@ -76,7 +77,7 @@ class Forall(Op):
 
     @property
     def runs_once(self) -> bool:
-        """One iteration, as constants tell: then nothing is repeated or parallel."""
+        """Whether constants show that there is one iteration: then nothing is repeated or parallel."""
         for dim in self.bounds:
             low, up, step = map(constant_index, dim)
             if low is None or up is None or step is None or up - low > step:

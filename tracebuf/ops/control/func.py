@@ -14,7 +14,7 @@ from tracebuf.location import UNKNOWN, Location
 
 
 class Terminator(Op):
-    """Ends a block by passing values on; what it passes on is used in place."""
+    """Ends a block and passes its operands on, which are used in place."""
 
     __slots__ = ()
     terminator = True
@@ -39,7 +39,7 @@ class Terminator(Op):
 
 
 def check_blocks(form: Form, *terminators: str) -> None:
-    """FormError unless there is one region of one block for each of these ops that end it."""
+    """FormError unless there is one region for each of these terminators, each of one block that ends with it."""
     form.expect(regions=len(terminators))
     for region, name in zip(form.regions, terminators):
         if len(region.blocks) != 1 or not region.block.ops or region.block.terminator.name != name:
@@ -47,7 +47,8 @@ def check_blocks(form: Form, *terminators: str) -> None:
 
 
 class Return(Terminator):
-    """`func.return`: the results. Tensors are read here and always in place."""
+    """`func.return`. operands: the function's results (tensors, memrefs or scalars), where tensors are read and always
+    in place; results: none."""
 
     __slots__ = ()
     name = "func.return"
@@ -71,12 +72,15 @@ class Summary:
     as_mlir: bool = False
     """Whether, as to MLIR 22, each argument that may share such a result's buffer, and no other, is that argument."""
     read_only: frozenset[int] = frozenset()
-    """The results that may be a buffer of the callee's that nobody may store to: a constant."""
+    """The results that may be a buffer of the callee's that must not be stored to: a constant."""
 
 
 class Call(Op):
-    """`func.call`: attr `callee` is the function's name. The module's analysis puts its `summary` here before the
-    caller is analysed; without one, as in recursion, the callee may do anything (behaviours 41, 43).
+    """`func.call`.
+
+    operands: the callee's arguments (tensors, memrefs or scalars); results: the callee's results; attrs: callee (its
+    name), summary (set by the module's analysis before the caller is analysed). Without a summary, as in recursion, the
+    callee may do anything (MLIR behaviours 41, 43).
     """
 
     __slots__ = ()
@@ -109,7 +113,8 @@ class Call(Op):
         return form
 
     def is_writable(self, value: Value) -> bool:
-        """MLIR 22 takes it that every result is, and may store into a constant."""
+        """False for results that may be a constant. MLIR 22 assumes that every result is writable, and may store into a
+        constant."""
         return self.summary is None or value.index not in self.summary.read_only
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
@@ -121,11 +126,11 @@ class Call(Op):
     def aliasing_values(self, use: Use) -> list[Alias]:
         if self.summary is None:
             return super().aliasing_values(use)
-        near = self.summary.aliases.get(use.index, ())
-        known = self.summary.equivalent.get(near[0]) if len(near) == 1 else None
-        same = known == use.index or (known is not None and self.summary.as_mlir)
-        relation = Relation.EQUIVALENT if same else Relation.UNKNOWN
-        return [Alias(self.results[k], relation, definite=same) for k in near]
+        results = self.summary.aliases.get(use.index, ())
+        argument = self.summary.equivalent.get(results[0]) if len(results) == 1 else None
+        is_argument = argument == use.index or (argument is not None and self.summary.as_mlir)
+        relation = Relation.EQUIVALENT if is_argument else Relation.UNKNOWN
+        return [Alias(self.results[k], relation, definite=is_argument) for k in results]
 
     def bufferize(self, rewriter: Rewriter) -> None:
         args, types = rewriter.call(self.callee, self.uses, self.loc)

@@ -1,5 +1,5 @@
-"""Structured control flow: scf.for, scf.while, scf.if and what ends their blocks. MLIR counterpart: the scf dialect and
-SCF/BufferizableOpInterfaceImpl.cpp."""
+"""Structured control flow: scf.for, scf.while, scf.if, scf.execute_region and their terminators. MLIR counterpart: the
+scf dialect and SCF/BufferizableOpInterfaceImpl.cpp."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Same = Callable[[Value, Value], bool]
 
 
 class Yield(Terminator):
-    """`scf.yield`: the results of a branch, or the next iteration's values."""
+    """`scf.yield`. operands: the results of a branch, or the next iteration's loop-carried values; results: none."""
 
     __slots__ = ()
     name = "scf.yield"
@@ -30,31 +30,31 @@ class Yield(Terminator):
         return []
 
     def bufferize(self, rewriter: Rewriter) -> None:
-        """That of an scf.execute_region; loops and scf.if make their own."""
+        """The terminator of an scf.execute_region; loops and scf.if make their own."""
         assert self.parent_op is not None
         types = [carried_type(r) for r in self.parent_op.results]
         rewriter.add(Yield.of([rewriter.cast(u, t) for u, t in zip(self.uses, types, strict=True)], self.loc))
 
 
 class Condition(Terminator):
-    """`scf.condition`: if its first operand holds, the loop goes on with the others in its after region; else they are
-    its results."""
+    """`scf.condition`: ends the first region of scf.while. operands: condition (i1), the values forwarded to the second
+    region if it holds, else to the loop's results; results: none."""
 
     __slots__ = ()
     name = "scf.condition"
 
 
 class Loop(Op):
-    """What loops share. Carried value i begins as `inits[i]`, is `args[i]` inside, and leaves the first region by
+    """What loops share. Loop-carried value i begins as `inits[i]`, is `args[i]` inside, and leaves the first region by
     `passed[i]`, which is the next iteration's value if the loop is `straight`.
 
-    A carried argument is a buffer of its own and always writable (MLIR behaviour 20).
+    A loop-carried argument is a buffer of its own and always writable (MLIR behaviour 20).
     """
 
     __slots__ = ()
     repetitive = True
     first: ClassVar[int] = 0
-    """The place of the first initial value among the operands."""
+    """The index of the first initial value among the operands."""
 
     @property
     def inits(self) -> list[Use]:
@@ -73,8 +73,8 @@ class Loop(Op):
         return True
 
     def keeps(self, index: int, same: Same) -> bool:
-        """Whether result and carried value of this place stay in the initial value's buffer, told which values are the
-        same one."""
+        """Whether the loop-carried value of this index and the result stay in the initial value's buffer; `same` says
+        which values are one buffer."""
         return same(self.passed[index].value, self.args[index])
 
     def aliasing_values(self, use: Use) -> list[Alias]:
@@ -86,11 +86,12 @@ class Loop(Op):
 
 
 class For(Loop):
-    """`scf.for`: operands lower, upper, step, then the initial values; the body's arguments are the index and the
-    carried values.
+    """`scf.for`.
 
-    The initial tensor is written (the loop may store to what it carries) and read if the body reads its argument, or
-    if the result is read and there may be no iteration (MLIR does not ask whether it is read; behaviours 14, 36).
+    operands: lower, upper, step (index or integer), the initial values (iter_args); results: 1 for each initial value;
+    regions: 1, the body, from the induction variable and the loop-carried values to the next ones (scf.yield). The
+    initial tensor is written (the loop may store to it) and read if the body reads its argument, or if the result is
+    read and there may be no iteration (MLIR does not ask whether it is read; MLIR behaviours 14, 36).
     """
 
     __slots__ = ()
@@ -107,7 +108,8 @@ class For(Loop):
         loc: Location = UNKNOWN,
         types: Sequence[Type] | None = None,
     ) -> For:
-        """`types` are the results', where sizes are spelled otherwise than the initial values'."""
+        """`bounds`: lower, upper, step; `types`: of the results, where their sizes are other expressions than the
+        initial values'."""
         found = [v.type for v in inits] if types is None else types
         return cls([*bounds, *inits], found, loc, {}, [Region(body)])
 
@@ -136,7 +138,7 @@ class For(Loop):
         return self.body.terminator.uses[use.index - 3]
 
     def drop_carried(self, index: int) -> None:
-        """Removes a carried value; its argument and its result must be unused."""
+        """Removes a loop-carried value; its argument and its result must be unused."""
         _drop_operand(self.body.terminator, index)
         _drop_operand(self, 3 + index)
         self.body.drop_arg(1 + index)
@@ -158,7 +160,7 @@ class For(Loop):
 
     @property
     def surely_runs(self) -> bool:
-        """Whether there is at least one iteration, as constants tell."""
+        """Whether constants show that there is at least one iteration."""
         lower, upper = map(constant_index, self.operands[:2])
         return lower is not None and upper is not None and lower < upper
 
@@ -181,11 +183,12 @@ class For(Loop):
 
 
 class While(Loop):
-    """`scf.while`: the operands are the arguments of the region `before`, which ends in `scf.condition`; what that
-    forwards are the results, or the arguments of the region `after`, which yields the next arguments of `before`.
+    """`scf.while`.
 
+    operands: the initial values; results: 1 for each value forwarded by scf.condition; regions: before (from the
+    loop-carried values to scf.condition), after (from the forwarded values to the next loop-carried ones, scf.yield).
     The initial tensors are read and written. Result i may share the buffer of operand i, if they have one type (MLIR
-    behaviours 15, 37). The loop is straight if `after` passes its arguments on as they are.
+    behaviours 15, 37). The loop is straight if `after` yields its arguments unchanged.
     """
 
     __slots__ = ()
@@ -201,7 +204,7 @@ class While(Loop):
         loc: Location = UNKNOWN,
         types: Sequence[Type] | None = None,
     ) -> While:
-        """`types` are the results', where sizes are spelled otherwise than in what is forwarded."""
+        """`types`: of the results, where their sizes are other expressions than the forwarded values'."""
         found = [v.type for v in before.terminator.operands[1:]] if types is None else types
         return cls(inits, found, loc, {}, [Region(before), Region(after)])
 
@@ -228,7 +231,7 @@ class While(Loop):
 
     @property
     def yielded(self) -> list[Use]:
-        """What the after region gives to the next iteration."""
+        """The operands of the after region's yield: the next iteration's values."""
         return self.after.terminator.uses
 
     @property
@@ -245,8 +248,8 @@ class While(Loop):
         replace: Callable[[Value, Value], None] = Value.replace_all_uses,
         same: Same = lambda a, b: a is b,
     ) -> bool:
-        """Replaces arguments that never change by their initial values, and what is forwarded from outside by that;
-        whether anything had a use."""
+        """Replaces arguments that never change by their initial values, and forwarded values from outside by these;
+        whether any of them had a use."""
         found = False
         while True:
             pairs = [
@@ -268,8 +271,8 @@ class While(Loop):
             found = True
 
     def dead(self, pinned: Collection[Value]) -> tuple[set[int], set[int]]:
-        """Operands and results that only feed one another: nothing else asks for them (nor has `pinned` what they
-        become)."""
+        """Operands and results that only feed one another: they have no other use, nor have the values in `pinned` that
+        they become."""
         starts, ends = set(range(len(self.uses))), set(range(len(self.results)))
         last = self.after.terminator
         while True:
@@ -286,7 +289,7 @@ class While(Loop):
             starts, ends = starts - asked, ends - live
 
     def _is_asked(self, arg: Value, pinned: Collection[Value], ends: set[int]) -> bool:
-        """Whether an argument of the first region is used, other than for what is dead itself."""
+        """Whether an argument of the first region is used by anything that is not dead itself."""
         work, seen = [arg], {arg}
         while work:
             value = work.pop()
@@ -349,7 +352,7 @@ class While(Loop):
 
 
 def fixed_places(loop: Loop, same: Same) -> set[int]:
-    """The carried tensors that never leave the initial value's buffer."""
+    """The indices of the loop-carried tensors that never leave the initial value's buffer."""
     return {
         k for k, use in enumerate(loop.inits)
         if use.value.is_tensor and loop.aliasing_values(use) and loop.keeps(k, same)
@@ -357,12 +360,12 @@ def fixed_places(loop: Loop, same: Same) -> set[int]:
 
 
 def _fixed(loop: Loop, rewriter: Rewriter) -> dict[int, Value]:
-    """The buffers of the initial values of fixed places."""
+    """The buffers of the initial values at fixed indices."""
     return {k: rewriter.buffer(loop.inits[k]) for k in sorted(fixed_places(loop, rewriter.equivalent))}
 
 
 def _enter(loop: Loop, fixed: dict[int, Value], rewriter: Rewriter) -> list[Value]:
-    """The initial values of what is carried on; inside, fixed places are their buffers."""
+    """The initial values of the loop-carried values that remain; inside, those at fixed indices are their buffers."""
     inits = []
     for k, use in enumerate(loop.inits):
         if k in fixed:
@@ -384,7 +387,11 @@ def _leave(loop: Loop, new: Loop, moving: Sequence[int], fixed: dict[int, Value]
 
 
 class If(Op):
-    """`scf.if`: two regions; each result is one of the two yields (a maybe-alias of both, MLIR behaviour 35)."""
+    """`scf.if`.
+
+    operands: condition (i1); results: those that its branches yield, each a maybe-alias of both (MLIR behaviour 35);
+    regions: then, else, without arguments (scf.yield).
+    """
 
     __slots__ = ()
     name = "scf.if"
@@ -396,7 +403,7 @@ class If(Op):
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
-        """Where MLIR has no other branch, ours has one that does nothing."""
+        """The op; where MLIR has no else region, it gets an empty one."""
         if len(form.regions) == 2 and not form.regions[1].blocks and not form.result_types:
             nothing = Block()
             nothing.append(Yield.of([], form.loc))
@@ -435,8 +442,8 @@ class If(Op):
 
 
 class ExecuteRegion(Op):
-    """`scf.execute_region`: a region of blocks, run once where it stands; what it yields are the results (MLIR
-    behaviour 38)."""
+    """`scf.execute_region`: blocks that run once (MLIR behaviour 38). operands: none; results: the operands of its
+    scf.yield; regions: 1, of branching blocks."""
 
     __slots__ = ()
     name = "scf.execute_region"
@@ -444,7 +451,7 @@ class ExecuteRegion(Op):
 
     @property
     def yielded(self) -> list[Use]:
-        """The operands of its scf.yield, of which it has one (InternalError else)."""
+        """The operands of its scf.yield; UnsupportedError where there is not exactly one."""
         ends = [b.ops[-1] for b in self.regions[0].blocks if isinstance(b.ops[-1], Yield)]
         if len(ends) != 1:
             raise UnsupportedError("an scf.execute_region without unique scf.yield is not supported", location=self.loc)
@@ -478,5 +485,5 @@ def _drop_result(op: Op, index: int) -> None:
 
 
 def carried_type(value: Value) -> Type:
-    """The type that stands for a value that control flow passes on: a tensor's buffer has any layout."""
+    """The type of a value that control flow passes on: a tensor's buffer gets a type without a layout."""
     return memref.forget_layout(value.type) if isinstance(value.type, TensorType) else value.type

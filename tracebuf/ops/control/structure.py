@@ -1,4 +1,4 @@
-"""What structured ops are made of: what ends a body, the index of a loop in it, and the op as loops see it."""
+"""What structured ops are made of: the body's terminator, the index of a loop in it, and the op as loops."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from tracebuf.ops.memory.indexing import AffineMap
 
 
 class Yield(Terminator):
-    """`linalg.yield`: the elements for the outs."""
+    """`linalg.yield`: ends a structured op's body. operands: an element (scalar) for each out; results: none."""
 
     __slots__ = ()
     name = "linalg.yield"
 
 
 class Index(Op):
-    """`linalg.index`: where the iteration stands along loop `dim`; in linalg.generic. np.arange, np.argmax."""
+    """`linalg.index`: the index of a loop around the body; np.arange, np.argmax. operands: none; results: 1 index;
+    attrs: dim (the loop)."""
 
     __slots__ = ()
     name = "linalg.index"
@@ -54,9 +55,7 @@ class Index(Op):
 
 @dataclass(frozen=True)
 class Spec:
-    """A structured op as loops see it: operand types, their maps, the iterators, the number of inputs, the scalar
-    body.
-    """
+    """A structured op as loops: operand types, their maps, the iterators, the number of inputs, the scalar body."""
 
     name: str
     types: tuple[Type, ...]
@@ -68,12 +67,12 @@ class Spec:
     """An element may be read by one iteration and written by a later one: iterations are not independent."""
 
     fills: bool = False
-    """Of a scatter: as many steps count as the axis of the destination is long along which they are stored in turn, and
-    those are the steps that store."""
+    """Of a scatter: exactly as many iterations count as the destination is long along the axis that the number of
+    counted iterations indexes, and those iterations store."""
 
     @property
     def scatters(self) -> bool:
-        """Whether the body says where its element goes, and has an argument more (tracebuf.scatter)."""
+        """Whether the body yields the indices of its element, and has one more argument (tracebuf.scatter)."""
         return len(self.body.args) > len(self.types)
 
     @property

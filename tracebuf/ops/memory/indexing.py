@@ -27,12 +27,10 @@ def constant_index(value: Mixed) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class AffineMap:
-    """(d0, ..., dn-1) -> results: each a loop dimension, or None for the constant 0 (a size-1 dimension that is
-    repeated).
+    """(d0, ..., dn-1) -> results: each a loop dimension, or None for the constant 0 (a broadcast dimension of size 1).
 
     A map of MLIR's that has other results, or one dimension twice, is kept as `text`: analysed and printed, not run.
-    `whole`: every iteration has all of the operand at hand, and picks the elements it wants
-    (`tracebuf.ops.arrays.gather`).
+    `whole`: every iteration sees the whole operand and reads elements of it (`tracebuf.ops.arrays.gather`).
     """
 
     n_dims: int
@@ -55,7 +53,7 @@ class AffineMap:
 
     @property
     def runs(self) -> bool:
-        """Whether it says no more than which loop is which dimension."""
+        """Whether each result is a loop dimension or 0, so that it can be run."""
         return not self.text
 
     @property
@@ -91,12 +89,12 @@ def identity_map(n: int) -> AffineMap:
 
 
 def whole_map(n: int) -> AffineMap:
-    """For an operand of which each of the iterations of `n` loops has every element at hand."""
+    """The map of an operand that each iteration of `n` loops sees as a whole."""
     return AffineMap(n, (), whole=True)
 
 
 def check_maps(maps: Iterable[AffineMap]) -> None:
-    """UnsupportedError unless all of them run."""
+    """UnsupportedError unless all of them can be run."""
     for m in maps:
         if not m.runs:
             raise UnsupportedError(f"a linalg op with the map {m} can be analysed and rewritten, not run")

@@ -1,6 +1,5 @@
 """Memref ops: buffers. MLIR counterpart: the memref dialect; `tracebuf.subview` is a subview that may also permute,
-reverse,
-repeat and add dimensions.
+reverse, repeat and add dimensions.
 
 The memref interpreter and the native emitter dispatch on these classes; structure and typing stand here.
 """
@@ -11,7 +10,16 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from tracebuf.ir.attributes import Attr, all_encoded, groups_attr, inherent, integers, places, segments, string
+from tracebuf.ir.attributes import (
+    Attr,
+    all_encoded,
+    dynamic_integers,
+    groups_attr,
+    inherent,
+    integers,
+    segments,
+    string,
+)
 from tracebuf.ir.core import Form, FormError, Mixed, Op, Value, join_mixed, split_mixed
 from tracebuf.ir.dims import Dim as Size
 from tracebuf.ir.dims import add, floordiv, mul
@@ -31,11 +39,11 @@ from tracebuf.location import UNKNOWN, Location
 
 
 class Alloc(Op):
-    """`memref.alloc`: a fresh buffer of undefined contents.
+    """`memref.alloc`: a new buffer of undefined contents.
 
-    Attrs: `order` (axes outermost first), `reason` (for explain), `escapes` (may leave the function: a NumPy array
-    from birth),
-    `slot` (its place in the arena), each set by the pass that knows.
+    operands: the dynamic sizes (index), in MLIR text also the dynamic strides; results: 1 memref; attrs: static_sizes
+    (None for each dynamic size), order (axes, outermost first), reason (for explain); set by assign-storage: kind
+    ("arena" or "array"), slot (of the arena).
     """
 
     __slots__ = ()
@@ -51,13 +59,15 @@ class Alloc(Op):
         reason: str,
         loc: Location = UNKNOWN,
     ) -> Alloc:
+        """`shape`: the sizes in the type; `sizes`: those sizes as constants or values of type index; `order`: the axes,
+        outermost first; `reason`: shown by explain."""
         static, dynamic = split_mixed(sizes)
         type_ = MemRefType(shape, element, strides_in_order(shape, order), 0)
         return cls(dynamic, [type_], loc, {"static_sizes": static, "order": order, "reason": reason})
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
-        """Its dynamic strides, which MLIR takes as operands too (`memref.alloc()[%s]`), stay behind the sizes."""
+        """Dynamic strides, which MLIR takes as operands too (`memref.alloc()[%s]`), stay after the sizes."""
         sizes, symbols = form.segments(2)
         attrs = {"reason": "", **noted(form, sizes)}
         return cls.rebuilt([*sizes, *symbols], form.result_types, form.loc, attrs)
@@ -80,21 +90,22 @@ def noted(form: Form, sizes: Sequence[Value]) -> dict[str, Any]:
 
 
 def notes(op: Op) -> dict[str, Attr]:
-    """What we note of a new array or buffer that MLIR does not ask for: the order of its axes, why it is there."""
+    """The attributes of a new array or buffer that MLIR does not have: the order of its axes, the reason for it."""
     order = op.attrs["order"]
     plain = {"static_sizes", "order"} if order == tuple(range(len(order))) else {"static_sizes"}
     return all_encoded({k: v for k, v in op.attrs.items() if k not in plain and v != ""})
 
 
 class Alloca(Alloc):
-    """`memref.alloca`: a small buffer on the stack, freed on return; static size only."""
+    """`memref.alloca`: a small buffer on the stack, freed on return. operands: none, as sizes are static; results: 1
+    memref; attrs: as `memref.alloc`."""
 
     __slots__ = ()
     name = "memref.alloca"
 
 
 class Dealloc(Op):
-    """`memref.dealloc`: frees a buffer (its base)."""
+    """`memref.dealloc`: frees a buffer. operands: memref; results: none."""
 
     __slots__ = ()
     name = "memref.dealloc"
@@ -105,8 +116,8 @@ class Dealloc(Op):
 
 
 class Copy(Op):
-    """`memref.copy` source to target, of one shape. Attr `reason`: "store" for the program's own store, else why a
-    copy was needed."""
+    """`memref.copy`. operands: source, target (memrefs of one shape); results: none; attrs: reason ("store" for the
+    program's own store, else why a copy was needed)."""
 
     __slots__ = ()
     name = "memref.copy"
@@ -123,7 +134,7 @@ class Copy(Op):
 
 
 class Load(Op):
-    """`memref.load`: one element."""
+    """`memref.load`: one element. operands: source memref, an index for each axis; results: 1 scalar."""
 
     __slots__ = ()
     name = "memref.load"
@@ -139,7 +150,7 @@ class Load(Op):
 
 
 class Store(Op):
-    """`memref.store`: one element; operands value, buffer, indices."""
+    """`memref.store`: one element. operands: scalar, target memref, an index for each axis; results: none."""
 
     __slots__ = ()
     name = "memref.store"
@@ -155,7 +166,8 @@ class Store(Op):
 
 
 class Dim(Op):
-    """`memref.dim`: the size of one dimension (attr `dim`)."""
+    """`memref.dim`: the size of one dimension. operands: source memref, and in MLIR text the dimension (index);
+    results: 1 index; attrs: dim (None where it is not constant)."""
 
     __slots__ = ()
     name = "memref.dim"
@@ -174,8 +186,8 @@ class Dim(Op):
 
 
 def dim_of_form(cls: type[Op], form: Form) -> Op:
-    """A dim op of MLIR's, which takes the dimension as an operand: that is kept, and attr `dim` is None where it is
-    not constant."""
+    """A dim op of MLIR's, which takes the dimension as an operand: the operand is kept, and attr `dim` is None where it
+    is not constant."""
     form.expect(operands=2, results=1)
     constant = form.operands[1].defining_op
     value = constant.attrs.get("value") if constant is not None and constant.name == "arith.constant" else None
@@ -184,7 +196,7 @@ def dim_of_form(cls: type[Op], form: Form) -> Op:
 
 
 class Rank(Op):
-    """`memref.rank`: how many dimensions."""
+    """`memref.rank`: the number of dimensions. operands: source memref; results: 1 index."""
 
     __slots__ = ()
     name = "memref.rank"
@@ -192,7 +204,8 @@ class Rank(Op):
 
 
 class Cast(Op):
-    """`memref.cast`: forgets (or states) static strides; the same buffer."""
+    """`memref.cast`: forgets (or states) static sizes and strides. operands: source memref; results: 1 memref, the
+    source's buffer."""
 
     __slots__ = ()
     name = "memref.cast"
@@ -204,8 +217,11 @@ class Cast(Op):
 
 
 class Subview(Op):
-    """`memref.subview`: part of a buffer, by a `Slice`; the same base. Attrs and dynamic operands as the tensor
-    slices'."""
+    """`memref.subview`: part of a buffer, by a `Slice`.
+
+    operands: source memref, the dynamic offsets, sizes and strides (index); results: 1 memref with the source's base;
+    attrs: static_offsets, static_sizes, static_strides (None for each operand), dims (see `Slice`).
+    """
 
     __slots__ = ()
     name = "memref.subview"
@@ -213,6 +229,8 @@ class Subview(Op):
 
     @classmethod
     def of(cls, source: Value, s: Slice, shape: tuple[Size, ...], loc: Location = UNKNOWN) -> Subview:
+        """`s`: the view; `shape`: its sizes in the type. Gives a `tracebuf.subview` where MLIR's op cannot express `s`.
+        """
         base = source.memref_type
         offset: Size | None = 0 if base.offset == 0 and all(o == 0 for o in s.offsets) else None
         type_ = MemRefType(shape, base.element, s.view_strides(base), offset)
@@ -234,7 +252,11 @@ class Subview(Op):
 
 
 class View(Subview):
-    """`tracebuf.subview`: a subview that permutes, reverses, repeats or adds dimensions."""
+    """`tracebuf.subview`: a subview that permutes, reverses, repeats or adds dimensions.
+
+    operands: source memref, the dynamic offsets, sizes and strides (index); results: 1 memref with the source's base;
+    attrs: as `memref.subview`.
+    """
 
     __slots__ = ()
     name = "tracebuf.subview"
@@ -243,10 +265,10 @@ class View(Subview):
 def groups_of_form(form: Form) -> dict[str, Any]:
     """The attributes of collapse_shape and expand_shape, taken out of the form."""
     few = form.take("reassociation")
-    attrs: dict[str, Any] = {"groups": tuple(tuple(places(group)) for group in few)}
+    attrs: dict[str, Any] = {"groups": tuple(tuple(dynamic_integers(group)) for group in few)}
     shape = form.shaped_result().shape
     if "static_output_shape" in form.attrs:
-        static = attrs["static_sizes"] = places(form.take("static_output_shape"))
+        static = attrs["static_sizes"] = dynamic_integers(form.take("static_output_shape"))
         if len(static) != len(shape) or static.count(None) != len(form.operands) - 1:
             raise FormError(f"{form.name}: {len(form.operands) - 1} operands do not fit {form.result_types[0]}")
         form.resize(0, join_mixed(static, form.operands[1:]))
@@ -264,7 +286,7 @@ def regrouping_attrs(attrs: dict[str, Any]) -> dict[str, Attr]:
 
 
 def runs_on(type_: MemRefType, groups: Sequence[Sequence[int]]) -> bool:
-    """Whether in each group of axes one certainly goes on where the next ends."""
+    """Whether the axes of each group are contiguous: one outer step is the inner step times the inner size."""
     for group in groups:
         axes = [a for a in group if type_.shape[a] != 1]
         for outer, inner in pairwise(axes):
@@ -275,7 +297,8 @@ def runs_on(type_: MemRefType, groups: Sequence[Sequence[int]]) -> bool:
 
 
 class CollapseShape(Op):
-    """`memref.collapse_shape`: neighbouring axes, of strides that run on, become one; attrs as the tensor op's."""
+    """`memref.collapse_shape`: neighbouring axes, contiguous with one another, become one. operands: source memref;
+    results: 1 memref, the source's buffer; attrs: groups (the source's axes of each result axis)."""
 
     __slots__ = ()
     name = "memref.collapse_shape"
@@ -299,7 +322,9 @@ class CollapseShape(Op):
 
 
 class ExpandShape(Op):
-    """`memref.expand_shape`: an axis becomes several; attrs and dynamic operands as the tensor op's."""
+    """`memref.expand_shape`: an axis becomes several. operands: source memref, the dynamic sizes (index); results: 1
+    memref, the source's buffer; attrs: groups (the result's axes of each source axis), static_sizes (None for each
+    operand)."""
 
     __slots__ = ()
     name = "memref.expand_shape"
@@ -322,6 +347,8 @@ class ExpandShape(Op):
         shape: tuple[Size, ...],
         loc: Location = UNKNOWN,
     ) -> ExpandShape:
+        """`groups`: the result axes of each source axis; `sizes`: of the result, constants or values; `shape`: its
+        sizes in the type."""
         base = source.memref_type
         strides: list[Size | None] = []
         for group, step in zip(groups, base.strides, strict=True):
@@ -337,8 +364,8 @@ class ExpandShape(Op):
 
 
 class Diagonal(Op):
-    """`tracebuf.diagonal`: two axes of equal size (attr `axes`) become one, which comes last; its stride is the sum of
-    theirs."""
+    """`tracebuf.diagonal`: two axes of equal size become the last one; its stride is the sum of theirs. operands:
+    source memref; results: 1 memref, part of the source's buffer; attrs: axes (the two)."""
 
     __slots__ = ()
     name = "tracebuf.diagonal"
@@ -354,8 +381,9 @@ class Diagonal(Op):
 
 
 class Windows(Op):
-    """`tracebuf.windows`: the runs of so many elements (operand 1) along an axis (attr `axis`), which overlap; along
-    them runs a new last axis. On tensors `tracebuf.extract_windows`."""
+    """`tracebuf.windows`: the overlapping windows of so many neighbours along an axis (on tensors
+    `tracebuf.extract_windows`). operands: source memref, size of a window (index); results: 1 memref of the source's
+    buffer, with a last axis along each window; attrs: axis."""
 
     __slots__ = ()
     name = "tracebuf.windows"
@@ -370,7 +398,7 @@ class Windows(Op):
 
 
 def recast_shape(shape: tuple[Size, ...], source: ScalarType, target: ScalarType) -> tuple[Size, ...]:
-    """The shape of elements of one type as those of another (see `tracebuf.recast`)."""
+    """The shape that elements of one type have as elements of another (see `tracebuf.recast`)."""
     if source.is_complex and target == source.component:
         return (*shape, 2)
     if target.is_complex and source == target.component:
@@ -379,7 +407,8 @@ def recast_shape(shape: tuple[Size, ...], source: ScalarType, target: ScalarType
 
 
 class Recast(Op):
-    """`tracebuf.recast_buffer`: the same memory as elements of another type; on tensors `tracebuf.recast`."""
+    """`tracebuf.recast_buffer`: a buffer's memory as elements of another type (on tensors `tracebuf.recast`). operands:
+    source memref; results: 1 memref, the source's buffer."""
 
     __slots__ = ()
     name = "tracebuf.recast_buffer"
@@ -400,14 +429,15 @@ class Recast(Op):
 
 
 class Global(Op):
-    """`memref.global`: a buffer of the module; its attributes are MLIR's."""
+    """`memref.global`: a buffer of the module. operands: none; results: none; attrs: MLIR's (sym_name, sym_visibility,
+    type, initial_value, constant, alignment)."""
 
     __slots__ = ()
     name = "memref.global"
 
     @classmethod
     def of(cls, symbol: str, type: MemRefType, value: str, loc: Location = UNKNOWN) -> Global:
-        """A constant that only the module sees."""
+        """A private constant of the module: `value` is the text of its elements (`dense<...>`)."""
         value = value if "> : " in value else f"{value} : {TensorType(type.shape, type.element)}"
         attrs = {
             "sym_name": string(symbol, inherent=True), "sym_visibility": string("private", inherent=True),
@@ -418,8 +448,9 @@ class Global(Op):
 
 
 class GetGlobal(Op):
-    """`memref.get_global`: the buffer of a module's `memref.global`, never freed. Attr `name`, MLIR's; `dense`: the
-    constant's elements as text where a constant tensor made the op, which then needs no module to run."""
+    """`memref.get_global`: the buffer of a module's `memref.global`, never freed. operands: none; results: 1 memref;
+    attrs: name (MLIR's), dense (the constant's elements as text where a constant tensor made the op, which then needs
+    no module to run)."""
 
     __slots__ = ()
     name = "memref.get_global"
@@ -427,7 +458,7 @@ class GetGlobal(Op):
 
     @classmethod
     def constant(cls, value: str, type: TensorType, loc: Location) -> GetGlobal:
-        """MLIR's name for it, which `bufferize.globals` makes unique."""
+        """The op for a constant tensor, under MLIR's name for it, which `bufferize.globals` makes unique."""
         symbol = f"__constant_{'x'.join(map(str, (*type.shape, type.element)))}"
         if not type.shape:
             symbol = f"__constant_x{type.element}"
@@ -454,7 +485,8 @@ def cast_is_safe(source: Type, target: Type) -> bool:
 
 
 class Reshape(Op):
-    """`memref.reshape`: a dense buffer under the shape that the second operand, a buffer of sizes, tells."""
+    """`memref.reshape`: a dense buffer under a shape that is data. operands: source memref, shape (memref of rank 1, of
+    integers or index); results: 1 memref, the source's buffer."""
 
     __slots__ = ()
     name = "memref.reshape"
@@ -469,7 +501,7 @@ VIEW_OPS = (Subview, Cast, CollapseShape, ExpandShape, Diagonal, Recast, Reshape
 
 
 def base_of(buffer: Value) -> Value:
-    """The buffer a chain of views starts from (an alloc, an argument, or a result of control flow)."""
+    """The buffer at the start of a chain of views: an alloc, an argument, or a result of control flow."""
     while isinstance(op := buffer.defining_op, VIEW_OPS):
         buffer = op.operand(0)
     return buffer

@@ -16,7 +16,7 @@ from numpy._core import umath
 from tracebuf.ir.attributes import Attr, inherent, number
 from tracebuf.ir.core import Alias, Facts, Form, FormError, Interpreter, Op, Rewriter, Use, Value
 from tracebuf.ir.dense import dense_array
-from tracebuf.ir.emitter import Emitter, components, joined, llvm_type
+from tracebuf.ir.emitter import Emitter, components, join_components, llvm_type
 from tracebuf.ir.types import ELEMENTS, F16, I1, INDEX, ScalarType, TensorType, same_type
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.memory.memref import Cast, GetGlobal, forget_layout
@@ -26,8 +26,11 @@ CONSTANTS = frozenset({*ELEMENTS.values(), INDEX})
 
 
 class ScalarOp(Op):
-    """A pure function of scalars. Inside `linalg.generic` the reference is applied to whole arrays. MLIR text may apply
-    it to tensors, of which One-Shot knows nothing: they are then an unknown op's."""
+    """A pure function of scalars. In `linalg.generic` the reference is applied to whole arrays. MLIR text may apply it
+    to tensors, where One-Shot treats it as an unknown op.
+
+    operands: scalars; results: 1 scalar.
+    """
 
     __slots__ = ()
     pure = True
@@ -37,7 +40,7 @@ class ScalarOp(Op):
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
-        """Flags that allow nothing, which MLIR shows, are left out."""
+        """The op, without the flags that MLIR prints although they allow nothing."""
         for key in ("fastmath", "overflowFlags"):
             if (flags := form.attrs.get(key)) is not None and flags.value == "none":
                 del form.attrs[key]
@@ -61,30 +64,30 @@ class ScalarOp(Op):
 
     @property
     def llvm(self) -> str:
-        """LLVM type of the first operand."""
+        """The LLVM type of the first operand."""
         operand = self.operand(0).type
         assert isinstance(operand, ScalarType)
         return llvm_type(operand)
 
 
 def convert(value: Any, element: ScalarType) -> Any:
-    """A reference's result as the interpreters hold it: arrays and NumPy scalars of the dtype, Python ints for
-    index."""
+    """A reference's result as the interpreters hold it: arrays and NumPy scalars of its dtype, ints for index."""
     if isinstance(value, np.ndarray):
         return value.astype(element.dtype, copy=False)
     return int(value) if element is INDEX else np.asarray(value).astype(element.dtype)[()]
 
 
 def as_unsigned(value: Any) -> Any:
-    """The same bits without a sign: MLIR's integers have none, ops have it."""
+    """The bits of an integer (or array of them) as unsigned: MLIR's integers are signless, ops have the sign."""
     if isinstance(value, int):
         return np.uint64(value & (2**64 - 1))
     return value.view(f"u{value.dtype.itemsize}") if value.dtype.kind == "i" else value
 
 
 class Constant(ScalarOp):
-    """`arith.constant`: attr `value` (Python bool, int or float; for tensors and vectors MLIR's text, an Attr). A
-    constant tensor is a global buffer that nobody stores to (behaviour 18)."""
+    """`arith.constant`. operands: none; results: 1 of a scalar type (or a tensor or vector in MLIR text); attrs: value
+    (Python bool, int or float; MLIR's text, an Attr, for tensors and vectors). A constant tensor is a global buffer
+    that must not be stored to (MLIR behaviour 18)."""
 
     __slots__ = ()
     name = "arith.constant"
@@ -133,7 +136,10 @@ class Constant(ScalarOp):
 
 
 class BinaryOp(ScalarOp):
-    """Two operands and a result of one type; `instruction` is the LLVM opcode."""
+    """A function of two scalars; `instruction` is the LLVM opcode.
+
+    operands: a, b of one type; results: 1 of that type.
+    """
 
     __slots__ = ()
     instruction: ClassVar[str]
@@ -147,35 +153,35 @@ class BinaryOp(ScalarOp):
 
 
 class AddF(BinaryOp):
-    """np.add on floats."""
+    """`arith.addf`: np.add on floats. operands: a, b of one float type; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.addf", "fadd", np.add
 
 
 class SubF(BinaryOp):
-    """np.subtract on floats."""
+    """`arith.subf`: np.subtract on floats. operands: a, b of one float type; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.subf", "fsub", np.subtract
 
 
 class MulF(BinaryOp):
-    """np.multiply on floats."""
+    """`arith.mulf`: np.multiply on floats. operands: a, b of one float type; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.mulf", "fmul", np.multiply
 
 
 class DivF(BinaryOp):
-    """np.true_divide on floats."""
+    """`arith.divf`: np.true_divide on floats. operands: a, b of one float type; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.divf", "fdiv", np.true_divide
 
 
 class _Sum(BinaryOp):
-    """Of bits, as MLIR has i1, both are exclusive or."""
+    """Integer sums and differences; on i1 both are exclusive or, as in MLIR."""
 
     __slots__ = ()
 
@@ -184,42 +190,45 @@ class _Sum(BinaryOp):
 
 
 class AddI(_Sum):
-    """np.add on integers (wraps)."""
+    """np.add on integers (wraps). operands: a, b of one integer type or index; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.addi", "add", np.add
 
 
 class SubI(_Sum):
-    """np.subtract on integers (wraps)."""
+    """np.subtract on integers (wraps). operands: a, b of one integer type or index; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.subi", "sub", np.subtract
 
 
 class MulI(BinaryOp):
-    """np.multiply on integers (wraps)."""
+    """np.multiply on integers (wraps). operands: a, b of one integer type or index; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.muli", "mul", np.multiply
 
 
 class AndI(BinaryOp):
-    """np.bitwise_and; on bool also np.logical_and, np.multiply, np.minimum."""
+    """np.bitwise_and; on bool also np.logical_and, np.multiply, np.minimum. operands: a, b of one integer type, i1 or
+    index; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.andi", "and", np.bitwise_and
 
 
 class OrI(BinaryOp):
-    """np.bitwise_or; on bool also np.logical_or, np.add, np.maximum."""
+    """np.bitwise_or; on bool also np.logical_or, np.add, np.maximum. operands: a, b of one integer type, i1 or index;
+    results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.ori", "or", np.bitwise_or
 
 
 class XorI(BinaryOp):
-    """np.bitwise_xor; on bool also np.logical_xor, np.not_equal; with True np.logical_not."""
+    """np.bitwise_xor; on bool also np.logical_xor, np.not_equal; with True np.logical_not. operands: a, b of one
+    integer type, i1 or index; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.xori", "xor", np.bitwise_xor
@@ -235,14 +244,14 @@ class _ExtremeI(BinaryOp):
 
 
 class MaxSI(_ExtremeI):
-    """np.maximum on signed integers and sizes."""
+    """np.maximum on signed integers and sizes. operands: a, b of one integer type or index; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.maxsi", "llvm.smax", np.maximum
 
 
 class MinSI(_ExtremeI):
-    """np.minimum on signed integers and sizes."""
+    """np.minimum on signed integers and sizes. operands: a, b of one integer type or index; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.minsi", "llvm.smin", np.minimum
@@ -256,14 +265,14 @@ class _ExtremeUI(_ExtremeI):
 
 
 class MaxUI(_ExtremeUI):
-    """np.maximum on unsigned integers."""
+    """np.maximum on unsigned integers. operands: a, b of one integer type or index; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.maxui", "llvm.umax", np.maximum
 
 
 class MinUI(_ExtremeUI):
-    """np.minimum on unsigned integers."""
+    """np.minimum on unsigned integers. operands: a, b of one integer type or index; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.minui", "llvm.umin", np.minimum
@@ -288,28 +297,30 @@ class _ExtremeF(BinaryOp):
 
 
 class MaximumF(_ExtremeF):
-    """np.maximum on floats."""
+    """`arith.maximumf`: np.maximum on floats. operands: a, b of one float type; results: 1 of that type."""
 
     __slots__ = ()
     name, predicate, nan, reference = "arith.maximumf", "ogt", 0, np.maximum
 
 
 class MinimumF(_ExtremeF):
-    """np.minimum on floats."""
+    """`arith.minimumf`: np.minimum on floats. operands: a, b of one float type; results: 1 of that type."""
 
     __slots__ = ()
     name, predicate, nan, reference = "arith.minimumf", "olt", 0, np.minimum
 
 
 class MaxNumF(_ExtremeF):
-    """np.fmax on floats. Which of equal zeros is taken is open."""
+    """`arith.maxnumf`: np.fmax on floats; of equal zeros either may be taken. operands: a, b of one float type;
+    results: 1 of that type."""
 
     __slots__ = ()
     name, predicate, nan, reference = "arith.maxnumf", "oge", 1, np.fmax
 
 
 class MinNumF(_ExtremeF):
-    """np.fmin on floats. Which of equal zeros is taken is open."""
+    """`arith.minnumf`: np.fmin on floats; of equal zeros either may be taken. operands: a, b of one float type;
+    results: 1 of that type."""
 
     __slots__ = ()
     name, predicate, nan, reference = "arith.minnumf", "ole", 1, np.fmin
@@ -323,7 +334,7 @@ _COMPARE: dict[str, Callable[..., Any]] = {
 class _Compare(ScalarOp):
     __slots__ = ()
     predicates: ClassVar[tuple[str, ...]]
-    """MLIR's, in the order of their numbers."""
+    """MLIR's predicates, in the order of their numbers."""
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
@@ -345,8 +356,8 @@ class _Compare(ScalarOp):
 
 
 class CmpF(_Compare):
-    """np.equal, less ... on floats; attr `predicate`: oeq, olt ... are false of NaN, une, ult ... true; ord, uno tell
-    whether there is none, or one."""
+    """`arith.cmpf`: np.equal, less ... on floats. operands: a, b of one float type; results: 1 i1; attrs: predicate
+    (oeq, olt ... are false for NaN, une, ult ... true; ord, uno: whether neither, or either, is NaN)."""
 
     __slots__ = ()
     name = "arith.cmpf"
@@ -367,8 +378,9 @@ class CmpF(_Compare):
 
 
 class CmpI(_Compare):
-    """np.equal, less ... on integers, sizes and bool; attr `predicate`: eq, ne, slt sle sgt sge of signed ones (a bit
-    that is set is -1), ult ule ugt uge of unsigned ones and bool."""
+    """np.equal, less ... on integers, sizes and bool. operands: a, b of one integer type, i1 or index; results: 1 i1;
+    attrs: predicate (eq, ne; signed slt sle sgt sge, to which a set bit is -1; unsigned ult ule ugt uge, also for
+    bool)."""
 
     __slots__ = ()
     name = "arith.cmpi"
@@ -389,7 +401,8 @@ class CmpI(_Compare):
 
 
 class Select(ScalarOp):
-    """`arith.select` on scalars; np.where in `linalg.generic`. On tensors one of two buffers (MLIR behaviour 13)."""
+    """`arith.select` on scalars; np.where in `linalg.generic`. operands: condition (i1), a, b of one type (scalars,
+    tensors or memrefs); results: 1 of that type; on tensors one of the two buffers (MLIR behaviour 13)."""
 
     __slots__ = ()
     name, reference, bufferizable = "arith.select", np.where, True
@@ -424,11 +437,14 @@ class Select(ScalarOp):
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         pairs, t = zip(*(components(self.element, a) for a in args[1:])), llvm_type(self.element.component)
-        return joined([e.inst(f"select i1 {args[0]}, {t} {a}, {t} {b}") for (_, a), (_, b) in pairs])
+        return join_components([e.inst(f"select i1 {args[0]}, {t} {a}, {t} {b}") for (_, a), (_, b) in pairs])
 
 
 class CastOp(ScalarOp):
-    """A conversion; the result type says to what."""
+    """A conversion to the result type.
+
+    operands: scalar; results: 1 scalar.
+    """
 
     __slots__ = ()
     reference = np.positive
@@ -447,7 +463,8 @@ class CastOp(ScalarOp):
 
 
 class IndexCast(CastOp):
-    """`arith.index_cast` between index and integers, with the sign. On tensors a view of the same buffer."""
+    """Between index and integers, with sign extension. operands: index or integer (or a tensor of them); results: 1
+    integer or index; of a tensor a view of its buffer."""
 
     __slots__ = ()
     name = "arith.index_cast"
@@ -472,7 +489,7 @@ class IndexCast(CastOp):
         return self.resized(e, args[0], "sext")
 
     def resized(self, e: Emitter, value: str, extension: str) -> str:
-        """No code between index and i64."""
+        """None between index and i64, which need no conversion."""
         source, target = self.operand(0).type, self.element
         assert isinstance(source, ScalarType)
         if source.bits == target.bits:
@@ -482,7 +499,10 @@ class IndexCast(CastOp):
 
 
 class UnaryOp(ScalarOp):
-    """One operand and a result of its type; `intrinsic` is LLVM's."""
+    """A function of one scalar; `intrinsic` is LLVM's.
+
+    operands: scalar; results: 1 of that type.
+    """
 
     __slots__ = ()
     intrinsic: ClassVar[str]
@@ -496,7 +516,7 @@ class UnaryOp(ScalarOp):
 
 
 class NegF(UnaryOp):
-    """np.negative on floats."""
+    """`arith.negf`: np.negative on floats. operands: float; results: 1 of that type."""
 
     __slots__ = ()
     name, reference = "arith.negf", np.negative
@@ -506,14 +526,15 @@ class NegF(UnaryOp):
 
 
 class AbsF(UnaryOp):
-    """np.absolute, np.fabs on floats."""
+    """`math.absf`: np.absolute, np.fabs on floats. operands: float; results: 1 of that type."""
 
     __slots__ = ()
     name, intrinsic, reference = "math.absf", "llvm.fabs", np.absolute
 
 
 class AbsI(UnaryOp):
-    """np.absolute on signed integers (the smallest int stays as it is)."""
+    """`math.absi`: np.absolute on signed integers (the smallest int stays as it is). operands: integer; results: 1 of
+    that type."""
 
     __slots__ = ()
     name, reference = "math.absi", np.absolute
@@ -523,42 +544,42 @@ class AbsI(UnaryOp):
 
 
 class Sqrt(UnaryOp):
-    """np.sqrt."""
+    """`math.sqrt`: np.sqrt. operands: float; results: 1 of that type."""
 
     __slots__ = ()
     name, intrinsic, reference = "math.sqrt", "llvm.sqrt", np.sqrt
 
 
 class Floor(UnaryOp):
-    """np.floor."""
+    """`math.floor`: np.floor. operands: float; results: 1 of that type."""
 
     __slots__ = ()
     name, intrinsic, reference = "math.floor", "llvm.floor", np.floor
 
 
 class Ceil(UnaryOp):
-    """np.ceil."""
+    """`math.ceil`: np.ceil. operands: float; results: 1 of that type."""
 
     __slots__ = ()
     name, intrinsic, reference = "math.ceil", "llvm.ceil", np.ceil
 
 
 class Trunc(UnaryOp):
-    """np.trunc."""
+    """`math.trunc`: np.trunc. operands: float; results: 1 of that type."""
 
     __slots__ = ()
     name, intrinsic, reference = "math.trunc", "llvm.trunc", np.trunc
 
 
 class RoundEven(UnaryOp):
-    """np.rint."""
+    """`math.roundeven`: np.rint. operands: float; results: 1 of that type."""
 
     __slots__ = ()
     name, intrinsic, reference = "math.roundeven", "llvm.rint", np.rint
 
 
 class CopySign(BinaryOp):
-    """np.copysign."""
+    """`math.copysign`: np.copysign. operands: a, b of one float type; results: 1 of that type."""
 
     __slots__ = ()
     name, reference = "math.copysign", np.copysign
@@ -574,11 +595,12 @@ def ufunc_named(name: str) -> np.ufunc:
 
 
 class Ufunc(ScalarOp):
-    """`tracebuf.ufunc`: NumPy's own inner loop, called by pointer; attrs `ufunc` (its name) and `types` ("dd->d").
+    """`tracebuf.ufunc`: NumPy's own inner loop, called by pointer.
 
-    MLIR has counterparts for some (`math.exp`, `math.powf` ...); printed under its own name, since the result is
-    NumPy's to the bit.
-    Operands that do not vary in the loop are passed with step 0, as NumPy passes scalars (rule N3).
+    operands: a scalar for each input of the loop, of the types of its characters; results: 1 scalar; attrs: ufunc (its
+    name), types ("dd->d"). MLIR has counterparts for some (`math.exp`, `math.powf` ...); printed under its own name,
+    since the result is NumPy's to the bit. Operands that do not vary in the loop are passed with step 0, as NumPy
+    passes scalars (rule N3).
     """
 
     __slots__ = ()
@@ -586,6 +608,7 @@ class Ufunc(ScalarOp):
 
     @classmethod
     def of(cls, ufunc: str, types: str, args: Sequence[Value], element: ScalarType, loc: Location = UNKNOWN) -> Ufunc:
+        """`types`: of the loop, as in `ufunc.types`; `element`: the result type."""
         return cls(args, [element], loc, {"ufunc": ufunc, "types": types})
 
     @property

@@ -16,14 +16,14 @@ from tracebuf.ops.scalars.arith import CastOp, IndexCast, as_unsigned, convert
 
 
 class ExtF(CastOp):
-    """A float to a wider one."""
+    """`arith.extf`. operands: float; results: 1 wider float."""
 
     __slots__ = ()
     name, instruction = "arith.extf", "fpext"
 
 
 class TruncF(CastOp):
-    """A float to a narrower one, rounded once."""
+    """`arith.truncf`: rounded once. operands: float; results: 1 narrower float."""
 
     __slots__ = ()
     name, instruction = "arith.truncf", "fptrunc"
@@ -49,14 +49,14 @@ def _round_to_odd(e: Emitter, x: str) -> str:
 
 
 class SIToFP(CastOp):
-    """A signed integer to float32 or float64."""
+    """`arith.sitofp`. operands: signed integer; results: 1 f32 or f64."""
 
     __slots__ = ()
     name, instruction = "arith.sitofp", "sitofp"
 
 
 class UIToFP(CastOp):
-    """An unsigned integer, or bool, to float32 or float64."""
+    """`arith.uitofp`. operands: unsigned integer or i1; results: 1 f32 or f64."""
 
     __slots__ = ()
     name, instruction = "arith.uitofp", "uitofp"
@@ -66,7 +66,7 @@ class UIToFP(CastOp):
 
 
 class ExtUI(CastOp):
-    """An unsigned integer, or bool, to a wider one."""
+    """`arith.extui`. operands: unsigned integer or i1; results: 1 wider integer."""
 
     __slots__ = ()
     name, instruction = "arith.extui", "zext"
@@ -76,22 +76,22 @@ class ExtUI(CastOp):
 
 
 class ExtSI(CastOp):
-    """A signed integer to a wider one."""
+    """`arith.extsi`. operands: signed integer; results: 1 wider integer."""
 
     __slots__ = ()
     name, instruction = "arith.extsi", "sext"
 
 
 class TruncI(CastOp):
-    """An integer to a narrower one (wraps)."""
+    """`arith.trunci`: wraps. operands: integer; results: 1 narrower integer."""
 
     __slots__ = ()
     name, instruction = "arith.trunci", "trunc"
 
 
 class Bitcast(CastOp):
-    """`arith.bitcast`: the same bits, of integers of one width of which only one is signed (no code), or of an integer
-    and a float."""
+    """`arith.bitcast`: the bits as another type. operands: integer or float; results: 1 integer or float of that width
+    (between integers of different signedness no code)."""
 
     __slots__ = ()
     name = "arith.bitcast"
@@ -108,7 +108,7 @@ class Bitcast(CastOp):
 
 
 class IndexCastUI(IndexCast):
-    """`arith.index_castui` between index and integers, with zeros."""
+    """Between index and integers, with zero extension. operands: index or integer; results: 1 integer or index."""
 
     __slots__ = ()
     name = "arith.index_castui"
@@ -121,8 +121,8 @@ class IndexCastUI(IndexCast):
 
 
 class FPToSI(CastOp):
-    """float32 or float64 to int32 or int64; NaN and out of range give the smallest int, as NumPy on x86 does (rule
-    N4)."""
+    """`arith.fptosi`. operands: f32 or f64; results: 1 i32 or i64; NaN and values out of range give the smallest int,
+    as NumPy on x86 does (rule N4)."""
 
     __slots__ = ()
     name = "arith.fptosi"
@@ -150,8 +150,8 @@ def _to_signed(e: Emitter, source: Type, x: str, element: ScalarType) -> str:
 
 
 class FPToUI(CastOp):
-    """float32 or float64 to uint64, as C on x86 has it (rule N4): what is below 2**63 as a signed integer, what is
-    above less 2**63 with the highest bit turned over."""
+    """`arith.fptoui`. operands: f32 or f64; results: 1 ui64, as C on x86 has it (rule N4): below 2**63 converted as to
+    a signed integer, above less 2**63 with the highest bit flipped."""
 
     __slots__ = ()
     name = "arith.fptoui"

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tracebuf.ir.core import Form, FormError, Op, Value
-from tracebuf.ir.emitter import Emitter, components, joined, llvm_type
+from tracebuf.ir.emitter import Emitter, components, join_components, llvm_type
 from tracebuf.ir.types import C64, C128, F32, I1, ScalarType
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.scalars import arith
@@ -42,7 +42,7 @@ def complex_of(component: ScalarType) -> ScalarType:
 
 
 class Constant(arith.Constant):
-    """`complex.constant`: attr `value`, a Python complex."""
+    """`complex.constant`. operands: none; results: 1 complex; attrs: value (a Python complex)."""
 
     __slots__ = ()
     name = "complex.constant"
@@ -61,7 +61,7 @@ class Constant(arith.Constant):
 
 
 class Create(ScalarOp):
-    """`complex.create`: of a real and an imaginary part."""
+    """`complex.create`. operands: real and imaginary part of one float type; results: 1 complex."""
 
     __slots__ = ()
     name = "complex.create"
@@ -78,7 +78,7 @@ class Create(ScalarOp):
         return made if any(isinstance(a, np.ndarray) for a in args) else made[()]
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        return joined(args)
+        return join_components(args)
 
 
 class _Part(ScalarOp):
@@ -97,14 +97,14 @@ class _Part(ScalarOp):
 
 
 class Re(_Part):
-    """`complex.re`: the real part."""
+    """`complex.re`: the real part. operands: complex; results: 1 float of its component type."""
 
     __slots__ = ()
     name, reference, part = "complex.re", np.real, 0
 
 
 class Im(_Part):
-    """`complex.im`: the imaginary part."""
+    """`complex.im`: the imaginary part. operands: complex; results: 1 float of its component type."""
 
     __slots__ = ()
     name, reference, part = "complex.im", np.imag, 1
@@ -140,32 +140,32 @@ class _Parts:
 
 
 class _Componentwise(BinaryOp):
-    """What is done to the real parts and to the imaginary parts."""
+    """An instruction on the real parts and on the imaginary parts."""
 
     __slots__ = ()
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         p = _Parts(e, self.element)
         a, b = (parts_of(v, x) for v, x in zip(self.operands, args))
-        return joined([p.two(self.instruction, x, y) for x, y in zip(a, b)])
+        return join_components([p.two(self.instruction, x, y) for x, y in zip(a, b)])
 
 
 class Add(_Componentwise):
-    """np.add on complex numbers."""
+    """`complex.add`: np.add. operands: a, b of one complex type; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "complex.add", "fadd", np.add
 
 
 class Sub(_Componentwise):
-    """np.subtract on complex numbers."""
+    """`complex.sub`: np.subtract. operands: a, b of one complex type; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "complex.sub", "fsub", np.subtract
 
 
 class Mul(BinaryOp):
-    """np.multiply on complex numbers."""
+    """`complex.mul`: np.multiply. operands: a, b of one complex type; results: 1 of that type."""
 
     __slots__ = ()
     name, reference = "complex.mul", np.multiply
@@ -175,13 +175,13 @@ class Mul(BinaryOp):
         (a, b), (c, d) = (parts_of(v, x) for v, x in zip(self.operands, args))
         bd, bc = p.two("fmul", b, d), p.two("fmul", b, c)
         if FUSED:
-            return joined([p.call("fma", a, c, p.negative(bd)), p.call("fma", a, d, bc)])
-        return joined([p.two("fsub", p.two("fmul", a, c), bd), p.two("fadd", p.two("fmul", a, d), bc)])
+            return join_components([p.call("fma", a, c, p.negative(bd)), p.call("fma", a, d, bc)])
+        return join_components([p.two("fsub", p.two("fmul", a, c), bd), p.two("fadd", p.two("fmul", a, d), bc)])
 
 
 class Div(BinaryOp):
-    """np.true_divide on complex numbers: Smith's algorithm, which divides by the larger component first. By zero it is
-    a division of both parts by 0."""
+    """`complex.div`: np.true_divide by Smith's algorithm, which divides by the larger component first. By zero both
+    parts are divided by 0. operands: a, b of one complex type; results: 1 of that type."""
 
     __slots__ = ()
     name, reference = "complex.div", np.true_divide
@@ -201,32 +201,32 @@ class Div(BinaryOp):
         turned = p.two("fmul", u, ratio)
         im = p.two("fsub", p.choose(first, v, turned), p.choose(first, turned, v))
         re, im = p.choose(none, a, re), p.choose(none, b, im)
-        return joined([p.two("fmul", re, scale), p.two("fmul", im, scale)])
+        return join_components([p.two("fmul", re, scale), p.two("fmul", im, scale)])
 
 
 class Neg(UnaryOp):
-    """np.negative on complex numbers."""
+    """`complex.neg`: np.negative. operands: complex; results: 1 of that type."""
 
     __slots__ = ()
     name, reference = "complex.neg", np.negative
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
-        return joined([_Parts(e, self.element).negative(v) for v in parts_of(self.operand(0), args[0])])
+        return join_components([_Parts(e, self.element).negative(v) for v in parts_of(self.operand(0), args[0])])
 
 
 class Conj(UnaryOp):
-    """np.conjugate on complex numbers."""
+    """`complex.conj`: np.conjugate. operands: complex; results: 1 of that type."""
 
     __slots__ = ()
     name, reference = "complex.conj", np.conjugate
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         re, im = parts_of(self.operand(0), args[0])
-        return joined([re, _Parts(e, self.element).negative(im)])
+        return join_components([re, _Parts(e, self.element).negative(im)])
 
 
 class _Equality(ScalarOp):
-    """Of both components."""
+    """A comparison of both components."""
 
     __slots__ = ()
     predicate: ClassVar[str]
@@ -246,21 +246,24 @@ class _Equality(ScalarOp):
 
 
 class Eq(_Equality):
-    """np.equal on complex numbers."""
+    """`complex.eq`: np.equal. operands: a, b of one complex type; results: 1 i1."""
 
     __slots__ = ()
     name, reference, predicate, together = "complex.eq", np.equal, "oeq", "and"
 
 
 class Neq(_Equality):
-    """np.not_equal on complex numbers."""
+    """`complex.neq`: np.not_equal. operands: a, b of one complex type; results: 1 i1."""
 
     __slots__ = ()
     name, reference, predicate, together = "complex.neq", np.not_equal, "une", "or"
 
 
 class _ByUfunc(ByUfunc):
-    """An op that is a ufunc on complex numbers; MLIR text alone has it, programs have `tracebuf.ufunc`."""
+    """A ufunc on complex numbers under MLIR's name; only MLIR text has it, NumPy programs have `tracebuf.ufunc`.
+
+    operands: one or two of one complex type; results: 1 of that type (complex.abs: of its component type).
+    """
 
     __slots__ = ()
 

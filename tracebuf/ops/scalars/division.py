@@ -1,4 +1,4 @@
-"""Integer division and what else MLIR text has of integers: `arith` and `math` ops that NumPy programs do not make.
+"""Integer division and other integer ops of MLIR text: `arith` and `math` ops that NumPy programs do not make.
 
 What MLIR leaves open is fixed here, alike in the references and in native code, which must never trap: division by zero
 gives zero (the remainder too), the least integer over -1 wraps, and a shift by as many bits as there are gives zero or
@@ -17,7 +17,10 @@ from tracebuf.ops.scalars.arith import BinaryOp, as_unsigned, convert
 
 
 class Division(BinaryOp):
-    """Both are guarded; `instruction` is LLVM's: sdiv, udiv, srem or urem."""
+    """Division with guards against traps; `instruction` is LLVM's: sdiv, udiv, srem or urem.
+
+    operands: a, b of one integer type or index; results: 1 of that type.
+    """
 
     __slots__ = ()
     rounding: ClassVar[int] = 0
@@ -58,60 +61,61 @@ class Division(BinaryOp):
             found = self._up(e, a, safe, found)
         return e.inst(f"select i1 {zero}, {t} 0, {t} {found}")
 
-    def _up(self, e: Emitter, a: str, b: str, found: str) -> str:
+    def _up(self, e: Emitter, a: str, b: str, quotient: str) -> str:
         t = self.llvm
-        rest = e.inst(f"{'srem' if self.signed else 'urem'} {t} {a}, {b}")
-        more = e.inst(f"icmp ne {t} {rest}, 0")
+        remainder = e.inst(f"{'srem' if self.signed else 'urem'} {t} {a}, {b}")
+        rounds_up = e.inst(f"icmp ne {t} {remainder}, 0")
         if self.signed:
-            agree = e.inst(f"icmp sge {t} {e.inst(f'xor {t} {rest}, {b}')}, 0")
-            more = e.inst(f"and i1 {more}, {agree}")
-        return e.inst(f"add {t} {found}, {e.inst(f'zext i1 {more} to {t}')}")
+            same_sign = e.inst(f"icmp sge {t} {e.inst(f'xor {t} {remainder}, {b}')}, 0")
+            rounds_up = e.inst(f"and i1 {rounds_up}, {same_sign}")
+        return e.inst(f"add {t} {quotient}, {e.inst(f'zext i1 {rounds_up} to {t}')}")
 
 
 class DivSI(Division):
-    """C's `/` on signed integers."""
+    """C's `/` on signed integers. operands: a, b of one integer type or index; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction = "arith.divsi", "sdiv"
 
 
 class DivUI(Division):
-    """C's `/` on unsigned integers."""
+    """C's `/` on unsigned integers. operands: a, b of one integer type or index; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction = "arith.divui", "udiv"
 
 
 class RemSI(Division):
-    """C's `%` on signed integers: np.fmod."""
+    """C's `%` on signed integers: np.fmod. operands: a, b of one integer type or index; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction = "arith.remsi", "srem"
 
 
 class RemUI(Division):
-    """C's `%` on unsigned integers."""
+    """C's `%` on unsigned integers. operands: a, b of one integer type or index; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction = "arith.remui", "urem"
 
 
 class CeilDivSI(Division):
-    """Signed division rounded up."""
+    """Signed division rounded up. operands: a, b of one integer type or index; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, rounding = "arith.ceildivsi", "sdiv", 1
 
 
 class CeilDivUI(Division):
-    """Unsigned division rounded up."""
+    """Unsigned division rounded up. operands: a, b of one integer type or index; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, rounding = "arith.ceildivui", "udiv", 1
 
 
 class FloorDivIndex(BinaryOp):
-    """`arith.floordivsi`: Python's `//`, as tracers use it, with the divisor checked."""
+    """Python's `//`, for tracers, which check the divisor. operands: a, b of one integer type or index; results: 1 of
+    that type."""
 
     __slots__ = ()
     name, reference = "arith.floordivsi", np.floor_divide
@@ -132,7 +136,7 @@ class FloorDivIndex(BinaryOp):
 
 
 class ShRUI(BinaryOp):
-    """`arith.shrui`: C's `>>` on unsigned integers."""
+    """C's `>>` on unsigned integers. operands: a, count of one integer type or index; results: 1 of that type."""
 
     __slots__ = ()
     name = "arith.shrui"
@@ -148,7 +152,7 @@ class ShRUI(BinaryOp):
 
 
 class RemF(BinaryOp):
-    """`arith.remf`: np.fmod."""
+    """`arith.remf`: np.fmod. operands: a, b of one float type; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.remf", "frem", np.fmod

@@ -25,7 +25,10 @@ LIBM = {"erf": "erf", "erfc": "erfc", "fma": "fma"}
 
 
 class ByUfunc(Ufunc):
-    """An op that is a ufunc on floats."""
+    """A ufunc on floats under MLIR's name (`math.exp`, `math.powf` ...).
+
+    operands: one or two of one float type; results: 1 of that type.
+    """
 
     __slots__ = ()
     ufunc: ClassVar[str]
@@ -44,7 +47,10 @@ class ByUfunc(Ufunc):
 
 
 class ByLibm(Libm):
-    """An op that is a function of the C library on float32 and float64."""
+    """A function of the C library under MLIR's name (`math.erf`, `math.erfc`, `math.fma`).
+
+    operands: one (fma: three) of type f32 or f64; results: 1 of that type.
+    """
 
     __slots__ = ()
     function: ClassVar[str]
@@ -68,7 +74,7 @@ for _name, _function in LIBM.items():
 
 
 class Rsqrt(UnaryOp):
-    """`math.rsqrt`: 1 / sqrt(x), each rounded."""
+    """`math.rsqrt`: 1 / sqrt(x), each operation rounded. operands: float; results: 1 of that type."""
 
     __slots__ = ()
     name = "math.rsqrt"
@@ -82,7 +88,7 @@ class Rsqrt(UnaryOp):
 
 
 class Round(UnaryOp):
-    """`math.round`: halves away from zero, as C's round."""
+    """`math.round`: halves away from zero, as C's round. operands: float; results: 1 of that type."""
 
     __slots__ = ()
     name, intrinsic = "math.round", "llvm.round"
@@ -95,7 +101,10 @@ class Round(UnaryOp):
 
 
 class _Test(ScalarOp):
-    """A property of a float; `test` is NumPy's, `pattern` that of LLVM's is.fpclass."""
+    """A property of a float; `pattern` has the classes of LLVM's is.fpclass for which it holds.
+
+    operands: float; results: 1 i1.
+    """
 
     __slots__ = ()
     pattern: ClassVar[int]
@@ -107,21 +116,21 @@ class _Test(ScalarOp):
 
 
 class IsNan(_Test):
-    """`math.isnan`"""
+    """`math.isnan`: np.isnan. operands: float; results: 1 i1."""
 
     __slots__ = ()
     name, reference, pattern = "math.isnan", np.isnan, 0x003
 
 
 class IsInf(_Test):
-    """`math.isinf`"""
+    """`math.isinf`: np.isinf. operands: float; results: 1 i1."""
 
     __slots__ = ()
     name, reference, pattern = "math.isinf", np.isinf, 0x204
 
 
 class IsFinite(_Test):
-    """`math.isfinite`"""
+    """`math.isfinite`: np.isfinite. operands: float; results: 1 i1."""
 
     __slots__ = ()
     name, reference, pattern = "math.isfinite", np.isfinite, 0x1F8

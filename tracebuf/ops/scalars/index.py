@@ -23,35 +23,35 @@ for _name, _base in SAME.items():
 
 
 class Constant(arith.Constant):
-    """`index.constant`"""
+    """`index.constant`. operands: none; results: 1 index; attrs: value."""
 
     __slots__ = ()
     name = "index.constant"
 
 
 class BoolConstant(arith.Constant):
-    """`index.bool.constant`"""
+    """`index.bool.constant`. operands: none; results: 1 i1; attrs: value."""
 
     __slots__ = ()
     name = "index.bool.constant"
 
 
 class CastS(arith.IndexCast):
-    """`index.casts`: with the sign."""
+    """`index.casts`: with sign extension. operands: index or integer; results: 1 integer or index."""
 
     __slots__ = ()
     name = "index.casts"
 
 
 class CastU(casts.IndexCastUI):
-    """`index.castu`: with zeros."""
+    """`index.castu`: with zero extension. operands: index or integer; results: 1 integer or index."""
 
     __slots__ = ()
     name = "index.castu"
 
 
 class Cmp(arith.CmpI):
-    """`index.cmp`"""
+    """`index.cmp`. operands: a, b (index); results: 1 i1; attrs: predicate, as `arith.cmpi`."""
 
     __slots__ = ()
     name = "index.cmp"
@@ -67,7 +67,7 @@ class Cmp(arith.CmpI):
 
 
 class SizeOf(arith.ScalarOp):
-    """`index.sizeof`: the bits of an index."""
+    """`index.sizeof`: the bits of an index. operands: none; results: 1 index."""
 
     __slots__ = ()
     name = "index.sizeof"

@@ -1,6 +1,7 @@
 """Integer ops that Python's exact ints need: whether 64 bits hold a result, and shifts.
 
-MLIR counterparts: `arith.shli`, `arith.shrsi`, and for the overflow `llvm.intr.sadd.with.overflow` and its kin.
+MLIR counterparts: `arith.shli`, `arith.shrsi`, and for the overflow `llvm.intr.sadd.with.overflow`, `.ssub.` and
+`.smul.`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ _EXACT = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 
 
 class Overflows(ScalarOp):
-    """`tracebuf.overflows`: whether a 64-bit sum, difference or product wraps; attr `operation`: add, sub, mul."""
+    """`tracebuf.overflows`: whether a 64-bit sum, difference or product wraps. operands: a, b (i64 or index); results:
+    1 i1; attrs: operation ("add", "sub" or "mul")."""
 
     __slots__ = ()
     name = "tracebuf.overflows"
@@ -43,14 +45,16 @@ class Overflows(ScalarOp):
 
 
 class ShLI(BinaryOp):
-    """`arith.shli` by a count of 0 to 63."""
+    """A shift to the left by a count of 0 to 63. operands: a, count of one integer type or index; results: 1 of that
+    type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.shli", "shl", np.left_shift
 
 
 class ShRSI(BinaryOp):
-    """`arith.shrsi` by a count of 0 to 63: Python's `>>`."""
+    """A shift to the right by a count of 0 to 63: Python's `>>`. operands: a, count of one integer type or index;
+    results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.shrsi", "ashr", np.right_shift

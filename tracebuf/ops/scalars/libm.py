@@ -2,7 +2,7 @@
 
 A function in `HOSTED` is Python's own algorithm, which differs from the C library's: it is called back (with the GIL).
 Every other name is the C library's (with an `f` behind it for float32), which Python and NumPy's scalar power call. No
-errors here: the result is NaN or infinite where Python raises, and a `tracebuf.check` stands behind.
+errors are raised here: the result is NaN or infinite where Python raises, and a `tracebuf.check` follows.
 """
 
 from __future__ import annotations
@@ -62,7 +62,10 @@ _ELEMENTS = {"d": F64, "f": F32, "l": I64}
 
 
 class Libm(ScalarOp):
-    """A function of f64, f32 or i64 scalars by name: attr `function`. Bit for bit what Python's `math` gives."""
+    """`tracebuf.libm`: a function by name; the result is bit for bit that of Python's `math`.
+
+    operands: scalars of type f64, f32 or i64; results: 1 scalar of type f64, f32 or i64; attrs: function (its name).
+    """
 
     __slots__ = ()
     name = "tracebuf.libm"

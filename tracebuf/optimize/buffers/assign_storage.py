@@ -2,9 +2,9 @@
 
 Stack (memref.alloca): small, of static size, freed unconditionally in the block that allocates it. Arena (kind "arena",
 attr "slot"): freed unconditionally in its own block; lifetimes that do not overlap share a slot. Array (kind "array"):
-everything else, above all what may be returned, which ownership frees under a condition or never. A buffer allocated
-in a loop's body lives in one iteration only, and its slot is apart from those of the buffers that live around the loop,
-because the walk meets it while they hold theirs.
+everything else, above all what may be returned, which ownership frees under a condition or never. A buffer allocated in
+a loop's body lives in one iteration only, and shares no slot with buffers that live around the loop, because the walk
+meets it while they hold theirs.
 
 MLIR counterparts: promote-buffers-to-stack; the arena has none. Runs after deallocs are lowered and moved up.
 """
@@ -71,7 +71,7 @@ class _Plan:
         block.replace_ops(ops)
 
     def _slot(self, size: Dim) -> int:
-        """A free slot, of the same size if there is one, else the one freed last; else a new one."""
+        """A free slot, of equal size if there is one, else the one freed last; a new slot if none is free."""
         for i in reversed(range(len(self.free))):
             if self.free[i][0] == size:
                 return self.free.pop(i)[1]

@@ -1,4 +1,5 @@
-"""Folds a memref program: what computes nothing, allocates for nobody, copies onto itself, carries no change.
+"""Folds a memref program: ops without effect, unused allocations, copies onto themselves, loop-carried values that do
+not change.
 
 One round does control flow (innermost first), then views and sizes block by block, then dead ops in reverse program
 order; rounds repeat until nothing changes, nearly always two. Scalar code is left to LLVM. May run before and after
@@ -58,7 +59,7 @@ def _fold_flow(block: Block, kept: set[Value]) -> bool:
 
 
 def _fold_for(op: scf.For, kept: set[Value]) -> bool:
-    """Carried values that do not change become the initial value; those that nobody reads go."""
+    """Replaces loop-carried values of an scf.for that do not change by the initial value; removes unused ones."""
     before = len(op.results)
     for i in reversed(range(before)):
         if op.results[i] in kept or op.args[i] in kept:
@@ -76,7 +77,7 @@ def _fold_for(op: scf.For, kept: set[Value]) -> bool:
 
 
 def _fold_while(op: scf.While, kept: set[Value]) -> bool:
-    """The same for what goes round."""
+    """Replaces loop-carried values of an scf.while that do not change by the initial value; removes unused ones."""
     changed = op.fold_steady()
     dead = op.dead(kept)
     op.drop(*dead)
@@ -84,7 +85,7 @@ def _fold_while(op: scf.While, kept: set[Value]) -> bool:
 
 
 def _fold_if(op: scf.If, kept: set[Value]) -> bool:
-    """Results that are one value either way become it; those that nobody reads go."""
+    """Replaces results that are one value in both branches by it; removes unused ones."""
     before = len(op.results)
     for i in reversed(range(before)):
         result = op.results[i]
@@ -130,7 +131,7 @@ def _inlined(op: scf.Loop | scf.If) -> list[Op] | None:
 
 
 def _discard(op: Op) -> None:
-    """Ends the uses that `op` and all inside it make; whoever calls takes it off its block's list."""
+    """Removes the uses by `op` and all ops inside it; the caller removes it from its block."""
     for inner in op.walk():
         inner.drop_uses()
     op.drop_uses()
@@ -196,7 +197,7 @@ def known_size(buffer: Value, dim: int) -> Mixed | None:
 
 # -- dead ops
 def _sweep(func: Func) -> bool:
-    """Removes unused pure ops and loads, copies of a buffer to itself, and allocations whose contents nobody reads."""
+    """Removes unused pure ops and loads, copies of a buffer to itself, and allocations that are never read."""
     dead: set[Op] = set()
     kept = set(func.symbols.values())
     blocks = list(flow_blocks(func))

@@ -1,9 +1,9 @@
-"""What loops carry and branches join keeps the strides and the offset that all its sources are known to have.
+"""Loop-carried values and results of branches keep the strides and the offset that all their sources are known to have.
 
 Bufferization forgets them, because another iteration may bring another layout; mostly none does, and a stride that is
 known to be 1 lets LLVM vectorise. Values that flow into one another have one layout: what is common to the buffers that
-enter, taken for granted until one differs. What not: no buffer gets another layout by it. MLIR asks the same question
-while it bufferizes (`getBufferType` of scf.for), and knows two answers: one layout, or nothing.
+enter, taken for granted until one differs. Does not change any buffer's layout. MLIR asks this question while it
+bufferizes (`getBufferType` of scf.for), and knows two answers: one layout, or none.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def keep_layouts(func: Func) -> None:
 
 
 def layout_of(buffer: Value, sizes: set[Sym]) -> Layout:
-    """Strides and offset as far as they are numbers, or made of the arguments' sizes, which are the same everywhere."""
+    """Strides and offset as far as they are constants or expressions of the arguments' sizes, which are valid
+    everywhere."""
     type_ = buffer.memref_type
     return tuple(d if d is not None and sizes.issuperset(symbols(d)) else None for d in (*type_.strides, type_.offset))
 

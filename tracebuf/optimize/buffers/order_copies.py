@@ -6,8 +6,8 @@ the other, so one side runs upwards and the other downwards, and no temporary is
 the same matrix meets it in one element, which decides the direction.
 
 Why: eager NumPy makes no temporary for one-dimensional copies in one direction either (though it picks a wrong order
-where p and q differ, rules C4 and S2). What not: more dimensions, opposite directions: there NumPy copies as well.
-MLIR has no counterpart; the C library's memmove is the special case p = q = 1.
+where p and q differ, rules C4 and S2). Limitations: not for more dimensions or opposite directions, for which NumPy
+copies as well. MLIR has no counterpart; the C library's memmove is the special case p = q = 1.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tracebuf.ir.types import INDEX
 from tracebuf.location import Location
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.optimize.buffers.writer import Writer
+from tracebuf.optimize.buffers.writer import IndexWriter
 
 
 def order_copies(func: Func) -> None:
@@ -54,7 +54,7 @@ def _round_trip(alloc: memref.Alloc) -> tuple[Op, Op] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Vector:
-    """Elements `offsets[axis] + i * step` of a buffer along one axis, at fixed places along the others."""
+    """Elements `offsets[axis] + i * step` of a buffer along one axis, at fixed indices along the others."""
 
     base: Value
     axis: int
@@ -77,10 +77,10 @@ def _vector(buffer: Value) -> _Vector | None:
     return _Vector(base, axis, step, s.offsets, s.sizes[axis])
 
 
-def _copy(w: Writer, source: Value, target: Value, low: Mixed, high: Mixed, down: bool) -> None:
+def _copy(w: IndexWriter, source: Value, target: Value, low: Mixed, high: Mixed, down: bool) -> None:
     """Copies the elements low to high, the last one first if `down`."""
     body = Block([INDEX])
-    inner = Writer([], w.loc)
+    inner = IndexWriter([], w.loc)
     i: Mixed = body.args[0]
     if down:
         i = inner.sub(inner.sub(inner.add(low, high), 1), i)
@@ -96,7 +96,7 @@ def _ordered(source: Value, target: Value, loc: Location) -> list[Op] | None:
     s, d = _vector(source), _vector(target)
     if s is None or d is None or s.base is not d.base:
         return None
-    w = Writer([], loc)
+    w = IndexWriter([], loc)
     n = d.size
     if s.axis != d.axis:
         i = w.quotient(w.sub(s.offsets[d.axis], d.offsets[d.axis]), d.step)

@@ -2,11 +2,11 @@
 
 `a[n:] += a[:m]` needs a temporary only if the slices share elements and are not the same; NumPy looks at the addresses
 and makes none otherwise, so the compiled program looks too (rule S2): an `scf.if` with the direct form in one branch.
-Two parts of a buffer are apart if on some axis their ranges are, or their steps never meet. `a[:-1] += a[1:]` needs
-none either: our loops count up, one element after the other, and read ahead of what they write.
+Two parts of a buffer are disjoint if on some axis their ranges are, or their steps never meet. `a[:-1] += a[1:]` needs
+none either: compiled loops count up, one element after the other, and read ahead of what they write.
 
-Why here: the analysis decides for all sizes at once. What not: stores whose value NumPy computes into a temporary of
-its own. MLIR has no counterpart.
+Why here: the analysis decides for all sizes at once. Limitations: not for stores whose value NumPy computes into a
+temporary of its own. MLIR has no counterpart.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tracebuf.ops.arrays import linalg
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
-from tracebuf.optimize.buffers.writer import Test, Writer
+from tracebuf.optimize.buffers.writer import IndexWriter, Test
 
 Part = tuple[Value, Slice]
 """A buffer, whole or under another shape, and what of it is seen."""
@@ -37,7 +37,7 @@ def write_directly(func: Func) -> None:
         for op in block.ops:
             if isinstance(op, memref.Alloc) and (found := _stored_once(op)) is not None:
                 writer, store = found
-                w = Writer([], store.loc)
+                w = IndexWriter([], store.loc)
                 test = _harmless(w, writer, store.operand(1))
                 if test is not None and test is not False:
                     new |= {op: [], writer: [], store: w.ops + _branches(test, op, writer, store)}
@@ -49,7 +49,8 @@ def write_directly(func: Func) -> None:
 
 
 def _stored_once(alloc: memref.Alloc) -> tuple[Op, Op] | None:
-    """The op that computes a temporary and the copy to its place, if it has no other use and no effect lies between."""
+    """The op that computes a temporary and the copy of it to its destination, if it has no other use and no effect lies
+    between."""
     users, block = [u.op for u in alloc.result.uses], alloc.block
     if block is None or len(users) != 2 or any(o.block is not block for o in users):
         return None
@@ -77,7 +78,7 @@ def _simple(writer: Op, target: Value) -> bool:
     )
 
 
-def _harmless(w: Writer, writer: Op, target: Value) -> Test | None:
+def _harmless(w: IndexWriter, writer: Op, target: Value) -> Test | None:
     """When the writer may write the target directly; None where that is not known."""
     goal = _part(target)
     if goal is None:
@@ -95,7 +96,7 @@ def _harmless(w: Writer, writer: Op, target: Value) -> Test | None:
         source = _part(use.value)
         if source is None or source[0] is not goal[0]:
             return None
-        fine = _apart(w, goal[1], source[1])
+        fine = _disjoint(w, goal[1], source[1])
         if isinstance(writer, memref.Copy):
             fine = w.either(fine, _coincide(w, goal[1], source[1]))
         elif writer.maps[use.index].is_identity:  # type: ignore[attr-defined]
@@ -134,7 +135,7 @@ def _step(s: Slice, axis: int) -> int:
     return step if axis in s.dims and s.sizes[axis] != 1 else 0
 
 
-def _range(w: Writer, s: Slice, axis: int) -> tuple[Mixed, Mixed]:
+def _range(w: IndexWriter, s: Slice, axis: int) -> tuple[Mixed, Mixed]:
     """The lowest and the highest index along an axis."""
     first, step = s.offsets[axis], _step(s, axis)
     if not step:
@@ -143,7 +144,7 @@ def _range(w: Writer, s: Slice, axis: int) -> tuple[Mixed, Mixed]:
     return (first, last) if step > 0 else (last, first)
 
 
-def _apart(w: Writer, a: Slice, b: Slice) -> Test:
+def _disjoint(w: IndexWriter, a: Slice, b: Slice) -> Test:
     """Whether two parts share no element."""
     found: Test = False
     for axis in range(len(a.offsets)):
@@ -157,7 +158,7 @@ def _apart(w: Writer, a: Slice, b: Slice) -> Test:
     return found
 
 
-def _coincide(w: Writer, a: Slice, b: Slice) -> Test:
+def _coincide(w: IndexWriter, a: Slice, b: Slice) -> Test:
     """Whether two parts are the same elements in the same order."""
     if a.dims != b.dims or any(_step(a, k) != _step(b, k) for k in range(len(a.offsets))):
         return False
@@ -167,7 +168,7 @@ def _coincide(w: Writer, a: Slice, b: Slice) -> Test:
     return same
 
 
-def _reads_ahead(w: Writer, goal: Slice, source: Slice) -> Test:
+def _reads_ahead(w: IndexWriter, goal: Slice, source: Slice) -> Test:
     """Whether loops that count up, in any nesting, read each shared element before they write it, or as they do."""
     axes = [d for d in goal.dims if d is not None]
     if goal.dims == source.dims and all(_step(goal, k) == _step(source, k) for k in range(len(goal.offsets))):

@@ -15,7 +15,7 @@ Test = bool | Value
 """A condition: known, or an i1 value."""
 
 
-class Writer:
+class IndexWriter:
     """Puts ops into `ops`, each at the location `loc`."""
 
     def __init__(self, ops: list[Op], loc: Location) -> None:

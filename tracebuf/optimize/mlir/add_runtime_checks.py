@@ -1,8 +1,9 @@
-"""Checks before whatever could leave a buffer: MLIR text promises what native code would take on trust.
+"""Run-time checks before every op that could access memory outside of a buffer: native code relies on what MLIR text
+only promises.
 
 An index out of bounds, a slice that leaves its base, a cast to sizes that are not there and operands that differ in
-size are undefined in MLIR; here they are IndexError and ValueError. What types or constants show needs no check. What
-not: NumPy programs, whose tracer has its own checks. MLIR counterpart: -generate-runtime-verification.
+size are undefined in MLIR; here they are IndexError and ValueError. What types or constants prove needs no check. Not
+for NumPy programs, whose tracer adds its own checks. MLIR counterpart: -generate-runtime-verification.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ SIZES = "sizes {} and {} should be one"
 
 
 def add_runtime_checks(func: Func) -> None:
-    """For every load, store, view, cast, copy and structured op of a memref program."""
+    """Adds the checks for every load, store, view, cast, copy and structured op of a memref program."""
     for op in list(func.walk()):
         if not isinstance(op.parent_op, DestinationOp):
             _Checks(op).add_all()
@@ -42,7 +43,7 @@ def constant_of(value: Mixed) -> int | None:
 
 
 def limit_of(value: Mixed) -> int | None:
-    """What an index that is not negative certainly stays below."""
+    """An upper bound (exclusive) of an index that is certainly not negative."""
     if (known := constant_of(value)) is not None:
         return known + 1 if known >= 0 else None
     loop = value.block.parent_op if isinstance(value, Value) and value.defining_op is None else None
@@ -111,12 +112,13 @@ class _Checks:
             self.require(self.compare("ult", index, size), "IndexError", OUTSIDE, index, size)
 
     def new(self, op: memref.Alloc) -> None:
-        """No size is negative, and so many elements can be counted."""
+        """Checks that no size is negative and that the number of elements is at most 2**56."""
         if op.operands:
             self.require(self.compare("sle", self.count(op.sizes), 2**56), "MemoryError", TOO_MANY)
 
     def count(self, sizes: Sequence[Mixed]) -> Mixed:
-        """How many elements a part of these sizes has: no size is negative, and the number can be told."""
+        """The number of elements of these sizes, with checks that no size is negative and the product does not
+        overflow."""
         total: Mixed = 1
         for k, size in enumerate(sizes):
             if isinstance(size, Value):
@@ -162,7 +164,7 @@ class _Checks:
                     self.same(self.size(source, d), declared)
 
     def expanded(self, op: memref.ExpandShape) -> None:
-        """The sizes that an axis becomes make up its own."""
+        """Checks that the product of the sizes that an axis is split into is its own size."""
         for d, group in enumerate(op.attrs["groups"]):
             sizes = [op.sizes[a] for a in group]
             if any(isinstance(size, Value) for size in sizes):

@@ -1,4 +1,4 @@
-"""Results of private functions that are an argument's buffer go: the callers have it already. MLIR counterpart:
+"""Removes results of private functions that are an argument's buffer, which the callers have already. MLIR counterpart:
 -drop-equivalent-buffer-results (DropEquivalentBufferResults.cpp, behaviour 47). Functions are treated in the order in
 which they stand; a result must be the same argument at every return."""
 

@@ -1,10 +1,10 @@
 """Empty tensors become parts of what they are stored into: MLIR's -eliminate-empty-tensors, as it does it.
 
-For each op that stores a tensor into a part of another (`tensor.insert_slice` and its like), in the order of MLIR's
-walk: where the way back from what is stored, through versions of one buffer, begins in a `tensor.empty`, that use of it
-gets the part of the destination, taken out where all it needs is known, and before the use. Not all of it pays
-(behaviour 48: a slice that is written early overlaps what is still read); `empty_tensors` has the pass that asks.
-MLIR counterpart: EmptyTensorElimination.cpp.
+For each subset insertion (`tensor.insert_slice` and others), in the order of MLIR's walk: where the reverse use-def
+chain of the source, through versions of one buffer, begins in a `tensor.empty`, that use of it gets the slice of the
+destination, extracted where its operands are available, and before the use. Not all of it pays (behaviour 48: a slice
+that is written early overlaps what is still read); `empty_tensors` has the pass that asks. MLIR counterpart:
+EmptyTensorElimination.cpp.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ANALYSIS = OneShotOptions(bufferize_function_boundaries=True, allow_return_alloc
 
 
 def eliminate_empty_tensors_as_mlir(module: Module) -> None:
-    """Treats all functions, whose decisions are made once, before anything is changed."""
+    """Rewrites all functions; the analysis runs once, before anything is changed."""
     for analysis in analyze_module(module, ANALYSIS).funcs.values():
         order = analysis.flow.order
         for op in list(post_order(analysis.flow.func)):
@@ -44,27 +44,27 @@ def stored(op: Op) -> Use | None:
 
 
 def uses_of_empty(source: Use, analysis: Analysis) -> Iterator[Use]:
-    """The uses of empty tensors at which the ways back begin, the first one of each empty tensor.
+    """The uses of empty tensors at which the chains begin, the first one of each empty tensor.
 
-    A way goes on where the operand's buffer is the value's, and the types are equal or there is a cast.
+    A chain continues where the operand's buffer is the value's, and the types are equal or there is a cast.
     """
-    work, met, found = [source], set[Value](), dict[Value, Use]()
+    work, met, first_uses = [source], set[Value](), dict[Value, Use]()
     while work:
         use = work.pop()
         value = use.value
         if isinstance(value.owner, tensor.Empty):
-            known = found.setdefault(value, use)
-            if analysis.flow.order.place[use.op] < analysis.flow.order.place[known.op]:
-                found[value] = use
+            earliest = first_uses.setdefault(value, use)
+            if analysis.flow.order.place[use.op] < analysis.flow.order.place[earliest.op]:
+                first_uses[value] = use
             continue
         if value in met:
             continue
         met.add(value)
-        for near, relation, _ in analysis.flow.aliasing_uses(value):
-            followed = same_type(near.value.type, value.type) or isinstance(value.owner, tensor.Cast)
+        for source_use, relation, _ in analysis.flow.aliasing_uses(value):
+            followed = same_type(source_use.value.type, value.type) or isinstance(value.owner, tensor.Cast)
             if relation is Relation.EQUIVALENT and followed:
-                work.append(near)
-    return iter(found.values())
+                work.append(source_use)
+    return iter(first_uses.values())
 
 
 def _replace(op: Op, use: Use, order: Order) -> None:
@@ -135,12 +135,12 @@ def moved_before(place: Op, values: list[Value], order: Order) -> bool:
         value = work.pop()
         if known_at(value, place, order):
             continue
-        made = value.defining_op
-        if made is None or made.block is not block or made is place or not is_pure(made):
+        maker = value.defining_op
+        if maker is None or maker.block is not block or maker is place or not is_pure(maker):
             return False
-        if made not in moved:
-            moved[made] = None
-            work += (v for op in (made, *made.walk()) for v in op.operands if not _is_inside(v, made))
+        if maker not in moved:
+            moved[maker] = None
+            work += (v for op in (maker, *maker.walk()) for v in op.operands if not _is_inside(v, maker))
     for op in sorted(moved, key=block.op_index):
         block.remove(op)
         block.insert_before(place, op)
@@ -177,7 +177,7 @@ def known_at(value: Value, place: Op, order: Order) -> bool:
 
 
 def precedes(a: Op, b: Op, order: Order) -> bool:
-    """Whether `a` stands before `b`, or before an op around it, on every way (MLIR: properlyDominates)."""
+    """Whether `a` stands before `b`, or before an op around it, on every path (MLIR: properlyDominates)."""
     assert a.block is not None
     anchor = within(b, a.block.region)
     if anchor is None or anchor.block is None:

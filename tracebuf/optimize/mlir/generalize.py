@@ -1,9 +1,9 @@
 """Named linalg ops become linalg.generic, and what a body takes from outside becomes an input of its op.
 
 Why: everything that runs a program (loops, fusion, interpreters, native code) knows one structured op, whose body sees
-its own arguments only; MLIR text has a hundred names, and bodies that use what stands around them. An op whose
-body looks into tensors, or whose maps are more than that (convolutions, pooling), becomes loops. What not: ops without
-a region. MLIR counterpart: LinalgGeneralizeNamedOps.
+its own arguments only; MLIR text has a hundred names, and bodies that use what stands around them. An op whose body
+looks into tensors, or whose maps are more than that (convolutions, pooling), becomes loops. Not for ops without a
+region. MLIR counterpart: LinalgGeneralizeNamedOps.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from tracebuf.optimize.mlir.generic_loops import to_loops
 
 
 def generalize(func: Func) -> None:
-    """Every linalg op with a region, as far as our maps can say it. Raises UnsupportedError for a body that captures
-    something else than scalars and tensors."""
+    """Rewrites every linalg op with a region whose maps `AffineMap` can express. Raises UnsupportedError for a body
+    that captures something else than scalars and tensors."""
     for op in list(func.walk()):
         if isinstance(op, NamedOp) and op.indexing() is not None:
             general = op.generalized()

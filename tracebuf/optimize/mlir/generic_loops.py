@@ -1,8 +1,8 @@
-"""linalg.generic as loops over its elements, on tensors or on buffers: for bodies that look into tensors of outside,
-and for maps that say more than which loop is which dimension (convolutions, pooling).
+"""linalg.generic as loops over its elements, on tensors or on buffers: for bodies that read elements of tensors from
+outside, and for maps that are not projected permutations (convolutions, pooling).
 
-Why: everything that runs structured ops takes it for granted that there is neither. What not: loops whose size no
-operand tells. MLIR counterpart: -convert-linalg-to-loops.
+Why: everything that runs structured ops takes it for granted that there is neither. Limitations: not for loops whose
+size is no operand's. MLIR counterpart: -convert-linalg-to-loops.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _Loops:
         return builder.add(made).result
 
     def level(self, indices: Sequence[Value], outs: Sequence[Value]) -> list[Value]:
-        """The loops inside these ones; on tensors the outs go round, and what they are afterwards is returned."""
+        """The loops inside these ones; on tensors the outs are loop-carried, and their final values are returned."""
         if len(indices) == len(self.bounds):
             return self.element(indices, outs)
         carried = list(outs) if self.op.results else []

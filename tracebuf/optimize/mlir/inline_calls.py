@@ -1,6 +1,6 @@
 """Calls replaced by what they call, so that a function of a module can be run or compiled by itself.
 
-At either level: what the analysis decided at a call stays as it is. What not: functions that call themselves, and
+At either level: what the analysis decided at a call stays as it is. Limitations: not for recursive functions, nor for
 functions that are only declared. A callee of several blocks becomes an scf.execute_region. MLIR counterpart: -inline.
 """
 
@@ -82,7 +82,7 @@ def _inline(call: Call, callee: Func, func: Func) -> None:
 
 
 def _as(value: Value, like: Value, call: Call, made: list[Op]) -> Value:
-    """The value as the type that the other side knows it by."""
+    """The value cast to the type on the other side of the call."""
     if same_type(value.type, like.type):
         return value
     kind = tensor.Cast if value.is_tensor else memref.Cast

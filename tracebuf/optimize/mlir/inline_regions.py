@@ -7,7 +7,7 @@ from tracebuf.ops.control import scf
 
 
 def inline_regions(func: Func) -> None:
-    """Treats every such op, inner ones first; one of several blocks stays."""
+    """Inlines every such op, inner ones first; one of several blocks stays."""
     for op in reversed([op for op in func.walk() if isinstance(op, scf.ExecuteRegion)]):
         if len(op.regions[0].blocks) > 1:
             continue

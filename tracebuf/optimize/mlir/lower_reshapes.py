@@ -1,7 +1,8 @@
 """memref.reshape as a collapse to one axis and an expansion of it, with a check that the sizes fit.
 
-Why: whoever runs a program knows those two, and the sizes come from memory, so that nothing else can hold them to be
-right. What not: buffers of no rank, or of an unknown one. MLIR counterpart: -expand-strided-metadata in part.
+Why: the interpreter and native code know those two, and the sizes come from memory, so that nothing but a run-time
+check can verify them. Limitations: not for buffers of rank 0, or of unknown rank. MLIR counterpart:
+-expand-strided-metadata in part.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""arith.select of buffers as scf.if, and constants that a function returns as copies: what frees and native code know.
+"""arith.select of buffers as scf.if, and constants that a function returns as copies: the forms that deallocation and
+native code take.
 
-Whoever gets a result frees it if it is no argument's, so it must not be a constant of the module (MLIR's deallocation
-clones it likewise). What not: selects of scalars. MLIR has no counterpart for selects: its deallocation takes them as
-they are.
+The caller frees a result that is no argument, so it must not be a constant of the module (MLIR's deallocation clones it
+likewise). Leaves selects of scalars. MLIR has no counterpart for selects: its deallocation accepts them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which scf.forall can be run one iteration after the other on the shared results themselves.
 
 An iteration sees the results as they were before the loop, whatever other iterations have stored by then. So it may
-look only at the part that it stores: where that is another iteration's as well, two would store to one place, which
-MLIR leaves undefined. What not: nothing is copied to make it right; MLIR does not see the difference either.
+read only the part that it stores: where that is another iteration's as well, two would store to one element, which MLIR
+leaves undefined. Does not copy to make such a program right; MLIR does not see the difference either.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tracebuf.ops.scalars.arith import Constant
 
 
 def refuse_shared_reads(func: Func) -> None:
-    """UnsupportedError, with the place, where an iteration looks at what another one may have stored."""
+    """UnsupportedError, with the location, where an iteration reads what another one may have stored."""
     for op in func.walk():
         if isinstance(op, Forall) and not op.runs_once:
             for shared in op.shared:

@@ -1,10 +1,10 @@
 """`c[i:j] += a @ b`, or `-=`, as a product that goes into the slice, without a temporary for the product.
 
-What: an element-wise sum (or difference) of a slice's old contents and a fresh product, stored back into that slice,
-becomes the product with the slice as its destination (BLAS with beta = 1, alpha = 1 or -1). What not: integers (their
-sums are exact either way, but there is no BLAS to gain), a product with another use, factors that may share elements
-with what is stored to. The addition may round differently than eager's two steps: products are BLAS's (rule C2).
-No MLIR counterpart.
+An element-wise sum (or difference) of a slice's old contents and a fresh product, stored back into that slice, becomes
+the product with the slice as its destination (BLAS with beta = 1, alpha = 1 or -1). Not for integers (their sums are
+exact either way, but there is no BLAS to gain), a product with another use, or factors that may share elements with the
+destination. The addition may round differently than eager's two steps: products are BLAS's (rule C2). No MLIR
+counterpart.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def accumulate_products(func: Func) -> None:
             product = fresh_product(product_use)
             if product is None or not stores_back(op, old.value) or (isinstance(product, Dot) and is_difference(op)):
                 continue
-            if is_apart(product, old.value, op, versions, lambda: Parts(Dataflow(func))):
+            if is_disjoint(product, old.value, op, versions, lambda: Parts(Dataflow(func))):
                 rewrite(product, old.value, op)
                 break
 
@@ -74,7 +74,7 @@ def fresh_product(use: Use) -> Contraction | None:
 
 
 def stores_back(op: Generic, old: Value) -> bool:
-    """The sum is stored exactly where the old contents were read, and used nowhere else."""
+    """Whether the sum is stored exactly where the old contents were read, and used nowhere else."""
     if len(op.result.uses) != 1:
         return False
     store = next(iter(op.result.uses)).op
@@ -86,8 +86,9 @@ def stores_back(op: Generic, old: Value) -> bool:
     return isinstance(read, ExtractSlice) and read.source is store.dest and read.same_subset(store)
 
 
-def is_apart(product: Contraction, old: Value, op: Generic, versions: Versions, parts: Callable[[], Parts]) -> bool:
-    """The factors are in other storages, or other parts of this one, and nothing stores to them meanwhile (rule S4)."""
+def is_disjoint(product: Contraction, old: Value, op: Generic, versions: Versions, parts: Callable[[], Parts]) -> bool:
+    """Whether the factors are in other storages, or disjoint parts of this one, and nothing stores to them meanwhile
+    (rule S4)."""
     assert op.block is not None
     first, last = versions.place(product), versions.place(op)
     return not any(
@@ -98,13 +99,13 @@ def is_apart(product: Contraction, old: Value, op: Generic, versions: Versions, 
 
 
 def is_other_part(factor: Use, op: Generic, parts: Callable[[], Parts]) -> bool:
-    """The factor is a part of the very version that is stored to, in the same iteration, and does not overlap it."""
+    """Whether the factor is a disjoint part of the version that is stored to, in the same iteration."""
     store = next(iter(op.result.uses)).op
     assert isinstance(store, InsertSlice)
     value = factor.value
     while isinstance(view := value.defining_op, ExtractSlice):
         value = view.source
-    return value is store.dest and value.block is op.block and parts().apart(factor, store.uses[1])
+    return value is store.dest and value.block is op.block and parts().disjoint(factor, store.uses[1])
 
 
 def rewrite(product: Contraction, old: Value, op: Generic) -> None:

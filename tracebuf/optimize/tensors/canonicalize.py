@@ -1,9 +1,9 @@
 """Clean-up: constants, sizes and elements that are known, views of everything, unused results, dead ops.
 
-What: one forward walk that folds each op by the rules of its class, and one backward walk that drops what is not used,
-until nothing changes. What not: no two ops are merged (cse.py) and no storage takes another's place; a view of
-everything is replaced by what it views, but not where it is returned (`a[:]` is not `a`, rule C1).
-MLIR counterpart: -canonicalize, as far as these ops are concerned.
+One forward walk folds each op by the rules of its class, and one backward walk drops what is not used, until nothing
+changes. Does not merge ops (cse.py) or replace one storage by another; a view of everything is replaced by its source,
+but not where it is returned (`a[:]` is not `a`, rule C1). MLIR counterpart: -canonicalize, as far as these ops are
+concerned.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tracebuf.optimize.tensors.eliminate_empty_tensors import continues
 
 _EXACT = frozenset(e for e in (*ELEMENTS.values(), INDEX) if not e.is_float and not e.is_complex)
 MAX_ROUNDS = 8
-"""A bound, not a plan: a round that changes something makes the program smaller, and two or three are usual."""
+"""An upper bound: a round that changes something makes the program smaller, and two or three are usual."""
 
 
 def canonicalize(func: Func) -> None:
@@ -115,7 +115,7 @@ class _Folder:
         return None
 
     def replace(self, old: Value, new: Value) -> None:
-        """Puts `new` in the place of `old`, also as what holds a size symbol."""
+        """Replaces `old` by `new`, also as the value of a size symbol."""
         old.replace_all_uses(new)
         for symbol, value in self.func.symbols.items():
             if value is old:
@@ -174,24 +174,25 @@ def fold_identities(folder: _Folder, op: Op) -> Sequence[Value] | None:
 
 
 def fold_dim(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """A size that the type knows, or that whoever made the tensor was given, so that it keeps no tensor alive."""
+    """A size that the type knows, or that the op which made the tensor has as an operand, so that it keeps no tensor
+    alive."""
     assert isinstance(op, tensor.Dim)
     source, d = op.operand(0), op.attrs["dim"]
     size = source.tensor_type.shape[d]
     if isinstance(size, int):
         return [folder.constant(size, op.result, op)]
-    known = next((folder.func.symbols.get(s) for s in symbols(size) if s.expr == size), None)
+    held = next((folder.func.symbols.get(s) for s in symbols(size) if s.expr == size), None)
     entry = folder.func.block
-    if known is not None and known is not op.result and isinstance(known.owner, Op) and known.owner.block is entry:
-        return [known] if dominates(known, op) else None
-    made = source.defining_op
-    if isinstance(made, tensor.Empty):
-        given = made.sizes[d]
-        return [given] if isinstance(given, Value) else None
-    through = passed_through(source)
-    if through is None:
+    if held is not None and held is not op.result and isinstance(held.owner, Op) and held.owner.block is entry:
+        return [held] if dominates(held, op) else None
+    maker = source.defining_op
+    if isinstance(maker, tensor.Empty):
+        operand = maker.sizes[d]
+        return [operand] if isinstance(operand, Value) else None
+    dest = passed_through(source)
+    if dest is None:
         return None
-    new = tensor.Dim.of(through, d, op.loc)
+    new = tensor.Dim.of(dest, d, op.loc)
     folder.out.append(new)
     return [new.result]
 
@@ -227,15 +228,15 @@ def fold_whole_view(folder: _Folder, op: Op) -> Sequence[Value] | None:
 
 
 def fold_regrouped_back(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """What was collapsed and expanded again, or the other way round, to the same shape, is what it was."""
+    """A tensor that was collapsed and expanded again (or expanded and collapsed) to its shape is itself."""
     assert isinstance(op, tensor.Regrouping)
-    made = op.source.defining_op
-    if not isinstance(made, tensor.Regrouping):
+    before = op.source.defining_op
+    if not isinstance(before, tensor.Regrouping):
         return None
-    recasts = [isinstance(o, Recast) for o in (op, made)]
-    if not all(recasts) and (any(recasts) or type(made) is type(op) or made.attrs["groups"] != op.attrs["groups"]):
+    recasts = [isinstance(o, Recast) for o in (op, before)]
+    if not all(recasts) and (any(recasts) or type(before) is type(op) or before.attrs["groups"] != op.attrs["groups"]):
         return None
-    return [made.source] if made.source.type == op.result.type else None
+    return [before.source] if before.source.type == op.result.type else None
 
 
 def puts_back(op: tensor.InsertSlice) -> bool:
@@ -261,7 +262,7 @@ def fold_self_store(folder: _Folder, op: Op) -> Sequence[Value] | None:
 
 
 def fold_known_element(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """An element that was just stored at the same place, or any element of a fill."""
+    """An element that was just stored at these indices, or any element of a fill."""
     assert isinstance(op, tensor.Extract)
     made = op.operand(0).defining_op
     if isinstance(made, tensor.Insert) and made.operands[2:] == op.operands[1:]:
@@ -270,7 +271,7 @@ def fold_known_element(folder: _Folder, op: Op) -> Sequence[Value] | None:
 
 
 def drop_carried(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """A carried value that is yielded as it came is its initial value; one that nobody reads, inside or after, goes."""
+    """Replaces loop-carried values of an scf.for that do not change by their initial values; drops unused ones."""
     assert isinstance(op, scf.For)
     yielded = op.body.terminator
     dropped = []
@@ -294,8 +295,8 @@ def drop_carried(folder: _Folder, op: Op) -> Sequence[Value] | None:
     return None
 
 
-def drop_round(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """The same for an scf.while, whose carried values go round through two regions."""
+def drop_carried_of_while(folder: _Folder, op: Op) -> Sequence[Value] | None:
+    """Replaces loop-carried values of an scf.while that do not change by their initial values; drops unused ones."""
     assert isinstance(op, scf.While)
     changed = op.fold_steady(folder.replace)
     dead = op.dead(set(folder.func.symbols.values()))
@@ -305,7 +306,7 @@ def drop_round(folder: _Folder, op: Op) -> Sequence[Value] | None:
 
 
 def drop_results(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """A result that both branches take from outside, and from one value, is that value; unused results go."""
+    """Replaces results for which both branches yield one value from outside by it; drops unused ones."""
     assert isinstance(op, scf.If)
     ends = [b.terminator for b in op.branches]
     gone = set()
@@ -330,7 +331,7 @@ def _keep_results(op: Op, gone: set[int]) -> None:
 
 
 def take_branch(folder: _Folder, op: Op) -> Sequence[Value] | None:
-    """Where the condition is known, the branch's ops stand in the place of the `scf.if`."""
+    """Replaces an `scf.if` of constant condition by the ops of the branch taken."""
     known = constant_of(op.operand(0))
     if known is None:
         return None
@@ -363,7 +364,7 @@ _RULES: tuple[tuple[Any, _Rule], ...] = (
     (tensor.Extract, fold_known_element),
     (tensor.Cast, fold_cast),
     (scf.For, drop_carried),
-    (scf.While, drop_round),
+    (scf.While, drop_carried_of_while),
     (scf.If, take_branch),
     (scf.If, drop_results),
 )

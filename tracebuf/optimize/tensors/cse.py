@@ -1,9 +1,8 @@
 """Common subexpressions: of equal pure ops the first stays, where it dominates the other.
 
-What: value numbering, scoped by dominance, of scalars, sizes, views and single elements. What not: nothing that begins
-or changes a storage is merged (`tensor.empty`, destination-style ops, inserts), because identity is not value (rule
-S3): `return np.zeros(3), np.zeros(3)` must return two arrays. MLIR counterpart: -cse, which does merge them (behaviour
-49).
+Value numbering, scoped by dominance, of scalars, sizes, views and single elements. Ops that begin or change a storage
+are not merged (`tensor.empty`, destination-style ops, inserts), because identity is not value (rule S3): `return
+np.zeros(3), np.zeros(3)` must return two arrays. MLIR counterpart: -cse, which does merge them (behaviour 49).
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def cse(func: Func, merges: Callable[[Op], bool] | None = None) -> None:
 
 
 def merge_in_body(body: Block) -> None:
-    """The same for the body of one linalg.generic (what fusion brings together is often computed twice)."""
+    """Merges equal ops in the body of one linalg.generic (fusion often brings equal ops together)."""
     _merge(body, {}, {}, may_merge)
 
 
@@ -48,8 +47,8 @@ def may_merge(op: Op) -> bool:
 
 
 def merged_by_mlir(op: Op) -> bool:
-    """What MLIR merges: whatever has no effect, `tensor.empty` too (behaviour 49). Values are all it knows, so that two
-    results may be one buffer then. Ops with regions stay here."""
+    """What MLIR merges: whatever has no effect, `tensor.empty` too (behaviour 49). It knows values only, so that two
+    results may become one buffer. Ops with regions are not merged here."""
     return op.pure and not op.regions and not isinstance(op, AllocTensor)
 
 

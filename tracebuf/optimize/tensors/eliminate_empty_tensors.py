@@ -1,13 +1,12 @@
 """Results computed straight into the slice that they are stored to, instead of a new array that is then copied.
 
-What: where the value of a store (`x[1:-1] = a + b`, `c[i] = m @ v`, `u += dt * v`) began in a `tensor.empty`, the
-empty is replaced by the slice of the destination; a store to everything becomes the op itself. The ops of the chain
-move down to the store, so that the destination and the slice's bounds stand before them. What not: no chain that has
-another use, that reads the destination elsewhere than at the elements it writes (there eager has one temporary too),
-or that would have to move past a store to what it reads. So it never costs a copy, which MLIR's pass may (MLIR
-behaviour 48). A chain with loops in it stays where it is; then nothing may touch the destination meanwhile.
-MLIR counterpart: -eliminate-empty-tensors (EmptyTensorElimination.cpp), which moves the slice up instead of the chain
-down.
+Where the value of a store (`x[1:-1] = a + b`, `c[i] = m @ v`, `u += dt * v`) began in a `tensor.empty`, the empty is
+replaced by the slice of the destination; a store to everything becomes the op itself. The ops of the chain move down to
+the store, so that the destination and the slice's bounds stand before them. Not for a chain that has another use, that
+reads the destination elsewhere than at the elements it writes (there eager has one temporary too), or that would have
+to move past a store to what it reads. So it never costs a copy, which MLIR's pass may (MLIR behaviour 48). A chain with
+loops in it stays where it is; then nothing may touch the destination meanwhile. MLIR counterpart:
+-eliminate-empty-tensors (EmptyTensorElimination.cpp), which moves the slice up instead of the chain down.
 """
 
 from __future__ import annotations
@@ -55,15 +54,15 @@ class Chain:
         return self.store.block
 
 
-class Known:
-    """What the rules may ask: the versions of storages, and which parts of one do not overlap."""
+class ChainFacts:
+    """The facts for the rules: the versions of storages, and which parts of one are disjoint."""
 
     def __init__(self, func: Func) -> None:
         self._func, self.versions = func, Versions(func)
         self._regrouped = [op.source for op in func.walk() if isinstance(op, tensor.Regrouping)]
 
     def is_regrouped(self, value: Value) -> bool:
-        """Whether a version of the value's storage is seen under another shape, which needs it to lie as it does."""
+        """Whether a version of the value's storage is reshaped, which depends on its layout."""
         return any(self.versions.same_storage(value, source) for source in self._regrouped)
 
     @cached_property
@@ -72,8 +71,8 @@ class Known:
 
 
 def eliminate_empty_tensors(func: Func) -> None:
-    """Treats every store, later ones first: what is stored may itself be put together by stores."""
-    known = Known(func)
+    """Rewrites every store, later ones first: the stored value may itself be built by stores."""
+    known = ChainFacts(func)
     blocks = [func.block]
     for op in func.walk():
         if not isinstance(op, Generic):
@@ -83,9 +82,9 @@ def eliminate_empty_tensors(func: Func) -> None:
 
 
 class _Mover:
-    """One block: which ops have moved to stand before which, and at what place an op now counts."""
+    """The moves in one block: the ops moved before each op, and the index at which a moved op now counts."""
 
-    def __init__(self, block: Block, known: Known) -> None:
+    def __init__(self, block: Block, known: ChainFacts) -> None:
         self.block, self.known, self.versions = block, known, known.versions
         self.before: dict[Op, list[Op]] = {}
         self.moved_to: dict[Op, int] = {}
@@ -113,7 +112,7 @@ class _Mover:
         return self.moved_to.get(op, self.versions.place(op))
 
     def rewrite(self, chain: Chain, anchor: Op, moved: list[Op]) -> None:
-        """Before `anchor` stand from now on the slice of the destination, if it must be made, and `moved`."""
+        """Moves the ops `moved`, and the slice of the destination if it must be made, to before `anchor`."""
         store, place = chain.store, self.place(chain.store)
         target, made = self.target(chain)
         self.before.setdefault(anchor, []).extend(made + moved)
@@ -134,7 +133,7 @@ class _Mover:
             self.gone.add(store)
 
     def target(self, chain: Chain) -> tuple[Value, list[Op]]:
-        """What the chain starts with now, and the new op that makes it, if any."""
+        """The value that the chain starts with now, and the new op that makes it, if any."""
         store = chain.store
         if chain.whole:
             return store.operand(1), []
@@ -147,7 +146,7 @@ class _Mover:
         return read.result, [read]
 
     def ordered(self) -> list[Op]:
-        """The block's ops with the moved ones at their new places."""
+        """The block's ops in their new order."""
         moved = {op for ops in self.before.values() for op in ops}
         result: list[Op] = []
         stack: list[tuple[Op, bool]] = [(op, False) for op in reversed(self.block.ops) if op not in moved]
@@ -162,7 +161,7 @@ class _Mover:
 
 
 def _retype(links: Sequence[Use]) -> None:
-    """Results have the types of what they continue (sizes may be spelled in another way)."""
+    """Gives results the types of what they continue (sizes may be other expressions of equal value)."""
     for use in links:
         result = _result_for(use)
         result.type = use.value.type
@@ -208,7 +207,7 @@ def continued(value: Value) -> Use | None:
 
 
 def continues(value: Value, arg: Value) -> bool:
-    """Whether a value is a later version of what a loop carries."""
+    """Whether a value is a later version of a loop-carried value."""
     while value is not arg:
         link = continued(value)
         if link is None:
@@ -220,7 +219,7 @@ def continues(value: Value, arg: Value) -> bool:
 # -- when it is safe, and not worse
 
 
-def may_move_down(chain: Chain, known: Known, place: int) -> bool:
+def may_move_down(chain: Chain, known: ChainFacts, place: int) -> bool:
     """All the rules for a chain that moves down to its store, which stands at `place`."""
     return (
         is_straight(chain)
@@ -239,7 +238,7 @@ def may_stay(chain: Chain, versions: Versions, place: int) -> bool:
     )
 
 
-def why_kept(chain: Chain, known: Known, place: int) -> str:
+def why_kept(chain: Chain, known: ChainFacts, place: int) -> str:
     """The first rule that stood against it, in the user's words (for explain)."""
     store = describe(chain.store.loc)
     if not is_stored_only(chain):
@@ -252,7 +251,7 @@ def why_kept(chain: Chain, known: Known, place: int) -> str:
 
 
 def is_straight(chain: Chain) -> bool:
-    """Not if a loop is part of the chain: it may hold checks, whose order matters, and takes up much to be moved."""
+    """Not if a loop is part of the chain: it may hold checks, whose order matters, and would move many ops."""
     return not any(isinstance(use.op, scf.Loop) for use in chain.links)
 
 
@@ -270,7 +269,7 @@ def is_stored_densely(chain: Chain) -> bool:
     return isinstance(chain.store, MaterializeInDestination) or 0 not in chain.store.slice.strides
 
 
-def reads_only_its_own_elements(chain: Chain, known: Known) -> bool:
+def reads_only_its_own_elements(chain: Chain, known: ChainFacts) -> bool:
     """Not if the chain reads the destination's storage, but for the element it is about to write.
 
     The first link alone may do that, if it is element-wise: its read of the very slice (or of the whole, where all is
@@ -294,7 +293,7 @@ def reads_own_element(use: Use, chain: Chain) -> bool:
     return same_elements(use.value, chain) and first.op.elementwise_access(use, first)
 
 
-def reads_apart(use: Use, chain: Chain, known: Known) -> bool:
+def reads_apart(use: Use, chain: Chain, known: ChainFacts) -> bool:
     """The operand is a part of the destination's current version that does not overlap what is stored.
 
     Only where no loop stands between the two, so that offsets which differ in one iteration cannot meet in another.
@@ -304,12 +303,12 @@ def reads_apart(use: Use, chain: Chain, known: Known) -> bool:
     value = use.value
     while isinstance(op := value.defining_op, tensor.ExtractSlice):
         value = op.source
-    return value is chain.dest and known.parts.apart(use, chain.store.uses[1])
+    return value is chain.dest and known.parts.disjoint(use, chain.store.uses[1])
 
 
 def destination_is_known(chain: Chain) -> bool:
-    """Not if the destination, or a bound of the slice, comes only after the chain's first op; nor if sizes are spelled
-    differently, since a loop would pass on the other spelling."""
+    """Not if the destination, or a bound of the slice, comes only after the chain's first op; nor if sizes are
+    different expressions, since a loop would carry the other type."""
     first, store = chain.links[0].op, chain.store
     target = chain.dest.type if chain.whole else store.operand(0).type
     return chain.empty.result.type == target and all(dominates(v, first) for v in store.operands[1:])

@@ -1,9 +1,9 @@
-"""What is stored over all of an array is that array from then on, where this saves the store.
+"""A tensor that is stored over all of an array replaces that array, where this saves the store.
 
-What: `insert_slice y into x` at all of `x` is `y`; nothing of `x` is left. Only where the program is cheaper then:
-where `y` is needed afterwards as it was, and the result is changed, `x` is the better place. What not: functions of
-NumPy's, in which the array that is stored to is the one that the caller, or somebody else, looks at. MLIR folds every
-one of them wherever it runs a pattern (InsertSliceOp::fold).
+`insert_slice y into x` at all of `x` is `y`; nothing of `x` is left. Only where the program is cheaper then: where `y`
+is needed afterwards as it was, and the result is changed, `x` is the better place. Not for NumPy functions, in which
+the caller, or an alias, sees the array that is stored to. MLIR folds every one of them wherever it runs a pattern
+(InsertSliceOp::fold).
 """
 
 from __future__ import annotations

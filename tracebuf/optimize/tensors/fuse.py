@@ -1,10 +1,10 @@
 """Fusion of element-wise producers into their one consumer: the temporaries of an expression become registers.
 
-What: a `linalg.generic` with parallel loops only, whose result one other `linalg.generic` of the same block reads,
-becomes part of that op's body; a fill becomes its scalar. What not: nothing is computed twice, nothing moves into or
-out of a loop, past a store to what it reads, or through a view. Each "may not" is one function. Chains of any length
-take linear time: consumers are taken in program order and a producer's body is moved, not copied.
-MLIR counterpart: -linalg-fuse-elementwise-ops (ElementwiseOpFusion.cpp), which has no rule S4.
+A `linalg.generic` with parallel loops only, whose result one other `linalg.generic` of the same block reads, becomes
+part of that op's body; a fill becomes its scalar. Nothing is computed twice, and nothing moves into or out of a loop,
+past a store to what it reads, or through a view. Each "may not" is one function. Chains of any length take linear time:
+consumers are taken in program order and a producer's body is moved, not copied. MLIR counterpart:
+-linalg-fuse-elementwise-ops (ElementwiseOpFusion.cpp), which has no rule S4.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def is_elementwise_producer(producer: Generic) -> bool:
 
 
 def has_one_consumer(producer: Generic, consumer: Generic) -> bool:
-    """No fusion if another op uses the result, or if the consumer writes to it, or reads it at two different places.
+    """No fusion if another op uses the result, or if the consumer writes to it, or reads it through two different maps.
 
     The work would be done twice; and a result that escapes, or is stored through later, must have its buffer anyway.
     """
@@ -146,7 +146,8 @@ def loops_stay_known(consumer: Generic, index: int, producer: Generic | None) ->
 
 
 def keeps_numpy_steps(consumer: Generic, producer: Generic | None) -> bool:
-    """No fusion if what varies in eager's loop would not vary in ours, where a NumPy loop of two operands sees it.
+    """No fusion if an operand that varies in eager's loop would not vary in the fused one, where a NumPy loop of two
+    operands sees it.
 
     NumPy computes `x ** e` by other means where the exponent has step 0 than where it is an array of equal values (rule
     N3).

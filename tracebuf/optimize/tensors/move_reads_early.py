@@ -1,11 +1,11 @@
 """A read is moved before the write that would cost a copy, where dependences permit.
 
-What: `w = insert v into a; x = extract a[0]` needs a copy of `a`, for the read comes after the write; the other way
-round it needs none. Only where the analysis finds such a conflict, only within one block, and only if the program is
-cheaper afterwards: the order stays as it was where it is not. What moves is the read with what it is computed from, and
-what looks at the same contents through it. What not: nothing that writes to a buffer which others see, and nothing that
-may fail moves before an op that may stop the program. MLIR has no counterpart: its analysis takes the order as given
-(its issues 122869, 113600), so does eager NumPy.
+`w = insert v into a; x = extract a[0]` needs a copy of `a`, for the read comes after the write; in the opposite order
+it needs none. Only where the analysis finds such a conflict, only within one block, and only if the program is cheaper
+afterwards: the order stays as it was where it is not. The read moves with the ops it is computed from, and with those
+that read these contents through it. An op that writes to a buffer which others see does not move, nor does one that may
+fail move before one that may stop the program. MLIR has no counterpart: its analysis takes the order as given (its
+issues 122869, 113600), so does eager NumPy.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROUNDS = 8
 
 
 def move_reads_early(func: Func) -> None:
-    """Moves one group of reads after the other, as long as that saves something."""
+    """Moves one group of reads after the other, as long as that reduces the cost."""
     if not may_conflict(func):
         return
     now, refused = tried(func), set[Pair]()
@@ -88,23 +88,23 @@ def common_block(write: Op, read: Op) -> tuple[Block, Op, Op] | None:
 
 
 def readers(analysis: Analysis, read: Use) -> list[Op]:
-    """The ops that use the contents that `read` does, by any name."""
+    """The ops that use the contents that `read` does, through any alias."""
     flow, work, seen = analysis.flow, [read.value], {read.value}
     found: dict[Op, None] = {}
     while work:
         value = work.pop()
-        near = [use.value for use, _, _ in flow.aliasing_uses(value) if not flow.writes(use)]
+        aliases = [use.value for use, _, _ in flow.aliasing_uses(value) if not flow.writes(use)]
         for use in value.uses:
             found[use.op] = None
-            near += [] if flow.writes(use) else [a.value for a in flow.aliasing_values(use)]
-        work += [v for v in near if v not in seen]
-        seen.update(near)
+            aliases += [] if flow.writes(use) else [a.value for a in flow.aliasing_values(use)]
+        work += [v for v in aliases if v not in seen]
+        seen.update(aliases)
     return list(found)
 
 
 def _group(block: Block, write: Op, read: Op, others: list[Op]) -> list[Op]:
-    """The ops that are to stand before `write`, so that `read` does: none where it cannot. As many of the others that
-    read the same contents as can."""
+    """The ops that are to stand before `write`, so that `read` does: none where it cannot. Other ops that read these
+    contents come with it where they can."""
     group = needed(block, write, read)
     if group is None:
         return []
@@ -168,8 +168,8 @@ def may_move(block: Block, write: Op, group: list[Op]) -> bool:
 
 
 def belongs(value: Value, op: Op, inside: set[Op]) -> bool:
-    """Whether a destination is an array of which the group alone knows, or begins within the op itself: a new one, an
-    argument of the function, or what an op before the group has made of such a one for the group alone."""
+    """Whether a destination is private to the group, or begins within the op itself: a new one, an argument of the
+    function, or what an op before the group has made of such a one for the group alone."""
     maker = value.owner if isinstance(value.owner, Op) else value.owner.parent_op
     if maker is not None and (maker is op or any(maker is inner for inner in op.walk())):
         return True
@@ -192,12 +192,12 @@ def _top(op: Op, inside: set[Op]) -> Op | None:
 
 
 def may_be_passed(op: Op) -> bool:
-    """Whether whatever follows the op runs for sure, once the op does."""
+    """Whether the op, once started, always ends normally."""
     return is_pure(op) or isinstance(op, MaterializeInDestination)
 
 
 def cannot_fail(op: Op) -> bool:
-    """Whether the op has a meaning wherever its operands are known: constants, and constant places within bounds."""
+    """Whether the op is defined wherever its operands are available: constants, and constant indices within bounds."""
     if isinstance(op, tensor.Extract):
         indices = [v.defining_op for v in op.operands[1:]]
         known = [int(i.attrs["value"]) if isinstance(i, arith.Constant) else -1 for i in indices]

@@ -1,9 +1,9 @@
-"""One element of a reshaped array is read where it stands in the array itself.
+"""One element of a reshaped array is read from the array itself.
 
-What: `extract` at constant places of a `collapse_shape`, whose element has a constant place in the source. Why: where
-the source's strides do not allow the view, as those of a part of a matrix do not, all of it would be copied for the
-sake of one element. What not: places that only the run time knows; dividing by sizes may cost more than the copy. MLIR
-copies (behaviour 12).
+An `extract` at constant indices of a `collapse_shape` becomes one at constant indices of the source. Why: where the
+source's strides do not allow the view, as those of a part of a matrix do not, all of it would be copied for one
+element. Not for indices known at run time only, where dividing by sizes may cost more than the copy. MLIR copies
+(behaviour 12).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tracebuf.ops.scalars import arith
 
 
 def read_through_reshapes(func: Func) -> None:
-    """Rewrites every such read, and drops the reshapes that nobody uses any more."""
+    """Rewrites every such read, and drops the reshapes that are unused then."""
     for op in list(func.walk()):
         if not isinstance(op, tensor.Extract) or op.block is None:
             continue
@@ -34,7 +34,7 @@ def read_through_reshapes(func: Func) -> None:
 
 
 def places_in_source(op: tensor.CollapseShape, indices: list[Value]) -> list[int] | None:
-    """The place in the source of the element at `indices` of the result; None where it is not a constant."""
+    """The indices in the source of the element at `indices` of the result; None where they are not constant."""
     shape, places = op.source.tensor_type.shape, list[int]()
     for group, index in zip(op.attrs["groups"], indices, strict=True):
         maker = index.defining_op
@@ -48,7 +48,7 @@ def places_in_source(op: tensor.CollapseShape, indices: list[Value]) -> list[int
 
 
 def divided(place: int, sizes: list[Dim]) -> list[int] | None:
-    """The place along each of the axes that one axis stands for; the first size need not be known."""
+    """The index along each of the axes that one axis stands for; the first size need not be known."""
     places: list[int] = []
     for size in reversed(sizes[1:]):
         if not isinstance(size, int) or size == 0:

@@ -1,10 +1,10 @@
 """New arrays are computed in the memory of arguments that are donated, instead of in new memory.
 
-What: a `tensor.empty` of an argument's type and axis order becomes that argument, if nothing uses the argument
-afterwards: it is read before (reads are moved for that), or element by element by the very op that writes. Results
-come first, which live longest; then others, one after the other, as long as their lives do not meet. A plain copy of
-such an argument is the argument, and an argument that a new array overwrites entirely is that array from then on. What
-not: arrays that are made inside a loop or a branch, and arguments that are returned themselves (whose stores are in
+A `tensor.empty` of an argument's type and axis order becomes that argument, if nothing uses the argument afterwards: it
+is read before (reads are moved for that), or element by element by the very op that writes. Results come first, which
+live longest; then others, one after the other, as long as their lifetimes are disjoint. A plain copy of such an
+argument is the argument, and an argument that a new array overwrites entirely is that array from then on. Not for
+arrays that are made inside a loop or a branch, nor for arguments that are returned themselves (whose stores are in
 place already). So it never costs a copy. No MLIR counterpart; JAX: donate_argnames.
 
 It runs after reuse-dying-inputs, so that a chain of temporaries asks for one buffer.
@@ -33,7 +33,8 @@ from tracebuf.optimize.tensors.versions import Versions, destinations
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """A new array: where it is made, the operand it begins as, and the places of its first op and its last use."""
+    """A new array: where it is made, the operand it begins as, and the indices in the block of its first op and its
+    last use."""
 
     empty: Empty
     out: Use
@@ -56,13 +57,14 @@ def reuse_donated_arguments(func: Func) -> None:
 
 
 def donated_arguments(func: Func) -> Iterator[Value]:
-    """Those that nobody looks at afterwards."""
+    """The donated arguments whose final contents nobody sees."""
     free = (Donation.FREE, Donation.SPARED)
     return (a for a in func.args if a.is_tensor and func.arg_attrs[a.index].get("tracebuf.donated") in free)
 
 
 def replace_overwritten(func: Func, argument: Value) -> None:
-    """The argument becomes a new array that is stored over all of it and that nothing else uses."""
+    """Drops a store over all of the argument of a new array that nothing else uses: the array replaces the argument
+    from then on."""
     for op in list(func.block.ops):
         if isinstance(op, InsertSlice) and op.overwrites_all() and beginning(op.dest) is argument:
             made = beginning(op.source).owner
@@ -136,7 +138,7 @@ def is_copy(op: Generic) -> bool:
 
 
 def is_alike(func: Func, argument: Value, empty: Empty) -> bool:
-    """Of the same size and dtype, and it lies in the order in which the new array would."""
+    """Whether the argument has the size, dtype and axis order of the new array."""
     strides = strides_in_order(empty.result.tensor_type.shape, empty.attrs["order"])
     return argument.type == empty.result.type and func.arg_attrs[argument.index]["strides"] == strides
 
@@ -183,7 +185,7 @@ def check_donations(func: Func, analysis: Analysis, names: Collection[str]) -> N
 
 
 def why_unused(func: Func, argument: Value) -> tuple[str, Location, str]:
-    """What stood against using a donated argument, where, and what to write instead, if that is known."""
+    """Why a donated argument could not be used, where, and what to write instead, if that is known."""
     end = func.block.terminator
     if func.arg_attrs[argument.index]["tracebuf.donated"] is Donation.RETURNED:
         return "it is returned as it is", end.loc, ""

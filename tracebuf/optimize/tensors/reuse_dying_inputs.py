@@ -1,12 +1,12 @@
-"""Element-wise ops compute into an operand that nobody needs afterwards, instead of into a new array.
+"""Element-wise ops compute into an operand that is not used afterwards, instead of into a new array.
 
-What: where `e / e.sum()` is the last use of `e`, and `e` is an array that the function made itself, the quotient takes
-its buffer. Eager NumPy cannot, unless the operand has no name. What not: nothing that came from the caller (rule B1),
-no operand that is read at other elements than the one written, none of another size, dtype or axis order. So it never
-costs a copy: the analysis finds the operand in place. What a loop carries is such an array too, if it begins as one and
-nobody else sees it: `x = x + 1` then stays in its buffer, and `p, q = q, p + q` need two (rules S9, S11). No MLIR
-counterpart; One-Shot only follows destinations that are given. It runs after eliminate-empty-tensors, for a store's own
-destination is the better place.
+Where `e / e.sum()` is the last use of `e`, and `e` is an array that the function made itself, the quotient takes its
+buffer. Eager NumPy cannot, unless the operand has no name. Not for arrays of the caller (rule B1), operands that are
+read at other elements than the one written, or of another size, dtype or axis order. So it never costs a copy: the
+analysis finds the operand in place. A loop-carried array is such an array too, if it begins as one and nobody else sees
+it: `x = x + 1` then stays in its buffer, and `p, q = q, p + q` need two (rules S9, S11). No MLIR counterpart; One-Shot
+only follows destinations that are given. It runs after eliminate-empty-tensors, for a store's own destination is the
+better place.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def may_become(operand: Use, out: Use, empty: Empty, versions: Versions) -> bool
 
 
 def is_alike(value: Value, empty: Empty) -> bool:
-    """Of the same size, dtype and axis order, and begun as a new array in the same block."""
+    """Whether the operand has the size, dtype and axis order of the result, and begins as a new array in the same
+    block."""
     maker = value.defining_op
     while maker is not None and not isinstance(maker, Empty) and maker.block is empty.block:
         link = continued(maker.results[0]) if len(maker.results) == 1 else None
@@ -91,7 +92,7 @@ def is_read_where_it_is_written(operand: Use, out: Use, versions: Versions) -> b
 
 
 def reading_uses(op: Op, out: Use) -> Iterator[Use]:
-    """All operands but the destination, and what the op's body takes from outside."""
+    """All operands but the destination, and the values from outside that the op's body uses."""
     yield from (u for inner in (op, *op.walk()) for u in inner.tensor_uses() if u is not out)
 
 
@@ -103,7 +104,7 @@ def reads_elements_of(operand: Use, others: Sequence[Use], out: Use) -> bool:
 
 
 class Carried:
-    """The same question for arrays that loops carry. A wrong yes would cost a copy, no more."""
+    """The rules for loop-carried operands, whose buffer the result may take. A wrong yes would cost a copy, no more."""
 
     def __init__(self, func: Func) -> None:
         self._func, self._order = func, Order(func)
@@ -126,7 +127,7 @@ class Carried:
         )
 
     def dies(self, value: Value, op: Op) -> bool:
-        """Not if something uses the array after `op` on the same path; what a loop begins with dies with the loop."""
+        """Not if something uses the array after `op` on the same path; a loop's initial value dies with the loop."""
         start = beginning(value)
         work, seen = [start], {start}
         while work:
@@ -154,7 +155,7 @@ class Carried:
         if self._storages is None:
             self._storages = Storages(Dataflow(self._func))
         storages = self._storages
-        others = [u for u in reading_uses(operand.op, out) if not storages.apart(u.value, operand.value)]
+        others = [u for u in reading_uses(operand.op, out) if not storages.disjoint(u.value, operand.value)]
         return reads_elements_of(operand, others, out)
 
 

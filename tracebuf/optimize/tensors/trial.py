@@ -1,5 +1,4 @@
-"""Whether a change of a program was for the better: what the analysis decides before and after, weighed by the cost
-model."""
+"""Whether a change improved a program: the analysis' decisions before and after, compared by the cost model."""
 
 from __future__ import annotations
 
@@ -21,12 +20,12 @@ class Trial:
     cost: Cost
 
     def is_cheaper(self, before: Trial) -> bool:
-        """In bytes, and on no path by more allocations or copies."""
+        """Whether it costs fewer bytes than `before`, and on no path more allocations or copies."""
         return self.cost < before.cost and not self.model.exceeds(self.cost, before.cost)
 
 
 def tried(func: Func) -> Trial | None:
-    """None where an operand that must be in place cannot be: whoever analyses next says why."""
+    """Analyses the program; None where an operand that must be in place cannot be: the next analysis says why."""
     try:
         analysis = one_shot(func)
     except InternalError:

@@ -1,11 +1,10 @@
 """Which tensor values may be versions of one storage, and where in each block a storage gets its next version.
 
-What: a partition of a function's tensors (union over what the ops say may alias) and, per block and storage, the
-places of the ops that write to it, nested ones counted at the op that holds them. Why: an op that reads a storage may
-not move past its next version (rule S4), and a value may be computed in a slice of a storage only where nothing else
-reads it. What not: it is no analysis of conflicts; it errs towards "the same storage", and what it forbids is only
-never tried.
-Built in one walk; the places are those of the moment of building. MLIR counterpart: the alias sets of OneShotAnalysis.
+A partition of a function's tensors (union over what the ops say may alias) and, per block and storage, the indices of
+the ops that write to it, nested ones counted at the op that holds them. Why: an op that reads a storage may not move
+past its next version (rule S4), and a value may be computed in a slice of a storage only where nothing else reads it.
+Not an analysis of conflicts: it errs towards "the same storage", which only prevents a rewrite. Built in one walk; the
+indices are those at that time. MLIR counterpart: the alias sets of OneShotAnalysis.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ class Versions:
         return root
 
     def join(self, a: Value, b: Value) -> None:
-        """Says that both may share a buffer."""
+        """Records that both may share a buffer."""
         a, b = self.storage(a), self.storage(b)
         if a is b:
             return
@@ -110,19 +109,19 @@ class Versions:
         return self._places[op]
 
     def written_between(self, value: Value, block: Block, first: int, last: int) -> bool:
-        """Whether an op of `block` strictly between the two places makes a next version of the value's storage."""
+        """Whether an op of `block` strictly between the two indices makes a next version of the value's storage."""
         return self._between(self._writes, value, block, first, last)
 
     def used_between(self, value: Value, block: Block, first: int, last: float) -> bool:
-        """Whether an op of `block` strictly between the two places has a value of the storage as an operand."""
+        """Whether an op of `block` strictly between the two indices has a value of the storage as an operand."""
         return self._between(self._uses, value, block, first, last)
 
     def last_use(self, value: Value, block: Block) -> int:
-        """The place of the last op of `block` that has a value of the storage as an operand; -1 where none has."""
+        """The index of the last op of `block` that has a value of the storage as an operand; -1 where none has."""
         return max(self._uses.get(self.storage(value), {}).get(block, ()), default=-1)
 
     def also_used_at(self, value: Value, block: Block, place: int) -> None:
-        """Says that an op with this operand has moved to another place."""
+        """Records that an op with this operand has moved to another index."""
         insort(self._uses.setdefault(self.storage(value), {}).setdefault(block, []), place)
 
     def _between(self, table: _Places, value: Value, block: Block, first: int, last: float) -> bool:

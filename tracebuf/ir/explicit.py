@@ -1,7 +1,6 @@
-"""What we keep as attributes or in types and MLIR wants as values is made into ops: the dimension that `dim` asks for,
-the dynamic strides of a permuted allocation, and the cast from the type that MLIR infers for a subview to ours. What a
-body has at hand as a whole is used there from outside, as MLIR's bodies do.
-"""
+"""What tracebuf keeps in attributes or types and MLIR in operands, made explicit for printing: the dimension of `dim`,
+the dynamic strides of a permuted allocation, and the cast from the type that MLIR infers for a subview to tracebuf's.
+An operand that a body sees as a whole is used in the body from outside, as in MLIR."""
 
 from __future__ import annotations
 
@@ -14,26 +13,26 @@ from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX, MemRefType
 
 
-def spelled(func: Func) -> Func:
-    """The function, or a copy of it in which all of that stands."""
-    if not any(_asks_dim(op) or _strides_unsaid(op) or inferred(op) or _whole(op) for op in func.walk()):
+def explicit(func: Func) -> Func:
+    """The function, or where needed a copy of it in which all of that is explicit."""
+    if not any(_asks_dim(op) or _has_dynamic_strides(op) or inferred(op) or _whole(op) for op in func.walk()):
         return func
     new, _ = clone_func(func)
-    speller = _Speller(new)
+    rewriter = _Explicit(new)
     for op in list(new.walk()):
-        speller.spell(op)
+        rewriter.rewrite(op)
     return new
 
 
-class _Speller:
+class _Explicit:
     def __init__(self, func: Func) -> None:
         self.block = func.block
         self.constants: dict[int, Value] = {}
 
-    def spell(self, op: Op) -> None:
+    def rewrite(self, op: Op) -> None:
         if _asks_dim(op):
             op.set_operands([op.operand(0), self.constant(op.attrs["dim"])])
-        elif _strides_unsaid(op):
+        elif _has_dynamic_strides(op):
             op.set_operands([*op.operands, *self.strides(op)])
         elif (type_ := inferred(op)) is not None:
             self.cast(op, type_)
@@ -78,7 +77,7 @@ class _Speller:
         return dynamic if static == 1 else self.product(dynamic, self.constant(static), op)
 
     def cast(self, op: Op, type_: MemRefType) -> None:
-        """The view gets MLIR's type; whoever uses it has ours."""
+        """Gives the view MLIR's type, and its users a cast to tracebuf's."""
         declared = op.result.type
         made = Op.registry["memref.cast"].rebuilt([], [declared], op.loc, {})
         op.result.replace_all_uses(made.result)
@@ -89,7 +88,7 @@ class _Speller:
 
 
 def _whole(op: Op) -> list[int]:
-    """The inputs of which a body has every element at hand."""
+    """The inputs that a body sees as a whole."""
     maps = op.attrs.get("maps", ())[: op.attrs.get("n_ins", 0)]
     return [k for k, map_ in enumerate(maps) if map_.whole]
 
@@ -114,8 +113,8 @@ def _asks_dim(op: Op) -> bool:
     return op.name in ("tensor.dim", "memref.dim") and len(op.uses) == 1
 
 
-def _strides_unsaid(op: Op) -> bool:
-    """Whether an allocation has dynamic strides that no operand tells."""
+def _has_dynamic_strides(op: Op) -> bool:
+    """Whether an allocation has dynamic strides that are not operands."""
     if op.name not in ("memref.alloc", "memref.alloca") or not isinstance(op.result.type, MemRefType):
         return False
     type_ = op.result.type
@@ -129,7 +128,7 @@ def _dynamic_sizes(attrs: dict[str, Any]) -> int:
 
 
 def inferred(op: Op) -> MemRefType | None:
-    """The type that MLIR infers for a subview, where ours knows less."""
+    """The type that MLIR infers for a subview, where tracebuf's says less."""
     if op.name != "memref.subview":
         return None
     base, declared = op.operand(0).memref_type, op.result.memref_type
