@@ -13,6 +13,7 @@ from tracebuf.frontends.numpy.source.matching import without_match
 from tracebuf.location import Location
 
 Definition = ast.FunctionDef | ast.Lambda
+"""A function's syntax tree: a `def` or a `lambda`."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ class Source:
 
 @lru_cache(maxsize=512)
 def read_source(code: types.CodeType, file: str, line: int) -> Source | None:
-    """A function's source, once per code object and place (equal code objects may stand in different files); None where
-    it is not there (any more), or two functions may be meant."""
+    """The source of a code object, looked up once per code object and place (equal code objects may stand in different
+    files); None where the file cannot be read (any more), or several functions could be meant."""
     linecache.checkcache(file)
     text = "".join(linecache.getlines(file))
     if not text or file in ("<string>", "<stdin>"):  # a name that many texts share
