@@ -1,4 +1,5 @@
-"""Regions being recorded: where ops go, constants made once, what is certain to be reached."""
+"""Regions being recorded: where ops are appended, constants made once per region, and which ops are certain to be
+reached."""
 
 from __future__ import annotations
 

@@ -172,8 +172,8 @@ class Sizes(Regions):
         return holds
 
     def _tie(self, a: Dim, b: Dim) -> bool | None:
-        """True if sizes that occur on one side only, guarded to be equal where they are in this call, make both
-        equal (Z1b)."""
+        """True if sizes that occur on one side only, guarded to be equal where they are in this call, make both equal
+        (Z1b)."""
         left, right = ([s for s in symbols(x) if s in self.hints and s not in symbols(y)] for x, y in ((a, b), (b, a)))
         pairs: dict[Sym, Dim] = {}
         for s in sorted(left, key=lambda s: s.serial):
