@@ -20,7 +20,7 @@ from tracebuf.options import Options
 def donated(
     function: FunctionType, options: Options, names: Sequence[str], keys: Sequence[Key], related: Relations
 ) -> tuple[int, ...]:
-    """The arguments that one call donates.
+    """The arguments that one call donates, by index.
 
     Raises ValueError where one that `donate` names is read-only, as a store to it would; DonationError where it cannot
     be donated for another reason. Empty arrays have nothing to donate.
@@ -46,7 +46,7 @@ def donated(
 def why_not(
     index: int, wanted: Collection[int], names: Sequence[str], keys: Sequence[Key], related: Relations
 ) -> str | None:
-    """What stands against donating an argument of this call; None where nothing does."""
+    """Why an argument of this call cannot be donated; None where it can."""
     key = keys[index]
     if not isinstance(key, ArrayKey):
         kind = key.kind if isinstance(key, ScalarKey) else key.type.__name__
