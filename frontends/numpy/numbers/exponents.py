@@ -1,4 +1,4 @@
-"""Integers to negative powers, which NumPy refuses: ValueError, before a loop meets one."""
+"""Checks of integer exponents: NumPy raises ValueError for integers to negative integer powers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ NEGATIVE = "Integers to negative integer powers are not allowed."
 
 
 def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -> None:
-    """Integers to a negative power raise ValueError, unless there are none; NumPy's loop must not meet one."""
+    """Raises ValueError for integers to a negative power, unless one of `arrays` has no elements: NumPy's loop must
+    never meet one."""
     if isinstance(exponent, ArrayRef) and exponent.ndim == 0:
         exponent = NpScalar(r.load(exponent, ()), exponent.element)
     if isinstance(exponent, ArrayRef) and exponent.dtype.kind == "i":
@@ -42,7 +43,7 @@ def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -
 
 
 def check_exponents(r: Recorder, exponents: ArrayRef, arrays: Sequence[ArrayRef] = ()) -> None:
-    """ValueError where one of an array's exponents is negative, unless one of `arrays` is empty."""
+    """Raises ValueError where an element of an array of exponents is negative, unless one of `arrays` is empty."""
     element, dtype = exponents.element, exponents.dtype
 
     def is_negative(body: Body, args: list[Value]) -> Value:
@@ -55,7 +56,7 @@ def check_exponents(r: Recorder, exponents: ArrayRef, arrays: Sequence[ArrayRef]
 
 
 def or_no_elements(r: Recorder, ok: Value, arrays: Sequence[ArrayRef]) -> Value:
-    """The condition, or that one of the arrays is empty."""
+    """The condition, or that one of the arrays has no elements."""
     for d in [d for a in arrays for d in a.shape if not r.facts.nonneg(sub(d, 1))]:
         ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result
     return ok
