@@ -6,7 +6,7 @@
 `<!-- real: NAME -->` marks the block of code, or the table, that stands behind it and ends at a blank line. The
 function that architecture.md follows is its own first Python block, compiled under the page's name, so that the lines
 in the output are those of the block. What depends on the machine (addresses, vector widths) is left out of the
-excerpts. `tests/test_architecture.py` runs this.
+excerpts. `tests/tools/test_architecture.py` runs this.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ _HEAD = """# What is supported, name by name
 
 [language.md](language.md) gives the overview. Here is every public function of NumPy, `np.linalg`, `np.fft`,
 `np.lib.stride_tricks`, Python's builtins, `math` and `cmath`, and each method and attribute of arrays. Written by
-`python -m tracebuf.support` from the tracer itself (do not edit); `tests/test_support.py` holds it to that.
+`python -m tracebuf.support` from the tracer itself (do not edit); `tests/tools/test_support.py` holds it to that.
 
 - **native**: traced into the program, compiled, fused with what surrounds it.
 - **host call**: NumPy's own function runs on the program's arrays, as a `tracebuf.host_call` that `explain` lists. Ops

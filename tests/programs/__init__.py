@@ -1,6 +1,6 @@
 """Plain NumPy programs, one per idiom, in the style of those who write them: a module for each family.
 
-None of them knows of tracebuf. tests/test_programs.py runs each on every rung of the ladder.
+None of them knows of tracebuf. tests/programs/test_families.py runs each on every rung of the ladder.
 """
 
 from . import (  # noqa: F401

@@ -1,0 +1,259 @@
+"""`fallback="numpy"`: what is outside the language runs as it is, with one warning for each reason (rules F3, X1)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tracebuf import BufferizedFunction, TracebufWarning, UnsupportedError, bufferize
+from tracebuf.frontends.numpy.interpreter import interpreter
+
+A = np.arange(4.0)
+
+
+def warned(f: Any, *args: Any, **kwargs: Any) -> tuple[Any, list[str]]:
+    """The result of a call, and the texts of its warnings."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        result = f(*args, **kwargs)
+    assert all(issubclass(w.category, TracebufWarning) for w in found)
+    assert all(w.filename == __file__ for w in found)
+    return result, [str(w.message) for w in found]
+
+
+def printing(a):
+    b = a + 1
+    print("sum", b.sum())
+    return b
+
+
+def test_the_original_runs_and_the_reason_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    f = bufferize(fallback="numpy")(printing)
+    result, texts = warned(f, A)
+    assert np.array_equal(result, A + 1) and capsys.readouterr().out == "sum 10.0\n"
+    (text,) = texts
+    line = printing.__code__.co_firstlineno + 2
+    assert text.startswith("printing runs as it is, in NumPy:\n")
+    assert f'"{__file__}", line {line}' in text and "a call of print cannot be traced" in text
+    assert warned(f, A)[1] == [] and warned(f, A + 1)[1] == []
+    (row,) = f.specializations()
+    assert isinstance(row, tracebuf.api.OriginalCalls)
+    assert row.calls == 3 and "a call of print cannot be traced" in str(row)
+
+
+def test_without_it_nothing_falls_back() -> None:
+    for f in (bufferize(printing), bufferize(fallback="error")(printing)):
+        with pytest.raises(UnsupportedError, match="print"):
+            f(A)
+    with pytest.raises(ValueError, match="fallback is 'error' or 'numpy', not 'eager'"):
+        bufferize(fallback="eager")
+
+
+def count_traces(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A list that grows by the function's name at each trace."""
+    seen: list[str] = []
+    run = interpreter.Interpreter.call_function
+
+    def counting(self: Any, function: Any, *args: Any) -> Any:
+        seen.append(function.__name__)
+        return run(self, function, *args)
+
+    monkeypatch.setattr(interpreter.Interpreter, "call_function", counting)
+    return seen
+
+
+def sized(a):
+    if len(a) > 100:
+        print("long")
+    return a * 2
+
+
+def test_a_refusal_is_found_once_for_each_key_and_holds_where_its_guards_do(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    traces = count_traces(monkeypatch)
+    f = bufferize(fallback="numpy")(sized)
+    long = np.zeros(200)
+    assert len(warned(f, long)[1]) == 1 and traces == ["sized"]
+    warned(f, long)
+    warned(f, np.zeros(300))
+    assert traces == ["sized"]
+    assert warned(f, A)[1] == [] and traces == ["sized"] * 2  # short: another path, compiled
+    warned(f, long)
+    warned(f, A)
+    assert traces == ["sized"] * 2
+    assert warned(f, long.astype(int))[1] == []  # another key, for the same reason
+    kinds = [type(row).__name__ for row in f.specializations()]
+    assert kinds == ["Specialization", "OriginalCalls"] and f.specializations()[1].calls == 5
+
+
+LIMIT = 1.0
+
+
+def captured(a):
+    if LIMIT > 1:
+        print("high")
+    return a * LIMIT
+
+
+def test_names_from_outside_are_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    f = bufferize(fallback="numpy")(captured)
+    monkeypatch.setitem(globals(), "LIMIT", 2.0)
+    assert len(warned(f, A)[1]) == 1
+    monkeypatch.setitem(globals(), "LIMIT", 0.5)
+    assert np.array_equal(warned(f, A)[0], A / 2)
+    assert sorted(type(row).__name__ for row in f.specializations()) == ["OriginalCalls", "Specialization"]
+
+
+def test_arguments_that_cannot_be_traced() -> None:
+    f = bufferize(fallback="numpy")(lambda a: a[0])
+    marker = object()
+    result, texts = warned(f, {0: marker, "k": bytearray(b"x")})
+    assert result is marker and len(texts) == 1
+    masked = np.ma.array([1.0, 2.0], mask=[True, False])
+    result, texts = warned(f, masked)
+    assert result is np.ma.masked and len(texts) == 1 and "subclass" in texts[0]
+
+
+def test_the_program_s_own_errors_are_raised() -> None:
+    def bad(a):
+        return a + np.zeros(3)
+
+    f = bufferize(fallback="numpy")(bad)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="broadcast"):
+            f(A)
+        with pytest.raises(TypeError):
+            f()
+        with pytest.raises(NameError):
+            bufferize(fallback="numpy")(lambda a: a + nothing_of_that_name)(A)  # noqa: F821
+    assert not f.specializations() or all(isinstance(s, tracebuf.api.Specialization) for s in f.specializations())
+
+
+def test_an_error_of_the_original_is_its_own() -> None:
+    def bad(a):
+        print(end="")
+        a[0] = 7
+        raise KeyError("mine")
+
+    f = bufferize(fallback="numpy")(bad)
+    a = A.copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(2):
+            with pytest.raises(KeyError, match="mine"):
+                f(a)
+    assert a[0] == 7
+
+
+def test_effects_happen_once() -> None:
+    def stores_then_prints(a):
+        a += 1
+        print(end="")
+        a += 1
+
+    f = bufferize(fallback="numpy")(stores_then_prints)
+    a = A.copy()
+    warned(f, a)
+    warned(f, a)
+    assert np.array_equal(a, A + 4)
+
+
+def test_a_refusal_at_run_time_falls_back_where_nothing_was_stored() -> None:
+    f, strict = bufferize(fallback="numpy")(doubtful), bufferize(doubtful)
+    a, big = A.astype(np.float32), 2**24 + 1
+    for g in (f, strict):
+        assert g(a, 2) == doubtful(a, 2) == 3
+    with pytest.raises(UnsupportedError, match="may not hold exactly"):
+        strict(a, big)
+    result, texts = warned(f, a, big)
+    assert type(result) is int and result == big and len(texts) == 1
+    assert warned(f, a, big)[1] == []
+
+
+def test_a_refusal_at_run_time_is_raised_where_something_was_stored() -> None:
+    def storing(a, n):
+        a += 1
+        return doubtful(a, n)
+
+    f = bufferize(fallback="numpy")(storing)
+    with pytest.raises(UnsupportedError, match="may not hold exactly"):
+        f(A.astype(np.float32), 2**24 + 1)
+
+
+def doubtful(a, n):
+    best = n
+    for x in a:
+        if x > best:
+            best = x
+    return best
+
+
+def test_with_out_and_warnings_as_errors() -> None:
+    f = bufferize(fallback="numpy")(printing)
+    out = np.zeros(4)
+    assert warned(f, A, out=out)[0] is out and np.array_equal(out, A + 1)
+    g = bufferize(fallback="numpy")(printing)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            with pytest.raises(TracebufWarning, match="print"):
+                g(A)
+
+
+def test_lower_and_explain_say_why() -> None:
+    f = bufferize(fallback="numpy")(printing)
+    for _ in range(2):
+        for ask in (f.lower, f.explain):
+            with pytest.raises(UnsupportedError, match="print"):
+                ask(A)
+        warned(f, A)
+    assert isinstance(f, BufferizedFunction)
+
+
+def test_inside_of_another_function_the_outer_one_decides() -> None:
+    inner = bufferize(fallback="numpy")(printing)
+
+    @bufferize
+    def outer(a):
+        return inner(a) + 1
+
+    with pytest.raises(UnsupportedError, match="print"):
+        outer(A)
+
+
+def test_nothing_is_kept_alive() -> None:
+    import gc
+    import weakref
+
+    class Array(np.ndarray):
+        pass
+
+    f = bufferize(fallback="numpy")(printing)
+    a = np.zeros(5)
+    warned(f, a)
+    gc.collect()
+    gone = weakref.ref(a)
+    del a
+    assert gone() is None
+
+
+def test_what_the_user_s_functions_did_is_not_done_twice() -> None:
+    calls = []
+
+    def note(x):
+        calls.append(len(x))
+        return x * 1
+
+    def f(a, n):
+        b = tracebuf.host_call(note, a, result_shape=a.shape, result_dtype=a.dtype)
+        return doubtful(b, n)
+
+    with pytest.raises(UnsupportedError, match="may not hold exactly"):
+        bufferize(fallback="numpy")(f)(A.astype(np.float32), 2**24 + 1)
+    assert len(calls) == 1

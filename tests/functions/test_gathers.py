@@ -1,0 +1,351 @@
+"""Integer arrays as indices, and NumPy's functions of indices, judged by eager NumPy on every rung."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.support.agreement import agree, program
+from tests.support.arrays import floats
+from tests.support.forms import UNUSUAL, expression
+from tests.support.params import slow_but
+from tracebuf import bufferize
+from tracebuf.testing import ladder
+from tracebuf.testing.ladder import climb
+
+A = np.random.default_rng(7).normal(size=12)
+B = np.random.default_rng(8).normal(size=(4, 5))
+C = np.random.default_rng(9).normal(size=(3, 2, 4))
+I = np.array([2, 0, -1, 2])
+J = np.array([[0, 1], [1, -2]])
+
+
+def up(source: str, *args: object) -> None:
+    """The program on every rung, and compared in all that the contract names."""
+    f = program(source)
+    agree(f, *args)
+    ladder.climb(f, args)
+
+
+READS = {
+    "a vector": ("a[i]", A, I),
+    "computed": ("a[(i + 1) % 12] * 2 + a[i]", A, I),
+    "a table": ("a[i]", A, J),
+    "a table in Fortran order": ("a[i]", A, np.asfortranarray(J)),
+    "rows": ("a[i]", B, I),
+    "columns": ("a[:, i]", B, I),
+    "columns of a transposed matrix": ("a.T[:, i]", B, I),
+    "rows of a reversed matrix": ("a[::-1, ::2][i]", B, I),
+    "rows of some columns": ("a[i, 1:3]", B, I),
+    "one row": ("a[1, i]", B, I),
+    "one column": ("a[i, -1]", B, I),
+    "elements": ("a[i, i]", B, I),
+    "elements, broadcast": ("a[i[:, None], i]", B, I),
+    "a table of rows": ("a[i]", B, J),
+    "apart": ("a[i, :, i]", C, I[:2] * 0),
+    "behind": ("a[:, :, i]", C, I),
+    "in between": ("a[:, j]", C, J),
+    "an int apart": ("a[0, :, i]", C, I),
+    "a new axis": ("a[None, i]", B, I),
+    "a new axis between": ("a[i, None, i]", B, I),
+    "an ellipsis": ("a[..., i]", C, I),
+    "a list": ("a[[0, 2, -1]]", B, I),
+    "two lists": ("a[[0, 2], [1, 1]]", B, I),
+    "an empty list": ("a[[]]", B, I),
+    "no index": ("a[i]", B, I[:0]),
+    "one index": ("a[i]", B, I[:1]),
+    "small integers": ("a[i]", A, I.astype(np.int8)),
+    "unsigned": ("a[i]", A, np.array([3, 1], np.uint16)),
+    "beside a mask": ("a[a[:, 0] > -9, i]", B, I),
+    "ix_": ("a[np.ix_(i, [0, 2])]", B, I),
+    "ix_ of a mask": ("a[np.ix_(a[:, 0] > 0, i)]", B, I),
+    "a sum": ("a[i].sum()", A, I),
+    "a product of rows": ("(a[i] * a[i]).sum(axis=1)", B, I),
+    "argsort by hand": ("a[np.argmin(a)] + a[i][0]", A, I),
+    "take": ("np.take(a, i)", B, I),
+    "take along an axis": ("np.take(a, i, axis=1)", B, I),
+    "take a table": ("a.take(i, axis=0)", B, J),
+    "take one": ("np.take(a, 2, axis=1), a.take(3)", B, I),
+    "take, wrapped": ("np.take(a, i * 7, mode='wrap')", A, I),
+    "take, clipped": ("np.take(a, i * 7, axis=0, mode='clip')", B, I),
+    "take along": ("np.take_along_axis(a, np.argmax(a, axis=1)[:, None], axis=1)", B, I),
+    "take along, flat": ("np.take_along_axis(a, i, axis=None)", B, I),
+    "unravel": ("np.unravel_index(np.argmax(a), a.shape)", B, I),
+    "unravel some": ("np.unravel_index(np.abs(i), (4, 5))", B, I),
+    "through a view": ("a[1:][i[::-1]]", A, I),
+    "a broadcast source": ("np.broadcast_to(a, (3, 12))[:, i]", A, I),
+    "bools": ("(a > 0)[i]", A, I),
+    "columns of a repeated array": ("a[:, i]", np.broadcast_to(B[:1], (3, 4, 5)), I),
+    "planes of a repeated array": ("a[i], a[..., i]", np.broadcast_to(B[:, None], (4, 3, 5)), I[:3] % 3),
+}
+BAD_READS = {
+    "too large": ("a[i]", B, np.array([1, 4])),
+    "too small": ("a[i]", B, np.array([1, -5])),
+    "too large, not used": ("a[i] * 0 if a[i].size > 99 else a", B, np.array([1, 4])),
+    "of nothing": ("a[i]", A[:0], I),
+    "rows of nothing": ("a[i]", B[:, :0], np.array([9])),
+    "no common shape": ("a[i, np.arange(3)]", B, np.array([1, 2])),
+    "too many": ("a[i, i, i]", B, I),
+    "floats": ("a[i]", B, I * 1.0),
+    "take": ("np.take(a, i)", B, np.array([99])),
+    "take of nothing": ("np.take(a, i, mode='wrap')", A[:0], I),
+    "take with another mode": ("np.take(a, i, mode='none')", A, I),
+    "unravel": ("np.unravel_index(i, (2, 2))", A, np.array([4])),
+}
+
+
+@pytest.mark.parametrize("name", slow_but(list(READS)[:1], READS))
+def test_read(name: str) -> None:
+    text, array, index = READS[name]
+    up(f"def f(a, i):\n    {'j = i' if 'j' in text else 'pass'}\n    return {text}", array, index)
+
+
+@pytest.mark.parametrize("name", slow_but(list(BAD_READS)[:2], BAD_READS))
+def test_reads_that_raise(name: str) -> None:
+    text, array, index = BAD_READS[name]
+    agree(program(f"def f(a, i):\n    return {text}"), array, index)
+
+
+STORES = {
+    "a number": ("a[i] = 7", A, I),
+    "an array": ("a[i] = np.arange(4.0)", A, I),
+    "the last one stays": ("a[i] = np.arange(4.0) + 10", A, np.array([1, 1, 1, 2])),
+    "rows": ("a[i] = a[0] * 2", B, I),
+    "columns": ("a[:, i] = np.arange(4.0)[:, None]", B, I),
+    "elements": ("a[i, i] = -1.0", B, I),
+    "a block": ("a[np.ix_(i, i)] = 5", B, I[:2]),
+    "of itself": ("a[i] = a[i[::-1]]", A, I),
+    "a permutation": ("a[np.arange(12)[::-1]] = a", A, I),
+    "added": ("a[i] += 1", A, np.array([1, 1, 2])),
+    "rows scaled": ("a[i] *= a[i]", B, I[:3]),
+    "through a transposed view": ("a.T[i] = 3", B, I),
+    "an element of another type": ("a[i] = 2.7", np.arange(9), I),
+    "nothing": ("a[i] = 3", A, I[:0]),
+    "beside a mask": ("a[a[:, 0] > -9, i] = 1", B, I),
+    "add.at": ("np.add.at(a, i, 1)", A, np.array([1, 1, 2])),
+    "add.at into another type": ("np.add.at(a, i, 1.5)", np.arange(12), I),
+    "add.at, an array": ("np.add.at(a, i, np.arange(3.0))", A, np.array([1, 1, -2])),
+    "add.at, rows": ("np.add.at(a, i, a[0])", B, np.array([1, 1, -2])),
+    "add.at, elements": ("np.add.at(a, (i, i), 2.0)", B, np.array([1, 1, -2])),
+    "add.at, a slice": ("np.add.at(a, slice(1, 3), 2.0)", A, I),
+    "add.at, a mask": ("np.add.at(a, a > 0, 2.0)", A, I),
+    "add.at, counts": ("c = np.zeros(5, np.int64)\n    np.add.at(c, i % 5, 1)\n    a[:5] = c", A, I),
+    "maximum.at": ("np.maximum.at(a, i, 0.5)", A, I),
+    "negative.at": ("np.negative.at(a, i)", A, I),
+    "put": ("np.put(a, i, [1.0, 2.0])", B, I),
+    "put, wrapped": ("a.put(i * 9, 3.0, mode='wrap')", A, I),
+    "put along": ("np.put_along_axis(a, np.argmax(a, axis=1)[:, None], 9.0, axis=1)", B, I),
+    "in a loop": ("for k in range(3):\n        a[i] += k", A, I),
+    "in a branch": ("if a[0] > 0:\n        a[i] = 0\n    else:\n        a[i] = 1", A, I),
+}
+BAD_STORES = {
+    "too large": ("a[i] = 0", A, np.array([12])),
+    "too many values": ("a[i] = np.ones(7)", A, I),
+    "too many axes": ("a[i] = np.ones((2, 4))", A, I),
+    "read-only": ("b = np.broadcast_to(a, (2, 12))\n    b[i] = 1", A, I * 0),
+    "add.at out of bounds": ("np.add.at(a, i, 1)", A, np.array([12])),
+    "put out of bounds": ("np.put(a, i, 1)", A, np.array([12])),
+}
+
+
+@pytest.mark.parametrize("name", slow_but(list(STORES)[:1], STORES))
+def test_store(name: str) -> None:
+    text, array, index = STORES[name]
+    up(f"def f(a, i):\n    {text}", array, index)
+
+
+@pytest.mark.parametrize("name", slow_but(list(BAD_STORES)[:2], BAD_STORES))
+def test_stores_that_raise(name: str) -> None:
+    text, array, index = BAD_STORES[name]
+    assert agree(program(f"def f(a, i):\n    {text}"), array, index) is not None
+
+
+def counts(f: object, *args: object) -> tuple[int, int]:
+    native = tracebuf.measure(tracebuf.bufferize(f), *args).native  # type: ignore[arg-type]
+    return native.allocations, native.copies
+
+
+@pytest.mark.slow
+def test_a_gather_fuses_with_what_is_around_it() -> None:
+    """No array of indices, none of what was picked: one for the result, or none where it is reduced."""
+
+    def around(a, i, w):
+        return (a[(i + 1) % 12] * w + 1).sum()
+
+    def rows(x, i, j):
+        d = x[i] - x[j]
+        return np.sqrt((d * d).sum(axis=1))
+
+    assert counts(around, A, I, np.ones(4)) == (0, 0)
+    assert counts(rows, B, I, I[::-1].copy()) == (1, 0)
+
+
+def test_a_scatter_takes_in_what_it_stores() -> None:
+    def deposit(a, i, w):
+        np.add.at(a, (i + 1) % 12, w * 2)
+
+    assert counts(deposit, A.copy(), I, np.ones(4)) == (0, 0)
+
+
+SORTED = np.array([-1.0, 0.5, 0.5, 2.0, np.inf, np.nan])
+SEARCHES = {
+    "left": "np.searchsorted(a, v)",
+    "right": "np.searchsorted(a, v, side='right')",
+    "a method": "a.searchsorted(v)",
+    "a number": "np.searchsorted(a, 0.5), np.searchsorted(a, 3, 'right')",
+    "integers": "np.searchsorted(a, np.array([0, 1, 2]))",
+    "a table": "np.searchsorted(a, v.reshape(2, 4) * 0.5)",
+    "backwards": "np.searchsorted(a[::-1], v, sorter=np.array([5, 4, 3, 2, 1, 0]))",
+    "of nothing": "np.searchsorted(a[:0], v)",
+    "nothing": "np.searchsorted(a, v[:0])",
+    "used at once": "a[np.searchsorted(a, v) % 3] * 2",
+    "halves": "np.searchsorted(a.astype(np.float16), v.astype(np.float16))",
+    "of integers": "np.searchsorted(np.array([1, 3, 5]), v)",
+}
+
+
+@pytest.mark.parametrize("name", slow_but(list(SEARCHES)[:1], SEARCHES))
+def test_searchsorted(name: str) -> None:
+    up(f"def f(a, v):\n    return {SEARCHES[name]}", SORTED, np.array([np.nan, 0.5, -2, 2, np.inf, -np.inf, 1.0, 9]))
+
+
+@pytest.mark.parametrize("text", ["a.reshape(2, 3), v", "a, v, side='middle'", "a, v, sorter=np.array([0])"])
+def test_searches_that_raise(text: str) -> None:
+    assert agree(program(f"def f(a, v):\n    return np.searchsorted({text})"), SORTED, SORTED) is not None
+
+
+COUNTS = {
+    "counts": "np.bincount(x)",
+    "at least": "np.bincount(x, minlength=9)",
+    "weights": "np.bincount(x, w)",
+    "weights of integers": "np.bincount(x, weights=x)",
+    "of nothing": "np.bincount(x[:0])",
+    "of nothing, at least": "np.bincount(x[:0], minlength=2)",
+    "small": "np.bincount(x.astype(np.uint8))",
+    "means": "np.bincount(x, w, 6) / np.maximum(np.bincount(x, minlength=6), 1)",
+    "in a loop": "sum(np.bincount(x + k, minlength=9)[:9] for k in range(3))",
+}
+
+
+@pytest.mark.parametrize("name", slow_but(list(COUNTS)[:1], COUNTS))
+def test_bincount(name: str) -> None:
+    up(f"def f(x, w):\n    return {COUNTS[name]}", np.array([3, 1, 1, 0, 5]), np.arange(5.0))
+
+
+@pytest.mark.parametrize("text", ["x - 9", "x * 1.0", "x, w[1:]", "x.reshape(1, 5)", "x, minlength=-1"])
+def test_counts_that_raise(text: str) -> None:
+    x = np.array([3, 1, 1, 0, 5])
+    assert agree(program(f"def f(x, w):\n    return np.bincount({text})"), x, np.ones(5)) is not None
+
+
+X = np.array([-1.0, 0.0, 0.5, 1.0, 2.5, 3.0, 9.0, np.nan, np.inf, -np.inf])
+XP = np.array([0.0, 1.0, 1.0, 3.0])
+INTERPOLATIONS = {
+    "plain": "np.interp(x, xp, fp)",
+    "beside": "np.interp(x, xp, fp, left=-7, right=7.5)",
+    "a number": "np.interp(0.25, xp, fp), np.interp(2, xp, fp)",
+    "a table": "np.interp(x.reshape(2, 5), xp, fp)",
+    "a period": "np.interp(x, xp, fp, period=2.5)",
+    "one point": "np.interp(x, xp[:1], fp[:1])",
+    "infinite values": "np.interp(x, xp, np.array([1.0, np.inf, np.inf, -np.inf]))",
+    "integers": "np.interp(np.arange(5), np.arange(4), np.array([3, 1, 2, 0]))",
+}
+
+
+@pytest.mark.parametrize("name", slow_but(list(INTERPOLATIONS)[:1], INTERPOLATIONS))
+def test_interp(name: str) -> None:
+    up(f"def f(x, xp, fp):\n    return {INTERPOLATIONS[name]}", X, XP, np.array([5.0, -1.0, 2.0, 0.1]))
+
+
+@pytest.mark.parametrize(
+    "text", ["x, xp[:0], fp[:0]", "x, xp, fp[1:]", "x, xp.reshape(2, 2), fp", "x, xp, fp, period=0"]
+)
+def test_interpolations_that_raise(text: str) -> None:
+    assert agree(program(f"def f(x, xp, fp):\n    return np.interp({text})"), X, XP, XP) is not None
+
+
+CHOICES = {
+    "of arrays": "np.choose(i, [a, a * 2, -a])",
+    "of numbers": "np.choose(i, (1, 2.5, True))",
+    "wrapped": "np.choose(i + 7, [a, 0], mode='wrap')",
+    "clipped": "np.choose(i - 1, [a, a + 1], mode='clip')",
+    "out of bounds": "np.choose(i + 2, [a, a, a])",
+    "one": "np.choose(i * 0, [a])",
+}
+
+
+@pytest.mark.parametrize("name", slow_but(list(CHOICES)[:2], CHOICES))
+def test_choose(name: str) -> None:
+    f = program(f"def f(a, i):\n    return {CHOICES[name]}")
+    agree(f, A[:4], np.array([2, 0, 1, 1]))
+
+
+REPEATS = {
+    "flat": "np.repeat(a, i % 3)",
+    "along an axis": "np.repeat(a.reshape(2, 2), i[:2] % 3, axis=1), a.reshape(2, 2).repeat(i[1:3] % 4, 0)",
+    "by a list": "np.repeat(a, [1, 0, 3, 2])",
+    "none": "np.repeat(a, i * 0)",
+    "one count": "np.repeat(a, i[:1] + 1)",
+    "too few": "np.repeat(a, i[:3] % 2)",
+    "negative": "np.repeat(a, i - 9)",
+    "floats": "np.repeat(a, a)",
+}
+
+
+@pytest.mark.parametrize("name", slow_but(list(REPEATS)[:1], REPEATS))
+def test_repeat_by_counts(name: str) -> None:
+    f = program(f"def f(a, i):\n    return {REPEATS[name]}")
+    if agree(f, A[:4], np.array([2, 0, 1, 5])) is None:
+        ladder.climb(f, (A[:4], np.array([2, 0, 1, 5])))
+
+
+@pytest.mark.slow
+def test_tuples_inside_of_an_index() -> None:
+    """`a[np.where(m), 1] *= -1`: NumPy makes an array of the inner tuple; IndexError was raised."""
+
+    def program(a, limit):
+        out = np.where(a[:, 1] > limit)
+        picked = a[out, 0]
+        a[out, 1] *= -1
+        return picked, a[(0, 1), (1, 0)]
+
+    f = bufferize(program)
+    for n, limit in ((3, 0.0), (6, 1.0), (2, 99.0)):
+        agree(f, floats(n, 2), limit)
+    agree(bufferize(lambda a: a[(0, 9), 1]), floats(3, 2))
+    climb(program, (floats(5, 2), 1.0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.take_along_axis(a, [0, 1])",
+        "np.put_along_axis(v, 1, 0.5, 1)",
+        "np.compress(z, a)",
+        "np.compress(v > 0, z, axis=0), np.compress([False, True], a, axis=0)",
+        "np.compress([1, 1, 1, 1, 1], np.zeros((3, 0)), axis=0)",
+        "np.compress([1, 1, 1, 1], np.zeros((0, 3)), axis=1)",
+        "np.take(z, 0, axis=0), np.take(a, [1, 0], out=h[:2])",
+        "np.take(a, [1, 0], out=i[0, :2])",
+        "(np.place(shorts, fixed > 0, [1, 2]), np.putmask(v, v > 1, [7.0, 8, 9]), shorts, v)",
+        "np.place(shorts, fixed > 0, v)",
+        "(np.put(z, 0, [4, 5]), z)",
+        "np.put(np.zeros((2, 0)), 1, 2)",
+        "np.unravel_index(u, (2, 3)), np.unravel_index(0, ()), np.unravel_index(i.T % 3, (2, 2))[0]",
+        "np.unravel_index(1.0, (2, 2))",
+        "np.bincount(np.zeros(0, np.uint64))",
+    ],
+)
+def test_c1_calls_that_once_differed(text: str) -> None:
+    """Found by calls that `tracebuf.testing.functions` drew."""
+    expression(text, UNUSUAL)
+
+
+@pytest.mark.slow
+def test_f3_an_earlier_error_wins() -> None:
+    """An index is checked before what cannot be done behind it, whatever is known first."""
+    for end in ("a[...] = 1", "raise ValueError", "np.zeros(3).reshape(2)"):
+        f = program(f"def f(a, b):\n    r = a[b]\n    {end}\n    return r")
+        agree(f, np.broadcast_to(np.ones(3), (2, 3)), np.array([2, 0]))

@@ -1,0 +1,134 @@
+"""np.fft as host calls: values, dtypes, layouts, sizes, errors, in place; shifts and frequencies as loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.support.agreement import agree, program, refused
+from tests.support.params import slow_but
+
+RNG = np.random.default_rng(0)
+A = RNG.normal(size=(6, 5))
+C = A + 1j * RNG.normal(size=(6, 5))
+DTYPES = [np.float32, np.float16, np.int64, np.uint8, np.bool_, np.complex64, np.complex128]
+LAYOUTS: list[Callable[[np.ndarray], np.ndarray]] = [
+    np.asfortranarray, lambda a: np.pad(a, 1)[1:-1, 1:-1], lambda a: a[::-1, ::-1].copy()[::-1, ::-1],
+    lambda a: np.repeat(a, 2, 1)[:, ::2], lambda a: np.broadcast_to(a[:, :1], a.shape),
+    lambda a: a[:1], lambda a: a[:, :1],
+]  # fmt: skip
+ANY = [
+    "np.fft.fft(a)", "np.fft.ifft(a, axis=0)", "np.fft.fft(a, n)", "np.fft.ifft(a.T, 2 * n + 1, 0, 'ortho')",
+    "np.fft.fft(a, norm='forward')", "np.fft.fft2(a)", "np.fft.ifft2(a, axes=(1, 0))", "np.fft.fft2(a, (n, n + 1))",
+    "np.fft.fftn(a)", "np.fft.fftn(a, axes=(0,))", "np.fft.ifftn(a, s=(n, -1), axes=(0, 1))", "np.fft.fft(a[0])",
+    "np.fft.irfft(a, n)", "np.fft.hfft(a, n, axis=0)", "np.fft.irfft2(a, (n, n))", "np.fft.irfftn(a, (n, 4), (1, 0))",
+    "np.fft.fft(a[::-1, ::2])", "np.fft.fft(a, len(a))", "np.fft.fft([1.0, a[0, 0], 2])",
+]  # fmt: skip
+DEFAULT = ["np.fft.irfft(a)", "np.fft.hfft(a, axis=0)", "np.fft.irfft2(a)", "np.fft.irfftn(a)"]
+REAL = [
+    "np.fft.rfft(a)", "np.fft.rfft(a, n, axis=0)", "np.fft.ihfft(a)", "np.fft.ihfft(a, n)", "np.fft.rfft2(a)",
+    "np.fft.rfftn(a, axes=(1, 0))", "np.fft.rfftn(a, (n, n), axes=(0, 1))",
+]  # fmt: skip
+SHIFTS = [
+    "np.fft.fftshift(a)", "np.fft.ifftshift(a)", "np.fft.fftshift(a, 1)", "np.fft.ifftshift(a, axes=(-1,))",
+    "np.fft.ifftshift(np.fft.fftshift(a, [0]), 0) + a",
+]  # fmt: skip
+ALL = [*ANY, *DEFAULT, *REAL, *SHIFTS]
+
+
+def made(text: str, first: str = "") -> Any:
+    return program(f"def f(a, n, d):\n    {first}\n    return {text}")
+
+
+@pytest.mark.parametrize("text", slow_but([ANY[0], DEFAULT[0], REAL[0]], ALL))
+def test_values(text: str) -> None:
+    for x in (A, C)[: 1 + (text not in REAL)]:
+        g = tracebuf.bufferize(verify=True)(made(text))
+        agree(g, x, 4, 0.1)
+        agree(g, np.vstack([x, x])[:-1], 8, 0.1)
+        assert len(g.specializations()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("text", ALL)
+def test_dtypes(text: str, dtype: Any) -> None:
+    agree(made(text), np.abs(3 * A).astype(dtype), 4, 0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layout", range(len(LAYOUTS)))
+@pytest.mark.parametrize("text", ALL)
+def test_layouts(text: str, layout: int) -> None:
+    a = LAYOUTS[layout](A)
+    f = made(text, "a = a.copy()" if 1 in a.shape else "")
+    agree(f, a, 4, 0.1)
+    if text not in REAL:
+        agree(f, LAYOUTS[layout](C), 1, 0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["np.fft.fft(a, n)", "np.fft.fft2(a, (n, n))"])
+def test_an_axis_of_length_1_that_grows(text: str) -> None:
+    """The order of axes would depend on the stride of that axis."""
+    for a in (A[:, :1], A[:1]):
+        if a.shape[-1] == 1 or "2" in text:
+            assert "an axis of length 1 grows" in str(refused(made(text), a, 4, 0.1))
+        agree(made(text, "a = a.copy()"), a, 4, 0.1)
+        agree(made(text, "a = a[0, :, None] * 1.0"), a, 4, 0.1)
+        agree(made(text, "a = np.asfortranarray(a[None, 0] + 1)"), a, 4, 0.1)
+    for first in ("a = a[:, None]", "a = a[None]"):
+        (agree if "2" not in text else refused)(made(text, first), A[0], 4, 0.1)
+
+
+def frequencies(n, d):
+    return np.fft.fftfreq(n), np.fft.rfftfreq(n), np.fft.fftfreq(n, d), np.fft.rfftfreq(n + 1, d), np.fft.fftfreq(6, d)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [1, 2, 7, 8])
+def test_frequencies(n: int) -> None:
+    for d in (0.1, 2, np.float64(0.3), np.float32(0.3), np.int32(2)):
+        agree(frequencies, n, d)
+
+
+ERRORS = [
+    "np.fft.fft(a, 0)", "np.fft.fft(a, axis=2)", "np.fft.fft(a, n)", "np.fft.fft(a, norm='odd')", "np.fft.fft(d)",
+    "np.fft.fft2(a[0])", "np.fft.rfft(a + 1j)", "np.fft.fft(a[:, :0])", "np.fft.irfft(a[:, :1])", "np.fft.fftfreq(0)",
+    "np.fft.fftfreq(d)", "np.fft.fftn(a, (1, 2, 3))", "np.fft.fft(a, 1.5)", "np.fft.fftfreq(n)",
+    "np.fft.fftshift(a, 3)", "np.fft.fftfreq(3, d * 0)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", slow_but(ERRORS[::6], ERRORS))
+def test_errors(text: str) -> None:
+    assert isinstance(agree(made(text), A, -3, 0.1), Exception)
+
+
+def low_pass(a, n, keep):
+    for _ in range(n):
+        terms = np.fft.rfft(a)
+        if abs(terms[1]) > 0.5:
+            terms[keep:] = 0
+        a[:] = np.fft.irfft(terms, len(a))
+    return a
+
+
+def in_place(a):
+    a[:] = np.fft.ifft2(np.fft.fft2(a) * 2)
+    a[1:, 0] = np.fft.fft(a[:-1, 0])
+    a[:, ::2] = np.fft.fftshift(a[:, ::2])
+    return a.T
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", ["one-shot", *slow_but((), ["copy-before-write", "optimal"])])
+def test_in_place_and_in_loops(strategy: Any) -> None:
+    for layout in LAYOUTS[:3]:
+        agree(tracebuf.bufferize(verify=True, strategy=strategy)(in_place), layout(C))
+    for n in (8, 9):
+        agree(tracebuf.bufferize(verify=True, strategy=strategy)(low_pass), np.linspace(0, 1, n) ** 2, 3, 3)

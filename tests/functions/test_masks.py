@@ -1,0 +1,182 @@
+"""Boolean masks as indices, judged by eager NumPy on every rung: reads, stores, sizes that depend on data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import agree, program
+from tests.support.params import slow_but
+from tracebuf.testing import ladder
+
+A = np.random.default_rng(7).normal(size=12)
+B = np.random.default_rng(8).normal(size=(4, 5))
+C = np.random.default_rng(9).normal(size=(3, 2, 4))
+
+
+def up(source: str, *args: object) -> None:
+    """The program on every rung, and compared in all that the contract names."""
+    f = program(source)
+    agree(f, *args)
+    ladder.climb(f, args)
+
+
+READS = {
+    "whole": ("a[a > 0]", A),
+    "computed": ("a[np.abs(a) > 0.5] * 2 + 1", A),
+    "of a matrix": ("a[a > 0]", B),
+    "of a transposed matrix": ("a.T[a.T > 0]", B),
+    "in Fortran order": ("a[a > 0]", np.asfortranarray(B)),
+    "rows": ("a[a[:, 0] > 0]", B),
+    "columns": ("a[:, a[0] > 0]", B),
+    "rows of some columns": ("a[a[:, 0] > 0, 1:3]", B),
+    "rows of one column": ("a[a[:, 0] > 0, 1]", B),
+    "one row": ("a[1, a[0] > 0]", B),
+    "reversed": ("a[::-1][a > 0]", A),
+    "a new axis": ("a[None, a > 0]", A),
+    "the first two axes": ("a[a[:, :, 0] > 0]", C),
+    "the last two axes": ("a[:, a[0] > 0]", C),
+    "the middle": ("a[:, a[0, :, 0] > 0]", C),
+    "in front, between slices": ("a[1, :, a[0, 0] > 0]", C),
+    "two masks": ("a[a[:, 0, 0] > -9, :, :][:, a[0, :, 0] > -9]", C),
+    "masks of two axes": ("a[a[:, 0] > -9, np.arange(4) % 4]", B),
+    "everything": ("a[a > -100]", A),
+    "nothing": ("a[a > 100]", A),
+    "nothing of a matrix": ("a[a[:, 0] > 100]", B),
+    "a sum": ("a[a > 0].sum()", A),
+    "an empty array": ("a[a > 0]", A[:0]),
+    "one element": ("a[a > 0]", A[:1]),
+    "integers": ("a[a % 2 == 0]", np.arange(10)),
+    "bools": ("a[~a]", A > 0),
+    "a list": ("a[[True, False, True, True, False]]", B.T),
+    "nonzero": ("np.nonzero(a > 0)", B),
+    "flatnonzero": ("np.flatnonzero(a > 0)", B),
+    "argwhere": ("np.argwhere(a > 0)", B),
+    "argwhere of a vector": ("np.argwhere(a > 0)", A),
+    "where": ("np.where(a > 0)", B),
+    "count": ("a[a > 0].size", A),
+    "extract": ("np.extract(a > 0, a)", B),
+    "compress": ("np.compress(a[0] > 0, a, axis=1)", B),
+    "compress of fewer": ("np.compress([True, False, True], a, axis=0)", B),
+    "compress, flat": ("np.compress([True, False, True], a)", B),
+}
+MISFITS = {"a short mask": "a[a[1:] > 0]", "a long mask": "a[np.ones(99, bool)]", "too many axes": "a[a > 0, 0, a > 0]"}
+
+
+@pytest.mark.parametrize("name", slow_but(list(READS)[:1], READS))
+def test_read(name: str) -> None:
+    text, array = READS[name]
+    up(f"def f(a):\n    return {text}", array)
+
+
+@pytest.mark.parametrize("name", slow_but(list(MISFITS)[:2], MISFITS))
+def test_masks_that_do_not_fit(name: str) -> None:
+    agree(program(f"def f(a):\n    return {MISFITS[name]}"), B)
+
+
+STORES = {
+    "a number": ("a[a > 0] = 7", A),
+    "a number, of a matrix": ("a[a > 0] = 7", B),
+    "rows": ("a[a[:, 0] > 0] = 7", B),
+    "columns": ("a[:, a[0] > 0] = 7", B),
+    "a row each": ("a[a[:, 0] > 0] = np.arange(5.0)", B),
+    "a column each": ("a[:, a[0] > 0] = np.arange(4.0)[:, None]", B),
+    "in turn": ("a[a > 0] = np.arange(1.0 * np.count_nonzero(a > 0))", A),
+    "rows in turn": ("m = a[:, 0] > 0\n    a[m] = np.ones((np.count_nonzero(m), 5)).cumsum(axis=0)", B),
+    "of itself": ("m = a > 0\n    a[m] = a[m] * 2 + a[~m].sum()", A),
+    "of another": ("m = a > 0\n    b = a * 3\n    a[m] = b[m]", A),
+    "backwards": ("m = a > 0\n    a[m] = a[m][::-1]", A),
+    "through a view": ("v = a[1:]\n    v[v > 0] = 0", A),
+    "through a transposed view": ("v = a.T\n    v[v > 0] = 0", B),
+    "an element of another type": ("a[a > 0] = 2.7", np.arange(-3, 4)),
+    "in place": ("a[a > 0] += 1.5", A),
+    "rows in place": ("a[a[:, 0] > 0] *= 2", B),
+    "in place, an array": ("m = a > 0\n    a[m] += a[m][::-1]", A),
+    "in place, a power": ("a[a > 0] **= 0.5", A),
+    "a mask that is changed later": ("m = a > 0\n    m[:] = False\n    a[m] = 9", A),
+    "nothing": ("a[a > 100] = a[a > 100]", A),
+    "an array of one": ("a[a > 0] = np.ones(1)", A),
+    "empty": ("a[a > 0] = 1", A[:0]),
+    "a branch": ("if a[0] > 0:\n        a[a > 0] = 0\n    else:\n        a[a < 0] = 0", A),
+    "place": ("np.place(a, a > 0, [1.0, 2.0])", A),
+    "putmask": ("np.putmask(a, a > 0, a * 2)", A),
+    "copyto": ("np.copyto(a, 5.0, where=a > 0)", A),
+}
+BAD_STORES = {
+    "too few": "a[a > 0] = np.ones(2)",
+    "too many": "a[a > 0] = np.ones(30)",
+    "too many axes": "a[a > 0] = np.ones((2, 3))",
+    "a read-only view": "b = np.broadcast_to(a, (2, 12))\n    b[b > 0] = 1",
+}
+
+
+@pytest.mark.parametrize("name", slow_but(list(STORES)[:2], STORES))
+def test_store(name: str) -> None:
+    text, array = STORES[name]
+    up(f"def f(a):\n    {text}", array)
+
+
+@pytest.mark.parametrize("name", slow_but(list(BAD_STORES)[:2], BAD_STORES))
+def test_stores_that_do_not_fit(name: str) -> None:
+    agree(program(f"def f(a):\n    {BAD_STORES[name]}"), A)
+
+
+LOOPS = {
+    "shrinks until empty": """
+        def f(z):
+            n = 0
+            while z.size:
+                z = z[z > z.min()]
+                n += 1
+            return n""",
+    "two that shrink together": """
+        def f(z):
+            c = z.copy()
+            for i in range(4):
+                keep = np.abs(z) < 2
+                z = z[keep]
+                c = c[keep]
+                z = z * z + c
+            return z, c""",
+    "a sieve": """
+        def f(z):
+            found = np.arange(2, 40)
+            for p in range(2, 7):
+                found = found[(found % p != 0) | (found == p)]
+            return found""",
+    "counts": """
+        def f(z):
+            counts = np.zeros(5, np.int64)
+            for i in range(5):
+                counts[i] = z[z > i / 4].size
+            return counts""",
+}
+
+
+@pytest.mark.parametrize("name", slow_but(["two that shrink together"], LOOPS))
+def test_sizes_that_depend_on_data(name: str) -> None:
+    up(LOOPS[name], A)
+
+
+def test_a_masked_store_of_a_number_allocates_nothing() -> None:
+    import tracebuf
+
+    @tracebuf.bufferize
+    def f(a: np.ndarray) -> None:
+        a[a > 0] += 1
+
+    report = tracebuf.measure(f, A.copy())
+    assert report.native.allocations == 0 and report.native.copies == 0
+
+
+DATA_SIZES = (
+    "np.diff(x[x > 0])", "np.diff(x[x > 9])", "np.diff(np.flatnonzero(x > 0), n=2)", "np.roll(x[x > 0], 1)",
+    "np.roll(x[x > 9], -2)", "np.isin(x, np.arange(70.0))", "np.isin(np.arange(9), np.arange(3, 90), invert=True)",
+    "np.isin(x, x[x > 2])",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", DATA_SIZES)
+def test_differences_turns_and_members_of_what_a_mask_leaves(text: str) -> None:
+    agree(program(f"def program(x):\n    return {text}"), np.array([3.0, -1, 2, 5, -4]))

@@ -1,0 +1,125 @@
+"""Products of stacks of matrices, np.inner, np.outer, np.vdot (rules C1, C2, S2, S6)."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import program, refused
+from tests.support.arrays import LAYOUTS
+from tests.support.forms import expression, judge, split
+from tests.support.params import one_in
+from tracebuf import bufferize
+from tracebuf.testing.ladder import climb
+
+RNG = np.random.default_rng(3)
+VALUES = {
+    "a": RNG.uniform(0.5, 1, (2, 3, 4)), "b": RNG.uniform(0.5, 1, (2, 4, 5)), "m": RNG.uniform(0.5, 1, (4, 6)),
+    "v": RNG.uniform(0.5, 1, 4), "w": RNG.uniform(0.5, 1, 3), "one": RNG.uniform(0.5, 1, (1, 4, 5)),
+    "four": RNG.uniform(0.5, 1, (2, 3, 4, 5)).transpose(1, 0, 2, 3), "five": RNG.uniform(0.5, 1, (3, 2, 5, 3)),
+    "i": RNG.integers(-3, 4, (2, 3, 4)), "k": RNG.integers(-3, 4, (4, 2)), "f": np.ones((2, 4, 5), np.float32),
+    "bools": RNG.random((2, 3, 4)) > 0.5, "c": np.zeros((2, 3, 5)), "x": RNG.uniform(0.5, 1, (3, 4)),
+    "empty": np.zeros((0, 3, 4)),
+}  # fmt: skip
+FORMS = """
+a @ b|a @ m|x @ b|a @ v|v @ b|a @ one|four @ five|four @ m[:, :3]|i @ k|bools @ k|bools @ bools[:, 0]|a @ f|i @ b
+empty @ m|a @ a|a @ w|four @ b|np.matmul(a, b, out=c)|np.dot(a, m)|np.dot(a, v)|np.dot(v, b)|np.dot(a, b)|np.dot(x, b)
+np.dot(four, five)|np.dot(i, k)|np.dot(a, b, out=c)|a.dot(m)|np.dot(a, w)|np.dot(2, v)
+four.transpose(2, 3, 0, 1) @ np.ones((2, 7))
+np.dot(a, [1, 2, 3, 4])|np.dot([1, 2.5, 2], w)|np.inner([1, 2, 3, 4], v)|v.dot([1, 2, 3, 4])|np.vdot([1, 2, 3], w)
+np.inner(v, v)|np.inner(a, v)|np.inner(x, m)|np.inner(x, x)|np.inner(a, x)|np.inner(v, 2)|np.inner(2, 3)|np.inner(v, w)
+np.outer(v, w)|np.outer(v, 2)|np.outer(i[0, 0], w)|np.outer(v, w, out=np.zeros((4, 3)))|np.vdot(v, v)|np.vdot(v, w)
+a[:, ::-1] @ b[..., ::2]|a[:, None] @ b|a[:1] @ b
+"""
+
+
+@pytest.mark.parametrize("text", one_in(9, split(FORMS)))
+def test_c1_products_of_more_axes(text: str) -> None:
+    """Rules C1, S6: values, dtypes, order of strides and exceptions of products."""
+    expression(text, VALUES, ulp=100)
+
+
+@pytest.mark.slow
+def test_s2_stacks_on_every_rung() -> None:
+    """Rule S2: nothing but the product is allocated."""
+    for text in ("a @ b", "a @ m", "np.dot(x, b)", "a @ v", "a @ one"):
+        names = [n for n in VALUES if n in text.split() or f"({n}," in text or f" {n})" in text]
+        climb(program(f"def f({', '.join(names)}):\n    return {text}"), [VALUES[n] for n in names], tolerance=1e-13)
+
+
+def test_what_is_refused() -> None:
+    for text in ("np.matmul(a, a, axes=[(0, 1)])",):
+        refused(program(f"def f(a):\n    return {text}"), VALUES["a"])
+
+
+@pytest.mark.slow
+def test_outer_product_of_slices_as_long_as_the_loop_says() -> None:
+    """Rule S7: whether ravel of a column is a view was asked, though nothing depends on it here."""
+
+    def program(a):
+        for k in range(a.shape[0] - 1):
+            a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k, k + 1 :]) / np.vdot(a[k:, k], a[k, k:])
+        return a
+
+    climb(program, (RNG.uniform(1, 2, (5, 5)),), again=[(RNG.uniform(1, 2, (8, 8)),)], tolerance=1e-12)
+
+
+@pytest.mark.slow
+def test_running_total_and_repeat_of_slices_as_long_as_the_loop_says() -> None:
+    """The same for np.cumsum, np.repeat and np.concatenate without an axis."""
+
+    def program(a):
+        for k in range(a.shape[0] - 1):
+            a[k, k:] = np.cumsum(a[k:, k])
+            s = np.concatenate((a[k:, k], a[k, 1:]), axis=None)
+            a[:, k] += s.sum() + np.repeat(a[k:, k], 2).max()
+        return a
+
+    climb(program, (RNG.uniform(1, 2, (5, 5)),), again=[(RNG.uniform(1, 2, (8, 8)),)], tolerance=1e-12)
+
+
+@pytest.mark.slow
+def test_dot_into_a_part_of_an_array_or_one_of_two() -> None:
+    """Rules C1, S8: np.dot's `out` must be C-contiguous, which a row is and a column is not."""
+
+    def row(a, x, c):
+        np.dot(a, x, out=c[1])
+        return np.dot(x, a, out=c[0])
+
+    def column(a, x, c):
+        return np.dot(a, x, out=c[:, 1])
+
+    def swapped(a, x, n):
+        y = np.zeros_like(x)
+        for _ in range(n):
+            np.dot(a, x, out=y)
+            y /= np.sqrt(y @ y)
+            x, y = y, x
+        return x
+
+    a, x = RNG.uniform(1, 2, (4, 4)), RNG.uniform(1, 2, 4)
+    for f, third in ((row, np.zeros((4, 4))), (column, np.zeros((4, 4))), (swapped, 3)):
+        climb(f, (a, x, third), tolerance=1e-12)
+    with pytest.raises(ValueError, match="C-Array"):
+        bufferize(column)(a, x, np.zeros((4, 4)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtypes", [("f8", "f8"), ("f4", "f8"), ("i8", "i8"), ("?", "?"), ("?", "f4"), ("f4", "f4")])
+def test_products(dtypes: tuple[str, str]) -> None:
+    rng = np.random.default_rng(0)
+    shapes = [(), (1,), (3,), (0,), (3, 4), (4, 3), (1, 4), (0, 3)]
+    for s, t in itertools.product(shapes, shapes):
+        a, b = (np.asarray(rng.random(x) * 9 - 4).astype(d) for x, d in ((s, dtypes[0]), (t, dtypes[1])))
+        for layout in ("rows", "columns") if dtypes == ("f8", "f8") and len(s) == 2 else ("rows",):
+            judge(["a @ b", "np.dot(a, b)"], "a, b", LAYOUTS[layout](a), b, ulp=64)
+
+
+@pytest.mark.slow
+def test_products_with_numbers() -> None:
+    for x in (2, 2.0, True, np.float32(2), np.int64(2), np.True_):
+        for dtype in (np.float32, np.int64, np.bool_):
+            a = np.asfortranarray(np.ones((3, 4), dtype))
+            judge(["np.dot(a, x)", "np.dot(x, a)", "a.dot(x)", "np.dot(x, x)", "a @ x", "x @ x"], "a, x", a, x)

@@ -1,0 +1,181 @@
+"""Reductions, running totals, indices of extremes and ufunc methods against eager NumPy (rules C1, C2, N5, Z4)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import program, refused
+from tests.support.arrays import LAYOUTS, floats
+from tests.support.forms import UNUSUAL, check_forms, expression, judge, split
+from tests.support.params import one_in
+from tracebuf import bufferize
+from tracebuf.testing.ladder import climb
+
+RNG = np.random.default_rng(7)
+F8 = RNG.uniform(0.5, 2, (5, 7))
+ARRAYS: dict[str, np.ndarray] = {
+    "float64": F8, "float32": F8.astype(np.float32), "int64": RNG.integers(-3, 4, (5, 7)), "bool": F8 > 1,
+    "columns": F8.T, "strided": F8[::2, ::-1], "vector": F8[0], "ints": np.arange(6), "empty": np.zeros((0, 3)),
+    "no columns": np.zeros((3, 0)), "number": np.array(2.5), "three": RNG.uniform(0.5, 2, (2, 3, 4)).transpose(2, 0, 1),
+}  # fmt: skip
+CORE = ("np.sum", "np.prod", "np.max", "np.std", "np.argmax", "np.count_nonzero")
+OTHERS = (
+    "np.any", "np.all", "np.min", "np.mean", "np.var", "np.ptp", "np.argmin", "np.nansum", "np.nanmax", "np.nanmean",
+    "np.linalg.norm",
+)  # fmt: skip
+CASES = [(f, a) for f in CORE for a in ARRAYS] + [(f, a) for f in OTHERS for a in ("float32", "int64", "bool", "empty")]
+OPTIONS = ("", "axis=0", "axis=-1", "axis=0, keepdims=True", "keepdims=True", "axis=(0, 1)", "axis=2")
+
+
+@pytest.mark.parametrize("function, name", one_in(60, CASES, rows=True))
+def test_c1_reductions_over_any_axes(function: str, name: str) -> None:
+    """Rules C1, Z4: value, dtype, shape, order of strides, Python type and exception of every form."""
+    together, raising = [], []
+    for options in OPTIONS:
+        if function == "np.linalg.norm" and "keepdims" in options and ARRAYS[name].ndim == 2:
+            continue
+        text = f"{function}(a{', ' if options else ''}{options})"
+        try:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                eval(text, {"np": np, "a": ARRAYS[name]})
+            together.append(text)
+        except (ValueError, TypeError):
+            raising.append(text)
+    expression(f"[{', '.join(together)}]", {"a": ARRAYS[name]}, ulp=100)
+    for text in raising if function in ("np.max", "np.sum", "np.std", "np.argmax") else raising[:1]:
+        expression(text, {"a": ARRAYS[name]}, ulp=100)
+
+
+A, B = RNG.uniform(-2, 2, (4, 5)), RNG.uniform(-2, 2, (4, 5))
+VALUES: dict[str, Any] = {
+    "a": A, "b": B, "c": np.zeros((4, 5)), "i": RNG.integers(-3, 4, (4, 5)), "f": A.astype(np.float32), "m": A > 0,
+    "row": B[0].copy(), "s": np.zeros(()), "v": np.zeros(5), "w": np.zeros(4), "k": np.zeros(5, np.int64),
+    "x": np.array([1.0, np.nan, -2.0, np.nan, 3.0]), "nan": np.full(3, np.nan),
+}  # fmt: skip
+FORMS = """
+np.sum(a, where=m)|np.sum(a, axis=0, where=m)|np.sum(a, axis=0, where=m[0])|np.mean(a, where=m)
+np.mean(a, axis=0, where=m)|np.std(a, axis=1, where=m)|np.max(a, where=m)|np.max(a, where=m, initial=-5)
+np.max(a, axis=0, where=m, initial=0)|np.max(a, initial=2)|np.max(i, initial=2.5)|np.sum(a, initial=3)
+np.sum(i, initial=3)|np.sum(i, initial=2.7)|np.sum(i, dtype=np.float32)|np.sum(a, dtype=np.int64)
+np.sum(a, dtype=np.float32, axis=1)|np.prod(a, axis=0, where=m, initial=2)|np.any(a, where=m)
+np.all(a > -9, axis=1)|np.mean(a, dtype=np.float32)|np.mean(f, dtype=np.float64)|np.sum(a, where=i)
+np.add.reduce(a)|np.add.reduce(a, axis=1)|np.add.reduce(a, axis=None)|np.multiply.reduce(a)
+np.maximum.reduce(a, axis=(0, 1))|np.logical_and.reduce(a)|np.logical_or.reduce(m, axis=None)
+np.bitwise_or.reduce(i)|np.bitwise_and.reduce(i)|np.logical_xor.reduce(m)|np.fmax.reduce(x)
+np.add.accumulate(a)|np.add.accumulate(a, axis=1)|np.maximum.accumulate(a, axis=1)
+np.minimum.accumulate(a[:, ::-1])|np.cumsum(a, axis=1)|a.cumsum(1)|a.cumprod(0)|np.cumsum(a.T, axis=1)
+np.cumsum(i, axis=0, dtype=np.float32)|np.cumsum(m, axis=0)|np.cumsum(row)|np.cumsum(s)|np.cumprod(row[::-1])
+np.multiply.outer(row, w)|np.add.outer(row, 2)|np.add.outer(i[0], row)|np.subtract.outer(2, row)
+np.var(a, ddof=1)|np.std(a, axis=0, ddof=1.5)|np.std(a, axis=0, ddof=5)|np.std(a, correction=1)|a.argmax(0)
+np.linalg.norm(row)|np.linalg.norm(i)|np.linalg.norm(a, axis=0)|np.linalg.norm(a, 1, axis=0)
+np.linalg.norm(a, np.inf, axis=0)|np.linalg.norm(row, np.inf)|np.linalg.norm(a, axis=(0, 1))
+np.average(row, weights=v + 1)|np.average(row, weights=v)|np.average(i[0], weights=v + 1)|np.ptp(i, axis=1)
+np.sum(a, axis=2)|np.sum(a, axis=(0, 0))|np.sum(s, axis=0)|np.sum(2.5)|np.mean(s, axis=0)|np.any(nan)
+np.argmax(x)|np.argmin(x)|np.max(x)|np.nanmax(x)|np.nanmin(x)|np.nansum(x)|np.nanmean(x)|np.nanmax(nan)|np.nansum(nan)
+np.argmax(m)|np.argmin(m, axis=1)|np.argmax(i, axis=0, keepdims=True)|np.argmax(a * b)|np.argmin(a[::-1, ::-1])
+"""
+
+
+@pytest.mark.parametrize("text", one_in(15, split(FORMS)))
+def test_n5_parameters_of_reductions(text: str) -> None:
+    """Rules N5, C1: dtype=, initial=, where=, ddof=, NaN, ufunc methods: NumPy's dtypes, values and exceptions."""
+    expression(text, VALUES, ulp=100)
+
+
+@pytest.mark.slow
+def test_c2_running_totals_and_products_are_in_order() -> None:
+    """Rule C2: running totals have eager's bits, whatever the axis; a product of a vector too."""
+    for text in ("np.cumsum(a, axis=0)", "np.cumsum(a, axis=1)", "np.cumprod(a[0])", "np.prod(a[0])"):
+        expression(text, {"a": RNG.standard_normal((9, 300))}, ulp=0)
+    climb(program("def f(a):\n    return np.cumsum(a, axis=0), np.cumsum(a[0] * 2)"), (A,))
+    zeros = np.array([-0.0, -0.0])
+    expression("np.cumsum(a)", {"a": zeros}, ulp=0)
+    expression("np.sum(a)", {"a": zeros}, ulp=0)
+    expression("np.sum(a, initial=-0.0, where=a < 1)", {"a": zeros}, ulp=0)
+
+
+@pytest.mark.slow
+def test_s4_indices_in_bodies_stay_right_when_fused() -> None:
+    """Rules S4, C1: indices of extremes of what is computed on the way, in blocks of NumPy's loops too, every rung."""
+    f = program("""
+        def f(a, b):
+            t = np.exp(a[:, 0]) * 2
+            return np.argmax(np.sin(a) + b, axis=1), np.argmin(a * b), np.argmax(t), np.argmax(b[:, None, 1:], axis=0)
+        """)
+    climb(f, (A, B), again=[(B[:2], A[:2])])
+    long = RNG.standard_normal((3, 2000))
+    expression("np.argmax(np.exp(a), axis=1), np.argmin(np.exp(a))", {"a": long}, ulp=100)
+
+
+def test_what_is_refused() -> None:
+    for text in ("np.subtract.reduce(a, out=np.zeros(5, int))", "np.mean(a, dtype=np.int64)"):
+        refused(program(f"def f(a):\n    return {text}"), A)
+
+
+@pytest.mark.slow
+def test_sum_over_an_axis_of_size_zero() -> None:
+    """The reference of linalg.generic transposed a reduction that did not happen (found by fuzzing)."""
+
+    def program(a):
+        return a[:, 2:].sum(axis=1), a[:0].sum(axis=0, keepdims=True)
+
+    climb(program, (floats(7, 1),), again=[(floats(4, 5),)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.sum(f, axis=0, where=np.ones((2, 3, 2)) > 0)",  # the mask has a say in the order of axes
+        "np.std(c, axis=(), where=np.ones((2, 3)) > 0)",
+        "a.std(correction=1)",
+        "np.argmax(np.array([1j, np.nan + 1j, 2]))",
+    ],
+)
+def test_c1_calls_that_once_differed(text: str) -> None:
+    """Found by calls that `tracebuf.testing.functions` drew."""
+    expression(text, UNUSUAL)
+
+
+SEQUENCES = """
+np.cumsum(a)|np.cumsum(a.T)|np.cumprod(sq)|np.trace(a)|np.trace(a, 1)|np.trace(i, -1)|np.trace(sq)
+np.trace(sq, axis1=1, axis2=2)|a.trace()|np.trace(bb)|np.outer(a, v)|np.outer(a.T, a)|np.vdot(a, a)|np.vdot(a.T, a.T)
+sum(v)|sum(iv)|sum(bb[0])|sum(v, 2.5)|sum(v, 1)|sum(iv, 0.5)|sum(e)|sum(f[0])|sum(i[0].astype(np.int8))|sum(v>0)
+v.sum().std()|v[0].max()|v[0].any()|s.cumsum()|s.argmax()
+"""
+
+
+@pytest.mark.slow
+def test_c1_arrays_as_sequences() -> None:
+    """Running totals, traces and outer products of what is ravelled; Python's sum of arrays."""
+    check_forms(SEQUENCES, ulp=8)
+
+
+SHAPES = [(), (1,), (0,), (5,), (20,), (3, 4), (1, 4), (4, 1), (0, 3), (0, 0), (2, 3, 4), (2, 1, 3), (0, 2, 3)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype, layout", [
+    (np.float64, "rows"), (np.float64, "columns"), (np.float32, "reversed"), (np.int64, "steps"), (np.bool_, "rows"),
+])  # fmt: skip
+@pytest.mark.parametrize("kind", ["sum", "max", "min", "mean"])
+def test_z4_reductions(kind: str, dtype: Any, layout: str) -> None:
+    rng = np.random.default_rng(0)
+    for shape in SHAPES if layout == "rows" else SHAPES[5:]:
+        a = LAYOUTS[layout](
+            np.asarray(rng.random(shape) * 8 - 4 if dtype is not np.bool_ else rng.random(shape) > 0.5).astype(dtype)
+        )
+        axes = [None, (), *range(-a.ndim, a.ndim)] + ([(0, 1)] if a.ndim > 1 else []) + ([(2, 0)] if a.ndim > 2 else [])
+        expressions = [f"a.{kind}(axis={axis}, keepdims={k % 2})" for k, axis in enumerate(axes, shape == (5,))]
+        judge([*expressions, f"np.{kind}(a)", f"a.{kind}(axis=7)"], "a", a, ulp=8)
+
+
+@pytest.mark.slow
+def test_c2_a_float32_sum_does_not_stagnate() -> None:
+    f = bufferize(program("def f(a): return a.sum(), a.mean()"))
+    total, mean = f(np.ones(2**24 + 100, np.float32))
+    assert total == 2**24 + 100 and mean == 1

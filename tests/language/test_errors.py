@@ -1,0 +1,181 @@
+"""Errors that are the user's keep their class and get his line; a refusal leaves no trace (rules F2, F3, C3). What is
+refused, and with what words: golden_errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import agree, program, refused
+from tests.support.arrays import floats
+from tracebuf import UnsupportedError, bufferize
+
+
+def test_a_refusal_stores_nothing_and_leaves_no_trace() -> None:
+    f = program("""
+        def f(a, k):
+            a[0] = 100
+            if k == 1:
+                return sorted(a)
+            for i in range(len(a)):
+                if k == 2:
+                    print(a[i])
+                a[i] += 1
+            return a.sum()
+        """)
+    g = bufferize(verify=True)(f)
+    for k in (1, 0, 2, 1, 3, 2, 0):
+        a = np.arange(4.0)
+        if k in (1, 2):
+            refused(g, a, k)
+            assert (a == np.arange(4)).all()
+        else:
+            agree(g, a, k)
+
+
+# (body of f(a, b, n), exception) raised where it stands, with the user's line in a note
+RAISED: list[tuple[str, type[Exception]]] = [
+    ("return a[9]", IndexError), ("a[n] = 1", IndexError), ("return a[1, 2]", IndexError),
+    ("return a['x']", IndexError),
+    ("return a + b", ValueError), ("a[:] = b", ValueError), ("a += b", ValueError), ("return a @ b", ValueError),
+    ("return np.dot(a, b)", ValueError), ("return a[::n - 5]", ValueError), ("return np.zeros(-n)", ValueError),
+    ("return a[3:3].max()", ValueError), ("return a.sum(axis=2)", np.exceptions.AxisError),
+    ("return a + None", TypeError),
+    ("return a.nosuch", AttributeError), ("return np.nosuch", AttributeError), ("return nosuch", NameError),
+    ("return n // (n - 5)", ZeroDivisionError), ("return 1.0 / (n - 5)", ZeroDivisionError), ("x, y = a[0]", TypeError),
+    ("x, y = a, b, n", ValueError), ("return np.sin(a, b, n, n)", TypeError), ("return np.zeros()", TypeError),
+    ("return (lambda x: x)(a, b)", TypeError), ("a &= 3", TypeError), ("b = a.astype(int)\n    b += 0.5", TypeError),
+    ("if a:\n        return a", ValueError), ("return c\n    c = 1", UnboundLocalError),
+    ("return 'abc'[n]", IndexError),
+    ("for i in range(n):\n        a[i] = i", IndexError), ("for i in range(0.5):\n        pass", TypeError),
+    ("for i in range(0, 5, n - 5):\n        pass", ValueError), ("return (a.astype(int) ** -1)", ValueError),
+    ("s = 0.0\n    for i in range(len(a)):\n        s += b[i]\n    return s", IndexError), ("return -'x'", TypeError),
+    ("if a[0] == 0:\n        b[n] = 1", IndexError), ("return a[n] if a[0] == 0 else a[0]", IndexError),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body, kind", RAISED, ids=[r[0].replace("\n", ";")[:40] for r in RAISED])
+def test_what_python_and_numpy_raise(body: str, kind: type[Exception]) -> None:
+    f = bufferize(program(f"def f(a, b, n):\n    {body}"))
+    a, b = np.arange(4.0), np.arange(3.0)
+    for _ in range(2):
+        error = agree(f, a, b, 5)
+        assert isinstance(error, kind)
+        with pytest.raises(kind) as caught:
+            f(a.copy(), b.copy(), 5)
+        assert any(f'File "{f.__wrapped__.__code__.co_filename}", line ' in note for note in caught.value.__notes__)
+
+
+def test_c3_an_earlier_error_wins() -> None:
+    f = bufferize(program("def f(a, b, n):\n    x = a[n]\n    return a + b + x"))
+    assert isinstance(agree(f, np.arange(3.0), np.arange(4.0), 9), IndexError)
+    assert isinstance(agree(f, np.arange(3.0), np.arange(4.0), 1), ValueError)
+    agree(f, np.arange(3.0), np.arange(3.0), 1)
+
+
+def test_errors_are_not_hidden_by_a_loop_that_does_not_run() -> None:
+    f = bufferize(
+        program("""
+        def f(a, n):
+            for i in range(n):
+                a[i + 3] = 1
+            return a
+        """)
+    )
+    for n in (0, 1, 2, 0):
+        agree(f, np.arange(4.0), n)
+
+
+def test_messages_are_numpys() -> None:
+    for body in ("a[7]", "a + b", "a @ b", "a.T[1, 2]", "np.dot(a, b)", "a[0] + b[-9]", "np.zeros(3)[n]"):
+        f = program(f"def f(a, b, n): return {body}")
+        args: tuple[Any, ...] = (np.arange(4.0), np.arange(3.0), 5)
+        with pytest.raises(Exception) as eager:
+            f(*args)
+        with pytest.raises(Exception) as ours:
+            bufferize(f)(*args)
+        assert str(ours.value) == str(eager.value)
+
+
+def test_carets_count_characters() -> None:
+    f = program('def f(a):\n    größe = "äöü"; return sorted(a)  # ünïcode')
+    text = str(refused(f, np.arange(3.0)))
+    source, carets = text.split("\n")[1:3]
+    assert source[carets.index("^") : carets.rindex("^") + 1] == "sorted(a)"
+
+
+def test_keyword_only_parameters_stay_keyword_only() -> None:
+    g = bufferize(program("def f(a, *, c=1.0): return a + c"))
+    agree(g, np.arange(3.0), 2.0)  # TypeError
+    agree(g, np.arange(3.0), c=2.0)
+
+
+def test_a_refusal_shows_the_users_frames_alone() -> None:
+    """The text has the line and the caret; a page of the tracer's own frames would hide it."""
+
+    @bufferize
+    def f(a: np.ndarray) -> object:
+        return a.dump("file")
+
+    with pytest.raises(UnsupportedError) as caught:
+        f(np.ones(3))
+    assert len(caught.traceback) == 2 and caught.traceback[-1].name == "__call__"
+
+
+def test_a_function_whose_every_path_raises() -> None:
+    """The tracer's own signal for code that cannot be reached left the function."""
+
+    def program(a, b):
+        if a[0] > 0:
+            b[0] = b[7]
+        else:
+            b[1] = b[8]
+        return b
+
+    with pytest.raises(IndexError, match="index 8 is out of bounds"):
+        bufferize(program)(floats(3), floats(3))
+
+
+def test_an_error_that_is_certain_waits_for_earlier_ones() -> None:
+    """Rule F3: an index that is always out of range was raised while tracing, before an error that comes first."""
+
+    def program(a, b):
+        s = 0.0
+        for i in range(b.shape[0]):
+            s += a[:, i, :0].max()
+        return a[0, 0, 0] + s
+
+    with pytest.raises(ValueError, match="zero-size array"):
+        bufferize(program)(np.zeros((0, 2, 2)), np.zeros(2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("axes", [3, 9])
+def test_an_error_that_names_many_sizes(axes: int) -> None:
+    """More sizes than a kernel's error could carry made an IndexError of the message's own."""
+
+    def program(a, b, n):
+        for i in range(1, n):
+            a[..., i:] = b[..., i:]
+
+    shape = (*range(2, 2 + axes - 1), 4)
+    f = bufferize(program)
+    f(np.zeros(shape), np.zeros(shape), 3)
+    with pytest.raises(ValueError, match="could not broadcast input array from shape"):
+        f(np.zeros(shape), np.zeros((2, *shape[:-1], 9)[-axes:]), 3)
+    with pytest.raises(ValueError, match="could not broadcast input array from shape"):
+        f(np.zeros(shape), np.zeros((*shape[:-1], 9)), 3)
+
+
+def test_a_read_only_target_is_seen_before_its_index() -> None:
+    """NumPy looks whether it may write before it looks at the index."""
+
+    def program(a):
+        a[0, 1] = 9
+
+    given = floats(3)
+    given.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        bufferize(program)(given)

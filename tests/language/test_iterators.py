@@ -1,0 +1,194 @@
+"""Iterators: what goes over something once, as late as Python does (rules F1, F2): loops over them are loops, using one
+twice is refused, and nothing is answered wrongly."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import agree, program, refused
+from tests.support.params import one_in
+from tracebuf import bufferize
+
+A = np.arange(6.0) + 1
+NAMES = {"itertools": itertools, "functools": functools, "operator": operator, "math": math}
+
+FOUND = [
+    "list(map(lambda x: x + 1, (a, n)))", "sum(map(lambda x: x * 2, a))", "list(map(np.add, a[:2], (1, 2, 3)))",
+    "list(filter(lambda x: x > 1, (1, 2, 3)))", "list(filter(None, (0, 1, 2)))", "tuple(reversed((a, n)))",
+    "[x + y for x, y in zip(a, a[1:])]", "list(zip((1, 2), (3, 4), strict=True))",
+    "list(zip((1, 2), (3, 4, 5), strict=True))", "list(enumerate((a, n), 1))", "list(zip())",
+    "next(iter((a, n)))", "next(i for i in (1, 2, 3) if i > 1) * a", "next(iter(()), 7) * a",
+    "sum(x * x for x in a)", "max(x * 2 for x in a), min(abs(x) for x in a)",
+    "any(x > 3 for x in a), all(x > 3 for x in a)", "sum(a[i] * a[i] for i in range(n) if i != 1)",
+    "sum(x * y for x in a[:2] for y in a[:3])", "[*(x + 1 for x in a[:3])]", "tuple(x for x in (1, 2))",
+    "tuple(range(n)), list(range(3))", "len([x for x in a])", "len(zip((1, 2)))", "(x for x in a)[0]", "zip(a, a)[0]",
+    "list(itertools.product((1, 2), (a, n)))", "list(itertools.product(range(2), repeat=2))",
+    "list(itertools.combinations((a, n, 2), 2))", "list(itertools.permutations(range(3), 2))",
+    "list(itertools.chain((1, a), [n]))", "list(itertools.pairwise((1, a, n)))", "list(itertools.islice(a, 1, 3))",
+    "list(itertools.accumulate((1, a, n)))", "list(itertools.accumulate((a, n), operator.mul, initial=2))",
+    "list(itertools.zip_longest((1, 2), (a,), fillvalue=0))", "list(itertools.repeat(a, 2))",
+    "list(itertools.starmap(np.add, ((a, 1), (a, n))))", "list(itertools.takewhile(lambda x: x < 3, (1, 2, 3, 1)))",
+    "list(itertools.dropwhile(lambda x: x < 3, (1, 2, 3, 1)))", "list(itertools.filterfalse(lambda x: x < 3, (1, 3)))",
+    "list(itertools.combinations_with_replacement((a, n), 2))", "math.prod((n, a)), math.prod([2.0, n], start=3)",
+    "functools.reduce(lambda x, y: x * y, (a, a, n))", "functools.reduce(operator.add, (a[i] for i in range(3)), 0.0)",
+    "functools.reduce(np.minimum, a)", "functools.reduce(lambda x, y: x, ())", "list(zip(1, a))", "list(map(abs, 2))",
+    "','.join(str(k) for k in (1, 2)) == '1,2'", "sorted(x for x in (3, 1, 2))", "reversed(zip(a, a))",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:'generator' object is not subscriptable:SyntaxWarning")
+@pytest.mark.parametrize("text", one_in(8, FOUND))
+def test_expressions(text: str) -> None:
+    agree(program(f"def f(a, n):\n    return {text}", **NAMES), A, 3)
+
+
+LOOPS = {
+    "zip": "for x, y in zip(a, a[1:]):\n    s += x * y",
+    "enumerate": "for i, x in enumerate(a, n):\n    s += i * x",
+    "map": "for x in map(lambda v: v * n, a):\n    s += x",
+    "generator": "for x in (v * n for v in a):\n    s += x",
+    "generator of a range": "for x in (a[i] for i in range(len(a) - 1, 0, -2)):\n    s = s * 2 + x",
+    "nested": "for i, x in enumerate(map(np.sqrt, reversed(a))):\n    s += x * i",
+    "product": "for i, j in itertools.product(range(len(a)), range(n)):\n    s = s * 1.5 + a[i] * j",
+    "product of arrays": "for x, (i, y) in itertools.product(a, enumerate(a)):\n    s = s / 2 + x * y + i",
+    "ndindex": "for i, j in np.ndindex(2, n):\n    s = s * 2 + a[i + j]",
+    "ndindex of a shape": "for i in np.ndindex(a.shape):\n    s = s * 2 + a[i]",
+    "ndindex of nothing": "for i in np.ndindex(()):\n    s = s * 2 + len(i)",
+    "ndenumerate": "for (i,), x in np.ndenumerate(a):\n    s = s * 2 + x * i",
+    "starmap": "for x in itertools.starmap(np.multiply, zip(a, a[1:])):\n    s = s * 2 + x",
+    "repeat": "for x in itertools.repeat(a[0], n):\n    s = s * 2 + x",
+    "break": "for i, x in enumerate(a):\n    if x > 2:\n        break\n    s += i",
+    "the rest": "it = iter((1, 2, 3))\ns = next(it)\nfor x in it:\n    s = s * 2 + x",
+    "a list of it": "z = list(zip(a[:2], (1, 2)))\nfor x, y in z:\n    s += x\nfor x, y in z:\n    s += y",
+}
+
+
+@pytest.mark.parametrize("name", one_in(6, LOOPS))
+def test_loops(name: str) -> None:
+    body = LOOPS[name].replace("\n", "\n    ")
+    f = bufferize(verify=True)(program(f"def f(a, n):\n    s = 0.0\n    {body}\n    return s", **NAMES))
+    for a in (A, A[:2], A[:1], A[:0], A[::-2]):
+        agree(f, a, 3)
+
+
+@pytest.mark.slow
+def test_two_axes() -> None:
+    f = bufferize(verify=True)(
+        program(
+            """
+            def f(a):
+                b = np.zeros_like(a)
+                for i, j in np.ndindex(a.shape):
+                    b[i, j] = a[j % a.shape[0], i % a.shape[1]] + i - j
+                for (i, j), x in np.ndenumerate(a):
+                    b[i, j] += x * i * j
+                return b
+            """
+        )
+    )
+    for shape in ((3, 4), (1, 5), (5, 1), (0, 3), (3, 0), (7, 2)):
+        agree(f, np.random.default_rng(0).random(shape))
+
+
+def test_long_generators_are_loops() -> None:
+    f = bufferize(lambda a: [*(v * 2 for v in a)][0])
+    agree(f, A)
+    g = bufferize(program("def f(a):\n    s = 0.0\n    for x in (v * 2 for v in a):\n        s += x\n    return s"))
+    agree(g, np.arange(1000.0))
+    agree(g, np.arange(100.0))
+    assert len(g.specializations()) == 1
+
+
+@pytest.mark.slow
+def test_as_late_as_python() -> None:
+    agree(program("def f(a):\n    g = (a[i] for i in range(3))\n    a += 1\n    return sum(g)"), A)
+    agree(program("def f(a):\n    k = 1\n    g = (a * k for i in range(2))\n    k = 5\n    return list(g)"), A)
+    agree(program("def f(a):\n    z = zip(a, a)\n    a += 1\n    return [x + y for x, y in z]"), A)
+    agree(program("def f(a):\n    m = map(lambda x: x[0], [a, a])\n    a += 1\n    return list(m)"), A)
+    agree(program("def f(a):\n    g = (b[0] for b in a.nothing)\n    return a"), A)
+    agree(program("def f(a):\n    g = (b.nothing for b in a)\n    return a"), A)
+
+
+TWICE: dict[str, str] = {
+    "a generator": "g = (i for i in range(3))\nreturn sum(g), sum(g)",
+    "a zip": "g = zip(a, a)\nb = [x for x, y in g]\nreturn b, [x for x, y in g]",
+    "in a loop": "g = iter((1, 2, 3))\nfor x in a:\n    for y in g:\n        x += y\nreturn x",
+    "next in a loop": "g = iter((1, 2, 3))\ns = 0.0\nfor x in a:\n    s += next(g)\nreturn s",
+    "next in a branch": "g = iter((1, 2, 3))\ns = 0.0\nif a[0] > 0:\n    s += next(g)\nreturn s + next(g)",
+    "enumerate": "g = enumerate((1, 2))\nreturn list(g), list(g)",
+    "map": "g = map(np.sin, (a, a))\nreturn list(g), list(g)",
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_twice_is_refused(name: str) -> None:
+    error = refused(program("def f(a):\n    " + TWICE[name].replace("\n", "\n    ")), A)
+    assert "before" in error.reason or "traced once" in error.reason
+
+
+def test_what_numpy_makes_of_iterators_is_refused() -> None:
+    for text in ("np.sum(x for x in a)", "np.array(zip(a, a))", "np.stack(map(np.sin, [a, a]))"):
+        error = refused(program(f"def f(a):\n    return {text}"), A)
+        assert "iterator" in error.reason, text
+
+
+def consume(items: Any) -> Any:
+    total = 0.0
+    for x in items:
+        total += x
+    return total
+
+
+def test_handed_to_functions() -> None:
+    agree(lambda a: consume(x * 2 for x in a), A)
+    agree(lambda a: consume(map(np.sqrt, a)) + consume(reversed(a)), A)
+
+
+FOLDED = [
+    "sum(x for x in a if x > 2)", "sum(1 for x in a if x > n)", "sum(a[i] * a[i] for i in range(len(a)))",
+    "sum((x * n for x in a), n), sum((x for x in a), start=1)", "any(x > 3 for x in a), all(x > 0 for x in a)",
+    "max(abs(x - 3) for x in a)", "min(abs(x - 3) for x in a if x > 2)", "max((x for x in a if x > n), default=-1.0)",
+    "max((x for x in a), default=None)", "next((i for i in range(len(a)) if a[i] > 2), -1)",
+    "sum(map(np.sqrt, a)), sum(x * y for x, y in zip(a, a[1:])), max(map(abs, a[:2] + 1), default=0)",
+    "sum(range(n)), max(range(2, n + 5)), sum(range(1000)), any(range(n))", "sum(float(x) for x in a)",
+    "functools.reduce(lambda s, x: s * 0.5 + float(x), a, 0.0), functools.reduce(operator.add, (1 for y in a), 2)",
+    "sum(a[i] * a[j] for i in range(len(a)) for j in range(i) if a[j] > 1 if a[i] > 2)", "sum('x' for x in a)",
+    "[sum(x * k for x in a) for k in range(2)]", "sum(x > 2 for x in a), max(int(x) for x in a if x < 4)",
+    "next((x for x in a if x > 2), None)", "sum(x for x in a if x > 1) if len(a) else n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", one_in(10, FOLDED))
+def test_folds_of_what_depends_on_data_are_loops(text: str) -> None:
+    f = bufferize(verify=True)(program(f"def f(a, n):\n    return {text}", **NAMES))
+    for a in (A, A[:1], A[:0], A[::-1] * 20, np.tile(A, 200), A.astype(int), A.astype(np.float32)):
+        agree(f, a, 3, ulp=4)
+
+
+@pytest.mark.slow
+def test_folds_in_loops_and_of_rows() -> None:
+    rows = np.arange(12.0).reshape(3, 4)
+    agree(program("def f(a):\n    return sum(row * 2 for row in a), sum(row.sum() for row in a if row[0] > 1)"), rows)
+    text = "s = total = x = 0.0\n    for k in range(n):\n        s += sum(x * k for x in a if x > k)"
+    f = bufferize(program(f"def f(a, n):\n    {text}\n    return s, total, x"))
+    agree(f, A, 4)
+    agree(f, np.tile(A, 300), 4)
+    assert len(f.specializations()) == 1
+
+
+def test_extremes_by_a_key() -> None:
+    agree(program("def f(a):\n    return max((x for x in a), key=abs)"), -A)
+
+
+def test_generators_in_comprehensions() -> None:
+    agree(program("def f(a):\n    return [list(x * k for x in a[:2]) for k in range(2)]"), A)
+    agree(program("def f(a):\n    return [sum(x for x in g) for g in [[a[0], a[1]], [a[2]]]]"), A)
+    error = refused(program("def f(a):\n    return [list(g) for g in [(x * k for x in a[:2]) for k in range(2)]]"), A)
+    assert "leaves the comprehension" in error.reason

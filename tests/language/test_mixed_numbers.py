@@ -1,0 +1,172 @@
+"""Numbers that are Python's or NumPy's, or of two types, by the path (rules C1, N1, S8). Found by fuzzing and by
+programs in the style of numerical code."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import agree, refused
+from tests.support.arrays import floats
+from tracebuf import UnsupportedError, bufferize
+from tracebuf.testing.ladder import climb
+
+
+@pytest.mark.parametrize("dtype", [np.uint64, np.uint8])
+def test_an_int_that_only_a_numpy_number_does_not_take(dtype: type) -> None:
+    """Rule N1: where the number may be Python's, nothing is out of bounds for sure."""
+
+    def program(a):
+        return -1 - min(a[0], 3)
+
+    refused(program, np.array([5], dtype))
+
+
+def test_counting_what_is_true() -> None:
+    """A count that begins as a Python int and adds NumPy bools was refused, though int64 comes out either way."""
+
+    def program(a, n):
+        count, bad = 0, 0
+        for i in range(n):
+            count += a[i] > 0
+            bad += ~(a[i] > 0)
+        return a * count, count + a[0] > 1.0, bad / a[1]
+
+    f = bufferize(program)
+    for n in (3, 0, 4):
+        for got, wanted in zip(f(floats(5), n), program(floats(5), n), strict=True):
+            assert type(got) is type(wanted) and np.array_equal(got, wanted)
+
+
+def test_the_larger_of_a_python_number_and_numpys() -> None:
+    """`worst = max(worst, x[i])`, the test of convergence in many programs, was refused."""
+
+    def program(a, c):
+        worst, least, most = 0.0, c, 0
+        for i in range(a.shape[0]):
+            worst = max(worst, abs(a[i]))
+            least = min(c, worst, least)
+            most = max(most, int(a[i] > 0) * i, 1)
+        if worst > 2:
+            a /= worst
+        a[0] = max(0, a[1]) + least * most
+        return max(a[0], a[1]), min(c, 2.5), max(c, 3.0)
+
+    f = bufferize(program)
+    for given in (floats(7), floats(2), np.array([np.nan, -1.0, 0.5])):
+        eager = given.copy()
+        wanted, got = program(eager, 1.5), f(given, 1.5)
+        assert np.array_equal(given, eager, equal_nan=True)
+        assert [type(x) for x in got] == [type(x) for x in wanted] and np.array_equal(got, wanted, equal_nan=True)
+
+
+def test_a_ufunc_that_is_called_by_its_name_gives_numpys_numbers() -> None:
+    """Rule C1: np.sqrt of a number that is Python's or NumPy's, depending on the path, was refused, and np.add gave a
+    Python float on the one path."""
+
+    def program(a, b):
+        t = a[0] + b if a[0] > 0 else 1.0
+        return np.sqrt(t), np.add(t, 1), np.multiply(t, t, out=None), np.maximum(t, a), t
+
+    f = bufferize(program)
+    for given in (floats(3) + 5, floats(3)):
+        for got, wanted in zip(f(given, 0.5), program(given, 0.5), strict=True):
+            assert type(got) is type(wanted) and np.array_equal(got, wanted)
+
+
+def test_a_value_of_two_types_is_an_operand_path_by_path() -> None:
+    """A call with a value of two types fell through to NumPy, which raised its TypeError (rule S8)."""
+
+    def program(a):
+        t = a[0] if a[0] > 0 else 1.0
+        return np.add(t, 1)
+
+    agree(program, np.arange(3))
+    agree(program, np.arange(3) + 1)
+
+
+def test_ints_that_are_pythons_or_numpys_are_compared() -> None:
+    """Rule N1: roots of a union-find, each `i * m + j` or an element, were refused as operands of `!=`; beside a float,
+    above 2**53, it makes a difference."""
+
+    def program(parent, i, j):
+        x, y = i, j
+        while parent[x] != x:
+            x = parent[x]
+        while parent[y] != y:
+            y = parent[y]
+        if x != y:
+            parent[y] = x
+        return x == y, x < 3, y >= x, x
+
+    f = bufferize(program)
+    for i, j in ((0, 5), (3, 3), (0, 1)):
+        given = np.array([0, 0, 1, 3, 3, 4])
+        eager = given.copy()
+        wanted, got = program(eager, i, j), f(given, i, j)
+        assert [*map(type, got)] == [*map(type, wanted)] and got == wanted and np.array_equal(given, eager)
+
+    def beside(parent, i):
+        x = i
+        while parent[x] != x:
+            x = parent[x]
+        return x == 0.5
+
+    with pytest.raises(UnsupportedError, match="makes a difference"):
+        bufferize(beside)(np.array([0, 0, 1]), 2)
+
+
+def test_an_index_that_an_iteration_makes_a_float() -> None:
+    """Rules N1, F3: the first iteration has an int; that is refused, and raises no IndexError of its own."""
+
+    def program(a):
+        k = a.shape[0]
+        while a[-k] <= 0:
+            k = np.floor(0.5)
+        return k
+
+    def part(a):
+        k = 1
+        if a[0] > 5:
+            k = a.sum()
+        return a[:k]
+
+    refused(program, np.ones(2))
+    refused(part, np.ones(2))
+
+
+def test_a_numpy_number_that_a_loop_replaces_by_pythons() -> None:
+    """Rule C1: the type of the last value, where the loop is sure to run too."""
+
+    def program(a, c):
+        t = u = np.sum(c)
+        for i in range(a.shape[0]):
+            t = i
+            u = 2.5
+        return t, u
+
+    for n in (2, 1, 0):
+        agree(program, floats(n), np.ones(2))
+
+
+@pytest.mark.slow
+def test_the_truth_of_operands_of_different_types() -> None:
+    """`while len(x) and x[0] < n` was refused: an int or a NumPy bool, though only the truth of it mattered."""
+
+    def program(a, limit):
+        x, total, seen = a[a > 1], 0, 0
+        while len(x) and not (x[0] ** 2 > limit or x.size):
+            total += 1
+        while len(x) and x[0] ** 2 < limit:
+            total += x[0]
+            x = x[x % x[0] != 0]
+            seen += 1 if x.size and (x[0] > 5 or not seen) else 2
+        if not (x.size or total):
+            raise ValueError("nothing")
+        return total, seen, "more" if len(x) and x[-1] else "none"
+
+    f = bufferize(program)
+    for n in (20, 3, 40):
+        agree(f, np.arange(n), 17)
+    agree(f, np.arange(2), 17)
+    climb(program, (np.arange(20), 17))

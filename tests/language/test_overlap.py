@@ -1,0 +1,210 @@
+"""Stores whose source shares memory with the target: right values, and no temporary where NumPy makes none (rules S2,
+C4). Found by fuzzing and by programs in the style of numerical code, each the smallest that showed a difference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.support.arrays import floats
+from tracebuf import bufferize
+from tracebuf.testing.ladder import climb
+
+
+@pytest.mark.slow
+def test_vectors_copied_onto_themselves_need_no_temporary() -> None:
+    """NumPy copies in one direction without a temporary; so do we (rule S2), in an order that is right (rule C4)."""
+
+    def shifts(b, n, m):
+        b[1:] = b[:-1]
+        b[:-1] = b[1:]
+        b[n : n + 2] = b[m : m + 2]
+        b[4::-1] = b[5:0:-1]
+
+    def steps(b, n):
+        b[::2] = b[n : n + 4]
+        b[2:6] = b[::2]
+        b[1::3] = b[:5:2]
+        b[-2::-2] = b[-n : -n - 3 : -1]
+
+    def cross(b, n):
+        b[2] = b[:, n]
+        b[:, 1] = b[n, ::-1]
+        b[-1, ::-1] = b[:, 2]
+
+    for n in range(3):
+        for m in range(4):
+            climb(shifts, (floats(7), n, m), again=[(floats(9), m, n)])
+        climb(steps, (floats(7), n + 1))
+        climb(cross, (floats(4, 4), n))
+        climb(cross, (floats(4, 4).T[::-1], n), strategies=[])
+
+
+def test_one_element_stored_onto_itself() -> None:
+    """A slice of one element kept its step, so it was not seen to be the array itself."""
+
+    def program(a):
+        a[::3] = a
+        a[::-1] = a[::2]
+
+    climb(program, (floats(1),))
+
+
+@pytest.mark.slow
+def test_slices_that_turn_out_not_to_overlap_need_no_temporary() -> None:
+    """NumPy looks at the addresses: no temporary for parts that are apart or the same, so none here (rule S2)."""
+
+    def neighbours(a):
+        a[1:] += a[:-1]
+        a[1:-1] = a[2:]
+        a[::2] *= a[1:2]
+
+    def parts(a, n, m):
+        a[n:] = a[: 4 - n]
+        a[:, n] *= a[:, m]
+        a[m::2] += a[n]
+        a[n : n + 1, ::-2] = a[m : m + 1, 1::2]
+
+    for shape in ((), (2,)):
+        climb(neighbours, (floats(4, *shape),), again=[(floats(n, *shape),) for n in (2, 3, 5)])
+    pairs = [(n, m) for n in range(4) for m in range(4)]
+    again = [(a, n, m) for n, m in pairs for a in (floats(4, 4), np.asfortranarray(floats(4, 4)))]
+    climb(parts, (floats(4, 4), 1, 2), again=again)
+
+
+@pytest.mark.slow
+def test_vectors_that_cross_or_have_no_axis() -> None:
+    """A row computed into a column meets it in one element; a part may be one element without an axis."""
+
+    def program(a, b, n):
+        a[:, 0] = a[n] + 1
+        a[n] *= a[:, 1]
+        a[:, ::-1][1] -= a[::-1, 2]
+        b[None, 0] = np.maximum(b[::3], 0.1)
+        b[n : n + 1] += b[:1]
+
+    args = [(floats(4, 4), floats(3), n) for n in range(4)]
+    for n in range(3):
+        climb(program, args[n], again=args)
+
+
+@pytest.mark.slow
+def test_an_array_stored_into_itself_turned_round() -> None:
+    """`b[::-1] = b` copied the target to keep the source, and then the target back: two copies for NumPy's one."""
+
+    def program(b, c, d):
+        b[::-1] = b
+        c.T[...] = c
+        d[::-1, ::-1] = d
+        d[::-1] = d.T
+
+    climb(program, (floats(2), floats(3, 3), floats(4, 4)), again=[(floats(9), floats(2, 2), floats(5, 5))])
+
+
+def test_the_index_of_a_single_iteration_is_known() -> None:
+    """With a symbol for it, sizes that are equal could not be proved so, and the copy took a temporary (rule S2)."""
+
+    def program(a):
+        for i in range(1):
+            a[i::2] = a[2:]
+        for j in range(3, 2, -1):
+            a[j - 3] = j
+        return j
+
+    climb(program, (np.zeros(4, bool)[::-1],), again=[(np.ones(8, bool)[::2],)])
+
+
+def test_a_temporary_of_no_bytes_is_none() -> None:
+    """Rule S2: NumPy stores an empty slice without a temporary, and the arena's slot for it counted as one."""
+
+    def program(a):
+        a[:-2, 1:] = a[1:-1, :-1]
+        return a
+
+    f = bufferize(program)
+    for rows, wanted in ((5, 1), (2, 0), (3, 1)):
+        _, counters = f.call_counted(floats(rows, 4))
+        assert counters is not None and max(counters.allocations, counters.copies) <= wanted
+
+
+def test_the_transpose_of_one_element_is_the_array() -> None:
+    """Rule S2: NumPy copies a (1, 1) array onto its transpose without a temporary."""
+
+    def program(a):
+        a[...] = a.T
+        a += a.T
+        a[:1, -1:] -= a.T[-1:, :1] * 2
+        return a
+
+    f = bufferize(program)
+    for given in (floats(1, 1), floats(3, 3)):
+        eager = program(given.copy())
+        result, counters = f.call_counted(given)
+        assert counters is not None and np.array_equal(result, eager) and result is given
+        assert given.size > 1 or (counters.allocations, counters.copies) == (0, 0)
+
+
+def test_rows_exchanged_by_one_assignment() -> None:
+    """A copy was made where it is stored, past the op that overwrites what it copies."""
+
+    def program(a):
+        a[0], a[-1] = a[-1].copy(), a[0].copy()
+        return a
+
+    def shifted(a, n):
+        t = a[:n] + 1
+        a[n - 1] = 0.0
+        a[1 : n + 1] = t
+        return a
+
+    f, g = bufferize(verify=True)(program), bufferize(verify=True)(shifted)
+    for rows in (3, 1, 6):
+        assert np.array_equal(f(floats(rows, 2)), program(floats(rows, 2)))
+        assert np.array_equal(g(floats(rows + 1, 2), rows), shifted(floats(rows + 1, 2), rows))
+
+
+def test_overlap_that_no_run_time_test_rules_out() -> None:
+    """Ops written for a test that was given up kept their operands in use."""
+
+    def program(a):
+        a[:, ::-1] += a[:]
+        return a
+
+    assert np.array_equal(bufferize(verify=True)(program)(floats(4, 4)), program(floats(4, 4)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(40,), (9, 40), (33, 2)])
+def test_an_update_that_reads_ahead_of_what_it_writes(shape: tuple[int, ...]) -> None:
+    """Rule S2: NumPy runs `a[:-1] += a[1:]` in place, and where the diagonal is all that a row and a column share."""
+
+    def program(a):
+        a[:-1] += a[1:]
+        a[::-1][:-3] -= a[::-1][3:]
+        return a
+
+    def crossing(a):
+        a[0] += a[:, 0]
+        return a
+
+    cases = [(program, floats(*shape)), (program, floats(*shape[::-1]).T)]
+    if shape == (9, 40):
+        cases.append((crossing, floats(9, 9)))
+    for function, given in cases:
+        eager = function(given.copy())
+        result, counters = bufferize(function).call_counted(given)
+        assert np.array_equal(result, eager)
+        assert counters is not None and (counters.allocations, counters.copies) == (0, 0)
+
+
+def test_updates_by_new_axes_and_crossing_vectors() -> None:
+    """Vectors with new axes beside them have no axis of their own to read ahead along."""
+
+    def program(a):
+        a[0, None, 0] += a[None, 1, 0]
+        a[None, 0] -= a[:, None, 0].T
+        a[1, 1:] += a[1:, 1]
+        a[1:, 1] -= a[2, :-1]
+        return a
+
+    assert np.array_equal(bufferize(verify=True)(program)(floats(5, 5)), program(floats(5, 5)))

@@ -1,0 +1,109 @@
+"""The rows of docs/mlir.md are true: each program decides as MLIR does, or copies as much less as its row says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mlir.expected import CLEAN, counted
+from tests.mlir.oracle import HEURISTICS, answers, generic, needs_mlir, run_mlir
+from tests.support.params import one_in
+from tracebuf import opt
+from tracebuf.errors import TracebufError
+
+ROOT = Path(__file__).parents[2]
+GENERIC = "-mlir-print-op-generic"
+LEFT_OUT = {
+    "no-boundaries": "bufferize-function-boundaries",
+    "no-loop-allocs": "allow-return-allocs-from-loops",
+    "no-unknown": "allow-unknown-ops",
+}
+PROGRAMS = {
+    match[1]: (match[2] or "", part)
+    for part in (Path(__file__).parent / "behaviours.mlir").read_text().split("// -----\n")
+    if (match := re.search(r"^// name: (\w+)(?:; with: (.*))?$", part, re.MULTILINE))
+}
+ROWS = dict(re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", (ROOT / "docs" / "mlir.md").read_text(), re.MULTILINE))
+SOME = (
+    "unknown_op_may_alias", "materialize_in_a_read_only_argument", "unranked_cast", "empty_for_one_insert",
+    "disjoint_write_through_nested_slices", "disjoint_in_one_round_only", "slice_put_elsewhere",
+    "select_written_one_read", "no_analysis_of_some_functions", "loops_that_only_yield", "loop_swaps",
+    "to_tensor_without_restrict", "unranked_is_never_copied", "constant_cast_to_unranked",
+)  # fmt: skip
+
+
+def flags(options: str) -> tuple[list[str], str, list[str]]:
+    """(passes before, options of -one-shot-bufferize, passes after) for the words behind `with:`."""
+    words = options.split()
+    ours = [option for word, option in LEFT_OUT.items() if word not in words]
+    given = [w for w in words if w not in (*LEFT_OUT, "eliminate", "drop")]
+    first = "-eliminate-empty-tensors" if "eliminate" in words else "-empty-tensor-to-alloc-tensor"
+    return [first], " ".join(ours + given), ["-drop-equivalent-buffer-results"] if "drop" in words else []
+
+
+def made(text: str, compat: str, *passes: str) -> str | None:
+    """What the command makes of a module; None where it is refused."""
+    try:
+        return opt.run(opt.parse(["-", f"--compat={compat}", *passes]), text, "<text>")
+    except TracebufError:
+        return None
+
+
+def told(text: str | None) -> Any:
+    return None if text is None else {name: a.as_json() for name, a in answers(text).items()}
+
+
+def count(text: str | None) -> str:
+    """`allocations/copies` after MLIR's clean-up."""
+    assert text is not None
+    (clean,) = run_mlir([text], *CLEAN)
+    assert clean is not None, text
+    return "{alloc}/{copy}".format(**counted(clean))
+
+
+def check(name: str) -> None:
+    options, part = PROGRAMS[name]
+    (text,) = generic([part])
+    assert text is not None, f"{name} is not valid"
+    before, asked, after = flags(options)
+    rewrite = [*before, f"-one-shot-bufferize={asked}", *after]
+    if "copy-before-write" not in asked:
+        before = before if "eliminate" in options else []
+        for heuristic in HEURISTICS:
+            chosen = asked if "analysis-heuristic" in asked else f"{asked} analysis-heuristic={heuristic}"
+            passes = [*before, f"-one-shot-bufferize=test-analysis-only {chosen}", GENERIC]
+            (theirs,) = run_mlir([part], *passes)
+            assert told(made(text, "mlir", *passes)) == told(theirs), heuristic
+    row = ROWS[name]
+    if "rewrite is refused" in row:
+        assert made(text, "mlir", *rewrite) is made(text, "tracebuf", *rewrite) is None
+    elif "error" in row:
+        assert run_mlir([part], *rewrite) == [None]
+        assert made(text, "mlir", *rewrite) is made(text, "tracebuf", *rewrite) is None
+    elif match := re.search(r"(\d+/\d+) → (\d+/\d+)", row):
+        assert count(made(text, "mlir", *rewrite)) == match[1]
+        assert count(made(text, "tracebuf", *rewrite)) == match[2]
+    elif match := re.fullmatch(r"same(?:, (\d+/\d+))?", row):
+        (theirs,) = run_mlir([part], *rewrite)
+        said = match[1] or "0/0"
+        assert count(theirs) == count(made(text, "mlir", *rewrite)) == count(made(text, "tracebuf", *rewrite)) == said
+
+
+def test_each_program_has_its_row() -> None:
+    assert sorted(ROWS) == sorted(PROGRAMS)
+
+
+@needs_mlir
+@pytest.mark.parametrize("name", one_in(7, SOME))
+def test_a_row_is_true(name: str) -> None:
+    check(name)
+
+
+@needs_mlir
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in ROWS if name not in SOME])
+def test_every_row_is_true(name: str) -> None:
+    check(name)

@@ -1,0 +1,202 @@
+"""Where buffers live (stack, arena slots, arrays), and the folding of memref programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.support.arrays import floats
+from tests.support.memref_programs import Maker, N, buffer_type, run
+from tracebuf.deallocate.lower import lower_deallocs
+from tracebuf.deallocate.ownership import insert_deallocs
+from tracebuf.deallocate.simplify import simplify_deallocs
+from tracebuf.ir.func import Func
+from tracebuf.ir.types import I1, INDEX
+from tracebuf.location import UNKNOWN
+from tracebuf.ops.memory import memref
+from tracebuf.optimize.buffers.assign_storage import SMALL, STACK, assign_storage
+from tracebuf.optimize.buffers.fold_memref import fold_memref
+from tracebuf.optimize.buffers.shorten_liveness import shorten_liveness
+from tracebuf.testing.ladder import climb
+
+BUFFER = buffer_type(N)
+
+
+def place(f: Func) -> list[Any]:
+    """Frees and places; per allocation in program order its slot, "array" or "stack"."""
+    for step in (insert_deallocs, simplify_deallocs, lower_deallocs, shorten_liveness, assign_storage):
+        step(f)
+    allocs = [op for op in f.walk() if isinstance(op, memref.Alloc)]
+    return ["stack" if isinstance(op, memref.Alloca) else op.attrs.get("slot", op.attrs["kind"]) for op in allocs]
+
+
+def chain(m: Maker, *shapes: tuple[Any, ...]) -> None:
+    """Temporaries each of which dies where the next one has been made from it."""
+    old = m.alloc(*shapes[0])
+    for shape in shapes[1:]:
+        new = m.alloc(*shape)
+        m.add(memref.Copy.of(old, new, "test", UNKNOWN))
+        old = new
+    m.copy(old, old)
+
+
+def test_slots_are_shared_by_lifetimes_that_do_not_overlap() -> None:
+    m = Maker()
+    chain(m, *[(N,)] * 5)
+    f = m.done()
+    assert place(f) == [0, 1, 0, 1, 0] and f.attrs["arena_slots"] == 2
+    run(f, 4)
+
+
+def test_a_slot_of_the_same_size_is_preferred() -> None:
+    m = Maker()
+    a, b = m.alloc(N), m.alloc(N, 3)
+    m.copy(a, a)
+    m.copy(b, b)
+    c, d = m.alloc(N), m.alloc(3, N)
+    m.copy(c, c)
+    m.copy(d, d)
+    assert place(m.done()) == [0, 1, 0, 1]
+
+
+def test_what_may_be_returned_is_an_array() -> None:
+    m = Maker(BUFFER, I1)
+    (r,) = m.branch(m.args[1], lambda: [m.alloc()], lambda: [m.args[0]])
+    t = m.alloc(2)
+    m.copy(t, t)
+    small = m.alloc(2)
+    assert place(m.done(m.view(r), small)) == ["array", "stack", "array"]
+
+
+def test_a_loops_buffer_keeps_apart_from_those_around_it() -> None:
+    m = Maker(INDEX)
+    around, before = m.alloc(), m.alloc()
+    m.copy(before, before)
+
+    def body(i: Any) -> list[Any]:
+        first = m.alloc()
+        m.copy(around, first)
+        second = m.alloc()
+        m.copy(second, second)
+        return []
+
+    m.loop(m.args[0], [], body)
+    after = m.alloc()
+    m.copy(around, around)
+    m.copy(after, after)
+    f = m.done()
+    assert place(f) == [0, 1, 1, 1, 1]
+    for trips in (0, 1, 3):
+        run(f, 4, trips)
+
+
+def test_a_carried_buffer_is_an_array() -> None:
+    m = Maker(BUFFER, INDEX)
+
+    def body(i: Any, old: Any) -> list[Any]:
+        new = m.alloc()
+        m.copy(old, new)
+        return [new]
+
+    (last,) = m.loop(m.args[1], [m.args[0]], body)
+    m.copy(last, m.args[0])
+    assert place(m.done()) == ["array"]
+
+
+def test_the_stack_takes_small_buffers_up_to_a_total() -> None:
+    m = Maker()
+    for _ in range(STACK // SMALL + 1):
+        t = m.alloc(SMALL // 8)
+        m.copy(t, t)
+    big = m.alloc(SMALL // 8 + 1)
+    m.copy(big, big)
+    kinds = place(m.done())
+    assert kinds == ["stack"] * (STACK // SMALL) + [0, 0]
+
+
+# -- folding
+def ops_of(f: Func) -> list[str]:
+    return [op.name for op in f.walk() if op.name not in ("linalg.fill", "func.return", "scf.yield", "arith.constant")]
+
+
+def test_buffers_that_nobody_reads_go() -> None:
+    m = Maker(BUFFER)
+    a, b = m.alloc(), m.alloc()
+    m.copy(a, b)
+    m.copy(m.args[0], m.args[0])
+    m.view(b)
+    f = m.done(m.args[0])
+    fold_memref(f)
+    assert [op.name for op in f.walk()] == ["func.return"]
+
+
+def test_equal_views_are_one_and_known_sizes_are_read_where_they_stand() -> None:
+    m = Maker(BUFFER, INDEX)
+    t = m.alloc()
+    one, two = m.view(t), m.view(t)
+    m.copy(one, two)
+    sizes = [m.add(memref.Dim.of(v, 0, UNKNOWN)).result for v in (t, t, one, m.args[0])]
+    f = m.done(t, *sizes)
+    fold_memref(f)
+    assert ops_of(f) == ["memref.alloc", "memref.dim"]
+    returned = f.block.terminator.operands
+    assert returned[1] is returned[2] is m.n and returned[3].defining_op.attrs["value"] == 2  # type: ignore[union-attr]
+
+
+def test_carried_values_that_do_not_change_are_not_carried() -> None:
+    m = Maker(BUFFER, INDEX)
+    a, trips = m.args
+
+    def body(i: Any, x: Any, y: Any) -> list[Any]:
+        m.write(x)
+        return [x, m.alloc()]
+
+    x, _ = m.loop(trips, [a, m.alloc()], body)
+    f = m.done(x)
+    fold_memref(f)
+    assert ops_of(f) == ["scf.for"] and f.block.terminator.operand(0) is a
+    assert len(next(op for op in f.walk() if op.name == "scf.for").results) == 0
+
+
+def test_a_value_that_each_iteration_sets_back_is_not_carried() -> None:
+    m = Maker(BUFFER, INDEX)
+    a, trips = m.args
+    (x,) = m.loop(trips, [a], lambda i, x: [m.copy(x, a)])
+    f = m.done(x)
+    fold_memref(f)
+    assert ops_of(f) == [] and f.block.terminator.operand(0) is a
+
+
+def test_branches_known_or_empty_are_folded() -> None:
+    m = Maker(BUFFER, BUFFER, I1)
+    a, b, flag = m.args
+    (r,) = m.branch(m.constant(False, I1), lambda: [a], lambda: [m.copy(a, b)])
+    m.branch(flag, list, list)
+    (s,) = m.branch(flag, lambda: [r], lambda: [r])
+    m.loop(m.n, [], lambda i: [])
+    f = m.done(s)
+    fold_memref(f)
+    assert ops_of(f) == ["memref.copy"] and f.block.terminator.operand(0) is b
+
+
+def test_a_loop_that_is_folded_away_takes_its_symbol_along() -> None:
+    """fold-memref dropped an empty loop; the function still named its induction variable (found by fuzzing)."""
+
+    def program(b):
+        for _i in range(1):
+            b[:] = 1
+        b[:] = 1
+
+    climb(program, (floats(4),))
+
+
+def test_an_unused_choice_takes_its_symbol_along() -> None:
+    """fold-memref dropped a result of scf.if that the function still named as a size (found by fuzzing)."""
+
+    def program(a, n):
+        b = a[2 if a[1] else -1]
+        t = n if a[0] else 3
+        return np.zeros(t), b
+
+    climb(program, (np.array([False, True, True]), 4), again=[(np.array([True, True, False]), 4)])

@@ -1,0 +1,48 @@
+"""Programs of every family, one per idiom: on each rung of the ladder, under both strategies, at two sizes that one
+compilation serves (rules C1, S2)."""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.programs import PROGRAMS, Program
+from tests.support.agreement import agree
+from tests.support.params import slow_but
+from tracebuf import UnsupportedError, bufferize
+from tracebuf.options import Options
+from tracebuf.testing.ladder import climb
+
+STRATEGIES = (Options(verify=True), Options(strategy="copy-before-write"))
+COMPILED = [name for name, entry in PROGRAMS.items() if not entry.refused]
+FAMILIES = {PROGRAMS[name].function.__module__: name for name in reversed(COMPILED)}
+"""One program of each."""
+
+
+@pytest.mark.parametrize("name", slow_but(list(FAMILIES.values())[1::7], COMPILED))
+def test_program(name: str) -> None:
+    entry = PROGRAMS[name]
+    first, *others = arguments_of(entry)
+    if any(isinstance(x, (dict, list)) or is_dataclass(x) for x in first):  # the ladder knows of numbers and arrays
+        f = bufferize(verify=True)(entry.function)
+        for values in (first, *others):
+            agree(f, *values, ulp=100)
+    else:
+        f = climb(entry.function, first, again=others, strategies=STRATEGIES, tolerance=1e-9)
+    assert len(f.specializations()) == entry.compiled, entry.why or f.specializations()
+
+
+@pytest.mark.parametrize("name", [name for name, entry in PROGRAMS.items() if entry.refused])
+def test_refused_program(name: str) -> None:
+    """What is outside the language is refused, with the reason that stands beside the program."""
+    entry = PROGRAMS[name]
+    first, *_ = arguments_of(entry)
+    with pytest.raises(UnsupportedError, match=entry.refused):
+        bufferize(entry.function)(*first)
+
+
+def arguments_of(entry: Program) -> list[tuple[Any, ...]]:
+    return [entry.arguments(np.random.default_rng(n), n) for n in entry.sizes]

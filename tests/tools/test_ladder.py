@@ -1,0 +1,126 @@
+"""The ladder finds what it is there to find: each kind of difference from eager NumPy, made on purpose."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.support.arrays import floats
+from tracebuf.errors import UnsupportedError
+from tracebuf.testing import ladder
+from tracebuf.testing.ladder import Mismatch, Outcome, Rules, climb, compare, copy_first
+
+
+def difference(eager: Outcome, other: Outcome, tolerance: float = 0.0) -> str:
+    """What compare says, or the empty string."""
+    try:
+        compare(eager, other, Rules(tolerance), "rung", "source")
+    except Mismatch as error:
+        return error.what
+    return ""
+
+
+A = np.arange(6.0).reshape(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("eager", "other", "words"),
+    [
+        (A, A + 1e-12, "became"),
+        (A, A.astype(np.float32), "float32"),
+        (A, A[:, None], "(2, 1, 3)"),
+        (A, np.asfortranarray(A), "strides"),
+        (A[::-1], A[::-1].copy(), "strides"),
+        (np.float64(1), 1.0, "is a float"),
+        (1, True, "a bool"),
+        ((A,), [A], "results"),
+        ((1, 2), (1, 3), "became"),
+        (np.array([0.0]), np.array([-0.0]), "became"),
+    ],
+)
+def test_differences_of_results(eager: object, other: object, words: str) -> None:
+    assert words in difference(Outcome([], eager), Outcome([], other))
+
+
+def test_equal_outcomes() -> None:
+    nan = np.array([np.nan, 1.0])
+    assert not difference(Outcome([A], (nan, 1)), Outcome([A.copy()], (nan.copy(), 1)))
+    assert not difference(Outcome([], A), Outcome([], A + 1e-12), tolerance=1e-9)
+    assert not difference(Outcome([], np.zeros((1, 3))), Outcome([], np.zeros((3, 1)).T))
+
+
+def test_sharing_and_identity() -> None:
+    a, b = A.copy(), A.copy()
+    assert "one object" in difference(Outcome([a], a), Outcome([b], b[:]))
+    assert "memory" in difference(Outcome([a], a[:1]), Outcome([b], b[:1].copy()))
+    assert "memory" in difference(Outcome([a], (a[0], a[0] + 0)), Outcome([b], (b[0], b[0])))
+    c = np.zeros((4, 3))
+    d = c.copy()
+    assert "another part" in difference(Outcome([c], c[:2]), Outcome([d], d[2:]))
+
+
+def test_arguments_and_exceptions() -> None:
+    assert "argument 0" in difference(Outcome([A]), Outcome([A + 1]))
+    assert "raises" in difference(Outcome([A], error=ValueError()), Outcome([A], error=IndexError()))
+    assert "raises" in difference(Outcome([A], error=ValueError()), Outcome([A], 1))
+    assert not difference(Outcome([A], error=ValueError()), Outcome([A + 1], error=ValueError()))
+    with pytest.raises(Mismatch):
+        compare(
+            Outcome([A], error=ValueError()),
+            Outcome([A + 1], error=ValueError()),
+            Rules(0.0, stored=frozenset()),
+            "",
+            "",
+        )
+
+
+def test_slice_stores_copy_their_source_first() -> None:
+    """Rule C4: NumPy ends in 3 here."""
+
+    def program(c):
+        c[::2] = c[1:5]
+
+    c = np.arange(7.0)
+    copy_first(program)(c)
+    assert c[-1] == 4
+    climb(program, (np.arange(7.0),))
+
+
+def test_refusals_pass_through() -> None:
+    def program(a):
+        return np.asarray(a, order="F").tolist()
+
+    with pytest.raises(UnsupportedError):
+        climb(program, (A,))
+
+
+def test_a_rung_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def program(a):
+        return a + 1
+
+    climb(program, (A,), again=[(A[:, ::2],)])
+    monkeypatch.setattr(ladder, "eager_allocations", lambda *args: 0)
+    with pytest.raises(Mismatch, match="native, counts"):
+        climb(program, (A,))
+    monkeypatch.setattr(ladder.tensor, "run", lambda func, args: ladder.tensor.Result([A], {}))
+    with pytest.raises(Mismatch, match="tensor, raw"):
+        climb(program, (A,))
+
+
+def test_errors_are_compared() -> None:
+    def program(a, b):
+        a[0] = 1
+        return a + b
+
+    climb(program, (np.zeros(3), np.zeros(4)), again=[(np.zeros(4), np.zeros(4)), (np.zeros(0), np.zeros(1))])
+
+
+def test_another_specialisation_may_store_to_other_arguments() -> None:
+    """The ladder took the arguments that the first call's program stores to for those of every call."""
+
+    def program(a, b):
+        for _ in range(1):
+            b[:] = np.min(a)
+        return b[7]
+
+    climb(program, (floats(0, 5), floats(4)), again=[(floats(5, 5), floats(4))])
