@@ -3,9 +3,8 @@ handler.
 
 To add a NumPy function: write a handler `(r, *args, **kwargs)` with NumPy's own parameter names in the room of its
 subject, put it into that file's `FUNCTIONS` (and `METHODS` under the method's name), which `HANDLERS` and `METHODS`
-here collect, and test it in tests/test_language.py against eager. If it can be written in terms of other functions,
-write a formula (functions/formulas); a ufunc needs no handler (numbers/ufuncs), its `out=` and `where=` are in
-ufunc_calls.
+here collect, and test it against eager in tests/functions. If it can be written in terms of other functions, write a
+formula (functions/formulas); a ufunc needs no handler (numbers/ufuncs), its `out=` and `where=` are in ufunc_calls.
 """
 
 from __future__ import annotations
