@@ -275,7 +275,7 @@ def normalise(r: Recorder, i: Dim, n: Dim, axis: int) -> Dim:
     ok = r.add(arith.AndI.of(low.result, high.result, r.loc)).result
     r.check(ok, "IndexError", message, [r.index(i), r.index(n)])
     place = r.symbol(wrapped, f"i{len(r.func.symbols)}")
-    r.facts.assume_nonneg(place)  # from here on: the check stands before
+    r.facts.assume_nonneg(place)  # from here on: the check precedes it
     r.facts.assume_nonneg(sub(sub(n, place), 1))
     return place
 

@@ -56,7 +56,7 @@ class Protected(Evaluator):
         try:
             self.block(node.finalbody, env)
         finally:
-            if len(inside) > len(before) and len(stops(block)) > len(inside):  # one may take the place of another
+            if len(inside) > len(before) and len(stops(block)) > len(inside):  # one exception may replace another
                 raise self.unforeseen(node) from None
         env.update(jump)
         self.raise_again(error)

@@ -1,7 +1,8 @@
 """Statements of the abstract interpreter: assignments, branches, loops, jumps, checks.
 
-Tests known at trace time just run; traced ones become `scf.if`. A jump is a number that a name (`<jump>`) carries like
-any other: the statements after an `if` that may jump are traced in the branch that goes on, or else under a test of it.
+Tests that are known while tracing just run; traced ones become `scf.if`. A jump is a number that a name (`<jump>`)
+carries like any other: the statements after an `if` that may jump are traced in the branch that goes on, or else under
+a test of it.
 """
 
 from __future__ import annotations

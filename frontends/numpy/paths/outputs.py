@@ -75,7 +75,7 @@ def placed(result: Any, out: Any) -> Any:
     """The result with the buffers in place of the results stored into them."""
     items = [x if buffer is None else buffer for x, buffer in pairs(result, out)]
     if isinstance(result, tuple):
-        return tuple(items) if type(result) is tuple else result  # a named tuple is refused behind
+        return tuple(items) if type(result) is tuple else result  # a named tuple is refused later
     return items if isinstance(result, list) else items[0]
 
 

@@ -1,9 +1,9 @@
 """Lists, dicts and objects while a function is traced: which object is which, and what happens to them on which path.
 
-A container is a Python list or dict, an object a `Record`. What is traced changes it in place; in a branch or a loop
-the contents before are kept in a journal of the region, so that the other branch sees them, and so that the contents
-can be joined and carried like the values of names (rules S8, S10, F2). Limitations: the length of a list and the keys
-of a dict are known while tracing.
+A container is a Python list or dict, an object a `Record`. Traced code changes it in place; in a branch or a loop the
+earlier contents are kept in a journal of the region, so that the other branch sees them, and so that the contents can
+be joined and carried like the values of names (rules S8, S10, F2). Limitations: the length of a list and the keys of a
+dict are known while tracing.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Regions:
         self.func = func
         self.frame = Frame("func", func.block, None)
         self.loc: Location = UNKNOWN
-        self.surely: list[Callable[[], bool]] = []  # what tells it within each `try`
+        self.surely: list[Callable[[], bool]] = []  # decides it within each `try`
         self.blocks: list[Block] = []
         """The regions recorded, in the order they were begun."""
         self.doubts: list[UnsupportedError] = []

@@ -93,7 +93,7 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _block(body: Sequence[ast.stmt], live: frozenset[str], place: Place, out: Liveness) -> frozenset[str]:
-    """The names live before a block, where `live` are live behind it; fills `out` for the statements in it."""
+    """The names live before a block, where `live` are live after it; fills `out` for the statements in it."""
     end = live
     for statement in reversed(body):
         out.ends[statement] = out.ends.get(statement, frozenset()) | end
@@ -102,7 +102,7 @@ def _block(body: Sequence[ast.stmt], live: frozenset[str], place: Place, out: Li
 
 
 def _statement(s: ast.stmt, live: frozenset[str], place: Place, out: Liveness) -> frozenset[str]:
-    """The names live before a statement, where `live` are live behind it."""
+    """The names live before a statement, where `live` are live after it."""
     if isinstance(s, ast.If):
         out.after[s] = live
         out.assigned[s] = stored([s])
@@ -188,7 +188,7 @@ def inner_statements(s: ast.If | ast.With | ast.Try) -> list[ast.stmt]:
 
 
 def may_end(body: Sequence[ast.stmt]) -> bool:
-    """Whether a block may be run to its end, as its form tells."""
+    """Whether a block may be run to its end, by its form alone."""
     for s in body:
         if isinstance(s, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
             return False

@@ -78,7 +78,7 @@ def matches(node: Definition, code: types.CodeType) -> bool:
     }
     plain = {n for n in code.co_names if n.isidentifier() and not n.startswith(("@", "_"))}
     if any(isinstance(n, ast.Assert) for n in ast.walk(node)):
-        plain.discard("AssertionError")  # pytest spells assertions out
+        plain.discard("AssertionError")  # pytest rewrites assertions
     imported = any(isinstance(n, (ast.Import, ast.ImportFrom)) for n in ast.walk(node))
     return parameters == list(code.co_varnames[:count]) and (imported or plain <= used)
 

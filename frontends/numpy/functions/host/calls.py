@@ -65,8 +65,8 @@ class Entry:
 
     `arrays` are the parameters that are converted to arrays, `values` those that may be traced numbers, or tuples of
     numbers or arrays; all others must be known when the function is traced. `shapes` gives the shape of each array in
-    the result, one size of which may be `UpTo`. `stand_ins` replaces arguments in the call that tells dtypes, where
-    small arrays do not stand for all; `into` computes the result where it goes.
+    the result, one size of which may be `UpTo`. `stand_ins` replaces arguments in the call that finds the dtypes, where
+    small arrays are not representative; `into` computes the result into its memory.
     """
 
     function: Callable[..., Any]

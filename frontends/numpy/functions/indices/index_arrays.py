@@ -65,7 +65,7 @@ class Advanced:
                 index.append(0)
             elif kind in ("new", "view"):
                 index.append(None if kind == "new" else Ellipsis)
-            elif kind == "mask":  # beside others it is as many places on each of its axes
+            elif kind == "mask":  # beside other arrays it is as many indices on each of its axes
                 alone = sum(kind in ("mask", "places") for kind, _ in self.parts) == 1
                 index += [like(item)] if alone else [np.zeros(2, np.intp)] * item.ndim
             else:

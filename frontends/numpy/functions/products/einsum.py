@@ -103,7 +103,7 @@ def letters(places: Any) -> str:
 
 
 def try_out(text: str, items: Sequence[Any], into: ArrayRef | None, dtype: Any, casting: Any) -> bool:
-    """NumPy's own call on arrays of one element: raises its errors, and tells whether it gives a view (rule N5)."""
+    """NumPy's own call on arrays of one element: raises its errors, and says whether it gives a view (rule N5)."""
     small = [np.ones((1,) * getattr(x, "ndim", 0), x.element.dtype) for x in items]
     target = None if into is None else np.empty((1,) * into.ndim, into.dtype)
     found = np.einsum(text, *small, out=target, dtype=dtype, casting=casting)

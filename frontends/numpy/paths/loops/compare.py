@@ -305,7 +305,7 @@ def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Rec
     def nothing(r: Recorder) -> ArrayRef:
         of, there = storage, has_value(r, storage)
         if storage not in frame.locals and there and all(r.in_scope(d) for d in deep_parameters(view)):
-            return anew(x)  # what it is does not depend on the iteration; else another attempt at a loop around made it
+            return anew(x)  # the object does not depend on the iteration; or another attempt at a loop around made it
         if storage in frame.locals or not there:
             value = r.nothing(storage.element, storage.shape, storage.order)
             of = r.new_storage(storage.element, value.tensor_type.shape, storage.order, value)

@@ -370,7 +370,7 @@ class Loop(LoopClose):
         if not items or not all(plain(i.head) and plain(i.back) and self.likes[i.path[0]] is i.entry for i in items):
             return 0
         if all(i.head.storage.arg is None for i in items) and not {i.head.storage for i in items} & self.anchored():
-            return 0  # private ones are carried, and their buffers change places
+            return 0  # private arrays are carried, and their buffers are exchanged
         order = [taken(i, items) for i in items]
         if sorted(order) != list(range(len(items))):
             return 0
