@@ -1,7 +1,7 @@
 """The whole pipeline at a glance: the passes by name, in order. Read this file first.
 
-    trace (frontends/numpy)         a Python function and one call's arguments -> a tensor program (SSA,
-    destination-passing)
+    trace (frontends/numpy)         a Python function and one call's arguments -> a tensor program in SSA, with
+                                    destinations; its __init__.py says where each piece of Python and NumPy is traced
     TENSOR_PASSES                   the tensor program made smaller: fewer ops, fewer temporaries
     analyze                         One-Shot: which operand may use its buffer in place, and why the others may not
     bufferize                       -> a memref program, with a copy for each operand that may not

@@ -470,7 +470,7 @@ def ufunc_at(r: Recorder, ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) 
         if isinstance(picked, ArrayRef):
             elementwise(r, ufunc, operands, into=picked, casting="unsafe", called=True)
         else:
-            new = scalar_value(r, elementwise(r, ufunc, operands, called=True), a.element)  # converted whatever its type
+            new = scalar_value(r, elementwise(r, ufunc, operands, called=True), a.element)  # converted from any type
             store(r, a, indices, NpScalar(new, a.element))
         return
     types = [scalar_type(d) for d in dtypes[:-1]]

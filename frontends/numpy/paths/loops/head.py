@@ -56,8 +56,6 @@ class LoopHead:
         self.arrays: dict[tuple[int, int], ArrayRef] = {}
         self.stayed: dict[tuple[int, int], Value] = {}
 
-    # -- tracing an iteration
-
     # -- the head
     def enter(self, given: Env) -> Env:
         """The names at the head, each that the loop assigns with a phi."""

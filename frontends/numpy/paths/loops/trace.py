@@ -379,8 +379,6 @@ class Loop(LoopClose):
             now, period = [order[k] for k in now], period + 1
         return period if period <= 3 else 0
 
-    # -- closing
-
 
 def taken(item: Item, items: Sequence[Item]) -> int:
     """The leaf at whose head an item's array stood: that of the very object if there is one; -1 for none."""
