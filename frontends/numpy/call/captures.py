@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.call.flatten import check_items, is_box
 from tracebuf.location import Location
 
 Place = tuple[Any, ...]
-"""Where a captured value stands: its name, and the identity of what binds it there."""
+"""What identifies a captured value: its name, and the identity of the scope or object that binds it."""
 
 
 class ABSENT:
@@ -30,8 +30,8 @@ class ABSENT:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Hidden:
-    """A captured array or attribute: its name in texts, where it stands, and how it is fetched (from argument `root` if
-    that is set)."""
+    """A captured array or attribute: its name in texts, its place, and how it is fetched (from argument `root` if that
+    is set)."""
 
     label: str
     place: Place

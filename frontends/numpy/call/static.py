@@ -17,7 +17,8 @@ from tracebuf.options import NAMING, Options
 
 
 def check_names(function: FunctionType, options: Options) -> None:
-    """ValueError where an option names what is no parameter, or one of many arguments (`*args`)."""
+    """Raises ValueError where an option names something that is not a parameter, or is one of many arguments
+    (`*args`)."""
     parameters = inspect.signature(function, follow_wrapped=False).parameters
     for field in NAMING:
         for name in getattr(options, field):

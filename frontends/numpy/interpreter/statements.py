@@ -134,7 +134,8 @@ class Statements(Expressions, Protected):
         it may raise, it gets the user's line, and the caller raises it; else it is recorded, to be raised when it is
         reached.
 
-        Not raised here: an exception that a frame of its own traceback names is a cycle, and keeps the arguments.
+        Not raised here: an exception bound in a frame of its own traceback is a reference cycle, and keeps the
+        arguments alive.
         """
         if getattr(error, "__notes__", None):
             return

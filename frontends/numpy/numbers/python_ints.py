@@ -1,7 +1,7 @@
 """Python's ints: exact as expressions, 64 bits wide where they are computed (rule N1).
 
-A sum, difference or product that surely fits, by the ranges of its symbols or by a guard on entry values, stays an
-expression, and so does x + c; any other is computed where it stands, with OverflowError where 64 bits do not hold it.
+A sum, difference or product that certainly fits, by the ranges of its symbols or by a guard on entry values, stays an
+expression, and so does x + c; any other is computed in place, with OverflowError where 64 bits do not hold it.
 """
 
 from __future__ import annotations

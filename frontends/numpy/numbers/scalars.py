@@ -1,7 +1,7 @@
 """Python's operators on traced numbers (rules N1-N3), and truth.
 
 `binary` is the door for `a + b`; arrays go on to `ufuncs.elementwise`. Ints are expressions over sizes; floats are f64;
-where Python raises (a division by zero), a check stands. NumPy scalars compute as NumPy's ufuncs do.
+where Python raises (a division by zero), a check is recorded. NumPy scalars compute as NumPy's ufuncs do.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class Once:
     gone: bool = False
     left: list[Any] | None = None
     source: Any = None
-    """Of a generator expression: its node, its scope, and what it goes over first."""
+    """For a generator expression: its node, its scope, its home environment, and its first iterable."""
 
     def take(self, r: Recorder) -> Iterable:
         """All items that it has not yet given."""

@@ -343,7 +343,7 @@ class Join:
         return lambda: GuardedRef(self.condition.value, (arms[0](), arms[1]()), [s() for s in sizes], leaving)
 
     def leaving(self) -> int | None:
-        """The side that has left the loop, if one surely has and the other has not."""
+        """The side that has left the loop, if one certainly has and the other has not."""
         left = [e is None or (isinstance(j := e.get(JUMP, GO_ON), int) and j >= BREAK) for e in self.envs]
         return left.index(True) if sum(left) == 1 else None
 

@@ -26,7 +26,7 @@ Form = bool | tuple[bool, ...] | None
 
 
 def destinations(out: Any) -> tuple[Form, tuple[np.ndarray, ...]]:
-    """The form of `out` and its buffers; TypeError for what is no array, ValueError for a read-only one."""
+    """The form of `out` and its buffers; TypeError for a value that is not an array, ValueError for a read-only one."""
     if out is None:
         return None, ()
     items = out if isinstance(out, tuple) else (out,)

@@ -140,7 +140,7 @@ class Heap:
         self.fixed: dict[int, Fixed] = {}
         self.stand_ins: dict[int, tuple[Any, Any]] = {}
         self.merged: dict[int, Any] = {}
-        """Containers that another may stand for from now on: they may not be changed any more."""
+        """Containers that another may represent from now on: they may not be changed any more."""
         self.joins = 0
         self.read: Callable[[Record, str], Any] = lambda x, name: x.known.get(name, self)
         """An attribute of the caller's object as it is at the start; the heap itself where there is none."""

@@ -216,7 +216,7 @@ class Recorder(Sizes):
         storage.stored = True
 
     def check_writable(self, ref: ArrayRef) -> None:
-        """Rule B2: a store through a read-only argument, or a read-only view, raises where it stands."""
+        """Raises ValueError, where the store is reached, for a store through a read-only argument or view (rule B2)."""
         if isinstance(ref, GuardedRef):
             if any(arm.read_only or not s.writable for arm in ref.arms for s in storages_of(arm)):
                 self.on_either(ref, lambda arm: self.check_writable(arm))

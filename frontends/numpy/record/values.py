@@ -499,7 +499,7 @@ def axis_order(operands: Sequence[tuple[ArrayRef, Sequence[int | None]]], ndim: 
             for rank in ranks:
                 r0, r1 = rank[axis], rank[perm[i]]
                 if r0 is not None and r1 is not None:
-                    if r1 >= r0:  # the other lies further in: the C order stands
+                    if r1 >= r0:  # the other axis is further in: C order remains
                         swap = False
                     elif ambiguous:
                         swap = True

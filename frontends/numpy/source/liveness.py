@@ -65,7 +65,7 @@ def loaded(node: ast.AST) -> set[str]:
 
 def stored(nodes: Iterable[ast.AST], surely: bool = False) -> tuple[str, ...]:
     """Names bound anywhere in nodes, in order of appearance; not those that belong to functions and comprehensions
-    inside. `surely`: without those of `:=`, which may stand where Python does not evaluate it."""
+    inside. `surely`: without those of `:=`, which Python may not evaluate."""
     found: dict[str, None] = {}
     for node in nodes:
         for n in own_nodes(node):
