@@ -272,6 +272,42 @@ def test_the_walk_sees_every_kind_of_import(name: str, source: str) -> None:
     assert violations(name, ast.parse(source))
 
 
+CONTEXTS = {
+    "frame": ("record/regions.py",),
+    "loc": ("record/regions.py", "interpreter/interpreter.py"),
+    "env": ("interpreter/evaluator.py",),
+}
+"""The state of the tracer, and the files of the front end that assign it: others enter a context."""
+
+
+def assigned_state(tree: ast.AST, recorder: bool = False) -> Iterator[tuple[int, str]]:
+    """(line, attribute) for each assignment to `r.frame`, `r.loc` and `scope.env`; in the `recorder` itself to
+    `self.frame` and `self.loc`."""
+    owners = {"frame": {"r"}, "loc": {"r"}, "env": {"scope"}}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr in owners:
+            of = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")
+            if of.lstrip("_") in owners[node.attr] or (recorder and of == "self" and node.attr != "env"):
+                yield node.lineno, node.attr
+
+
+def test_contexts_hold_the_state_of_the_tracer() -> None:
+    front = ROOT / "frontends" / "numpy"
+    for path in front.rglob("*.py"):
+        file = path.relative_to(front).as_posix()
+        recorder = file in ("record/regions.py", "record/sizes.py", "record/recorder.py")
+        found = assigned_state(ast.parse(path.read_text()), recorder)
+        by_hand = [place for place in found if file not in CONTEXTS[place[1]]]
+        assert not by_hand, f"{file}: `with r.inside(...)`, `r.at(...)`, `scope.inside(...)` instead of {by_hand}"
+
+
+@pytest.mark.parametrize(
+    "source", ["r.frame = outer", "self.r.loc = loc", "a, self.scope.env = self.scope.env, env", "i.r.loc: Any = x"]
+)
+def test_the_walk_sees_every_kind_of_assignment(source: str) -> None:
+    assert list(assigned_state(ast.parse(source)))
+
+
 def test_package_list_is_complete() -> None:
     there = {name if is_package(name) else name.rpartition(".")[0] for name in MODULES}
     listed = PYPROJECT["tool"]["setuptools"]["packages"]

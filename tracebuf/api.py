@@ -112,7 +112,7 @@ class _Refusal:
 
     @staticmethod
     def of(error: UnsupportedError) -> _Refusal:
-        return _Refusal(error.reason, error.instead, error.location, error.under, error.under.guard_function())
+        return _Refusal(error.reason, error.instead, error.location, error._under, error._under.guard_function())
 
     def fits(self, values: Sequence[Any]) -> bool:
         return self.guard(values) and self.under.captures_hold()
@@ -173,9 +173,7 @@ def show_keys(call: Call) -> str:
 
 class BufferizedFunction:
     """A NumPy function, compiled at the first call with each key of arguments: dtypes, ranks, layouts, sizes 0 and 1.
-
-    `__wrapped__` is the original function, `options` are those it was bufferized with.
-    """
+    `__wrapped__` is the original function, `options` are those it was bufferized with."""
 
     __tracebuf__ = True
 
@@ -262,13 +260,13 @@ class BufferizedFunction:
         try:
             raw = spec.kernel.run(args, prepared)
         except UnsupportedError as refusal:
-            refusal.stored = bool(spec.traced.stored) or calls_users(spec.program.func)
+            refusal._stored = bool(spec.traced.stored) or calls_users(spec.program.func)
             raise
         return build_results(spec.traced.plan, raw, values, boxes, spec.traced.writes)
 
     def _falls_back(self, refusal: UnsupportedError) -> bool:
         """Whether the original function is to run instead; it warns once for each reason."""
-        if self.options.fallback != "numpy" or refusal.stored:
+        if self.options.fallback != "numpy" or refusal._stored:
             return False
         reason = str(refusal)
         if reason not in self._originals:
@@ -296,6 +294,13 @@ class BufferizedFunction:
     def trace(self, *args: Any, **kwargs: Any) -> tuple[Call, Traced]:
         """The call that these arguments and the captured arrays make, and its tensor program as recorded; nothing is
         run or changed. Args and errors: those of a call."""
+        try:
+            return self._traced(args, kwargs)
+        except RunOriginal as reason:
+            raise original_runs(str(reason)) from None
+
+    def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Call, Traced]:
+        """What `trace` gives; RunOriginal where the original function runs."""
         return self._complete(args, kwargs, lambda call: (call, stages.trace(self.__wrapped__, call)))
 
     def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered:
@@ -305,10 +310,7 @@ class BufferizedFunction:
         >>> "linalg.generic" in bufferize(lambda a: a + 1).lower(np.ones(3)).as_text("tensor")
         True
         """
-        try:
-            return stages.lowered(self.trace(*args, **kwargs)[1], self.options)
-        except RunOriginal as reason:
-            raise original_runs(str(reason)) from None
+        return stages.lowered(self.trace(*args, **kwargs)[1], self.options)
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """Every allocation, copy and host call of the program for these arguments, with line, bytes and reason.
@@ -487,7 +489,7 @@ class BufferizedFunction:
             try:
                 spec = self._compile(call)
             except UnsupportedError as error:
-                if error.under is not None and self.options.fallback == "numpy":
+                if error._under is not None and self.options.fallback == "numpy":
                     self._refusals.setdefault(call.group, []).insert(0, _Refusal.of(error))
                 raise
             self._compiled.setdefault(call.group, []).insert(0, spec)

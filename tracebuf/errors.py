@@ -1,8 +1,7 @@
 """Errors, each written as a manual page: what was met, where (line and caret), why it is refused, what to write
 instead.
 
-`TracebufError` is the root of every error that is ours. What NumPy or Python itself would raise (IndexError,
-ValueError,
+`TracebufError` is the root of every error of tracebuf itself. What NumPy or Python would raise (IndexError, ValueError,
 ZeroDivisionError ...) is raised as that class, from compiled code too, with the user's line in a note (PEP 678).
 """
 
@@ -19,7 +18,11 @@ class TracebufError(Exception):
 
 
 class InternalError(TracebufError):
-    """A broken invariant inside tracebuf (a bug of ours); the program and the stage are named."""
+    """A bug of tracebuf: a broken invariant, or an exception in a handler that the traced language does not raise.
+
+    Of a handler it names the user's line, the exception, the function that raised it and the handler, whose exception
+    is its `__cause__`; of a later stage the program and the stage. `fallback="numpy"` does not hide it.
+    """
 
 
 class DecisionError(TracebufError):
@@ -34,14 +37,14 @@ class UnsupportedError(TracebufError):
     """The function, or an argument, is outside the supported language.
 
     Attributes: `location` (file, line, columns; None for arguments), `reason` (why it is refused), `instead` (what
-    to write); `under` (what tracing had assumed of the call until then, if it had begun), `stored` (whether the
-    function, run until then, may have stored to arguments).
+    to write).
     """
 
-    stored = False
+    _under: Any = None  # what tracing had assumed of the call until then, if it had begun
+    _stored = False  # whether the function, run until then, may have stored to arguments
 
-    def __init__(self, reason: str, *, instead: str = "", location: Location | None = None, under: Any = None) -> None:
-        self.reason, self.instead, self.location, self.under = reason, instead, location, under
+    def __init__(self, reason: str, *, instead: str = "", location: Location | None = None) -> None:
+        self.reason, self.instead, self.location = reason, instead, location
         super().__init__(render(reason, instead, location))
 
 

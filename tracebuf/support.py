@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from tracebuf.api import BufferizedFunction, bufferize
-from tracebuf.errors import UnsupportedError
+from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.ops.arrays.host import HostCall
@@ -76,7 +76,9 @@ def traced(example: Call) -> tuple[str, UnsupportedError | None]:
             _, found = f.trace(*example.arguments(0))
         except UnsupportedError as error:
             return REFUSED, error
-        except Exception:
+        except TracebufError:
+            raise
+        except Exception:  # what NumPy raises
             return "", None
     return (HOSTED if any(isinstance(op, HostCall) for op in found.func.walk()) else NATIVE), None
 
@@ -140,7 +142,9 @@ def instead_of(name: str) -> str:
         f.trace(np.ones(3))
     except UnsupportedError as error:
         return error.instead if name.rpartition(".")[2] in error.reason else refusals.OUTSIDE
-    except Exception:
+    except TracebufError:
+        raise
+    except Exception:  # what NumPy raises
         return refusals.OUTSIDE
     return ""
 

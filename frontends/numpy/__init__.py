@@ -33,5 +33,6 @@ Where is ...?
     f(..., out=b)           paths/outputs; the caller's side is `BufferizedFunction._values` of tracebuf/api.py
     the key of a call       call/arguments (`key_of`, `signature`)
     a refusal               record/refusals: what to write instead; tests/language/golden_errors: each with its page
+    an error of the code    record/raises (`Raises`); where it is reached: `reached` of interpreter/statements
     rule S8, MLIR 29a       docs/semantics.md, docs/mlir-behaviours.md: each with an example and the tests that hold it
 """

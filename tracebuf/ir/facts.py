@@ -11,7 +11,8 @@ MLIR counterpart: `ValueBoundsOpInterface` (mlir/include/mlir/Interfaces/ValueBo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from tracebuf.ir.dims import (
     Dim,
@@ -92,6 +93,26 @@ class Facts(Prover):
     def pop_scope(self) -> None:
         """Leave the innermost scope, which must be a branch."""
         self._pop(is_loop=False)
+
+    @contextmanager
+    def loop(self, iv: Sym, lower: Dim, last: Dim) -> Iterator[None]:
+        """`with facts.loop(iv, lower, last)`: inside a loop that runs."""
+        self.push_loop(iv, lower, last)
+        try:
+            yield
+        finally:
+            self.pop_loop()
+
+    @contextmanager
+    def supposing(self, nonneg: Iterable[Dim]) -> Iterator[None]:
+        """`with facts.supposing(nonneg)`: these are taken for not negative inside."""
+        self.push_scope()
+        try:
+            for e in nonneg:
+                self.assume_nonneg(e, entry=False)
+            yield
+        finally:
+            self.pop_scope()
 
     def assume_nonneg(self, e: Dim, *, entry: bool | None = None) -> None:
         """e >= 0 holds in the scope (an entry guard, or a condition of the branch)."""

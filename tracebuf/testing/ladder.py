@@ -31,6 +31,7 @@ import numpy as np
 from tracebuf import pipeline
 from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.call.arguments import RunOriginal
 from tracebuf.frontends.numpy.call.flatten import is_object
 from tracebuf.frontends.numpy.interpreter.trace import Call, Traced
 from tracebuf.frontends.numpy.paths.results import Made, Pick, build_results
@@ -120,7 +121,7 @@ def climb(
     if single or "float32" in source or "complex64" in source:
         tolerance *= 10_000
     eager = call(reference, args)
-    spare = 0 if isinstance(traced, Exception) else choices(traced[1].plan) + placeholders(traced[1].func)
+    spare = choices(traced[1].plan) + placeholders(traced[1].func) if isinstance(traced, tuple) else 0
     base = Rules(tolerance, spare=spare, donated=frozenset(f._names.index(name) for name in donate))
     stored = interpreters(traced, args, eager, strategies, base, source)
     for values in (args, *again):
@@ -183,11 +184,13 @@ def reference_of(function: types.FunctionType, captured: Sequence[Any]) -> Calla
     return reference
 
 
-def traced_call(f: BufferizedFunction, args: Sequence[Any], source: str) -> tuple[Call, Traced] | Exception:
-    """The call and its traced program, or what tracing raises (RunOriginal among it)."""
+def traced_call(f: BufferizedFunction, args: Sequence[Any], source: str) -> tuple[Call, Traced] | Exception | None:
+    """The call and its traced program, or what tracing raises; None where the original function runs."""
     with rung("trace", source):
         try:
-            return f.trace(*args)
+            return f._traced(tuple(args), {})
+        except RunOriginal:
+            return None
         except TracebufError:
             raise
         except Exception as error:
@@ -195,7 +198,7 @@ def traced_call(f: BufferizedFunction, args: Sequence[Any], source: str) -> tupl
 
 
 def interpreters(
-    traced_call: tuple[Call, Traced] | Exception,
+    traced_call: tuple[Call, Traced] | Exception | None,
     args: Sequence[Any],
     eager: Outcome,
     strategies: Sequence[Options],
@@ -204,10 +207,8 @@ def interpreters(
 ) -> frozenset[int] | None:
     """The rungs between eager and native; the arguments that the program may store to (None where that is not
     known)."""
-    from tracebuf.frontends.numpy.call.arguments import RunOriginal
-
     with rung("trace", source):
-        if isinstance(traced_call, RunOriginal):
+        if traced_call is None:
             return None
         if isinstance(traced_call, Exception):
             compare(eager, Outcome(args, error=traced_call), rules, "trace", source)

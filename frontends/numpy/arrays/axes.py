@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import NpScalar, PyInt, Scalar, stand_in
 
@@ -21,14 +21,14 @@ def axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
     items = axis if isinstance(axis, tuple) else (axis,)
     found = [axis_of(r, item, ndim or (1 if len(items) == 1 else 0)) for item in items]
     if len(set(found)) != len(found):
-        raise ValueError("duplicate value in 'axis'")
+        raise Raises(ValueError("duplicate value in 'axis'"))
     return tuple(found) if ndim else ()
 
 
 def own_axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
     """Axes normalised as functions of shape do it (normalize_axis_tuple): an array without axes has none."""
-    if not ndim and axis not in (None, ()):
-        raise np.exceptions.AxisError(axis[0] if isinstance(axis, (tuple, list)) else axis, 0)
+    if not ndim and axis not in (None, (), []):
+        raise Raises(np.exceptions.AxisError(axis[0] if isinstance(axis, (tuple, list)) else axis, 0))
     return axes_of(r, tuple(axis) if isinstance(axis, list) else axis, ndim)
 
 
@@ -39,16 +39,14 @@ def axis_of(r: Recorder, axis: Any, ndim: int) -> int:
         i = r.static_int(known, "the axis")
     if isinstance(i, bool) or not isinstance(i, (int, np.integer)):
         kind = type(stand_in(i)) if isinstance(i, Scalar) else type(i)
-        raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
+        raise Raises(TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer"))
     if not -ndim <= i < ndim:
-        raise np.exceptions.AxisError(int(i), ndim)
+        raise Raises(np.exceptions.AxisError(int(i), ndim))
     return int(i) % ndim
 
 
 def flag(r: Recorder, keepdims: Any) -> bool:
     """The value of `keepdims`, which has to be known while tracing."""
     if keepdims is not NO_VALUE and not isinstance(keepdims, (bool, np.bool_, int)):
-        raise UnsupportedError(
-            "keepdims is not known at trace time", location=r.loc, instead="use True and False in two branches"
-        )
+        raise r.refuse("keepdims is not known at trace time", "use True and False in two branches")
     return keepdims is not NO_VALUE and bool(keepdims)

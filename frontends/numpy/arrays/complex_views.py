@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, element_of, filled, only
 from tracebuf.frontends.numpy.arrays.reshape import c_or_fortran, is_dense, sure
@@ -23,6 +22,7 @@ from tracebuf.frontends.numpy.numbers.python_complex import part_of
 from tracebuf.frontends.numpy.numbers.python_ints import bool_as_int
 from tracebuf.frontends.numpy.numbers.scalars import compare
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, View, in_turn, is_traced, stand_in
 from tracebuf.ir.core import Value
@@ -51,7 +51,7 @@ def part(r: Recorder, a: ArrayRef, name: str) -> ArrayRef:
 def set_part(r: Recorder, a: ArrayRef, name: str, value: Operand) -> None:
     """a.real = value or a.imag = value, by its name."""
     if name == "imag" and not a.element.is_complex:
-        raise TypeError("array does not have imaginary part to set")
+        raise Raises(TypeError("array does not have imaginary part to set"))
     store_view(r, part(r, a, name), value)
 
 
@@ -85,7 +85,7 @@ def on_parts(r: Recorder, a: Any, function: Callable[[Any], Any]) -> Any:
     element = scalar_type(np.dtype(weak_type(a)))
 
     def compute(body: Body, args: list[Value]) -> Value:
-        return body.add(Create.of(args[0], args[1], body.loc))
+        return body.add(Create.of(args[0], args[1]))
 
     into = filled(r, a.shape, element, None, c_or_fortran(r, a)) if isinstance(a, ArrayRef) and a.ndim else None
     return build(r, compute, parts, [element.component] * 2, element, into)
@@ -94,7 +94,7 @@ def on_parts(r: Recorder, a: Any, function: Callable[[Any], Any]) -> Any:
 def angle(r: Recorder, z: Any, deg: Any = False) -> Any:
     """np.angle: arctan2 of the parts; in degrees, multiplied by a factor."""
     if not isinstance(deg, bool | int):
-        raise UnsupportedError("`deg` is not known at trace time", location=r.loc, instead="use True or False")
+        raise r.refuse("`deg` is not known at trace time", "use True or False")
     ref = as_array(r, z)
     imag: Any = part(r, ref, "imag") if ref.element.is_complex else 0
     found = elementwise(r, np.arctan2, [imag, part(r, ref, "real")], called=True)
@@ -124,7 +124,7 @@ def conj(r: Recorder, a: ArrayRef, *args: Any) -> Any:
 def view_as(r: Recorder, a: ArrayRef, dtype: Any = None, *rest: Any, **named: Any) -> ArrayRef:
     """a.view(dtype): the same memory as elements of another type."""
     if rest or named or (isinstance(dtype, type) and issubclass(dtype, np.ndarray)):
-        raise UnsupportedError("a view as another class", location=r.loc, instead="a.view(dtype)")
+        raise r.refuse("a view as another class", "a.view(dtype)")
     if dtype is None:
         return a.derive(lambda view: view)
     element, source = element_of(r, dtype), a.element
@@ -138,7 +138,7 @@ def view_as(r: Recorder, a: ArrayRef, dtype: Any = None, *rest: Any, **named: An
 def resized(r: Recorder, a: ArrayRef, source: ScalarType, element: ScalarType) -> ArrayRef:
     """A view of complex numbers as floats, two for each along the last axis, or of floats as complex numbers."""
     if not a.ndim:
-        raise ValueError("Changing the dtype of a 0d array is only supported if the itemsize is unchanged")
+        raise Raises(ValueError("Changing the dtype of a 0d array is only supported if the itemsize is unchanged"))
     last, n = a.ndim - 1, a.shape[-1]
     before = [(axis,) for axis in range(last)]
     together = (*before, (last, last + 1)), (*before, (last,))
@@ -152,10 +152,10 @@ def resized(r: Recorder, a: ArrayRef, source: ScalarType, element: ScalarType) -
             shape = (*a.shape[:-1], floordiv(n, 2), 2)
             pairs = methodcaller("regrouped", shape, *together[::-1])
             return a.derive(in_turn([pairs, methodcaller("recast", source, element)]))
-    raise UnsupportedError(
-        f"a view of {source.dtype} as {element.dtype}, which has another size", location=r.loc,
-        instead="a view of equal size, .real and .imag, or a copy: a.astype(dtype)",
-    )  # fmt: skip
+    raise r.refuse(
+        f"a view of {source.dtype} as {element.dtype}, which has another size",
+        "a view of equal size, .real and .imag, or a copy: a.astype(dtype)",
+    )
 
 
 def unit_steps(r: Recorder, a: ArrayRef) -> bool:
@@ -163,7 +163,7 @@ def unit_steps(r: Recorder, a: ArrayRef) -> bool:
     if a.shape[-1] == 1 or a.strides[-1] == 1:
         return True
     if not sure(r, r.ask_strides(a.strides[-1], 1)):
-        raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
+        raise Raises(ValueError("To change to a dtype of a different size, the last axis must be contiguous"))
     return True
 
 

@@ -36,6 +36,8 @@ from tracebuf.frontends.numpy.numbers.operands import scalar_value, supported, w
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary, example, float_value
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
+from tracebuf.frontends.numpy.record.conditions import both
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -68,7 +70,7 @@ def indexed(
     block.append(linalg.Yield.of([body.cast(new, element)], r.loc))
     maps = [*[linalg.AffineMap(n, ())] * len(scalars), linalg.identity_map(n)]
     out = r.empty(element, shape)
-    value = r.add(linalg.Generic.of(scalars, [out], maps, ["parallel"] * n, block, r.loc)).result
+    value = r.emit(linalg.Generic.of(scalars, [out], maps, ["parallel"] * n, block))
     return ArrayRef(r.new_storage(element, shape, range(n), value))
 
 
@@ -85,13 +87,14 @@ def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     start, stop, step = arange_bounds(args[:3], named)
     given = [x for x in (start, stop, step) if x is not None]
     if not all(isinstance(x, (Scalar, *NUMBERS)) for x in given):
-        raise UnsupportedError("np.arange of an array", location=r.loc, instead="use numbers, for example a[0]")
-    wanted = np.arange(*(type(example(x))(1) for x in given)).dtype if dtype is None else np.dtype(dtype)
+        raise r.refuse("np.arange of an array", "use numbers, for example a[0]")
+    ones = [type(example(x))(1) for x in given]
+    wanted = ask(np.arange, *ones).dtype if dtype is None else ask(np.dtype, dtype)
     element = supported(wanted, "np.arange", r.loc)
     if element.is_complex:
-        raise UnsupportedError("np.arange of complex numbers", location=r.loc, instead="np.arange(n).astype(complex)")
+        raise r.refuse("np.arange of complex numbers", "np.arange(n).astype(complex)")
     if element is I1:
-        raise UnsupportedError("np.arange of bools", location=r.loc, instead="np.array([False, True])")
+        raise r.refuse("np.arange of bools", "np.array([False, True])")
     size = arange_size(r, start, stop, step)
     if size == 0:
         return filled(r, (0,), element, None)
@@ -113,8 +116,8 @@ def ramp(body: Body, place: list[Value], ends: list[Value]) -> Value:
     if not element.is_float:
         return value
     for k, known in enumerate(ends):  # the first two as they are
-        here = body.add(arith.CmpI.of("eq", place[0], body.constant(k, I64), body.loc))
-        value = body.add(arith.Select.of(here, known, value, body.loc))
+        here = body.add(arith.CmpI.of("eq", place[0], body.constant(k, I64)))
+        value = body.add(arith.Select.of(here, known, value))
     return value
 
 
@@ -124,7 +127,7 @@ def arange_bounds(args: Sequence[Any], named: dict[str, Any]) -> tuple[Any, Any,
     values = {**dict(zip(names, args)), **named}
     if values.get("stop") is None:
         if values.get("start") is None or "start" in named:
-            raise TypeError("arange() requires stop to be specified.")
+            raise Raises(TypeError("arange() requires stop to be specified."))
         values = {**values, "start": 0, "stop": values["start"]}
     start, step = values.get("start"), values.get("step")
     return 0 if start is None else start, values["stop"], 1 if step is None else step
@@ -145,24 +148,24 @@ def arange_size(r: Recorder, start: Any, stop: Any, step: Any) -> Dim:
         size = at_least_zero(r, floordiv(add(sub(last, first) if rising else sub(first, last), sub(pace, 1)), pace))
         return shape_arg(r, PyInt(size))[0]
     if not any(is_traced(x) for x in (start, stop, step)):
-        return np.arange(start, stop, step).size
+        return ask(np.arange, start, stop, step).size
     return float_size(r, binary(r, "Sub", stop, start), step)
 
 
 def float_size(r: Recorder, span: Any, step: Any) -> Dim:
     """ceil(span / step) of floats, at least 0; 1 where a positive quotient is rounded to 0."""
     quotient = float_value(r, binary(r, "Div", span, step))
-    number = r.add(arith.CmpF.of("olt", r.add(arith.AbsF.of(quotient, r.loc)).result, r.constant(2.0**40, F64), r.loc))
-    r.check(number.result, "ValueError", "Maximum allowed size exceeded")
-    up = r.add(casts.FPToSI.of(r.add(arith.Ceil.of(quotient, r.loc)).result, I64, r.loc)).result
-    zero = r.add(arith.CmpF.of("oeq", quotient, r.constant(0.0, F64), r.loc)).result
-    some = r.add(arith.CmpF.of("une", float_value(r, span), r.constant(0.0, F64), r.loc)).result
-    sign = r.add(arith.CopySign.of(r.constant(1.0, F64), quotient, r.loc)).result
-    positive = r.add(arith.CmpF.of("ogt", sign, r.constant(0.0, F64), r.loc)).result
-    lost = r.add(arith.AndI.of(r.add(arith.AndI.of(zero, some, r.loc)).result, positive, r.loc)).result
-    count = r.add(arith.Select.of(lost, r.constant(1, I64), up, r.loc)).result
-    size = r.add(arith.MaxSI.of(count, r.constant(0, I64), r.loc)).result
-    return r.symbol(r.add(arith.IndexCast.of(size, INDEX, r.loc)).result, "arange", lo=0)
+    number = r.emit(arith.CmpF.of("olt", r.emit(arith.AbsF.of(quotient)), r.constant(2.0**40, F64)))
+    r.check(number, "ValueError", "Maximum allowed size exceeded")
+    up = r.emit(casts.FPToSI.of(r.emit(arith.Ceil.of(quotient)), I64))
+    zero = r.emit(arith.CmpF.of("oeq", quotient, r.constant(0.0, F64)))
+    some = r.emit(arith.CmpF.of("une", float_value(r, span), r.constant(0.0, F64)))
+    sign = r.emit(arith.CopySign.of(r.constant(1.0, F64), quotient))
+    positive = r.emit(arith.CmpF.of("ogt", sign, r.constant(0.0, F64)))
+    lost = both(r, zero, some, positive)
+    count = r.emit(arith.Select.of(lost, r.constant(1, I64), up))
+    size = r.emit(arith.MaxSI.of(count, r.constant(0, I64)))
+    return r.symbol(r.emit(arith.IndexCast.of(size, INDEX)), "arange", lo=0)
 
 
 # -- np.linspace
@@ -184,45 +187,40 @@ def linspace(
     ends = [start, stop]
     numbers = all(isinstance(x, (Scalar, *NUMBERS)) for x in ends)
     if not numbers or any(not isinstance(k := weak_type(x), type) and k not in (F64.dtype, I64.dtype) for x in ends):
-        raise UnsupportedError(
-            "np.linspace between arrays, or numbers of this type",
-            location=r.loc,
-            instead="use floats, for example float(a[0])",
-        )
+        raise r.refuse("np.linspace between arrays, or numbers of this type", "use floats, for example float(a[0])")
     if not isinstance(endpoint, bool) or not isinstance(retstep, bool):
-        raise UnsupportedError("this flag is not known at trace time", location=r.loc, instead="use True or False")
+        raise r.refuse("this flag is not known at trace time", "use True or False")
     (size,) = shape_arg(r, num)
     div = sub(size, 1) if endpoint else size
     first, last = (scalar_value(r, x, F64) for x in ends)
-    delta = r.add(arith.SubF.of(last, first, r.loc)).result
+    delta = r.emit(arith.SubF.of(last, first))
     several = r.ask_nonneg(sub(div, 1))
     if several is None and retstep:
-        raise UnsupportedError(
+        raise r.refuse(
             "the step of a number of points that is only known at run time",
-            location=r.loc,
-            instead="leave `retstep` out: (stop - start) / (num - 1)",
+            "leave `retstep` out: (stop - start) / (num - 1)",
         )
     many = r.constant(several, I1) if several is not None else r.compare("sge", div, 1)
     count = scalar_value(r, PyInt(div), F64)
     nan = r.constant(float("nan"), F64)
-    step = r.add(arith.DivF.of(delta, count, r.loc)).result if several is not False else nan
+    step = r.emit(arith.DivF.of(delta, count)) if several is not False else nan
 
     def point(body: Body, place: list[Value], known: list[Value]) -> Value:
         first, last, delta, step, count, many = known
         i = body.cast(place[0], F64)
-        pace = step if several else body.add(arith.Select.of(many, step, delta, body.loc))
-        value = body.add(arith.MulF.of(i, pace, body.loc))
+        pace = step if several else body.add(arith.Select.of(many, step, delta))
+        value = body.add(arith.MulF.of(i, pace))
         if several is not False:
-            small = body.add(arith.MulF.of(body.add(arith.DivF.of(i, count, body.loc)), delta, body.loc))
-            none = body.add(arith.CmpF.of("oeq", pace, body.constant(0.0, F64), body.loc))
-            none = body.add(arith.AndI.of(none, many, body.loc))
-            value = body.add(arith.Select.of(none, small, value, body.loc))
-        value = body.add(arith.AddF.of(value, first, body.loc))
+            small = body.add(arith.MulF.of(body.add(arith.DivF.of(i, count)), delta))
+            none = body.add(arith.CmpF.of("oeq", pace, body.constant(0.0, F64)))
+            none = body.add(arith.AndI.of(none, many))
+            value = body.add(arith.Select.of(none, small, value))
+        value = body.add(arith.AddF.of(value, first))
         if endpoint and several is not False:
-            at_end = body.add(arith.CmpF.of("oeq", i, count, body.loc))
-            at_end = body.add(arith.AndI.of(at_end, many, body.loc))
-            value = body.add(arith.Select.of(at_end, last, value, body.loc))
-        return body.add(arith.Floor.of(value, body.loc)) if element.is_integer else value
+            at_end = body.add(arith.CmpF.of("oeq", i, count))
+            at_end = body.add(arith.AndI.of(at_end, many))
+            value = body.add(arith.Select.of(at_end, last, value))
+        return body.add(arith.Floor.of(value)) if element.is_integer else value
 
     points = indexed(r, (size,), element, [first, last, delta, step, count, many], point)
     if retstep:
@@ -237,11 +235,11 @@ def below(r: Recorder, shape: Sequence[Dim], k: Any, element: ScalarType, predic
     """A matrix with 1 where the column is equal to (eq), or at most (sle), the row + k, and 0 elsewhere."""
     offset = as_int(r, k)
     if offset is None:
-        raise TypeError(f"'{type(example(k)).__name__}' object cannot be interpreted as an integer")
+        raise Raises(TypeError(f"'{type(example(k)).__name__}' object cannot be interpreted as an integer"))
 
     def compute(body: Body, place: list[Value], scalars: list[Value]) -> Value:
-        shifted = body.add(arith.AddI.of(place[0], scalars[0], body.loc))
-        return body.add(arith.CmpI.of(predicate, place[1], shifted, body.loc))
+        shifted = body.add(arith.AddI.of(place[0], scalars[0]))
+        return body.add(arith.CmpI.of(predicate, place[1], shifted))
 
     return indexed(r, shape, element, [r.i64(offset)], compute)
 
@@ -273,13 +271,13 @@ def _triangle(lower: bool) -> Callable[..., Any]:
     def run(r: Recorder, m: Any, k: Any = 0) -> ArrayRef:
         ref = as_array(r, m)
         if not ref.ndim:
-            raise TypeError("tri() missing 1 required positional argument: 'N'")
+            raise Raises(TypeError("tri() missing 1 required positional argument: 'N'"))
         shape = ref.shape[-2:] if ref.ndim > 1 else ref.shape * 2
         mask = below(r, shape, k if lower else binary(r, "Sub", k, 1), I1, "sle")
         zero = NpScalar(r.constant(ref.dtype.type(0).item(), ref.element), ref.element)
 
         def select(body: Body, args: list[Value]) -> Value:
-            return body.add(arith.Select.of(args[0], args[1 if lower else 2], args[2 if lower else 1], body.loc))
+            return body.add(arith.Select.of(args[0], args[1 if lower else 2], args[2 if lower else 1]))
 
         found = build(r, select, [mask, ref, zero], [I1, ref.element, ref.element], ref.element)
         assert isinstance(found, ArrayRef)
@@ -300,7 +298,7 @@ def array(r: Recorder, object: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     """np.array of nested lists and tuples of numbers and arrays, or of an array."""
     if not is_listed(object, dtype):
         return array_function(r, object, dtype, **rest)
-    order, ndmin = rest.pop("order", "K"), rest.pop("ndmin", 0)
+    order, ndmin = rest.pop("order", "K"), r.static_int(whole_number(r, rest.pop("ndmin", 0)), "`ndmin`")
     only(r, "np.array of a list", **{k: (v, None) for k, v in rest.items() if k != "copy" or v is False})
     made = array_of(r, object, dtype, order)
     return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
@@ -322,11 +320,7 @@ def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
     shift = as_int(r, k)
     right = None if shift is None else r.ask_nonneg(shift)
     if shift is None or right is None:
-        raise UnsupportedError(
-            "np.diag by a number that is only known at run time",
-            location=r.loc,
-            instead="store in a loop: out[i, i + k] = v[i]",
-        )
+        raise r.refuse("np.diag by a number that is only known at run time", "store in a loop: out[i, i + k] = v[i]")
     down, across = (0, shift) if right else (mul(shift, -1), 0)
     n = ref.shape[0]
     size = one_or_more(r, add(n, add(down, across)))
@@ -337,26 +331,30 @@ def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
 
 def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """np.select: the choice of the first condition that holds."""
+    if not isinstance(condlist, (tuple, list)) or not isinstance(choicelist, (tuple, list)):
+        instead = "make lists of them: [a > 0, a < 0]"
+        raise UnsupportedError("np.select of what is no list", location=r.loc, instead=instead)
     if len(condlist) != len(choicelist):
-        raise ValueError("list of cases must be same length as list of conditions")
+        raise Raises(ValueError("list of cases must be same length as list of conditions"))
     if not len(condlist):
-        raise ValueError("select with an empty condition list is not possible")
+        raise Raises(ValueError("select with an empty condition list is not possible"))
     choices = [*choicelist, default]
-    kinds = [example(x) if type(example(x)) in (int, float, complex) else np.asarray(example(x)) for x in choices]
-    element = supported(np.result_type(*kinds), "np.select", r.loc)
+    examples = [example(x) for x in choices]
+    kinds = [x if type(x) in (int, float, complex) else ask(np.asarray, x) for x in examples]
+    element = supported(ask(np.result_type, *kinds), "np.select", r.loc)
     for i, c in enumerate(condlist):
         if weak_type(c) != I1.dtype:
-            raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
+            raise Raises(TypeError(f"invalid entry {i} in condlist: should be boolean ndarray"))
     for x in choicelist:  # each is stored as an array is
         if not np.can_cast(kind := np.asarray(example(x)).dtype, element.dtype, "same_kind"):
             rule = "according to the rule 'same_kind'"
-            raise TypeError(f"Cannot cast array data from {kind!r} to {element.dtype!r} {rule}")
+            raise Raises(TypeError(f"Cannot cast array data from {kind!r} to {element.dtype!r} {rule}"))
     n = len(condlist)
 
     def pick(body: Body, args: list[Value]) -> Value:
         value = body.cast(args[-1], element)
         for condition, choice in reversed(list(zip(args[:n], args[n:-1]))):
-            value = body.add(arith.Select.of(condition, body.cast(choice, element), value, body.loc))
+            value = body.add(arith.Select.of(condition, body.cast(choice, element), value))
         return value
 
     arrays = [x.shape for x in (*condlist, *choices) if isinstance(x, ArrayRef)]

@@ -19,6 +19,8 @@ from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value, wea
 from tracebuf.frontends.numpy.numbers.weak_ints import require_fits
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.broadcasting import require_same_or_one, shape_text
+from tracebuf.frontends.numpy.record.conditions import both
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
@@ -62,8 +64,8 @@ def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence
                 if ref.element.is_complex:
                     r.fail("TypeError", "only 0-dimensional arrays can be converted to Python scalars")
                 r.fail("ValueError", "setting an array element with a sequence.")
-            raise UnsupportedError(  # NumPy's releases differ
-                "an array is stored into one element", location=r.loc, instead="index the array, for example b[0]"
+            raise r.refuse(  # NumPy's releases differ
+                "an array is stored into one element", "index the array, for example b[0]"
             )
         scalar = NpScalar(r.load(value, ()), value.element) if isinstance(value, ArrayRef) else value
         if not isinstance(value, ArrayRef):
@@ -126,7 +128,9 @@ def check_number(r: Recorder, value: Operand, target: ArrayRef) -> None:
     """
     element = target.element
     if weak_type(value) is complex and not element.is_complex and element is not I1:
-        raise TypeError(f"{'float' if element.is_float else 'int'}() argument must be a real number, not 'complex'")
+        raise Raises(
+            TypeError(f"{'float' if element.is_float else 'int'}() argument must be a real number, not 'complex'")
+        )
     strong = isinstance(value, (NpScalar, np.generic))
     if element.is_integer and not (strong and element.is_unsigned) and weak_type(value) != element.dtype:
         check_int_of(r, value, element)
@@ -143,22 +147,18 @@ def check_int_of(r: Recorder, value: Operand, element: ScalarType) -> None:
         else:
             check_integer_fits(r, value.value, given, element)
     elif not isinstance(value, PyBool):
-        try:
-            number = int(value)  # type: ignore[arg-type]
-        except (ValueError, OverflowError) as error:
-            r.fail(type(error), str(error))
-        require_fits(r, number, element)
+        require_fits(r, ask(int, value), element)
 
 
 def check_float_fits(r: Recorder, value: Value, element: ScalarType) -> None:
     """Raises at run time where a float has no int of this type."""
-    ordered = r.add(arith.CmpF.of("oeq", value, value, r.loc)).result
+    ordered = r.emit(arith.CmpF.of("oeq", value, value))
     r.check(ordered, "ValueError", "cannot convert float NaN to integer")
-    whole = r.add(arith.Trunc.of(value, r.loc)).result
+    whole = r.emit(arith.Trunc.of(value))
     low, high = element.bounds
-    above = r.add(arith.CmpF.of("oge", whole, r.constant(float(low), F64), r.loc)).result
-    below = r.add(arith.CmpF.of("olt", whole, r.constant(float(high + 1), F64), r.loc)).result
-    fits = r.add(arith.AndI.of(above, below, r.loc)).result
+    above = r.emit(arith.CmpF.of("oge", whole, r.constant(float(low), F64)))
+    below = r.emit(arith.CmpF.of("olt", whole, r.constant(float(high + 1), F64)))
+    fits = both(r, above, below)
     r.check(fits, "OverflowError", f"Python integer {{:.0f}} out of bounds for {element.dtype}", [whole])
 
 
@@ -167,7 +167,7 @@ def check_integer_fits(r: Recorder, value: Value, given: ScalarType, element: Sc
     sign = "u" if given.is_unsigned else "s"
     for predicate, bound, own in zip(("ge", "le"), element.bounds, given.bounds):
         if (bound > own) if predicate == "ge" else (bound < own):
-            fits = r.add(arith.CmpI.of(sign + predicate, value, r.constant(bound, given), r.loc)).result
+            fits = r.emit(arith.CmpI.of(sign + predicate, value, r.constant(bound, given)))
             r.check(fits, "OverflowError", f"Python integer {{}} out of bounds for {element.dtype}", [value])
 
 
@@ -199,16 +199,16 @@ def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
         return ("mask" if item.element is I1 else "places"), item
     if isinstance(item, (bool, np.bool_, PyBool)) or (isinstance(item, (ArrayRef, NpScalar)) and item.element is I1):
         instead = "if condition: ... with a branch for each case"
-        raise UnsupportedError("an index that is one bool", location=r.loc, instead=instead)
+        raise r.refuse("an index that is one bool", instead)
     if isinstance(item, ArrayRef) and item.ndim:
         r.fail("IndexError", "arrays used as indices must be of integer (or boolean) type")
     if (i := as_int(r, item)) is not None:
         if isinstance(i, int) and not -(2**63) <= i < 2**63:
-            raise UnsupportedError("an index of more than 64 bits", location=r.loc, instead="an index within the array")
+            raise r.refuse("an index of more than 64 bits", "an index within the array")
         return "int", i
     if not isinstance(item, (ArrayRef, Scalar, np.generic, str, bytes, float, complex, tuple)):
         reason = f"an index of type {refusals.name_of(item)}"
-        raise UnsupportedError(reason, location=r.loc, instead="pass int(index) as an argument")
+        raise r.refuse(reason, "pass int(index) as an argument")
     refuse_perhaps_float(r, item)
     r.fail(
         "IndexError",
@@ -221,7 +221,7 @@ def refuse_perhaps_float(r: Recorder, item: Any) -> None:
     """Refuses a number that NumPy takes for no index, where eager may have a Python int instead."""
     if isinstance(item, NpScalar) and item.python is not None and item.python.kind != "float":
         reason = "an index that is an int or a float, depending on the path"
-        raise UnsupportedError(reason, location=r.loc, instead="take int(...) of it")
+        raise r.refuse(reason, "take int(...) of it")
 
 
 def as_int(r: Recorder, item: Any) -> Dim | None:
@@ -245,10 +245,10 @@ def int_of(r: Recorder, value: Value) -> Dim:
     if made is None:
         low, high = element.bounds
         if element is UI64:
-            small = r.add(arith.CmpI.of("ult", value, r.constant(2**63, UI64), r.loc)).result
+            small = r.emit(arith.CmpI.of("ult", value, r.constant(2**63, UI64)))
             r.check(small, "OverflowError", "Python int too large to convert to C long")
         wide = Body(r.frame.block, r.loc).cast(value, I64)
-        made = r.remember(key, r.add(arith.IndexCast.of(wide, INDEX, r.loc)).result)
+        made = r.remember(key, r.emit(arith.IndexCast.of(wide, INDEX)))
         narrow = element.bits < 64
         name = f"i{len(r.func.symbols)}"
         lo = low if narrow or element.is_unsigned else None
@@ -267,13 +267,10 @@ def normalise(r: Recorder, i: Dim, n: Dim, axis: int) -> Dim:
         r.require_nonneg(add(i, n), "IndexError", message, [i, n])
         return add(i, n)
     negative = r.compare("slt", i, 0)
-    wrapped = r.add(arith.Select.of(negative, r.wrapping_sum(i, n), r.index(i), r.loc)).result
-    low, high = (
-        r.add(arith.CmpI.of("sge", wrapped, r.index(0), r.loc)),
-        r.add(arith.CmpI.of("slt", wrapped, r.index(n), r.loc)),
-    )
-    ok = r.add(arith.AndI.of(low.result, high.result, r.loc)).result
-    r.check(ok, "IndexError", message, [r.index(i), r.index(n)])
+    wrapped = r.emit(arith.Select.of(negative, r.wrapping_sum(i, n), r.index(i)))
+    low = r.emit(arith.CmpI.of("sge", wrapped, r.index(0)))
+    high = r.emit(arith.CmpI.of("slt", wrapped, r.index(n)))
+    r.check(both(r, low, high), "IndexError", message, [r.index(i), r.index(n)])
     place = r.symbol(wrapped, f"i{len(r.func.symbols)}")
     r.facts.assume_nonneg(place)  # from here on: the check precedes it
     r.facts.assume_nonneg(sub(sub(n, place), 1))
@@ -351,7 +348,7 @@ def bound(r: Recorder, item: Any) -> Dim:
     if isinstance(item, (bool, np.bool_)):
         return int(item)
     if isinstance(item, NpScalar) and item.element is UI64:  # beyond every size, but within 64 bits
-        item = NpScalar(r.add(arith.MinUI.of(item.value, r.constant(2**62, UI64), r.loc)).result, UI64)
+        item = NpScalar(r.emit(arith.MinUI.of(item.value, r.constant(2**62, UI64))), UI64)
     e = as_int(r, item)
     if e is None:
         refuse_perhaps_float(r, item)
@@ -364,7 +361,7 @@ def clamp(r: Recorder, i: Dim, low: int, high: Dim, n: Dim) -> Dim:
     sign = r.ask_nonneg(i)
     if sign is None:
         negative = r.compare("slt", i, 0)
-        value = r.add(arith.Select.of(negative, r.wrapping_sum(i, n), r.index(i), r.loc)).result
+        value = r.emit(arith.Select.of(negative, r.wrapping_sum(i, n), r.index(i)))
         return r.facts.simplify(dim_max(dim_min(r.symbol(value, f"i{len(r.func.symbols)}"), high), low))
     if sign:
         inside = r.ask_nonneg(sub(high, i))

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, check_number, store_view
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import INT, Operand, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.scalars import example
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.scalar_checks import two_origins
@@ -38,14 +38,14 @@ def shape_arg(r: Recorder, shape: Any) -> tuple[Dim, ...]:
     items = shape if isinstance(shape, (tuple, list)) else (shape,)
     sizes: list[Dim] = []
     if any(isinstance(i, (float, PyFloat)) for i in items):
-        raise TypeError("'float' object cannot be interpreted as an integer")
+        raise Raises(TypeError("'float' object cannot be interpreted as an integer"))
     for item in items:
         e = as_int(r, item)
         if e is None and isinstance(item, ArrayRef):
-            raise UnsupportedError("a shape that is an array", location=r.loc, instead="pass the sizes one by one")
+            raise r.refuse("a shape that is an array", "pass the sizes one by one")
         if e is None:
             kind = type(stand_in(item)) if isinstance(item, Scalar) else type(item)
-            raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
+            raise Raises(TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer"))
         r.require_nonneg(e, "ValueError", "negative dimensions are not allowed")
         sizes.append(one_or_more(r, e))
     return tuple(sizes)
@@ -60,10 +60,10 @@ def one_or_more(r: Recorder, e: Dim) -> Dim:
 
 def element_of(r: Recorder, dtype: Any) -> ScalarType:
     """The element type of a `dtype=`; UnsupportedError where there is none."""
-    wanted = np.dtype(dtype)
+    wanted = ask(np.dtype, dtype)
     if wanted in SUPPORTED_DTYPES and wanted.char not in CHARS:
         reason = f"the array has dtype {wanted.type.__name__}, which NumPy tells apart from {wanted}"
-        raise UnsupportedError(reason, location=r.loc, instead=f"use np.{wanted}")
+        raise r.refuse(reason, f"use np.{wanted}")
     return supported(wanted, "the array", r.loc)
 
 
@@ -83,7 +83,7 @@ def only(r: Recorder, what: str, **given: Any) -> None:
     for name, (value, default) in given.items():
         if value is not default and not (isinstance(value, type(default)) and value == default):
             instead = _OPTIONS.get(name, f"leave `{name}` out")
-            raise UnsupportedError(f"{what} with {name}= is not supported", location=r.loc, instead=instead)
+            raise r.refuse(f"{what} with {name}= is not supported", instead)
 
 
 def filled(
@@ -92,7 +92,7 @@ def filled(
     """A fresh array, filled with `value`, or of any contents if that is None."""
     out = r.empty(element, shape, order)
     if value is not None:
-        out = r.add(linalg.Fill.of(scalar_value(r, value, element), out, r.loc)).result
+        out = r.emit(linalg.Fill.of(scalar_value(r, value, element), out))
     return ArrayRef(r.new_storage(element, shape, order or range(len(shape)), out))
 
 
@@ -108,7 +108,7 @@ def numeric(r: Recorder, x: Any) -> Any:
     if isinstance(found, (ArrayRef, Scalar, *NUMBERS)):
         return found
     reason = f"a {type(x).__name__} where a number or an array is expected"
-    raise UnsupportedError(reason, location=r.loc, instead="use a number: np.nan")
+    raise r.refuse(reason, "use a number: np.nan")
 
 
 def filled_with(
@@ -134,7 +134,7 @@ def copy_of(r: Recorder, a: ArrayRef, element: ScalarType, order: Sequence[int])
     body = Body(block, r.loc)
     block.append(linalg.Yield.of([body.cast(block.args[0], element)], r.loc))
     maps = [linalg.identity_map(a.ndim)] * 2
-    value = r.add(linalg.Generic.of([r.read(a)], [out], maps, ["parallel"] * a.ndim, block, r.loc)).result
+    value = r.emit(linalg.Generic.of([r.read(a)], [out], maps, ["parallel"] * a.ndim, block))
     return ArrayRef(r.new_storage(element, a.shape, tuple(order), value))
 
 
@@ -147,7 +147,7 @@ def as_array(r: Recorder, a: Any) -> ArrayRef:
         return array_of(r, a)
     if not isinstance(a, (Scalar, *NUMBERS)) or (isinstance(a, NpScalar) and a.maybe_python):
         reason = f"a {name_of(a)} where an array is expected"
-        raise UnsupportedError(reason, location=r.loc, instead="pass an array")
+        raise r.refuse(reason, "pass an array")
     kind = weak_type(a)
     return filled(r, (), supported(np.dtype(kind), "the number", r.loc), a)
 
@@ -169,12 +169,12 @@ def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> Ar
     shape, parts = shape_of(r, items), parts_of(items)
     if len(parts) > MAX_WRITTEN:
         reason = f"an array of {len(parts)} numbers is written out"
-        raise UnsupportedError(reason, location=r.loc, instead="make it outside, or store in a loop")
+        raise r.refuse(reason, "make it outside, or store in a loop")
     if any(isinstance(x, NpScalar) and x.maybe_python for _, x in parts):
         raise two_origins(r.loc)
     examples = [np.ones((), x.dtype)[()] if isinstance(x, ArrayRef) else example(x) for _, x in parts]
-    found = np.array(examples or [0.0]).dtype
-    element = supported(found if dtype is None else np.dtype(dtype), "the array", r.loc)
+    found = ask(np.array, examples or [0.0]).dtype
+    element = supported(found if dtype is None else ask(np.dtype, dtype), "the array", r.loc)
     result = filled(r, shape, element, None, range(len(shape))[::-1] if order == "F" else None)
     for place, x in parts:
         if isinstance(x, ArrayRef):
@@ -192,7 +192,7 @@ def shape_of(r: Recorder, items: Any) -> tuple[Dim, ...]:
         inner = [shape_of(r, i) for i in items]
         for other in inner[1:]:
             if len(other) != len(inner[0]):
-                raise ValueError(message)
+                raise Raises(ValueError(message))
             for m, n in zip(inner[0], other):
                 r.require_equal(m, n, "ValueError", message)
         return (len(items), *(inner[0] if inner else ()))
@@ -200,7 +200,7 @@ def shape_of(r: Recorder, items: Any) -> tuple[Dim, ...]:
         return items.shape
     if isinstance(items, (Scalar, *NUMBERS)):
         return ()
-    raise UnsupportedError(f"a {name_of(items)} among an array's items", location=r.loc, instead="use numbers")
+    raise r.refuse(f"a {name_of(items)} among an array's items", "use numbers")
 
 
 def parts_of(items: Any, place: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], Any]]:

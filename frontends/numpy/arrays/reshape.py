@@ -15,6 +15,7 @@ from typing import Any
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, element_of, k_order, one_or_more
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
@@ -55,7 +56,7 @@ def reshape(r: Recorder, a: Any, shape: Any, order: str = "C", *, copy: bool | N
 def reshape_method(r: Recorder, a: ArrayRef, *shape: Any, order: str = "C", copy: bool | None = None) -> ArrayRef:
     """a.reshape(n, m) or a.reshape((n, m))."""
     if not shape:
-        raise TypeError("reshape() takes exactly 1 argument (0 given)")
+        raise Raises(TypeError("reshape() takes exactly 1 argument (0 given)"))
     return reshape(r, a, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
 
@@ -66,7 +67,7 @@ def target_shape(r: Recorder, a: ArrayRef, shape: Any) -> tuple[Dim, ...]:
     for item in items:
         if (e := as_int(r, item)) is None:
             got = type(stand_in(item)).__name__ if isinstance(item, Scalar) else repr(item)
-            raise TypeError(f"expected a sequence of integers or a single integer, got '{got}'")
+            raise Raises(TypeError(f"expected a sequence of integers or a single integer, got '{got}'"))
         sizes.append(r.facts.canon(e))
     signs = [r.ask_nonneg(n) for n in sizes]
     total = r.facts.canon(product(a.shape))
@@ -74,9 +75,7 @@ def target_shape(r: Recorder, a: ArrayRef, shape: Any) -> tuple[Dim, ...]:
     if signs.count(False) > 1:
         r.fail("ValueError", "can only specify one unknown dimension")
     if signs.count(None) > (False not in signs):
-        raise UnsupportedError(
-            "sizes whose signs are only known at run time", location=r.loc, instead="pass the sizes in as arguments"
-        )
+        raise r.refuse("sizes whose signs are only known at run time", "pass the sizes in as arguments")
     for k, sign in enumerate(signs):
         if sign is not True:
             left_over = product(n for i, n in enumerate(sizes) if i != k)
@@ -98,7 +97,7 @@ def size_message(total: Dim, shape: Sequence[Dim | str]) -> tuple[str, list[Dim]
 def unless_negative(r: Recorder, n: Dim, otherwise: Dim) -> Dim:
     """n, or another size where it turns out to be negative."""
     negative = r.compare("slt", n, 0)
-    size = r.add(arith.Select.of(negative, r.index(otherwise), r.index(n), r.loc)).result
+    size = r.emit(arith.Select.of(negative, r.index(otherwise), r.index(n)))
     return r.symbol(size, f"i{len(r.func.symbols)}", lo=0)
 
 
@@ -125,7 +124,7 @@ def order_of(order: Any, allowed: str) -> str:
     """The value of `order`; ValueError as NumPy's."""
     if isinstance(order, str) and len(order) == 1 and order.upper() in allowed:
         return order.upper()
-    raise ValueError(f"order must be one of {', '.join(repr(c) for c in allowed)} (got {order!r})")
+    raise Raises(ValueError(f"order must be one of {', '.join(repr(c) for c in allowed)} (got {order!r})"))
 
 
 def reversed_axes(a: ArrayRef) -> ArrayRef:
@@ -298,7 +297,7 @@ def flat_order(r: Recorder, a: ArrayRef, order: str) -> tuple[int, ...]:
     order = order_of(order, "CFAK")
     if order == "K":
         if any(a.is_repeated(k) for k in axes):
-            raise UnsupportedError('order="K" of a broadcast array', location=r.loc, instead='order="C"')
+            raise r.refuse('order="K" of a broadcast array', 'order="C"')
         return k_order(a)
     if order == "A":
         return c_or_fortran(r, a)
@@ -309,7 +308,7 @@ def whole_number(r: Recorder, x: Any) -> Dim:
     """An int as an expression; TypeError, as Python's, for anything else."""
     e = as_int(r, x)
     if e is None:
-        raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
+        raise Raises(TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer"))
     return e
 
 
@@ -319,10 +318,8 @@ def whole_number(r: Recorder, x: Any) -> Dim:
 def view_method(r: Recorder, a: ArrayRef, *args: Any, **kwargs: Any) -> ArrayRef:
     """a.view(): another array object."""
     if args or kwargs:
-        raise UnsupportedError(
-            "a.view with a type is not supported",
-            location=r.loc,
-            instead="take the view outside; a.astype(dtype) converts the values",
+        raise r.refuse(
+            "a.view with a type is not supported", "take the view outside; a.astype(dtype) converts the values"
         )
     return a.derive(in_turn([]))
 
@@ -351,7 +348,7 @@ def array_function(
     ndmin: int = 0, like: Any = None,
 ) -> ArrayRef:  # fmt: skip
     """np.array of an array or a number."""
-    made = as_array_function(r, object, dtype, order, copy=copy)
+    made, ndmin = as_array_function(r, object, dtype, order, copy=copy), r.static_int(whole_number(r, ndmin), "`ndmin`")
     return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
 
 
@@ -366,17 +363,15 @@ def contiguous(order: str) -> Callable[..., ArrayRef]:
 def set_shape(r: Recorder, a: ArrayRef, shape: Any) -> None:
     """a.shape = shape: the array object itself changes, for all names bound to it (never the caller's)."""
     if isinstance(a, GuardedRef):
-        raise UnsupportedError(
-            "the shape of one of several arrays is changed in place", location=r.loc, instead="b = a.reshape(shape)"
-        )
+        raise r.refuse("the shape of one of several arrays is changed in place", "b = a.reshape(shape)")
     here = a.storage in r.frame.locals or not r.conditional
     if any(a is g for g in r.given) or not here:
         what = "an argument's shape" if here else "the shape of an array from outside this branch or loop"
-        raise UnsupportedError(f"{what} is changed in place", location=r.loc, instead="b = a.reshape(shape)")
+        raise r.refuse(f"{what} is changed in place", "b = a.reshape(shape)")
     made = as_view(r, a, target_shape(r, a, shape))
     if made is None:
         instead = "Use `.reshape()` to make a copy with the desired shape."
-        raise AttributeError(f"Incompatible shape for in-place modification. {instead}")
+        raise Raises(AttributeError(f"Incompatible shape for in-place modification. {instead}"))
     a.view = made.view
 
 
@@ -417,10 +412,7 @@ class Flat:
         return self.load(normalise(self.r, place, self.size, 0))
 
     def refusal(self) -> UnsupportedError:
-        return UnsupportedError(
-            "`.flat` other than to iterate over it, or to read a.flat[i] and a.flat[i:j]", location=self.r.loc,
-            instead="a.ravel()",
-        )  # fmt: skip
+        return self.r.refuse("`.flat` other than to iterate over it, or to read a.flat[i] and a.flat[i:j]", "a.ravel()")
 
     def refuse(self, *args: Any, **kwargs: Any) -> Any:
         raise self.refusal()

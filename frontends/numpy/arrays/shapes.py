@@ -30,6 +30,7 @@ from tracebuf.frontends.numpy.arrays.reshape import (
     whole_number,
 )
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.raises import Raises, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, in_turn
 from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mod, mul, sub
@@ -43,7 +44,7 @@ def transpose(r: Recorder, a: ArrayRef, *axes: Any) -> ArrayRef:
     if order is None or (not order and not axes):
         return reversed_axes(a)
     if len(order) != a.ndim:
-        raise ValueError("axes don't match array")
+        raise Raises(ValueError("axes don't match array"))
     return a.derive(methodcaller("transpose", axes_of(r, tuple(order), a.ndim)))
 
 
@@ -56,7 +57,7 @@ def matrix_transpose(r: Recorder, x: Any) -> ArrayRef:
     """x.mT: the last two axes exchanged."""
     ref = as_array(r, x)
     if ref.ndim < 2:
-        raise ValueError("matrix transpose with ndim < 2 is undefined")
+        raise Raises(ValueError("matrix transpose with ndim < 2 is undefined"))
     return swapaxes(r, ref, -1, -2)
 
 
@@ -75,7 +76,7 @@ def moveaxis(r: Recorder, a: Any, source: Any, destination: Any) -> ArrayRef:
     given = [tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in (source, destination)]
     sources, targets = (own_axes_of(r, x, ref.ndim) for x in given)
     if len(sources) != len(targets):
-        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+        raise Raises(ValueError("`source` and `destination` arguments must have the same number of elements"))
     order = [k for k in range(ref.ndim) if k not in sources]
     for target, axis in sorted(zip(targets, sources)):
         order.insert(target, axis)
@@ -88,7 +89,9 @@ def rollaxis(r: Recorder, a: Any, axis: Any, start: Any = 0) -> ArrayRef:
     at = axis_of(r, axis, ref.ndim)
     place = axis_of(r, start, ref.ndim + 1) if not isinstance(start, int) or start >= 0 else start + ref.ndim
     if not 0 <= place <= ref.ndim:
-        raise np.exceptions.AxisError(f"'start' arg requires {-ref.ndim} <= start < {ref.ndim + 1}, got {start}")
+        raise Raises(
+            np.exceptions.AxisError(f"'start' arg requires {-ref.ndim} <= start < {ref.ndim + 1}, got {start}")
+        )
     order = [k for k in range(ref.ndim) if k != at]
     order.insert(place - (at < place), at)
     return ref.derive(methodcaller("transpose", order))
@@ -119,9 +122,7 @@ def is_one_for_shape(r: Recorder, n: Dim) -> bool:
     """Whether a size is 1, where the number of axes of a result depends on it."""
     known = r.ask_equal(n, 1)
     if known is None:
-        raise UnsupportedError(
-            "the number of dimensions is only known at run time", location=r.loc, instead="name the axis: axis=0"
-        )
+        raise r.refuse("the number of dimensions is only known at run time", "name the axis: axis=0")
     return known
 
 
@@ -150,7 +151,7 @@ def broadcast_to(r: Recorder, array: Any, shape: Any, subok: bool = False) -> Ar
     """np.broadcast_to: a read-only view that repeats elements."""
     ref, wanted = as_array(r, array), shape_arg(r, shape)
     if ref.ndim > len(wanted):
-        raise ValueError("input operand has more dimensions than allowed by the axis remapping")
+        raise Raises(ValueError("input operand has more dimensions than allowed by the axis remapping"))
     first = len(wanted) - ref.ndim
     texts = [shape_text([s]) for s in (ref.shape, wanted)]
     message = (
@@ -174,9 +175,7 @@ def size_agrees(r: Recorder, size: Dim, wanted: Dim, message: str, values: Seque
     if equal is False and one is False:
         r.fail("ValueError", message, values)
     if equal is None or (equal is False and one is None):
-        raise UnsupportedError(
-            "whether an axis is repeated is only known at run time", location=r.loc, instead="a + np.zeros(shape)"
-        )
+        raise r.refuse("whether an axis is repeated is only known at run time", "a + np.zeros(shape)")
     return equal
 
 
@@ -192,7 +191,7 @@ def _flip_along(axis: int, least: int) -> Callable[[Recorder, Any], ArrayRef | S
     def run(r: Recorder, m: Any) -> ArrayRef | Scalar:
         ref = as_array(r, m)
         if ref.ndim < least:
-            raise ValueError(f"Input must be >= {least}-d.")
+            raise Raises(ValueError(f"Input must be >= {least}-d."))
         return flip(r, ref, axis)
 
     return run
@@ -200,13 +199,16 @@ def _flip_along(axis: int, least: int) -> Callable[[Recorder, Any], ArrayRef | S
 
 def rot90(r: Recorder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> ArrayRef | Scalar:
     """np.rot90: a view."""
-    ref, given = as_array(r, m), tuple(axes)
-    if len(given) != 2:
-        raise ValueError("len(axes) must be 2.")
+    ref = as_array(r, m)
+    if not isinstance(axes, (tuple, list)):
+        raise UnsupportedError("np.rot90 in these axes", location=r.loc, instead="axes=(0, 1)")
+    if len(axes) != 2:
+        raise Raises(ValueError("len(axes) must be 2."))
+    given = tuple(r.static_int(whole_number(r, axis), "an axis") for axis in axes)
     if given[0] == given[1] or abs(given[0] - given[1]) == ref.ndim:
-        raise ValueError("Axes must be different.")
+        raise Raises(ValueError("Axes must be different."))
     if any(not -ref.ndim <= axis < ref.ndim for axis in given):
-        raise ValueError(f"Axes={given} out of range for array of ndim={ref.ndim}.")
+        raise Raises(ValueError(f"Axes={given} out of range for array of ndim={ref.ndim}."))
     turns = r.static_int(whole_number(r, k), "the number of turns") % 4
     if turns == 0:
         return ref.derive(in_turn([]))
@@ -227,7 +229,7 @@ def array_split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) 
     else:
         sections = r.static_int(whole_number(r, indices_or_sections), "the number of sections")
         if sections <= 0:
-            raise ValueError("number sections must be larger than 0.")
+            raise Raises(ValueError("number sections must be larger than 0."))
         ends: list[Dim] = [0]
         for k in range(sections):  # the first n % sections parts have one element more
             ends.append(add(ends[-1], floordiv(add(n, sections - 1 - k), sections)))
@@ -240,8 +242,10 @@ def place_in_shape(r: Recorder, axis: Any, ndim: int) -> int:
     """An axis as an index into the shape: IndexError where there is none."""
     try:
         return axis_of(r, axis, ndim)
-    except np.exceptions.AxisError:
-        raise IndexError("tuple index out of range") from None
+    except Raises as said:
+        if not isinstance(said.error, np.exceptions.AxisError):
+            raise
+        raise Raises(IndexError("tuple index out of range")) from None
 
 
 def part(r: Recorder, a: ArrayRef, axis: int, start: Dim, size: Dim) -> ArrayRef:
@@ -256,7 +260,7 @@ def split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) -> lis
         n = ref.shape[place_in_shape(r, axis, ref.ndim)]
         sections = r.static_int(whole_number(r, indices_or_sections), "the number of sections")
         if sections <= 0:
-            raise ZeroDivisionError("integer modulo by zero") if sections == 0 else ValueError("sections")
+            raise Raises(ZeroDivisionError("integer modulo by zero") if sections == 0 else ValueError("sections"))
         message = "array split does not result in an equal division"
         r.require_equal(mod(n, sections), 0, "ValueError", message)
     return array_split(r, ary, indices_or_sections, axis)
@@ -266,7 +270,7 @@ def _split_along(name: str, axis: int, least: int) -> Callable[..., list[Any]]:
     def run(r: Recorder, ary: Any, indices_or_sections: Any) -> list[Any]:
         ref = as_array(r, ary)
         if ref.ndim < least:
-            raise ValueError(f"{name} only works on arrays of {least} or more dimensions")
+            raise Raises(ValueError(f"{name} only works on arrays of {least} or more dimensions"))
         return split(r, ref, indices_or_sections, 0 if name == "hsplit" and ref.ndim == 1 else axis)
 
     return run
@@ -276,7 +280,7 @@ def unstack(r: Recorder, x: Any, *, axis: Any = 0) -> tuple[ArrayRef | Scalar, .
     """np.unstack: the items along an axis, whose size is known while tracing; the numbers of a vector."""
     ref = as_array(r, x)
     if not ref.ndim:
-        raise ValueError("Input array must be at least 1-d.")
+        raise Raises(ValueError("Input array must be at least 1-d."))
     at = axis_of(r, axis, ref.ndim)
     count = r.static_int(ref.shape[at], "the number of arrays")
     return tuple(read_item(r, ref, (*(slice(None),) * at, k)) for k in range(count))
@@ -286,10 +290,10 @@ def diagonal(r: Recorder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 
     """np.diagonal: a read-only view."""
     ref = as_array(r, a)
     if ref.ndim < 2:
-        raise ValueError("diag requires an array of at least two dimensions")
+        raise Raises(ValueError("diag requires an array of at least two dimensions"))
     i, j = (axis_of(r, axis, ref.ndim) for axis in (axis1, axis2))
     if i == j:
-        raise ValueError("axis1 and axis2 cannot be the same")
+        raise Raises(ValueError("axis1 and axis2 cannot be the same"))
     shift = whole_number(r, offset)
     right = sure(r, r.ask_nonneg(shift))
     down, across = (0, shift) if right else (mul(shift, -1), 0)
@@ -304,7 +308,7 @@ def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
     """np.diag of a matrix: a view of its diagonal."""
     ref = as_array(r, v)
     if ref.ndim != 2:
-        raise ValueError("Input must be 1- or 2-d.")
+        raise Raises(ValueError("Input must be 1- or 2-d."))
     return diagonal(r, ref, k)
 
 
@@ -314,7 +318,7 @@ def sliding_window_view(
     """np.lib.stride_tricks.sliding_window_view: a read-only view of all windows, which overlap."""
     ref = as_array(r, x)
     if writeable is not False:
-        raise UnsupportedError("windows that are stored to", location=r.loc, instead="store to the array")
+        raise r.refuse("windows that are stored to", "store to the array")
     items = window_shape if isinstance(window_shape, (tuple, list)) else (window_shape,)
     wanted = [whole_number(r, n) for n in items]
     for n in wanted:
@@ -322,7 +326,7 @@ def sliding_window_view(
     given = range(ref.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
     axes = [axis_of(r, k, ref.ndim) for k in given]
     if len(axes) != len(wanted):
-        raise ValueError("Must provide matching length window_shape and axis")
+        raise Raises(ValueError("Must provide matching length window_shape and axis"))
     for k, n in zip(axes, wanted):
         message = "window shape cannot be larger than input array shape"
         r.require_nonneg(sub(ref.shape[k], n), "ValueError", message)
@@ -338,7 +342,7 @@ def of_numbers_too(handler: Handler) -> Handler:
 
     @wraps(handler)
     def run(r: Recorder, a: Any, *args: Any, **kwargs: Any) -> Any:
-        made = handler(r, a, *args, **kwargs)
+        made = call_handler(handler, r, a, *args, **kwargs)
         return a if isinstance(a, NpScalar) and isinstance(made, ArrayRef) and not made.ndim else made
 
     return run

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.record.raises import Control
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyComplex, PyFloat, PyInt, Storage
 from tracebuf.ir.core import Value
@@ -84,7 +85,7 @@ Key = ArrayKey | ScalarKey | StaticKey
 """One argument's part of the key of a specialisation."""
 
 
-class RunOriginal(Exception):
+class RunOriginal(Control):
     """Control flow, not an error: a call with these arguments has to run the original function; the reason is shown by
     `specializations()`."""
 
@@ -310,7 +311,7 @@ def relations(values: Sequence[Any]) -> Relations:
     """The relations among the arguments of one call."""
     arrays = [(i, x) for i, x in enumerate(values) if isinstance(x, np.ndarray)]
     same = list(range(len(values)))
-    first: dict[int, int] = {}
+    first: dict[int, int] = {}  # by id: at each call, and `values` holds them
     objects = tuple(first.setdefault(id(x), i) if isinstance(x, np.ndarray) else i for i, x in enumerate(values))
     shared = [(i, i) for i, x in arrays if overlapping_itself(x)]
     for n, (i, x) in enumerate(arrays):
@@ -432,12 +433,12 @@ class Entry:
     def begin(self) -> Recorder:
         """The recorder, with the sizes and the numbers of the arguments recorded."""
         r = Recorder(self.func, self.hints)
-        r.loc = self.loc
+        r.at(self.loc)
         r.stride_symbols = frozenset(s for s, b in self.bindings.items() if b.stride)
         for storage, value in self.pending:
             r.frame.values[storage] = value
             for axis, d in enumerate(storage.shape):
                 if not isinstance(d, int):
                     (s,) = symbols(d)
-                    self.func.symbols[s] = r.add(tensor.Dim.of(value, axis, self.loc)).result
+                    self.func.symbols[s] = r.emit(tensor.Dim.of(value, axis, self.loc))
         return r

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import has_supported_dtype
 from tracebuf.frontends.numpy.call.flatten import check_items, is_box
+from tracebuf.frontends.numpy.record.raises import Control
 from tracebuf.location import Location
 
 Place = tuple[Any, ...]
@@ -69,12 +70,11 @@ class Hidden:
         return "attribute" in self.place
 
 
-class NewCapture(TracebufError):
-    """Control flow, not an error: tracing met a captured array that is not among the arguments yet, and has to begin
-    again with it and with those that it is about to meet (`more`)."""
+class NewCapture(Control):
+    """Tracing met a captured array that is not among the arguments yet, and has to begin again with it and with those
+    that it is about to meet (`more`)."""
 
     def __init__(self, hidden: Hidden, more: Sequence[Hidden] = ()) -> None:
-        super().__init__(f"`{hidden.label}` is not an argument yet")
         self.hidden, self.more = hidden, more
 
 

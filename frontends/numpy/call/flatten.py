@@ -112,7 +112,7 @@ class _Flattening:
     def __init__(self) -> None:
         self.leaves: list[Any] = []
         self.boxes: list[Any] = []
-        self.numbers: dict[int, int] = {}
+        self.numbers: dict[int, int] = {}  # by id: at each call, and `boxes` holds them
         self.open: set[int] = set()
 
     def leaf(self, x: Any) -> None:

@@ -9,15 +9,17 @@ Limitations: nothing checks that the handler means what the function does (dtype
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of
 from tracebuf.frontends.numpy.functions import table
+from tracebuf.frontends.numpy.functions.parameters import signature_of
 from tracebuf.frontends.numpy.numbers.operands import scalar_value, weak_type
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.raises import Raises, ask, name_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, axis_order
 from tracebuf.ir.core import OpT, Value
@@ -34,10 +36,20 @@ Handler = Callable[..., Any]
 def traced_as(function: Callable[..., Any]) -> Callable[[Handler], Handler]:
     """Decorates the handler of a function: `handler(tracing, *args, **kwargs)` records what a traced call of `function`
     computes, and returns it (`Tracing.array_of`). The function itself is not changed; a later handler replaces an
-    earlier one."""
+    earlier one.
+
+    A handler raises what the function raises by `Tracing.fail`; any other exception of a handler is a bug in it, and
+    becomes an InternalError.
+    """
 
     def register(handler: Handler) -> Handler:
-        table.HANDLERS[function] = lambda r, *args, **kwargs: handler(Tracing(r), *args, **kwargs)
+        def run(r: Recorder, *args: Any, **kwargs: Any) -> Any:
+            if (takes := signature_of(function)) is not None:
+                ask(takes.bind, *args, **kwargs)  # TypeError as Python's
+            return handler(Tracing(r), *args, **kwargs)
+
+        run.__module__, run.__qualname__ = handler.__module__, f"{handler.__qualname__} of {name_of(function)}"
+        table.HANDLERS[function] = run
         return handler
 
     return register
@@ -80,7 +92,7 @@ class Tracing:
     def dtype_of(self, *args: Any) -> np.dtype:
         """The common dtype that NumPy gives to these arguments (np.result_type)."""
         weak: dict[Any, Any] = {float: 0.0, int: 0, complex: 0j}
-        return np.result_type(*(weak.get(kind, kind) for kind in map(weak_type, args)))
+        return ask(np.result_type, *(weak.get(kind, kind) for kind in map(weak_type, args)))
 
     def same_shape(self, a: ArrayRef, b: ArrayRef) -> None:
         """ValueError, as NumPy words it, unless both arrays have one shape."""
@@ -108,6 +120,12 @@ class Tracing:
         axes = tuple(range(type_.rank)) if order is None else tuple(order)
         return ArrayRef(self._r.new_storage(type_.element, type_.shape, axes, value))
 
+    def fail(self, exception: type[Exception], message: str) -> NoReturn:
+        """Ends the handler: here the function raises `exception(message)`. It is raised where and when this is reached,
+        so not in a branch that is not taken, and after what comes before. Anything else that a handler raises is a bug
+        of the handler, and becomes an InternalError."""
+        raise Raises(exception(message))
+
     def refuse(self, reason: str, instead: str) -> UnsupportedError:
-        """The error for a call that the handler does not know, with the user's line."""
-        return UnsupportedError(reason, location=self._r.loc, instead=instead)
+        """The error for a call that the handler does not know, with the user's line; the handler raises it."""
+        return self._r.refuse(reason, instead)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.record.raises import asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -54,9 +54,10 @@ def check_parameters(
     numpys = signature_of(function)
     if numpys is None:
         return
-    numpys.bind(*args, **kwargs)  # which raises TypeError
+    with asking:
+        numpys.bind(*args, **kwargs)  # which raises TypeError
     if not strange:
         strange = [*numpys.parameters][int(by_place) : len(args)]
     of = "np.ndarray." if bound else "np."
     what = f"{of}{getattr(function, '__name__', 'function')} with {', '.join(f'{name}=' for name in strange)}"
-    raise UnsupportedError(f"{what} is not supported", location=r.loc, instead=f"leave `{strange[0]}` out")
+    raise r.refuse(f"{what} is not supported", f"leave `{strange[0]}` out")

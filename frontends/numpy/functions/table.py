@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays import complex_views, creation, shapes
 from tracebuf.frontends.numpy.arrays.axes import own_axes_of
 from tracebuf.frontends.numpy.arrays.indexing import check_int_of, check_number, store_view
@@ -66,6 +65,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_i
 from tracebuf.frontends.numpy.numbers.scalars import binary, example
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.heap import DictView, Record
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, static_flags, two_origins
 from tracebuf.frontends.numpy.record.values import (
@@ -107,7 +107,7 @@ def layout_like(r: Recorder, a: ArrayRef, shape: Any, order: Any) -> tuple[tuple
             order = "A"
         elif 1 in a.shape:  # in NumPy their strides decide too
             what = "another shape for an array like one that is not contiguous and has an axis of size 1"
-            raise UnsupportedError(what, location=r.loc, instead='order="C"')
+            raise r.refuse(what, 'order="C"')
     return sizes, axes_in(r, order, len(sizes), a)
 
 
@@ -200,7 +200,7 @@ def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> 
     if x is NO_VALUE and y is NO_VALUE:
         return picking.nonzero_function(r, condition)
     if x is NO_VALUE or y is NO_VALUE:
-        raise ValueError("either both or neither of x and y should be given")
+        raise Raises(ValueError("either both or neither of x and y should be given"))
     condition, x, y = (numeric(r, v) for v in (condition, x, y))
     check_maybe_python([x, y], r.loc)
     kinds = [weak_type(v) for v in (x, y)]
@@ -213,12 +213,12 @@ def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> 
 
     def select(body: Body, args: list[Value]) -> Value:
         return body.add(
-            arith.Select.of(body.cast(args[0], I1), body.cast(args[1], element), body.cast(args[2], element), body.loc)
+            arith.Select.of(body.cast(args[0], I1), body.cast(args[1], element), body.cast(args[2], element))
         )
 
     result = build(r, select, [condition, x, y], [I1, element, element], element)
     if isinstance(result, NpScalar):  # np.where always gives an array
-        out = r.add(linalg.Fill.of(result.value, r.empty(element, ()), r.loc)).result
+        out = r.emit(linalg.Fill.of(result.value, r.empty(element, ())))
         return ArrayRef(r.new_storage(element, (), (), out))
     return result
 
@@ -235,9 +235,11 @@ def clip(
         low, high = (None if x is NO_VALUE else x for x in (min, max))
     elif a_min is NO_VALUE or a_max is NO_VALUE:
         missing = "a_min" if a_min is NO_VALUE else "a_max"
-        raise TypeError(f"clip() missing 1 required positional argument: '{missing}'")
+        raise Raises(TypeError(f"clip() missing 1 required positional argument: '{missing}'"))
     elif min is not NO_VALUE or max is not NO_VALUE:
-        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+        raise Raises(
+            ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+        )
     else:
         low, high = a_min, a_max
     into = out_of(r, out)
@@ -275,9 +277,9 @@ def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: A
     them."""
     only(r, "np.copyto", casting=(casting, "same_kind"))
     if not isinstance(dst, ArrayRef):
-        raise TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {type(example(dst)).__name__}")
+        raise Raises(TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {type(example(dst)).__name__}"))
     if isinstance(weak_type(where), type):
-        raise UnsupportedError("np.copyto where a number says so", location=r.loc, instead="where=x != 0")
+        raise r.refuse("np.copyto where a number says so", "where=x != 0")
     mask = mask_of(r, where)
     if isinstance(mask, ArrayRef) and mask.ndim > dst.ndim:
         r.fail("ValueError", "could not broadcast where mask into the shape of the array")
@@ -288,7 +290,7 @@ def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: A
     kind = weak_type(source)
     if kind is not int or not dst.element.is_integer:
         if not np.can_cast(given := np.dtype(kind), dst.dtype, "same_kind"):
-            raise TypeError(f"Cannot cast {given!r} to {dst.dtype!r} according to the rule 'same_kind'")
+            raise Raises(TypeError(f"Cannot cast {given!r} to {dst.dtype!r} according to the rule 'same_kind'"))
         source = as_array(r, source)  # converted as arrays are: no check that numbers fit
     else:
         check_number(r, source, dst)
@@ -311,31 +313,31 @@ def length(r: Recorder, x: Any) -> Any:
     """len(x)."""
     if isinstance(x, ArrayRef):
         if not x.ndim:
-            raise TypeError("len() of unsized object")
+            raise Raises(TypeError("len() of unsized object"))
         return as_int_value(x.shape[0])
     if isinstance(x, Flat):
         return as_int_value(x.size)
     if isinstance(x, Scalar):
-        raise TypeError(f"object of type '{type(stand_in(x)).__name__}' has no len()")
-    return len(x.of if isinstance(x, DictView) else x)
+        raise Raises(TypeError(f"object of type '{type(stand_in(x)).__name__}' has no len()"))
+    return ask(len, x.of if isinstance(x, DictView) else x)
 
 
 def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
     """isinstance(x, kinds), by the type that x has in eager Python."""
     if isinstance(x, NpScalar) and x.maybe_python:
         zero = x.element.dtype.type(0)
-        answers = {isinstance(number, kinds) for number in (zero, zero.item())}
+        answers = {ask(isinstance, number, kinds) for number in (zero, zero.item())}
         if len(answers) > 1 or x.python is None or x.python.kind == EITHER:
             raise two_origins(r.loc)
         return answers.pop()
     if isinstance(x, Record):
-        return any(issubclass(x.kind, k) for k in (kinds if isinstance(kinds, tuple) else (kinds,)))
+        return ask(issubclass, x.kind, kinds)
     like: Any = x
     if isinstance(x, ArrayRef):
         like = np.empty((0,) * x.ndim, x.dtype)
     elif isinstance(x, Scalar):
         like = stand_in(x)
-    return isinstance(like, kinds)
+    return ask(isinstance, like, kinds)
 
 
 def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
@@ -344,13 +346,13 @@ def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
     def run(r: Recorder, x: Any = 0, *more: Any) -> Any:
         if more:
             if not any(map(is_traced, (x, *more))):
-                return dtype.type(x, *more)
-            dtype.type(example(x), *map(example, more))  # raises what NumPy raises
+                return ask(dtype.type, x, *more)
+            ask(dtype.type, example(x), *map(example, more))  # raises what NumPy raises
             x = to_complex(r, x, *more)
         if isinstance(x, (tuple, list)):
-            raise UnsupportedError(f"np.{dtype} of a list or tuple", location=r.loc, instead=f"np.array(x, np.{dtype})")
+            raise r.refuse(f"np.{dtype} of a list or tuple", f"np.array(x, np.{dtype})")
         if not is_traced(x):
-            return dtype.type(x)
+            return ask(dtype.type, x)
         if isinstance(x, ArrayRef) and x.ndim:
             return as_array_function(r, x, dtype)
         if isinstance(x, ArrayRef):
@@ -387,7 +389,7 @@ def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
         x.refuse()
     if isinstance(x, Record):
         return x.kind
-    return type(x, *rest) if rest or not is_traced(x) else type(example(x))
+    return ask(type, x, *rest) if rest or not is_traced(x) else type(example(x))
 
 
 def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> Any:
@@ -396,7 +398,7 @@ def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> A
     if out is None:
         return made
     if weak_type(made) is int or np.dtype(weak_type(made)).kind in "iub":
-        raise UnsupportedError("np.round of integers with out=", location=r.loc, instead="out[...] = np.round(a, n)")
+        raise r.refuse("np.round of integers with out=", "out[...] = np.round(a, n)")
     copyto(r, out, made)
     return out
 
@@ -416,7 +418,7 @@ HANDLERS: dict[Any, Handler] = {
     np.ndarray: ndarray, np.full_like: full_like, np.copyto: copyto, np.copy: copy_function, np.where: where,
     np.clip: clip,
     np.shape: lambda r, a: attribute(r, as_array(r, a), "shape"), np.ndim: lambda r, a: as_array(r, a).ndim,
-    np.size: size_of, slice: lambda r, *bounds: slice(*bounds),
+    np.size: size_of, slice: lambda r, *bounds: ask(slice, *bounds),
     **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **picking.FUNCTIONS,
     **sorted_indices.FUNCTIONS,
     **stacking.FUNCTIONS, **einsum.FUNCTIONS,
@@ -463,7 +465,7 @@ PURE = {
 def call_array_method(r: Recorder, a: ArrayRef, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """`a.name(...)`, by `METHODS`."""
     check_parameters(r, getattr(np.ndarray, name), METHODS[name], (a, *args), kwargs, bound=True)
-    return METHODS[name](r, a, *args, **static_flags(r, kwargs))
+    return call_handler(METHODS[name], r, a, *args, **static_flags(r, kwargs))
 
 
 def attribute(r: Recorder, x: Any, name: str) -> Any:
@@ -529,7 +531,7 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
         return NotImplemented
     if not isinstance(function, ScalarMethod):
         check_parameters(r, function, handler, args, kwargs)
-    return handler(r, *args, **static_flags(r, kwargs))
+    return call_handler(handler, r, *args, **static_flags(r, kwargs))
 
 
 def is_numpys(ufunc: np.ufunc) -> bool:
@@ -540,15 +542,16 @@ def is_numpys(ufunc: np.ufunc) -> bool:
 def handler_of(function: Any) -> Handler | None:
     """The handler of a function or ufunc; None for one that is not known."""
     if isinstance(function, ScalarMethod):
-        return lambda r, *args, **kwargs: SCALAR_METHODS[function.name](r, function.number, *args, **kwargs)
+        method = SCALAR_METHODS[function.name]
+        return lambda r, *args, **kwargs: call_handler(method, r, function.number, *args, **kwargs)
     if isinstance(function, np.ufunc):
         if not is_numpys(function):
             return None
-        return lambda r, *args, **kwargs: call_ufunc(r, function, args, kwargs)
+        return lambda r, *args, **kwargs: call_handler(call_ufunc, r, function, args, kwargs)
     if isinstance(ufunc := getattr(function, "__self__", None), np.ufunc):
         if function.__name__ == "at":
-            return lambda r, *args: picking.ufunc_at(r, ufunc, *args)
-        return lambda r, *args, **kwargs: call_method(r, ufunc, function.__name__, args, kwargs)
+            return lambda r, *args: call_handler(picking.ufunc_at, r, ufunc, *args)
+        return lambda r, *args, **kwargs: call_handler(call_method, r, ufunc, function.__name__, args, kwargs)
     try:
         return HANDLERS.get(function) or primitives.HANDLERS.get(function)
     except TypeError:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import array_of, as_array, filled, only, strong
 from tracebuf.frontends.numpy.arrays.reshape import order_of
@@ -22,6 +21,7 @@ from tracebuf.frontends.numpy.numbers.two_results import elementwise_pair, outs_
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, is_traced, storages_of
 
@@ -34,16 +34,16 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
     out, name = kwargs.get("out"), ufunc.__name__
     given = [*args, *(out if isinstance(out, tuple) else (out,)), kwargs.get("where")]
     if not any(is_traced(a) or isinstance(a, (list, tuple)) for a in given):
-        return ufunc(*args, **kwargs)
+        return ask(ufunc, *args, **kwargs)
     if not ufunc.nin <= len(args) <= ufunc.nargs:
         takes = f"takes from {ufunc.nin} to {ufunc.nargs} positional arguments but {len(args)} were given"
-        raise TypeError(f"{name}() {takes}")
+        raise Raises(TypeError(f"{name}() {takes}"))
     rest = {k: v for k, v in kwargs.items() if k not in ("out", "where", "dtype", "casting", "order")}
     layout = order_of(kwargs.get("order", "K"), "CFAK")
     only(r, f"np.{name}", order=("A" if layout == "A" else "K", "K"))
     only(r, f"np.{name}", **{k: (v, {"subok": True}.get(k)) for k, v in rest.items()})
     if len(args) > ufunc.nin and out is not None:
-        raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+        raise Raises(TypeError("cannot specify 'out' as both a positional and keyword argument"))
     operands = [operand_of(r, x, name) for x in args[: ufunc.nin]]
     given_outs = args[ufunc.nin :]
     outs = outs_of(ufunc, given_outs, out) if ufunc.nout == 2 else [out_of(r, given_outs[0] if given_outs else out)]
@@ -53,8 +53,8 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
     mask = mask_of(r, kwargs.get("where", True))
     casting, wanted = kwargs.get("casting", "same_kind"), kwargs.get("dtype")
     if casting not in CASTINGS:
-        raise ValueError(f"casting must be one of {', '.join(map(repr, CASTINGS))} (got {casting!r})")
-    wanted = None if wanted is None else np.dtype(wanted)
+        raise Raises(ValueError(f"casting must be one of {', '.join(map(repr, CASTINGS))} (got {casting!r})"))
+    wanted = None if wanted is None else ask(np.dtype, wanted)
     if ufunc in GENERALISED:
         only(r, f"np.{name}", where=(mask, None), order=(layout, "K"))
         return generalised(r, ufunc, operands, outs[0], wanted, casting)
@@ -92,7 +92,7 @@ def operand_of(r: Recorder, x: Any, name: str) -> Any:
         return array_of(r, x, None)
     if not is_operand(x):
         reason = f"a {refusals.name_of(x)} as an operand of np.{name}"
-        raise UnsupportedError(reason, location=r.loc, instead="use arrays: np.array(x)")
+        raise r.refuse(reason, "use arrays: np.array(x)")
     return x
 
 
@@ -104,7 +104,7 @@ def check_mask(
         return
     if None in outs or ufunc is np.power:
         reason = "`where=` without `out=` leaves elements undefined" if None in outs else "np.power with `where=`"
-        raise UnsupportedError(reason, location=r.loc, instead="np.where(c, f(a), b)")
+        raise r.refuse(reason, "np.where(c, f(a), b)")
     for out in outs:
         if out is not None:
             check_masked_overlap(r, ufunc, [*operands, mask], out)
@@ -117,10 +117,9 @@ def check_masked_overlap(r: Recorder, ufunc: np.ufunc, read: Sequence[Any], out:
     shared = any(s in storages_of(out) for x in other for s in storages_of(x))
     results = loop_dtypes(ufunc, tuple(weak_type(x) for x in read[: ufunc.nin]), None)[ufunc.nin :]
     if shared and any(d != out.dtype for d in results):
-        raise UnsupportedError(
+        raise r.refuse(
             f"np.{ufunc.__name__} with `where=` converts its result into an array that it also reads",
-            location=r.loc,
-            instead="read a copy: f(a.copy(), out=a, where=c)",
+            "read a copy: f(a.copy(), out=a, where=c)",
         )
 
 
@@ -129,14 +128,14 @@ def call_method(r: Recorder, ufunc: np.ufunc, name: str, args: Sequence[Any], kw
     none."""
     if name not in METHODS:
         what = f"np.{ufunc.__name__}.{name} is not supported"
-        raise UnsupportedError(what, location=r.loc, instead="a for loop over the elements")
+        raise r.refuse(what, "a for loop over the elements")
     if ufunc.signature is not None:
-        raise RuntimeError("Reduction is not defined on ufunc's with signatures")
+        raise Raises(RuntimeError("Reduction is not defined on ufunc's with signatures"))
     if ufunc.nin != 2:
-        raise ValueError(f"{'outer product' if name == 'outer' else name} only supported for binary functions")
+        raise Raises(ValueError(f"{'outer product' if name == 'outer' else name} only supported for binary functions"))
     if ufunc.nout != 1 and name != "outer":
-        raise ValueError(f"{name} only supported for functions returning a single value")
-    return METHODS[name](r, ufunc, *args, **kwargs)
+        raise Raises(ValueError(f"{name} only supported for functions returning a single value"))
+    return call_handler(METHODS[name], r, ufunc, *args, **kwargs)
 
 
 def writable_out(r: Recorder, out: Any) -> ArrayRef | None:
@@ -169,7 +168,7 @@ def method_accumulate(
     """ufunc.accumulate(...)."""
     ref = as_array(r, operand_of(r, array, ufunc.__name__))
     if not ref.ndim:
-        raise TypeError("cannot accumulate on a scalar")
+        raise Raises(TypeError("cannot accumulate on a scalar"))
     return accumulate(r, ufunc, ref, axis_of(r, axis, ref.ndim), dtype, writable_out(r, out))
 
 
@@ -180,7 +179,7 @@ def method_reduceat(
     ref = as_array(r, operand_of(r, array, ufunc.__name__))
     places = array_of(r, indices, np.intp) if isinstance(indices, (list, tuple)) else as_array(r, indices)
     if not ref.ndim:
-        raise TypeError("cannot reduceat on a scalar")
+        raise Raises(TypeError("cannot reduceat on a scalar"))
     return reduceat(r, ufunc, ref, places, axis_of(r, axis, ref.ndim), dtype, writable_out(r, out))
 
 

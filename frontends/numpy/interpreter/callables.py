@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import truth, unary
 from tracebuf.frontends.numpy.paths.iteration import Once, Range
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
 
 BINARY = {
@@ -53,22 +54,22 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         made = function.pyfunc, function.otypes, None, function.excluded, function.cache, function.signature
         return i.call(node, elementwise_function(*made), args, kwargs)
     if function is np.vectorize:
-        return elementwise_function(*args, **kwargs)
+        return call_handler(elementwise_function, *args, **kwargs)
     if function in GETTERS and not any(map(is_traced, i.flat([*args, *kwargs.values()]))):
-        return function(*args, **kwargs)
+        return ask(function, *args, **kwargs)
     if isinstance(function, GETTERS):
-        return getter(i, node, function, *args)
+        return call_handler(getter, i, node, function, *args)
     texts.check_handed(i.r, function, args)
     if not isinstance(function, types.BuiltinFunctionType):
         return texts.call(i, node, function, args, kwargs)
     if function.__module__ == "_operator":
         return operation(i, node, function.__name__, args)
     if function in HANDLERS:
-        return HANDLERS[function](i, node, *args, **kwargs)
+        return call_handler(HANDLERS[function], i, node, *args, **kwargs)
     if function in INTS and table.handler_of(function) is None:
         what = f"an argument of math.{function.__name__}"
         known = [i.r.static_int(x.expr, what) if isinstance(x, PyInt) else x for x in args]
-        return NotImplemented if any(map(is_traced, known)) else function(*known)
+        return NotImplemented if any(map(is_traced, known)) else ask(function, *known)
     return texts.call(i, node, function, args, kwargs)
 
 
@@ -86,7 +87,7 @@ def operation(i: Evaluator, node: ast.AST, name: str, args: Sequence[Any]) -> An
     """A call of a function of the operator module, by its name."""
     r = i.r
     if len(args) != (1 if name in UNARY else 2) and name in (*BINARY, *COMPARED, *UNARY):
-        getattr(operator, name)(*[None] * len(args))  # raises what Python raises
+        ask(getattr(operator, name), *[None] * len(args))  # raises what Python raises
     if len(args) == 2 and name in BINARY:
         return i.operate(BINARY[name], *args)
     if len(args) == 2 and name.startswith("i") and (name[1:] in BINARY or name[1:] + "_" in BINARY):
@@ -106,7 +107,7 @@ def operation(i: Evaluator, node: ast.AST, name: str, args: Sequence[Any]) -> An
         return i.negate(found) if isinstance(found, PyBool) else not found
     if len(args) == 1 and name == "abs":
         return i.call(node, abs, list(args), {})
-    return getattr(operator, name)(*args) if not any(map(is_traced, i.flat(args))) else NotImplemented
+    return ask(getattr(operator, name), *args) if not any(map(is_traced, i.flat(args))) else NotImplemented
 
 
 def getter(i: Evaluator, node: ast.AST, function: Any, x: Any) -> Any:
@@ -126,7 +127,7 @@ def getter(i: Evaluator, node: ast.AST, function: Any, x: Any) -> Any:
 
 def constant_attribute(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
     """An attribute of an object that is part of the key, or of a member of an Enum: a constant, and guarded."""
-    value = getattr(x, name)
+    value = ask(getattr, x, name)
     if isinstance(value, types.MethodType) and value.__self__ is x:
         return Partial(value.__func__, (x,), {})
     if isinstance(value, (np.ndarray, list, dict, set, bytearray)):
@@ -134,7 +135,7 @@ def constant_attribute(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
         raise i.refuse(node, reason, "pass it as an argument of its own")
     if getattr(x, name) is value:  # else a property, which gives a new object each time
         i.captures.setdefault((name, id(x)), (name, lambda: getattr(x, name), value))
-    i.constants[id(value)] = value
+    i.constants[value] = None
     return value
 
 
@@ -148,7 +149,7 @@ def dotted(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
 def get_attribute(i: Evaluator, node: ast.AST, x: Any, name: Any, *default: Any) -> Any:
     """getattr(x, name) or getattr(x, name, default)."""
     if not isinstance(name, str):
-        raise TypeError(f"attribute name must be string, not '{type(name).__name__}'")
+        raise Raises(TypeError(f"attribute name must be string, not '{type(name).__name__}'"))
     if len(default) == 1 and not has_attribute(i, node, x, name):
         return default[0]
     return i.attribute(node, x, name)
@@ -160,7 +161,9 @@ def has_attribute(i: Evaluator, node: ast.AST, x: Any, name: str) -> bool:
         return hasattr(np.ndarray if isinstance(x, ArrayRef) else type(stand_in(x)), name)
     try:
         i.attribute(node, x, name)
-    except AttributeError:
+    except Raises as said:
+        if not isinstance(said.error, AttributeError):
+            raise
         return False
     return True
 

@@ -35,24 +35,17 @@ class Comprehensions(Evaluator):
 
     def generated(self, node: ast.GeneratorExp, scope: Scope, first: Any) -> Iterable:
         """What a generator iterates over, given its first iterable, with the current values of its names."""
-        outer, it = self.scope, self.iterable(node, first)
-        self.scopes.append(scope)
-        try:
+        it = self.iterable(node, first)
+        with self.within(scope):
             plain = len(node.generators) == 1 and not node.generators[0].ifs and not stored([node])
             if not plain or isinstance(it, list) or self.short(it):
                 return self.comprehension(node, node.generators, scope.env, it)
             return Items(length(self.r, it), lambda place: self.generated_item(node, scope, item(it, place)))
-        finally:
-            self.scopes.pop()
-            assert self.scope is outer
 
     def generated_item(self, node: ast.GeneratorExp, scope: Scope, one: Any) -> Any:
         """One item of a generator."""
-        self.scopes.append(scope)
-        try:
+        with self.within(scope):
             return self.comprehension(node, node.generators, scope.env, [one])[0]
-        finally:
-            self.scopes.pop()
 
     def short(self, it: Iterable) -> bool:
         """Whether there are so few items, at any sizes, that the iteration is unrolled."""
@@ -77,16 +70,13 @@ class Comprehensions(Evaluator):
             inner = dict(env)
             self.assign(first.target, one, inner)
             self.scope.cells[-1].update((name, inner[name]) for name in targets)
-            outside, self.scope.env = self.scope.env, inner
-            try:
+            with self.scope.inside(inner):
                 kept = [self.condition(test, self.expr(test, inner)) for test in first.ifs]
                 if not all(isinstance(k, bool) for k in kept):
                     reason = "which items there are depends on data"
                     raise self.refuse(first.ifs[0], reason, "use np.where, or a for loop")
                 if all(kept):
                     found += self.comprehension(node, more, inner)
-            finally:
-                self.scope.env = outside
             env.update((name, inner[name]) for name in stored([node]) if name in inner)  # of `:=`
         self.scope.cells.pop()
         return found

@@ -7,6 +7,7 @@ the run time knows are refused.
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.heap import DictView, Record, fill, is_named_tuple
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyInt, is_traced
 
 MISSING = object()
@@ -39,13 +41,13 @@ def key_of(i: Evaluator, node: ast.AST, key: Any) -> Any:
         raise i.refuse(node, "a key of a dict that is only known at run time", "index an array, or np.where")
     if isinstance(key, Record):
         raise i.refuse(node, "an object as a key of a dict", "use strings, ints or tuples of them as keys")
-    hash(key)
+    ask(hash, key)
     return key
 
 
 def read(i: Evaluator, node: ast.AST, base: dict[Any, Any], key: Any) -> Any:
     """base[key]."""
-    return base[key_of(i, node, key)]
+    return ask(operator.getitem, base, key_of(i, node, key))
 
 
 def store(i: Evaluator, node: ast.AST, base: dict[Any, Any], key: Any, value: Any) -> None:
@@ -61,7 +63,7 @@ def store_slice(i: Evaluator, node: ast.AST, base: list[Any], index: slice, valu
     places = place(i, node, index)
     items = i.iterate_static(node, value)
     i.change(node, base)
-    base[places] = items
+    ask(operator.setitem, base, places, items)
 
 
 def delete(i: Evaluator, node: ast.AST, base: Any, index: Any) -> None:
@@ -69,7 +71,7 @@ def delete(i: Evaluator, node: ast.AST, base: Any, index: Any) -> None:
     if isinstance(base, dict):
         key = key_of(i, node, index)
         if key not in base:
-            raise KeyError(key)
+            raise Raises(KeyError(key))
     elif isinstance(base, list):
         key = place(i, node, index)
     elif isinstance(base, ArrayRef):
@@ -77,7 +79,7 @@ def delete(i: Evaluator, node: ast.AST, base: Any, index: Any) -> None:
     else:
         raise i.refuse(node, f"`del` of an item of a {refusals.name_of(base)}", "build what remains")
     i.change(node, base)
-    del base[key]
+    ask(operator.delitem, base, key)
 
 
 def pairs_of(i: Evaluator, node: ast.AST, x: Any) -> Iterator[tuple[Any, Any]]:
@@ -85,15 +87,18 @@ def pairs_of(i: Evaluator, node: ast.AST, x: Any) -> Iterator[tuple[Any, Any]]:
     if isinstance(x, dict):
         yield from list(x.items())
         return
-    for pair in i.iterate_static(node, x):
-        key, value = i.iterate_static(node, pair)
-        yield key_of(i, node, key), value
+    for k, pair in enumerate(i.iterate_static(node, x)):
+        items = i.iterate_static(node, pair)
+        if len(items) != 2:
+            text = f"dictionary update sequence element #{k} has length {len(items)}; 2 is required"
+            raise Raises(ValueError(text))
+        yield key_of(i, node, items[0]), items[1]
 
 
 def make(i: Evaluator, node: ast.AST, *args: Any, **kwargs: Any) -> Any:
     """dict(...)."""
     if len(args) > 1:
-        raise TypeError(f"dict expected at most 1 argument, got {len(args)}")
+        raise Raises(TypeError(f"dict expected at most 1 argument, got {len(args)}"))
     return i.own(dict([*(pairs_of(i, node, args[0]) if args else ()), *kwargs.items()]))
 
 
@@ -108,7 +113,7 @@ def pop(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, default: Any =
     key = key_of(i, node, key)
     if key not in d:
         if default is MISSING:
-            raise KeyError(key)
+            raise Raises(KeyError(key))
         return default
     i.change(node, d)
     return d.pop(key)
@@ -138,7 +143,7 @@ def clear(i: Evaluator, node: ast.AST, x: Any) -> None:
 def pop_item(i: Evaluator, node: ast.AST, d: dict[Any, Any]) -> Any:
     """d.popitem()."""
     if not d:
-        raise KeyError("popitem(): dictionary is empty")
+        raise Raises(KeyError("popitem(): dictionary is empty"))
     i.change(node, d)
     return d.popitem()
 
@@ -169,7 +174,7 @@ def changing(name: str, places: int = 0) -> Callable[..., Any]:
     def run(i: Evaluator, node: ast.AST, x: list[Any], *args: Any, **kwargs: Any) -> Any:
         given = [place(i, node, a) for a in args[:places]]
         i.change(node, x)
-        return getattr(x, name)(*given, *args[places:], **kwargs)
+        return ask(getattr(x, name), *given, *args[places:], **kwargs)
 
     return run
 
@@ -190,7 +195,7 @@ def known_items(name: str) -> Callable[..., Any]:
             raise i.refuse(node, reason, "compare the items one by one")
         if name == "remove":
             i.change(node, x)
-        return getattr(x, name)(*args)
+        return ask(getattr(x, name), *args)
 
     return run
 
@@ -207,7 +212,7 @@ LIST: dict[str, Callable[..., Any]] = {
 def replaced(i: Evaluator, node: ast.AST, x: Any, /, **changes: Any) -> Any:
     """x._replace(...) of a named tuple."""
     if unknown := [k for k in changes if k not in x._fields]:
-        raise ValueError(f"Got unexpected field names: {unknown!r}")
+        raise Raises(ValueError(f"Got unexpected field names: {unknown!r}"))
     return tuple.__new__(type(x), [changes.get(k, v) for k, v in zip(x._fields, x)])
 
 
@@ -235,4 +240,4 @@ def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
 
 def call(i: Evaluator, node: ast.AST, method: BoxMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a container's method."""
-    return methods_of(method.of)[method.name](i, node, method.of, *args, **kwargs)
+    return call_handler(methods_of(method.of)[method.name], i, node, method.of, *args, **kwargs)

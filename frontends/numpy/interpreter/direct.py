@@ -17,7 +17,8 @@ from typing import Any
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.tracers import Namespace, Run, is_own, place_of
-from tracebuf.frontends.numpy.record.regions import DeadEnd
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
+from tracebuf.frontends.numpy.record.raises import Raises, internal_error
 from tracebuf.location import Location
 
 REFUSED = {
@@ -47,7 +48,7 @@ class Direct:
             check_code(function.__code__)
             function = self.hooked(function)
         given, named = [self.run.wrap(a) for a in args], {k: self.run.wrap(v) for k, v in kwargs.items()}
-        watched = list(containers((function, given, named), set()))
+        watched = list(containers((function, given, named), ByIdentity()))
         before = [contents(x) for x in watched]
         self.depth += 1
         try:
@@ -59,19 +60,30 @@ class Direct:
         if any(changed(contents(x), then) for x, then in zip(watched, before)):
             reason = "a list, a dict or a name from outside is changed in a function that is traced once"
             raise self.run.refuse(reason, "return the value")
-        self.i.returned_at, self.i.r.loc = self.i.r.loc, caller
+        self.i.returned_at = self.i.r.loc
+        self.i.r.at(caller)
         return result
 
     def result(self, function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The result of the function for tracers; what it raises is raised where it is reached."""
         try:
             return function(*args, **kwargs)
-        except (TracebufError, DeadEnd):
+        except Raises as said:
+            self.stand_at(said)
+            self.i.reached(said)
+            raise
+        except TracebufError:
             raise
         except Exception as error:
             self.stand_at(error)
-            self.i.reached(error)
-            raise
+            if not self.is_users(error):
+                raise internal_error(error, self.i.r.loc) from error
+            users = Raises(error)
+            self.i.reached(users)
+            try:
+                raise users from None
+            finally:
+                del users  # a frame of its traceback that names it would keep the arguments
 
     def hooked(self, function: types.FunctionType) -> types.FunctionType:
         """A copy of the function whose globals and cells hold tracers."""
@@ -81,16 +93,31 @@ class Direct:
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
             try:
                 cells.append(types.CellType(self.run.wrap(lookup(name))))
-            except NameError:  # nothing is bound to it yet
+            except Raises as said:
+                if not isinstance(said.error, NameError):
+                    raise
+                # nothing is bound to it yet
                 cells.append(types.CellType() if is_empty(cell) else cell)
         return types.FunctionType(code, Namespace(self.run, lookup), code.co_name, None, tuple(cells))
 
-    def stand_at(self, error: Exception) -> None:
+    def is_users(self, error: Exception) -> bool:
+        """Whether a running function raised it: no frame of tracebuf follows its last one. A special attribute that a
+        tracer lacks is asked for by Python, or by the function."""
+        ours, trace = False, error.__traceback__
+        while trace is not None:
+            space = trace.tb_frame.f_globals
+            ours = not isinstance(space, Namespace) and (ours or str(space.get("__name__")).startswith("tracebuf."))
+            if isinstance(space, Namespace):
+                ours = False
+            trace = trace.tb_next
+        return not ours or error is self.run.lacking
+
+    def stand_at(self, error: BaseException) -> None:
         """Makes the line at which a running function raised the current location."""
         trace = error.__traceback__
         while trace is not None:
             if isinstance(trace.tb_frame.f_globals, Namespace):
-                self.i.r.loc = place_of(trace.tb_frame.f_code, trace.tb_lasti)
+                self.i.r.at(place_of(trace.tb_frame.f_code, trace.tb_lasti))
             trace = trace.tb_next
 
 
@@ -136,11 +163,11 @@ def check_code(code: types.CodeType) -> None:
         raise UnsupportedError(f"{reason} in a function whose source cannot be read", instead=instead, location=place)
 
 
-def containers(x: Any, seen: set[int]) -> Iterator[Any]:
+def containers(x: Any, seen: ByIdentity[Any, None]) -> Iterator[Any]:
     """The lists, dicts, sets and cells that can be reached from a value."""
-    if id(x) in seen:
+    if x in seen:
         return
-    seen.add(id(x))
+    seen[x] = None
     if isinstance(x, (list, dict, set)) or (isinstance(x, types.CellType) and not is_empty(x)):
         yield x
     if isinstance(x, types.FunctionType):

@@ -18,7 +18,9 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.captures import Place
 from tracebuf.frontends.numpy.paths.iteration import Iterable
 from tracebuf.frontends.numpy.paths.loops.plan import Plan
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env, PyBool
 from tracebuf.frontends.numpy.source.source import Source
@@ -66,8 +68,9 @@ class Evaluator(ABC):
     """The exceptions whose handlers are being traced, innermost last."""
     hidden: MutableMapping[Place, Any]
     captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]]
-    """(name, how to fetch it again, value) of each value from outside, for the guards."""
-    constants: dict[int, Any]
+    """(name, how to fetch it again, value) of each value from outside, for the guards; by name and the id of where it
+    was found: a plain key, which identifies hidden arguments from trace to trace."""
+    constants: ByIdentity[Any, None]
     """Objects that are part of the key."""
     plans: dict[tuple[Any, ...], Plan]
     """The plans of loops: what each was found to carry."""
@@ -225,5 +228,5 @@ class Evaluator(ABC):
         """Binds a name, unpacks, or stores into an array."""
 
     @abstractmethod
-    def reached(self, error: Exception) -> None:
+    def reached(self, said: Raises) -> None:
         """Records, or raises, an exception that Python or NumPy raises for this code, where it is reached (rule F3)."""

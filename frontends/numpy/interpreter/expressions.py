@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 import types
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -11,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
 from tracebuf.frontends.numpy.arrays.reshape import Flat
 from tracebuf.frontends.numpy.functions import table
@@ -39,8 +39,9 @@ from tracebuf.frontends.numpy.paths.joins import bound_value, trace_if
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
+from tracebuf.frontends.numpy.record.conditions import inverse
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of
-from tracebuf.frontends.numpy.record.regions import DeadEnd
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.scalar_checks import static_flags
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -56,8 +57,6 @@ from tracebuf.frontends.numpy.record.values import (
 from tracebuf.frontends.numpy.source.liveness import stored
 from tracebuf.frontends.numpy.source.source import make_source
 from tracebuf.ir.dims import sub
-from tracebuf.ir.types import I1
-from tracebuf.ops.scalars import arith
 
 
 class Expressions(Comprehensions):
@@ -95,7 +94,9 @@ class Expressions(Comprehensions):
         self.at(node)
         if name in self.scope.source.locals:
             self.r.unbound.add(name)
-            raise UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+            raise Raises(
+                UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+            )
         return self.scope.lookup(name)
 
     def expr_Tuple(self, node: ast.Tuple, env: Env) -> Any:
@@ -168,7 +169,7 @@ class Expressions(Comprehensions):
             raise self.refuse(node, "a format that depends on values", "write the format out")
         convert: dict[int, Callable[[Any], Any]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
         known = is_traced(value) or isinstance(value, (tuple, list, Text))
-        return texts.spelled(self.r, value if known else convert.get(node.conversion, lambda v: v)(value), spec)
+        return texts.spelled(self.r, value if known else ask(convert.get(node.conversion, lambda v: v), value), spec)
 
     def expr_Slice(self, node: ast.Slice, env: Env) -> Any:
         return slice(*(None if part is None else self.expr(part, env) for part in (node.lower, node.upper, node.step)))
@@ -194,13 +195,10 @@ class Expressions(Comprehensions):
         a, b = self.beside(a, b), self.beside(b, a)
         if name == "MatMult":
             if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
-                return example(a) @ example(b)  # raises what Python raises
+                return ask(operator.matmul, example(a), example(b))  # raises what Python raises
             for x in (a, b):
                 if not is_operand(x):
-                    raise UnsupportedError(
-                        f"a {refusals.name_of(x)} as an operand of @", location=self.r.loc,
-                        instead="use arrays: np.array(x)",
-                    )  # fmt: skip
+                    raise self.r.refuse(f"a {refusals.name_of(x)} as an operand of @", "use arrays: np.array(x)")
             return matmul(self.r, a, b, "matmul")
         return binary(self.r, name, a, b)
 
@@ -221,7 +219,7 @@ class Expressions(Comprehensions):
         return unary(self.r, type(node.op).__name__, a)
 
     def negate(self, condition: PyBool) -> PyBool:
-        value = self.r.add(arith.XorI.of(condition.value, self.r.constant(True, I1), self.r.loc)).result
+        value = inverse(self.r, condition.value)
         return PyBool(value, None if condition.nonneg is None else sub(-1, condition.nonneg))
 
     def expr_Compare(self, node: ast.Compare, env: Env) -> Any:
@@ -271,7 +269,7 @@ class Expressions(Comprehensions):
         if isinstance(items, DictView):
             items = items.of if items.sort == "keys" else items.items()
         if isinstance(items, dict):
-            return dicts.key_of(self, node, x) in items
+            return ask(operator.contains, items, dicts.key_of(self, node, x))
         plain = isinstance(items, (tuple, list, frozenset)) and all(is_known_number(i) for i in items)
         nested = isinstance(items, (tuple, list)) and isinstance(x, (tuple, list))
         if (plain and isinstance(x, Scalar)) or (nested and (holds_traced(x) or holds_traced(items))):
@@ -281,7 +279,7 @@ class Expressions(Comprehensions):
         known = isinstance(items, (tuple, list, str, frozenset, range))
         if is_traced(x) or not known or any(is_traced(i) for i in items):
             raise self.refuse(node, "`in` needs values known at trace time", refusals.CONTAINS)
-        return x in items
+        return ask(operator.contains, items, x)
 
     def expr_BoolOp(self, node: ast.BoolOp, env: Env) -> Any:
         return self.bool_chain(node, node.values, env)
@@ -325,16 +323,12 @@ class Expressions(Comprehensions):
 
         def arm(evaluate: Callable[[Env], Any]) -> Callable[[Env], None]:
             def run(inner: Env) -> None:
-                outside, self.scope.env = self.scope.env, inner
                 try:
-                    inner["<value>"] = evaluate(inner)
-                except (TracebufError, DeadEnd):
+                    with self.scope.inside(inner):
+                        inner["<value>"] = evaluate(inner)
+                except Raises as said:
+                    self.reached(said)
                     raise
-                except Exception as error:
-                    self.reached(error)
-                    raise
-                finally:
-                    self.scope.env = outside
 
             return run
 
@@ -375,7 +369,8 @@ class Expressions(Comprehensions):
                     *(self.r.static_int(i.expr, "a tuple's slice") if isinstance(i, PyInt) else i for i in parts)
                 )
             if not is_traced(index):
-                return self.own(base[index]) if isinstance(index, slice) and type(base) is list else base[index]
+                found = ask(operator.getitem, base, index)
+                return self.own(found) if isinstance(index, slice) and type(base) is list else found
         if (grid := GRIDS.get(type(base))) is not None:
             return self.call_function(grid, [index], {})
         if isinstance(base, type(np.s_)):
@@ -385,13 +380,13 @@ class Expressions(Comprehensions):
             assert isinstance(it, Range)
             return range_item(self.r, it, index)
         if isinstance(base, Once):
-            raise TypeError(f"'{base.kind}' object is not subscriptable")
+            raise Raises(TypeError(f"'{base.kind}' object is not subscriptable"))
         if isinstance(base, Scalar) and not is_traced(index):
-            stand_in(base)[index]  # type: ignore[index]  # raises what Python raises
+            ask(operator.getitem, stand_in(base), index)  # raises what Python raises
         if isinstance(base, np.ndarray):
             raise self.refuse(node, "an array from outside the function", "pass it as an argument")
         if base is None or isinstance(base, (int, float, complex)):
-            base[index]  # type: ignore[index]
+            ask(operator.getitem, base, index)
         if isinstance(base, (tuple, list, str)):
             reason = f"the index of a {type(base).__name__} is only known at run time"
             raise self.refuse(node, reason, "index an array: np.array(x)[i]")
@@ -418,7 +413,7 @@ class Expressions(Comprehensions):
             article = "an array" if isinstance(base, ArrayRef) else f"a number of type {kind.__name__}"
             raise self.refuse(node, f"`.{name}` of {article} is not supported yet", refusals.attribute(name))
         of = "numpy.ndarray" if kind is np.ndarray else kind.__name__
-        raise AttributeError(f"'{of}' object has no attribute '{name}'")
+        raise Raises(AttributeError(f"'{of}' object has no attribute '{name}'"))
 
     def plain_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
         texts.check_known(self.r, base)
@@ -427,7 +422,7 @@ class Expressions(Comprehensions):
             return found
         if records.is_ours(base):
             return records.attribute(self, node, base, name)
-        value = getattr(base, name)
+        value = ask(getattr, base, name)
         if isinstance(base, types.ModuleType):
             ours = base.__name__.partition(".")[0] in ("numpy", "math", "cmath")
             return value if ours else self.capture(name, lambda: getattr(base, name), value, base)
@@ -437,10 +432,10 @@ class Expressions(Comprehensions):
             return value
         if isinstance(base, (tuple, list, dict, DictView, NestedFunction, Method, Range, Items, type(None))):
             if not hasattr(base, name):
-                raise AttributeError(f"'{type(base).__name__}' object has no attribute '{name}'")
+                raise Raises(AttributeError(f"'{type(base).__name__}' object has no attribute '{name}'"))
             reason = f"`.{name}` of a {type(base).__name__} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
-        if id(base) in self.constants or isinstance(base, Enum):
+        if base in self.constants or isinstance(base, Enum):
             return callables.constant_attribute(self, node, base, name)
         reason = f"`.{name}` of an object ({type(base).__name__}) from outside may change between calls"
         raise self.refuse(node, reason, refusals.of_object(type(base)))
@@ -485,12 +480,12 @@ class Expressions(Comprehensions):
         """Adds what `name=x` or `**x` gives to the named arguments of a call."""
         self.at(node)
         if not isinstance(more, dict):
-            raise TypeError(f"argument after ** must be a mapping, not {refusals.name_of(more)}")
+            raise Raises(TypeError(f"argument after ** must be a mapping, not {refusals.name_of(more)}"))
         for name, value in more.items():
             if not isinstance(name, str):
-                raise TypeError("keywords must be strings")
+                raise Raises(TypeError("keywords must be strings"))
             if name in kwargs:
-                raise TypeError(f"got multiple values for keyword argument '{name}'")
+                raise Raises(TypeError(f"got multiple values for keyword argument '{name}'"))
             kwargs[name] = value
 
     def call(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -536,7 +531,7 @@ class Expressions(Comprehensions):
             return records.construct(self, node, function, args, kwargs)
         plain = not any(is_traced(x) or isinstance(x, Range) for x in self.flat([*args, *kwargs.values()]))
         if table.is_pure(function) and (plain or function in (tuple, list)):
-            found = function(*args, **kwargs) if plain else function(self.iterate_static(node, args[0]))
+            found = ask(function, *args, **kwargs) if plain else function(self.iterate_static(node, args[0]))
             return self.own(found) if type(found) is list else found
         where = f"{module}.{name}" if module not in ("", "builtins") else name
         raise self.refuse(node, f"a call of {where} cannot be traced", refusals.call(where))

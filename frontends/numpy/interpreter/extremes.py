@@ -8,6 +8,7 @@ from typing import Any
 
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.values import Env, PyBool
 
 
@@ -15,12 +16,12 @@ def by_key(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwar
     """min(items, key=f) or max: the first item whose key no other is beyond."""
     key = kwargs["key"]
     if not args or set(kwargs) - {"key", "default"}:
-        function(*args, **kwargs)  # raises what Python raises
+        ask(function, *args, **kwargs)  # raises what Python raises
     items = i.iterate_static(node, args[0]) if len(args) == 1 else list(args)
     if not items and "default" in kwargs:
         return kwargs["default"]
     if not items:
-        raise ValueError(f"{function.__name__}() iterable argument is empty")
+        raise Raises(ValueError(f"{function.__name__}() iterable argument is empty"))
     return extreme(i, node, function, items, [i.call(node, key, [x], {}) for x in items])
 
 

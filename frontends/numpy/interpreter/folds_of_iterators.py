@@ -17,6 +17,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.paths.iteration import Once, Range, static_items
 from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.source.liveness import stored
 from tracebuf.frontends.numpy.source.source import make_source
 
@@ -61,11 +62,8 @@ def fold(i: Evaluator, function: Any, it: Any, total: Any, default: bool, short:
     if isinstance(it, Once) and it.source is not None:
         generator, scope, first, home = it.source
         it.claim(i.r)
-        i.scopes.append(i.at_home(generator, scope, home))
-        try:
+        with i.within(i.at_home(generator, scope, home)):
             nested = i.make_nested(written(function, default, generator), outer.name, scope.env)
-        finally:
-            i.scopes.pop()
         return looped(i, function, nested, [first, total, f])
     items = it if isinstance(it, Range) else it.take(i.r)
     if isinstance(items, list) or i.short(items):
@@ -88,7 +86,7 @@ def looped(i: Evaluator, function: Any, nested: NestedFunction, args: list[Any])
 
 def no_names(name: str) -> Any:
     """A look-up that finds no name."""
-    raise NameError(f"name '{name}' is not defined")
+    raise Raises(NameError(f"name '{name}' is not defined"))
 
 
 @functools.lru_cache(maxsize=1024)

@@ -27,7 +27,9 @@ from tracebuf.frontends.numpy.interpreter.tracers import is_own
 from tracebuf.frontends.numpy.numbers.lattice import LEAVE, RETURN
 from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import Plan, goes_on, jump_of
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env, PyBool
 from tracebuf.frontends.numpy.source.source import read_source
@@ -48,7 +50,7 @@ class Interpreter(Statements):
         self.captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
         self.scopes: list[Scope] = []
         self.handling: list[BaseException] = []
-        self.constants: dict[int, Any] = {}
+        self.constants: ByIdentity[Any, None] = ByIdentity()
         self.plans: dict[tuple[Any, ...], Plan] = {}
         self.returned_at = recorder.loc
         self.consumed: set[ast.AST] = set()
@@ -70,12 +72,8 @@ class Interpreter(Statements):
         if is_own(function):
             return self.direct.call(function, args, kwargs)
         if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-            raise UnsupportedError(
-                "generators and coroutines cannot be traced",
-                location=self.r.loc,
-                instead="return an array or a tuple",
-            )
-        bound = inspect.signature(function, follow_wrapped=False).bind(*args, **kwargs)
+            raise self.r.refuse("generators and coroutines cannot be traced", "return an array or a tuple")
+        bound = ask(inspect.signature(function, follow_wrapped=False).bind, *args, **kwargs)
         given = set(bound.arguments)
         bound.apply_defaults()
         for name, default in bound.arguments.items():
@@ -105,7 +103,7 @@ class Interpreter(Statements):
             try:
                 value = fetch(name)
             except (KeyError, ValueError, AttributeError):
-                raise NameError(f"name '{name}' is not defined") from None
+                raise Raises(NameError(f"name '{name}' is not defined")) from None
             return self.capture(name, lambda: fetch(name), value, cells.get(name, names))
 
         return lookup
@@ -127,23 +125,16 @@ class Interpreter(Statements):
         if (many := scope.source.node.args.kwarg) is not None:
             self.own(scope.env[many.arg])
         if len(self.scopes) > 40:
-            raise UnsupportedError(
-                "calls are nested more than 40 deep (recursion cannot be traced)",
-                location=self.r.loc,
-                instead="use a loop",
-            )
-        caller = self.r.loc
-        self.scopes.append(scope)
-        try:
-            node = scope.source.node
-            if isinstance(node, ast.Lambda):
-                return self.expr(node.body, scope.env)
-            self.block(node.body, scope.env)
-            return self.returned(scope.env)
-        finally:
-            self.returned_at = self.r.loc
-            self.scopes.pop()
-            self.r.loc = caller
+            raise self.r.refuse("calls are nested more than 40 deep (recursion cannot be traced)", "use a loop")
+        with self.r.at(self.r.loc), self.within(scope):
+            try:
+                node = scope.source.node
+                if isinstance(node, ast.Lambda):
+                    return self.expr(node.body, scope.env)
+                self.block(node.body, scope.env)
+                return self.returned(scope.env)
+            finally:
+                self.returned_at = self.r.loc
 
     def returned(self, env: Env) -> Any:
         """The result of a function whose statements were traced."""

@@ -39,6 +39,7 @@ from tracebuf.frontends.numpy.paths.iteration import (
     zipped,
 )
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool
 from tracebuf.ir.dims import Dim, floordiv, mul, sub
@@ -66,12 +67,13 @@ def make(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs
     if function is iter and len(args) == 1 and isinstance(args[0], Once):
         return args[0]
     if function in (next, iter) and len(args) > 2 or not args and function is not zip:
-        function(*args, **kwargs)  # raises what Python raises
+        ask(function, *args, **kwargs)  # raises what Python raises
     if function is next:
-        return following(i, node, *args)
+        return call_handler(following, i, node, *args)
     for x in sequences(function, args):
         check_iterable(i, node, function, x)
-    return Once(NAMES.get(function, function.__name__), lambda: maker(i, node, *args, **kwargs), i.r.frame)
+    name = NAMES.get(function, function.__name__)
+    return Once(name, lambda: call_handler(maker, i, node, *args, **kwargs), i.r.frame)
 
 
 def sequences(function: Any, args: Sequence[Any]) -> Sequence[Any]:
@@ -86,7 +88,7 @@ def sequences(function: Any, args: Sequence[Any]) -> Sequence[Any]:
 def check_iterable(i: Evaluator, node: ast.AST, function: Any, x: Any) -> None:
     """Raises TypeError, where the iterator is made, for what is not iterable."""
     if function is reversed and isinstance(x, Once):
-        raise TypeError(f"'{x.kind}' object is not reversible")
+        raise Raises(TypeError(f"'{x.kind}' object is not reversible"))
     if isinstance(x, Once):
         return
     if iterable_of(i.r, x) is None:
@@ -109,7 +111,7 @@ def known(i: Evaluator, x: Any) -> list[Any]:
 def following(i: Evaluator, node: ast.AST, it: Any, *default: Any) -> Any:
     """next(it) or next(it, default)."""
     if not isinstance(it, Once):
-        raise TypeError(f"'{refusals.name_of(it)}' object is not an iterator")
+        raise Raises(TypeError(f"'{refusals.name_of(it)}' object is not an iterator"))
     if it.source is not None and default and is_folded(i, it):
         return fold(i, next, it, default[0], True, lambda items: items[0] if items else default[0])
     left = it.remaining(i.r)
@@ -208,7 +210,7 @@ def repeat_of(i: Evaluator, node: ast.AST, x: Any, times: Any = None) -> Iterabl
 def islice_of(i: Evaluator, node: ast.AST, x: Any, *bounds: Any) -> list[Any]:
     """itertools.islice."""
     parts = [None if b is None else i.r.static_int(range_bound(i.r, b), "a bound of itertools.islice") for b in bounds]
-    return list(itertools.islice(known(i, x), *parts))
+    return list(ask(itertools.islice, known(i, x), *parts))
 
 
 def of_known(function: Callable[..., Any], numbers: int = 0) -> Callable[..., list[Any]]:
@@ -217,7 +219,7 @@ def of_known(function: Callable[..., Any], numbers: int = 0) -> Callable[..., li
     def run(i: Evaluator, node: ast.AST, *args: Any, **kwargs: Any) -> list[Any]:
         its = args[: len(args) - numbers] if len(args) > numbers else args
         ints = [i.r.static_int(range_bound(i.r, n), "this") for n in args[len(its) :]]
-        return list(function(*[known(i, x) for x in its], *ints, **kwargs))
+        return list(ask(function, *[known(i, x) for x in its], *ints, **kwargs))
 
     return run
 
@@ -230,7 +232,7 @@ def reduce_of(i: Evaluator, node: ast.AST, f: Any, x: Any, *start: Any) -> Any:
         return fold(i, functools.reduce, x, start[0], False, lambda items: reduce_of(i, node, f, items, *start), f)
     items = [*start, *known(i, x)]
     if not items:
-        raise TypeError("reduce() of empty iterable with no initial value")
+        raise Raises(TypeError("reduce() of empty iterable with no initial value"))
     return functools.reduce(lambda a, b: i.call(node, f, [a, b], {}), items)
 
 
@@ -254,7 +256,7 @@ def hand_over(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwarg
     if isinstance(getattr(function, "__self__", None), str) or takes(function):
         return i.call(node, function, [known(i, x) if isinstance(x, Once) else x for x in args], kwargs)
     if function is len:
-        raise TypeError(f"object of type '{next(x.kind for x in args if isinstance(x, Once))}' has no len()")
+        raise Raises(TypeError(f"object of type '{next(x.kind for x in args if isinstance(x, Once))}' has no len()"))
     if table.handler_of(function) is not None or table.is_pure(function):
         name = getattr(function, "__name__", "this")
         raise i.refuse(node, f"a call of {name} with an iterator", "hand a list or an array over")

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.reshape import ViewOrCopy
 from tracebuf.frontends.numpy.interpreter import dicts, records
@@ -21,6 +20,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import compare
 from tracebuf.frontends.numpy.paths.identity import same_thing
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, NpScalar, PyBool, PyInt, Scalar, is_traced
 
 METHODS = {
@@ -63,7 +63,7 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     if number is not None and name == "Mult" and any(isinstance(x, (list, tuple)) for x in (a, b)):
         if number.element.is_integer:
             raise i.refuse(node, "a list or tuple times a number of NumPy's", "repeat it by an int")
-        raise TypeError(f"can't multiply sequence by non-int of type 'numpy.{number.element.dtype.name}'")
+        raise Raises(TypeError(f"can't multiply sequence by non-int of type 'numpy.{number.element.dtype.name}'"))
     if any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)) and any(isinstance(x, (list, tuple)) for x in (a, b)):
         return i.operate(name, *(asarray(i.r, x) if isinstance(x, (list, tuple)) else x for x in (a, b)))
     if name == "Mult" and isinstance(a, PyInt) and isinstance(b, (list, tuple, str)):
@@ -73,11 +73,11 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     if is_traced(a) or is_traced(b) or isinstance(a, Record) or isinstance(b, Record):
         return NotImplemented
     if name == "Mult" and isinstance(a, (tuple, str)):
-        return a * b
+        return ask(operator.mul, a, b)
     plain = (list, dict) if name in ("Add", "Mult") else dict if name == "BitOr" else ()
     if not (isinstance(a, plain) or isinstance(b, plain)) or any(map(is_number_of_numpy, (a, b))):
         return NotImplemented
-    found = getattr(operator, {"Add": "add", "Mult": "mul", "BitOr": "or_"}[name])(a, b)
+    found = ask(getattr(operator, {"Add": "add", "Mult": "mul", "BitOr": "or_"}[name]), a, b)
     return i.own(found)
 
 
@@ -90,7 +90,7 @@ def by_methods(i: Evaluator, node: ast.AST, first: str, second: str, a: Any, b: 
     """The result of an operator by the special methods of two objects."""
     if any(isinstance(x, (ArrayRef, NpScalar)) for x in (a,)):
         reason = f"an operator of NumPy's on an object ({records.kind_of_object(b).__name__})"
-        raise UnsupportedError(reason, location=i.r.loc, instead="put the object on the left, or use its arrays")
+        raise i.r.refuse(reason, "put the object on the left, or use its arrays")
     for owner, other, name in ((a, b, first), (b, a, second)):
         found = method(i, node, owner, name)
         if found is not None:
@@ -99,7 +99,7 @@ def by_methods(i: Evaluator, node: ast.AST, first: str, second: str, a: Any, b: 
                 return result
     known = (Record, Scalar, int, float, str, list, dict, tuple, type(None))
     if not all(isinstance(x, known) and not isinstance(x, NpScalar) for x in (a, b)):
-        raise UnsupportedError("an operator on an object", location=i.r.loc, instead="use its numbers and arrays")
+        raise i.r.refuse("an operator on an object", "use its numbers and arrays")
     return NotImplemented
 
 

@@ -19,7 +19,7 @@ from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.lattice import JUMP, RETURN
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.regions import DeadEnd
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises
 from tracebuf.frontends.numpy.record.values import Env
 from tracebuf.frontends.numpy.source.liveness import leaves_by
 from tracebuf.ir.core import Block, Op
@@ -85,7 +85,7 @@ class Protected(Evaluator):
     def raise_again(self, error: Error) -> None:
         """Raises an exception that no handler caught, where it is reached."""
         if error is not None:
-            self.r.loc = error[1]
+            self.r.at(error[1])
             self.r.fail(error[0])
 
     def kinds_of(self, handler: ast.ExceptHandler, env: Env) -> Kinds:
@@ -93,7 +93,7 @@ class Protected(Evaluator):
         found = BaseException if handler.type is None else self.expr(handler.type, env)
         kinds = found if isinstance(found, tuple) else (found,)
         if not all(isinstance(k, type) and issubclass(k, BaseException) for k in kinds):
-            raise TypeError("catching classes that do not inherit from BaseException is not allowed")
+            raise Raises(TypeError("catching classes that do not inherit from BaseException is not allowed"))
         return kinds
 
     def tried(self, node: ast.AST, kinds: Kinds, run: Callable[[], None]) -> Error:
@@ -106,12 +106,12 @@ class Protected(Evaluator):
         found: Error = None
         try:
             run()
-        except (TracebufError, DeadEnd) as stopped:
-            if isinstance(stopped, DeadEnd) and may_catch(frame.block, before, kinds):
+        except DeadEnd:
+            if may_catch(frame.block, before, kinds):
                 raise self.unforeseen(node) from None
             raise
-        except Exception as error:
-            found = error.with_traceback(None), r.loc  # a traceback holds what was traced
+        except Raises as said:
+            found = said.error.with_traceback(None), r.loc  # a traceback holds what was traced
         finally:
             r.surely.pop()
         if found is None and may_catch(frame.block, before, kinds):
@@ -164,8 +164,8 @@ def stops(block: Block) -> list[Op]:
 
 def may_catch(block: Block, before: Sequence[Op], kinds: Kinds) -> bool:
     """Whether an op recorded since `before` may raise, at run time, an exception of one of these classes."""
-    known = {id(op) for op in before}
-    return any(raises(op, kinds) for op in stops(block) if id(op) not in known)
+    known = set(before)
+    return any(raises(op, kinds) for op in stops(block) if op not in known)
 
 
 def raises(op: Op, kinds: Kinds) -> bool:

@@ -10,6 +10,7 @@ import ast
 import dataclasses
 import functools
 import inspect
+import operator
 import types
 from abc import ABCMeta
 from collections.abc import Callable, Sequence
@@ -26,7 +27,9 @@ from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_pyt
 from tracebuf.frontends.numpy.functions.host.declared import host_call
 from tracebuf.frontends.numpy.interpreter import dicts, extremes
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, is_of_class
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.values import is_traced
 from tracebuf.location import UNKNOWN
 
@@ -62,7 +65,7 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str) -> Any:
         mro = mro_behind(base)
         found = in_class(mro, name)
         if found is MISSING:
-            raise AttributeError(f"'super' object has no attribute '{name}'")
+            raise Raises(AttributeError(f"'super' object has no attribute '{name}'"))
         return from_class(i, node, base.owner, found, name)
     kind = kind_of_object(base)
     if name == "__class__":
@@ -83,7 +86,7 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str) -> Any:
     if found is MISSING or isinstance(found, types.MemberDescriptorType):
         if in_class(kind.__mro__, "__getattr__") is not MISSING:
             raise i.refuse(node, f"{kind.__name__} has a `__getattr__` of its own", PASS_IT)
-        raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
+        raise Raises(AttributeError(f"'{kind.__name__}' object has no attribute '{name}'"))
     return from_class(i, node, base, found, name)
 
 
@@ -91,7 +94,7 @@ def special(i: Evaluator, node: ast.AST, base: Record, name: str, without: str) 
     """A call of a special method; TypeError where the class has none."""
     found = in_class(base.kind.__mro__, name)
     if found is MISSING:
-        raise TypeError(f"'{base.kind.__name__}' object {without}")
+        raise Raises(TypeError(f"'{base.kind.__name__}' object {without}"))
     return from_class(i, node, base, found, name)
 
 
@@ -103,6 +106,8 @@ def kind_of_object(base: Any) -> Any:
 def mro_behind(base: Super) -> Sequence[type]:
     """The classes in which an attribute is looked up: those after `after` for super()."""
     kind = base.owner if isinstance(base.owner, type) else kind_of_object(base.owner)
+    if base.after not in kind.__mro__:
+        raise Raises(TypeError("super(type, obj): obj must be an instance or subtype of type"))
     return kind.__mro__[kind.__mro__.index(base.after) + 1 :]
 
 
@@ -193,23 +198,26 @@ def plain_function(found: Any) -> Any:
 
 def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None:
     """`base.name = value`."""
+    check_name(name)
+    if not is_ours(base) or isinstance(base, Super):
+        raise i.refuse(node, *refusals.ATTRIBUTE_SET)
     kind = kind_of_object(base)
     if not isinstance(base, Record):
         plain = f"'{kind.__name__}' object has no attribute '{name}'"
-        raise AttributeError("can't set attribute" if name in kind._fields else plain)
+        raise Raises(AttributeError("can't set attribute" if name in kind._fields else plain))
     found = in_class(kind.__mro__, name)
     if in_class(kind.__mro__[:-1], "__setattr__") is not MISSING and kind is not types.SimpleNamespace:
         if is_frozen(kind):
-            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+            raise Raises(dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}"))
         raise i.refuse(node, f"{kind.__name__} has a `__setattr__` of its own", "return the value, and set it outside")
     if isinstance(found, property):
         if found.fset is None:
-            raise AttributeError(f"property '{name}' of '{kind.__name__}' object has no setter")
+            raise Raises(AttributeError(f"property '{name}' of '{kind.__name__}' object has no setter"))
         i.call_function(found.fset, [base, value], {})
         return
     has_dict = any("__dict__" in vars(c) for c in kind.__mro__) or kind is types.SimpleNamespace
     if not has_dict and not isinstance(found, types.MemberDescriptorType):
-        raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
+        raise Raises(AttributeError(f"'{kind.__name__}' object has no attribute '{name}'"))
     if base.known.get(name, MISSING) is not value or (name not in base.fields and is_of_class(base, name)):
         i.change(node, base)
         base.fields[name] = value
@@ -239,7 +247,7 @@ def construct(i: Evaluator, node: ast.AST, kind: type, args: Sequence[Any], kwar
         new = kind.__new__
         if any("__new__" in vars(c) and "_fields" not in vars(c) for c in kind.__mro__[:-2]):
             raise i.refuse(node, f"{kind.__name__} has a `__new__` of its own", "build it outside")
-        return new(kind, *args, **kwargs)
+        return ask(new, kind, *args, **kwargs)
     made_otherwise = in_class(kind.__mro__[:-1], "__new__") is not MISSING and kind is not types.SimpleNamespace
     if made_otherwise or type(kind) not in (type, ABCMeta):
         raise i.refuse(node, f"{kind.__name__} has a constructor of its own (`__new__`)", "build it outside")
@@ -252,7 +260,7 @@ def construct(i: Evaluator, node: ast.AST, kind: type, args: Sequence[Any], kwar
     elif isinstance(init, types.FunctionType):
         i.call_function(guarded(i, made, "__init__", init), [made, *args], kwargs)
     elif args or kwargs:
-        raise TypeError(f"{kind.__name__}() takes no arguments")
+        raise Raises(TypeError(f"{kind.__name__}() takes no arguments"))
     return made
 
 
@@ -267,7 +275,7 @@ def is_generated(kind: type) -> bool:
 def fill_dataclass(i: Evaluator, made: Record, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     """Does what the constructor of a dataclass does."""
     init = made.kind.__init__  # type: ignore[misc]
-    bound = inspect.signature(init).bind(None, *args, **kwargs).arguments
+    bound = ask(inspect.signature(init).bind, None, *args, **kwargs).arguments
     extra: list[Any] = []
     for name, f in made.kind.__dataclass_fields__.items():  # type: ignore[attr-defined]
         sort = f._field_type.name
@@ -293,35 +301,50 @@ def fill_dataclass(i: Evaluator, made: Record, args: Sequence[Any], kwargs: dict
 # -- functions of Python's and of dataclasses that know objects
 def get_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any, *default: Any) -> Any:
     """getattr(base, name[, default])."""
+    check_name(name)
     try:
         return i.attribute(node, base, name)
-    except AttributeError:
-        if not default:
+    except Raises as said:
+        if not default or not isinstance(said.error, AttributeError):
             raise
         return default[0]
 
 
+def check_name(name: Any) -> None:
+    """TypeError as Python's for a name that is no text."""
+    if not isinstance(name, str):
+        raise Raises(TypeError(f"attribute name must be string, not '{type(name).__name__}'"))
+
+
 def has_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any) -> bool:
+    check_name(name)
     try:
         i.attribute(node, base, name)
-    except AttributeError:
+    except Raises as said:
+        if not isinstance(said.error, AttributeError):
+            raise
         return False
     return True
 
 
 def replaced(i: Evaluator, node: ast.AST, x: Any, /, **changes: Any) -> Any:
     """dataclasses.replace: a new object, made by the constructor."""
-    given = {f.name: attribute(i, node, x, f.name) for f in dataclasses.fields(x.kind) if f.init}
+    if not isinstance(x, Record):
+        raise Raises(TypeError("replace() should be called on dataclass instances"))
+    fields = ask(dataclasses.fields, x.kind)
+    given = {f.name: attribute(i, node, x, f.name) for f in fields if f.init}
     return construct(i, node, x.kind, [], {**given, **changes})
 
 
 def super_of(i: Evaluator, node: ast.AST, *args: Any) -> Super:
     """super() or super(Class, self)."""
     if args:
-        return Super(*args)
+        return call_handler(Super, *args)
     scope = i.scope
-    first = [*scope.source.node.args.posonlyargs, *scope.source.node.args.args][0].arg
-    return Super(scope.lookup("__class__"), scope.env[first])
+    parameters = [*scope.source.node.args.posonlyargs, *scope.source.node.args.args]
+    if not parameters:
+        raise Raises(RuntimeError("super(): no arguments"))
+    return Super(scope.lookup("__class__"), ask(operator.getitem, scope.env, parameters[0].arg))
 
 
 def variables(i: Evaluator, node: ast.AST, x: Any) -> Any:
@@ -357,11 +380,11 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if (function is min or function is max) and kwargs.get("key") is not None:
         return extremes.by_key(i, node, function, args, kwargs)
     if function is sorted and "key" in kwargs:
-        return sorted_by(i, node, *args, **kwargs)
+        return call_handler(sorted_by, i, node, *args, **kwargs)
     if function is dict:
         return dicts.make(i, node, *args, **kwargs)
     if any(function is f for f in FUNCTIONS):
-        return FUNCTIONS[function](i, node, *args, **kwargs)
+        return call_handler(FUNCTIONS[function], i, node, *args, **kwargs)
     if any(function is f for f in ITERATING) and any(isinstance(a, (dict, DictView)) for a in args):
         items = [i.iterate_static(node, a) if isinstance(a, (dict, DictView)) else a for a in args]
         return i.call(node, function, items, kwargs)
@@ -374,7 +397,8 @@ def sorted_by(i: Evaluator, node: ast.AST, items: Any, /, *, key: Any, reverse: 
     keys = found if key is None else [i.call(node, key, [x], {}) for x in found]
     if any(map(is_traced, i.flat([*keys, reverse]))):
         raise i.refuse(node, "sorted() by keys that are only known at run time", "np.sort or np.argsort of an array")
-    return i.own([found[k] for k in sorted(range(len(found)), key=keys.__getitem__, reverse=reverse)])
+    order = ask(sorted, range(len(found)), key=keys.__getitem__, reverse=reverse)
+    return i.own([found[k] for k in order])
 
 
 def itself(i: Evaluator, node: ast.AST, x: Record) -> Any:
@@ -399,7 +423,7 @@ def call_method(i: Evaluator, node: ast.AST, method: BoundMethod, args: list[Any
     if function is object.__init__:
         return None
     if function in (object.__setattr__,) and isinstance(owner, Record):
-        return store(i, node, owner, *args)
+        return call_handler(store, i, node, owner, *args)
     return i.call(node, function, [owner, *args], kwargs)
 
 

@@ -8,6 +8,7 @@ a test of it.
 from __future__ import annotations
 
 import ast
+import operator
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import TracebufError, UnsupportedError, note_location
+from tracebuf.errors import TracebufError, note_location
 from tracebuf.frontends.numpy.arrays.complex_views import set_part
 from tracebuf.frontends.numpy.arrays.creation import arange
 from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
@@ -48,8 +49,9 @@ from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import settle, trace_loop
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Text
+from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.heap import Record
-from tracebuf.frontends.numpy.record.regions import DeadEnd
+from tracebuf.frontends.numpy.record.raises import Raises, ask, internal_error
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Env, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
 from tracebuf.ir.dims import Dim
@@ -85,11 +87,13 @@ class Statements(Expressions, Protected):
                     self.split(statement, choice, env)
                 else:
                     method(statement, env)
-            except (TracebufError, DeadEnd):
+            except Raises as said:
+                self.reached(said)
+                raise
+            except TracebufError:
                 raise
             except Exception as error:
-                self.reached(error)
-                raise
+                raise internal_error(error, self.r.loc) from error
             on = goes_on(self.r, env, CONTINUE)
             if isinstance(on, PyBool):
                 return self.rest(on, rest, env)
@@ -129,7 +133,7 @@ class Statements(Expressions, Protected):
         """The names that may be read where a jump leads."""
         return (self.scope.targets[-1] if self.scope.targets else frozenset()) | OURS
 
-    def reached(self, error: Exception) -> None:
+    def reached(self, said: Raises) -> None:
         """Handles an exception that NumPy or Python raises for this code: where it is always reached and nothing before
         it may raise, it gets the user's line, and the caller raises it; else it is recorded, to be raised when it is
         reached.
@@ -137,19 +141,19 @@ class Statements(Expressions, Protected):
         Not raised here: an exception bound in a frame of its own traceback is a reference cycle, and keeps the
         arguments alive.
         """
-        if getattr(error, "__notes__", None):
+        error = said.error
+        if said.placed:
             return
         if self.r.certain:
             note_location(error, self.r.loc)
+            said.placed = True
         elif type(error) in CERTAIN:
             self.r.fail(type(error), str(error).replace("{", "{{").replace("}", "}}"))
         elif isinstance(error, np._core._exceptions.UFuncTypeError):
             self.r.fail(error, None)
         else:
             text = f"this raises {type(error).__name__} when it is reached: {error}"
-            raise UnsupportedError(
-                text, location=self.r.loc, instead="move it out of the loop or branch, or mend it"
-            ) from error
+            raise self.r.refuse(text, "move it out of the loop or branch, or mend it") from error
 
     def stmt_Pass(self, node: ast.Pass, env: Env) -> None:
         pass
@@ -201,7 +205,7 @@ class Statements(Expressions, Protected):
             dicts.store_slice(self, target, base, index, value)
         elif isinstance(base, list) and isinstance(index, (int, PyInt)):
             place = dicts.place(self, target, index)
-            if base[place] is not value:
+            if ask(operator.getitem, base, place) is not value:
                 self.change(target, base)
                 base[place] = value
         elif isinstance(base, Record):
@@ -218,11 +222,11 @@ class Statements(Expressions, Protected):
             raise self.refuse(node, *refusals.ATTRIBUTE_SET)
         records.store(self, node, base, name, value)
 
-    def no_store(self, target: ast.Subscript, base: Any) -> Exception:
+    def no_store(self, target: ast.Subscript, base: Any) -> BaseException:
         """The refusal of a store to an item of `base`."""
         if isinstance(base, (tuple, str, Scalar)):
             kind = type(stand_in(base) if isinstance(base, Scalar) else base)
-            return TypeError(f"'{kind.__name__}' object does not support item assignment")
+            return Raises(TypeError(f"'{kind.__name__}' object does not support item assignment"))
         if isinstance(base, Flat):
             return self.refuse(target, "storing through a.flat", "a[i, j] = x, or a[...] = x for all elements")
         place = " at a place that is only known at run time" if isinstance(base, list) else ""
@@ -263,7 +267,7 @@ class Statements(Expressions, Protected):
         if len(items) != len(target.elts):
             few = len(items) < len(target.elts)
             got = f"not enough values to unpack (expected {len(target.elts)}, got {len(items)})"
-            raise ValueError(got if few else f"too many values to unpack (expected {len(target.elts)})")
+            raise Raises(ValueError(got if few else f"too many values to unpack (expected {len(target.elts)})"))
         for element, one in zip(target.elts, items):
             self.assign(element.value if isinstance(element, ast.Starred) else element, one, env)
 
@@ -367,11 +371,8 @@ class Statements(Expressions, Protected):
 
     def branch(self, body: Sequence[ast.stmt]) -> Callable[[Env], None]:
         def run(env: Env) -> None:
-            outside, self.scope.env = self.scope.env, env  # the names that inner functions see while this runs
-            try:
+            with self.scope.inside(env):
                 self.block(body, env)
-            finally:
-                self.scope.env = outside
 
         return run
 
@@ -412,11 +413,8 @@ class Statements(Expressions, Protected):
     def stmt_While(self, node: ast.While, env: Env) -> None:
         def test(inner: Env) -> bool | PyBool:
             self.at(node)
-            outside, self.scope.env = self.scope.env, inner
-            try:
+            with self.scope.inside(inner):
                 return self.decided(node.test, self.test(node.test, inner))
-            finally:
-                self.scope.env = outside
 
         self.loop(node, None, lambda inner, place: self.branch(node.body)(inner), True, env, test)
 
@@ -434,12 +432,9 @@ class Statements(Expressions, Protected):
         key = (node, self.r.loc, *(s.source.node for s in self.scopes))
         bound = live.assigned[node], live.rebound[node], live.computed[node], live.floats[node]
         spec = LoopSpec(key, rng, test, run, exits, *bound, live.head[node], live.after[node])
-        self.scope.targets.append(live.head[node] | live.after[node])
         env.pop(JUMP, None)
-        try:
+        with self.scope.jumping_to(live.head[node] | live.after[node]):
             trace_loop(self.r, spec, env, self.plans)
-        finally:
-            self.scope.targets.pop()
         settle(env)
         self.at(node)
         self.after_loop(node, env, exits)
@@ -455,7 +450,7 @@ class Statements(Expressions, Protected):
         else:
             r = self.r
             left = r.compare("eq", ended.expr, LEAVE)
-            value = r.add(arith.Select.of(left, r.index(LEAVE), r.index(GO_ON), r.loc)).result
+            value = r.emit(arith.Select.of(left, r.index(LEAVE), r.index(GO_ON)))
             env[JUMP] = PyInt(r.symbol(value, JUMP, GO_ON, LEAVE))
         if not node.orelse:
             return
@@ -467,7 +462,7 @@ class Statements(Expressions, Protected):
             return self.block(node.orelse, env)
         r = self.r
         early, late = r.compare("slt", ended.expr, BREAK), r.compare("sgt", ended.expr, LEAVE)
-        whole = PyBool(r.add(arith.OrI.of(early, late, r.loc)).result)
+        whole = PyBool(either(r, early, late))
         live = self.scope.source.live.after[node] | self.jump_targets()
         arms = [self.branch(node.orelse), self.branch([])]
         trace_if(self.r, whole, env, arms, (*stored(node.orelse), JUMP, RETURN), live, frozenset([RETURN]))
@@ -476,11 +471,8 @@ class Statements(Expressions, Protected):
         """A loop over items known one by one."""
         live = self.scope.source.live
         targets = live.head[node] | live.after[node]
-        self.scope.targets.append(targets)
-        try:
+        with self.scope.jumping_to(targets):
             self.unrolled(node, items, env, targets)
-        finally:
-            self.scope.targets.pop()
         settle(env)
         ended = jump_of(env)
         if not isinstance(ended, int):
@@ -565,13 +557,13 @@ class Statements(Expressions, Protected):
         module = self.loaded(node, node.module)
         for alias in node.names:
             if not hasattr(module, alias.name):
-                raise ImportError(f"cannot import name '{alias.name}' from '{node.module}'")
+                raise Raises(ImportError(f"cannot import name '{alias.name}' from '{node.module}'"))
             env[alias.asname or alias.name] = getattr(module, alias.name)
 
     def loaded(self, node: ast.stmt, name: str) -> Any:
         """A module that has been imported already."""
         if name.partition(".")[0] not in sys.modules and find_spec(name.partition(".")[0]) is None:
-            raise ModuleNotFoundError(f"No module named '{name}'")
+            raise Raises(ModuleNotFoundError(f"No module named '{name}'"))
         if name not in sys.modules:
             raise self.refuse(node, f"an import of {name} inside a traced function", "import at the top of the module")
         return sys.modules[name]

@@ -6,6 +6,7 @@ Numbers that only the run time knows may occur in messages of exceptions (`Text`
 from __future__ import annotations
 
 import ast
+import operator
 import re
 import types
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.record.callees import Text
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
@@ -71,7 +73,7 @@ def spelled(r: Recorder, x: Any, spec: str) -> Text:
     if is_traced(x) or isinstance(x, (tuple, list)):
         found = text_of(r, x)
         return Text("{:" + spec + "}", found.values) if spec and found.template == "{}" else found
-    return text_of(r, format(x, spec))
+    return text_of(r, ask(format, x, spec))
 
 
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -82,7 +84,7 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
             return NotImplemented
     given = i.flat([*args, *kwargs.values()])
     if all(isinstance(x, PLAIN) for x in given):
-        found = function(*args, **kwargs)
+        found = ask(function, *args, **kwargs)
         return i.own(found) if isinstance(found, list) else found
     if function is str and len(args) == 1 and not isinstance(args[0], ArrayRef):
         return joined_text([text_of(i.r, args[0])])
@@ -94,16 +96,20 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
 def formatted(r: Recorder, template: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Text | str:
     """template.format(*args, **kwargs)."""
     parts, place = [], 0
-    for before, name, spec, conversion in Formatter().parse(template):
+    pieces: list[tuple[str, str | None, str | None, str | None]] = ask(list, Formatter().parse(template))
+    for before, name, spec, conversion in pieces:
         parts.append(Text(escaped(before), []))
         if name is None:
             continue
         if (spec and "{" in spec) or conversion or not (name == "" or name.isidentifier() or name.isdigit()):
             raise refused(r, "this format of numbers that only the run time knows")
         if name and not name.isdigit():
-            parts.append(spelled(r, kwargs[name], spec or ""))
+            parts.append(spelled(r, ask(operator.getitem, kwargs, name), spec or ""))
         else:
-            parts.append(spelled(r, args[int(name) if name else place], spec or ""))
+            at = int(name) if name else place
+            if at >= len(args):
+                raise Raises(IndexError(f"Replacement index {at} out of range for positional args tuple"))
+            parts.append(spelled(r, args[at], spec or ""))
             place += 1
     return joined_text(parts)
 
@@ -112,7 +118,7 @@ def percent(r: Recorder, template: str, values: Any) -> Text | str:
     """`template % values`."""
     given = list(values) if isinstance(values, tuple) else [values]
     if not any(isinstance(x, (Scalar, Text)) for x in given):
-        return template % values  # type: ignore[no-any-return]
+        return ask(operator.mod, template, values)  # type: ignore[no-any-return]
     if len(PERCENT.findall(template)) != template.count("%") - template.count("%%"):
         raise refused(r, "this format of numbers that only the run time knows")
     parts, end = [], 0
@@ -123,10 +129,10 @@ def percent(r: Recorder, template: str, values: Any) -> Text | str:
             parts.append(Text("%", []))
             continue
         if not given:
-            raise TypeError("not enough arguments for format string")
+            raise Raises(TypeError("not enough arguments for format string"))
         parts.append(percent_part(r, m, given.pop(0)))
     if given:
-        raise TypeError("not all arguments converted during string formatting")
+        raise Raises(TypeError("not all arguments converted during string formatting"))
     return joined_text([*parts, Text(escaped(template[end:]), [])])
 
 
@@ -134,7 +140,7 @@ def percent_part(r: Recorder, m: re.Match[str], x: Any) -> Text:
     """The text of one conversion of a `%` format."""
     kind, flags, places = m["kind"], m["flags"], m["places"] or ""
     if not isinstance(x, (Scalar, Text)):
-        return text_of(r, m.group() % (x,))
+        return text_of(r, ask(operator.mod, m.group(), (x,)))
     whole = isinstance(x, (PyInt, PyBool)) or (isinstance(x, NpScalar) and x.element.is_integer)
     if kind in "di" and not whole or kind in "sr" and (flags or m["width"] or places) or "-" in flags or "#" in flags:
         raise refused(r, "this format of numbers that only the run time knows")
@@ -144,14 +150,14 @@ def percent_part(r: Recorder, m: re.Match[str], x: Any) -> Text:
 
 def refused(r: Recorder, reason: str) -> UnsupportedError:
     """The refusal of text whose numbers only the run time knows."""
-    return UnsupportedError(reason, location=r.loc, instead="an f-string, in a message")
+    return r.refuse(reason, "an f-string, in a message")
 
 
 def check_known(r: Recorder, *values: Any) -> None:
     """Refuses text with numbers that only the run time knows, where its characters would be needed."""
     if any(isinstance(x, Text) for x in values):
         reason = "text with numbers that only the run time knows is looked at"
-        raise UnsupportedError(reason, location=r.loc, instead="compare the numbers; such text may be a message")
+        raise r.refuse(reason, "compare the numbers; such text may be a message")
 
 
 def check_handed(r: Recorder, function: Any, args: Sequence[Any]) -> None:
@@ -168,5 +174,3 @@ def added(r: Recorder, a: Any, b: Any) -> Text | str:
     if not all(isinstance(x, (str, Text)) for x in (a, b)):
         check_known(r, a, b)
     return joined_text([text_of(r, a), text_of(r, b)])
-
-

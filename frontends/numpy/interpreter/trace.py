@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
+from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import ArrayKey, Binding, Entry, Key, Relations, ScalarKey, StaticKey
 from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.flatten import Tree
@@ -22,9 +22,10 @@ from tracebuf.frontends.numpy.paths.loops.plan import arms_of
 from tracebuf.frontends.numpy.paths.outputs import Form, store_results
 from tracebuf.frontends.numpy.paths.outputs import arranged as as_given
 from tracebuf.frontends.numpy.paths.results import Plan, Results, Write
+from tracebuf.frontends.numpy.record.by_identity import counted, distinct
 from tracebuf.frontends.numpy.record.heap import Heap, Record, made_of
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, internal_error
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.regions import DeadEnd
 from tracebuf.frontends.numpy.record.sizes import Guard
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.frontends.numpy.source.source import heading
@@ -198,21 +199,31 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
     keyword.update(zip(call.named, tops[rest:first]))
     interpreter = Interpreter(r, {h.place: g for h, g in zip(call.hidden, tops[last:])})
     static = [v for v, key in zip(call.values, call.keys) if isinstance(key, StaticKey)]
-    interpreter.constants = {id(x): x for x in constants_in(static)}
+    interpreter.constants = distinct(constants_in(static))
     try:
         try:
             result = interpreter.call_function(function, [*positional, *tops[len(parameters) : rest]], keyword)
-            r.loc = interpreter.returned_at
+            r.at(interpreter.returned_at)
             result = store_results(r, result, as_given(call.out, tops[first:last]))
         except DeadEnd:  # no path reaches a return: each raises when it is run
             result = None
         if r.doubts:
             raise r.doubts[0]
-        r.loc = interpreter.returned_at
+        r.at(interpreter.returned_at)
         return finish(entry, r, interpreter, given, result, call.donated)
     except UnsupportedError as refusal:
-        refusal.under = assumed(entry, r, interpreter)
+        refusal._under = assumed(entry, r, interpreter)
         raise
+    except Raises as said:
+        raised = said.error.with_traceback(None)
+    except TracebufError:
+        raise
+    except Exception as error:
+        raise internal_error(error, r.loc) from error
+    try:
+        raise raised
+    finally:
+        del raised  # a frame of its traceback that names it would keep the arguments
 
 
 def constants_in(values: Iterable[Any]) -> Iterator[Any]:
@@ -235,13 +246,13 @@ def finish(
     results = Results(r, r.heap, given)
     changes = results.changes()
     returned_or_written = leaves((result, *(w.items for w in changes)))
-    arrays = {id(x): x for leaf in returned_or_written if isinstance(leaf, ArrayRef) for x in arms_of(leaf)}
-    results.held.update(i for x in arrays.values() for i in {id(o) for o in objects(identity(x))})
-    returned = {id(g.storage) for g, _ in results.given if results.held[id(g)]}
+    arrays = distinct(x for leaf in returned_or_written if isinstance(leaf, ArrayRef) for x in arms_of(leaf))
+    results.held = counted(o for x in arrays for o in distinct(objects(identity(x))))
+    returned = {g.storage for g, _ in results.given if g in results.held}
     stored = []
     for index, storage in entry.storages:
         argument = next(a for a, i in zip(entry.func.args, entry.arguments) if i == index)
-        attrs, kept = entry.func.arg_attrs[argument.index], index not in donated or id(storage) in returned
+        attrs, kept = entry.func.arg_attrs[argument.index], index not in donated or storage in returned
         if index in donated:
             attrs["tracebuf.donated"] = Donation.of(returned=kept, stored=storage.stored)
         if storage.stored:
@@ -249,10 +260,10 @@ def finish(
         attrs["bufferization.writable"] = storage.stored or not kept
         final = r.value(storage)
         if storage.stored and kept and final is not argument:
-            r.frame.values[storage] = r.add(bufferization.MaterializeInDestination.of(final, argument, r.loc)).result
+            r.frame.values[storage] = r.emit(bufferization.MaterializeInDestination.of(final, argument))
     plan = results.leaf(result)
     writes = tuple(replace(w, items=tuple(map(results.kept_or_new, w.items))) for w in changes)
-    r.add(func.Return.of(results.values, r.loc))
+    r.add(func.Return.of(results.values))
     spell_equal_sizes_alike(entry.func, r)
     entry.func.forget_lost_uses()
     entry.func.forget_lost_symbols()

@@ -12,6 +12,7 @@ import ast
 import builtins
 import dis
 import itertools
+import operator
 import sys
 import types
 from collections import Counter
@@ -31,7 +32,9 @@ from tracebuf.frontends.numpy.interpreter.structured import fori_loop, while_loo
 from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, compare, example, unary
 from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, iterable_of, static_items
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
+from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, Scalar
 from tracebuf.location import Location
@@ -75,10 +78,12 @@ class Run:
 
     def __init__(self, interpreter: Evaluator) -> None:
         self.i, self.r = interpreter, interpreter.r
-        self.held: WeakValueDictionary[int, Tracer] = WeakValueDictionary()
-        self.outside: dict[int, Outside] = {}
-        self.lists: dict[int, tuple[list[Any], list[Any]]] = {}
+        self.held: WeakValueDictionary[int, Tracer] = WeakValueDictionary()  # by id: a tracer holds what it stands for
+        self.outside: ByIdentity[Any, Outside] = ByIdentity()
+        self.lists: ByIdentity[list[Any], list[Any]] = ByIdentity()
         self.seen: Counter[tuple[types.CodeType, int]] = Counter()
+        self.lacking: AttributeError | None = None
+        """What was raised last for a special attribute that a tracer lacks."""
 
     def live(self) -> list[Any]:
         """The traced values that running functions hold on to."""
@@ -92,15 +97,16 @@ class Run:
             frame = frame.f_back
         if frame is not None:
             code, at = frame.f_code, frame.f_lasti
-            self.r.loc = place_of(code, at)
+            self.r.at(place_of(code, at))
             self.seen[code, at] += 1
             if self.seen[code, at] > MOST_AT_ONE_PLACE:
                 raise self.refuse(f"this is traced {MOST_AT_ONE_PLACE} times over: its loop is unrolled", LOOP)
         return frame
 
     def refuse(self, reason: str, instead: str) -> UnsupportedError:
-        return UnsupportedError(f"{reason} (this function is traced by running it, for its source cannot be read)",
-                                instead=instead, location=self.r.loc)  # fmt: skip
+        return self.r.refuse(
+            f"{reason} (this function is traced by running it, for its source cannot be read)", instead
+        )
 
     # -- from traced values to tracers and back
     def wrap(self, x: Any) -> Any:
@@ -115,8 +121,8 @@ class Run:
         if type(x) is tuple:
             return tuple(self.wrap(i) for i in x)
         if type(x) is list:
-            kept = self.lists.get(id(x))
-            return kept[1] if kept is not None and kept[0] is x else [self.wrap(i) for i in x]
+            kept = self.lists.get(x)
+            return kept if kept is not None else [self.wrap(i) for i in x]
         if isinstance(x, slice):
             return slice(*(self.wrap(i) for i in (x.start, x.stop, x.step)))
         if isinstance(x, PLAIN) or (isinstance(x, type) and issubclass(x, BaseException)) or is_own(x):
@@ -126,7 +132,7 @@ class Run:
         if isinstance(x, Choice):
             raise path_dependent(self.r, "<value>", "values of different types")
         if isinstance(x, (types.ModuleType, *CALLED)) or callable(x):
-            return self.outside.setdefault(id(x), Outside(self, x))
+            return self.outside.setdefault(x, Outside(self, x))
         raise self.refuse(f"a {type(x).__name__} from outside", "pass its arrays and numbers as arguments")
 
     def unwrap(self, x: Any) -> Any:
@@ -140,7 +146,7 @@ class Run:
             return tuple(self.unwrap(i) for i in x)
         if type(x) is list:
             made = [self.unwrap(i) for i in x]
-            self.lists[id(made)] = made, x
+            self.lists[made] = x
             return made
         if isinstance(x, slice):
             return slice(*(self.unwrap(i) for i in (x.start, x.stop, x.step)))
@@ -168,7 +174,7 @@ class Run:
         if function in (range, enumerate, zip, reversed) and isinstance(function, type):
             return self.iteration(function, args, kwargs)
         if function is len and args and isinstance(args[0], (list, dict, set)):
-            return len(*args, **kwargs)
+            return ask(len, *args, **kwargs)
         given, named = [self.unwrap(a) for a in args], {k: self.unwrap(v) for k, v in kwargs.items()}
         if function in (fori_loop, while_loop) and any(has_list(x) for x in (*given, *named.values())):
             raise self.refuse("a list is carried by a loop", "carry a tuple")
@@ -178,7 +184,7 @@ class Run:
         """range, enumerate, zip or reversed of known lengths: the loop is unrolled."""
         if any(isinstance(x, Tracer) for x in (*args, *kwargs.values())):
             raise self.refuse(f"{function.__name__} of a traced value", LOOP)
-        made = function(*args, **kwargs)
+        made = ask(function, *args, **kwargs)
         return self.short(made) if isinstance(made, range) else made
 
     def short(self, x: range) -> range:
@@ -202,7 +208,7 @@ class Run:
         self.here()
         base, given = self.unwrap(x), self.unwrap(value)
         if not isinstance(base, ArrayRef):
-            example(base)[0] = 0  # raises what Python raises
+            ask(operator.setitem, example(base), 0, 0)  # raises what Python raises
         subscripts.store(self.r, base, self.unwrap(index), self.i.storable(HERE, given))
 
     def set_attribute(self, x: Tracer, name: str, value: Any) -> None:
@@ -217,7 +223,9 @@ class Run:
     def attribute(self, base: Any, name: str) -> Any:
         self.here()
         if name.startswith("__"):
-            raise AttributeError(f"'{type(example(base)).__name__}' object has no attribute '{name}'")
+            # An AttributeError as it is: hasattr and NumPy ask for special attributes to see what is there.
+            self.lacking = AttributeError(f"'{type(example(base)).__name__}' object has no attribute '{name}'")
+            raise self.lacking
         return self.wrap(self.i.attribute(HERE, base, name))
 
     def binary(self, name: str, a: Any, b: Any) -> Any:

@@ -13,7 +13,7 @@ from tracebuf.ir.types import (
     UI64,
     ScalarType,
 )
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith, casts
 from tracebuf.ops.scalars.complex import Create, Im, Re, constant
@@ -30,6 +30,9 @@ class Body:
         self.block, self.loc = block, loc
 
     def add(self, op: Op) -> Value:
+        """Appends an op, at the body's location if it was made without one; its single result."""
+        if op.loc is UNKNOWN:
+            op.loc = self.loc
         self.block.append(op)
         return op.result
 
@@ -38,7 +41,7 @@ class Body:
 
     def index(self, dim: int) -> Value:
         """The loop index along a dimension, as int64 data."""
-        return self.add(arith.IndexCast.of(self.add(linalg.Index.of(dim, self.loc)), I64, self.loc))
+        return self.add(arith.IndexCast.of(self.add(linalg.Index.of(dim)), I64))
 
     def cast(self, value: Value, to: ScalarType) -> Value:
         """NumPy's conversion between supported element types."""
@@ -50,10 +53,10 @@ class Body:
             return cast_complex(self, value, to)
         if to is I1:
             if source.is_float:
-                return self.add(arith.CmpF.of("une", value, self.constant(0.0, source), self.loc))
-            return self.add(arith.CmpI.of("ne", value, self.constant(0, source), self.loc))
+                return self.add(arith.CmpF.of("une", value, self.constant(0.0, source)))
+            return self.add(arith.CmpI.of("ne", value, self.constant(0, source)))
         for op, step in cast_steps(source, to):
-            value = self.add(op.of(value, step, self.loc))
+            value = self.add(op.of(value, step))
         return value
 
 
@@ -82,21 +85,21 @@ def cast_complex(b: Body, value: Value, to: ScalarType) -> Value:
     assert isinstance(source, ScalarType)
     if not source.is_complex:
         re = b.cast(value, to.component)
-        return b.add(Create.of(re, b.constant(0.0, to.component), b.loc))
+        return b.add(Create.of(re, b.constant(0.0, to.component)))
     re = real(b, value)
     if to is I1:
-        return b.add(arith.OrI.of(b.cast(re, I1), b.cast(imaginary(b, value), I1), b.loc))
+        return b.add(arith.OrI.of(b.cast(re, I1), b.cast(imaginary(b, value), I1)))
     if not to.is_complex:
         return b.cast(re, to)
     im = b.cast(imaginary(b, value), to.component)
-    return b.add(Create.of(b.cast(re, to.component), im, b.loc))
+    return b.add(Create.of(b.cast(re, to.component), im))
 
 
 def real(b: Body, value: Value) -> Value:
     """The real part of a complex number."""
-    return b.add(Re.of(value, b.loc))
+    return b.add(Re.of(value))
 
 
 def imaginary(b: Body, value: Value) -> Value:
     """The imaginary part of a complex number."""
-    return b.add(Im.of(value, b.loc))
+    return b.add(Im.of(value))

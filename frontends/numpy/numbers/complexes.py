@@ -19,15 +19,15 @@ Rule = Callable[["Body", list[Value]], Value]
 
 
 def _two(op: type[arith.BinaryOp]) -> Rule:
-    return lambda b, a: b.add(op.of(a[0], a[1], b.loc))
+    return lambda b, a: b.add(op.of(a[0], a[1]))
 
 
 def _one(op: type[arith.UnaryOp]) -> Rule:
-    return lambda b, a: b.add(op.of(a[0], b.loc))
+    return lambda b, a: b.add(op.of(a[0]))
 
 
 def _equality(op: type[complex.Eq] | type[complex.Neq]) -> Rule:
-    return lambda b, a: b.add(op.of(a[0], a[1], b.loc))
+    return lambda b, a: b.add(op.of(a[0], a[1]))
 
 
 def _ordered(strict: str, predicate: str) -> Rule:
@@ -36,10 +36,10 @@ def _ordered(strict: str, predicate: str) -> Rule:
 
     def rule(b: Body, a: list[Value]) -> Value:
         (xr, xi), (yr, yi) = ((real(b, v), imaginary(b, v)) for v in a)
-        compare: Callable[[str, Value, Value], Value] = lambda p, v, w: b.add(arith.CmpF.of(p, v, w, b.loc))  # noqa: E731
-        decided = b.add(arith.AndI.of(compare(strict, xr, yr), compare("ord", xi, yi), b.loc))
-        tied = b.add(arith.AndI.of(compare("oeq", xr, yr), compare(predicate, xi, yi), b.loc))
-        return b.add(arith.OrI.of(decided, tied, b.loc))
+        compare: Callable[[str, Value, Value], Value] = lambda p, v, w: b.add(arith.CmpF.of(p, v, w))  # noqa: E731
+        decided = b.add(arith.AndI.of(compare(strict, xr, yr), compare("ord", xi, yi)))
+        tied = b.add(arith.AndI.of(compare("oeq", xr, yr), compare(predicate, xi, yi)))
+        return b.add(arith.OrI.of(decided, tied))
 
     return rule
 
@@ -52,8 +52,8 @@ def _extreme(wins: Rule, nan: int) -> Rule:
     """The first operand where it wins, or where operand `nan` is NaN; else the second."""
 
     def rule(b: Body, a: list[Value]) -> Value:
-        take = b.add(arith.OrI.of(wins(b, a), is_nan(b, a[nan : nan + 1]), b.loc))
-        return b.add(arith.Select.of(take, a[0], a[1], b.loc))
+        take = b.add(arith.OrI.of(wins(b, a), is_nan(b, a[nan : nan + 1])))
+        return b.add(arith.Select.of(take, a[0], a[1]))
 
     return rule
 
@@ -61,7 +61,7 @@ def _extreme(wins: Rule, nan: int) -> Rule:
 def is_nan(b: Body, a: list[Value]) -> Value:
     """Whether either part is NaN."""
     re, im = real(b, a[0]), imaginary(b, a[0])
-    return b.add(arith.CmpF.of("uno", re, im, b.loc))
+    return b.add(arith.CmpF.of("uno", re, im))
 
 
 def _infinite(predicate: str, together: type[arith.BinaryOp]) -> Rule:
@@ -70,21 +70,21 @@ def _infinite(predicate: str, together: type[arith.BinaryOp]) -> Rule:
     def rule(b: Body, a: list[Value]) -> Value:
         tests = []
         for part in (real(b, a[0]), imaginary(b, a[0])):
-            size = b.add(arith.AbsF.of(part, b.loc))
+            size = b.add(arith.AbsF.of(part))
             infinity = b.constant(float("inf"), size.type)  # type: ignore[arg-type]
-            tests.append(b.add(arith.CmpF.of(predicate, size, infinity, b.loc)))
-        return b.add(together.of(tests[0], tests[1], b.loc))
+            tests.append(b.add(arith.CmpF.of(predicate, size, infinity)))
+        return b.add(together.of(tests[0], tests[1]))
 
     return rule
 
 
 def logical_not(b: Body, a: list[Value]) -> Value:
-    return b.add(arith.XorI.of(b.cast(a[0], I1), b.constant(True, I1), b.loc))
+    return b.add(arith.XorI.of(b.cast(a[0], I1), b.constant(True, I1)))
 
 
 def _logical(op: type[arith.BinaryOp]) -> Rule:
     def rule(b: Body, a: list[Value]) -> Value:
-        return b.add(op.of(b.cast(a[0], I1), b.cast(a[1], I1), b.loc))
+        return b.add(op.of(b.cast(a[0], I1), b.cast(a[1], I1)))
 
     return rule
 
@@ -97,7 +97,7 @@ COMPLEX_RULES: dict[np.ufunc, Rule] = {
     np.negative: _one(complex.Neg),
     np.conjugate: _one(complex.Conj),
     np.positive: lambda b, a: a[0],
-    np.square: lambda b, a: b.add(complex.Mul.of(a[0], a[0], b.loc)),
+    np.square: lambda b, a: b.add(complex.Mul.of(a[0], a[0])),
     np.equal: _equality(complex.Eq),
     np.not_equal: _equality(complex.Neq),
     np.less: LESS,

@@ -10,7 +10,9 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import any_true, build
 from tracebuf.frontends.numpy.numbers.operands import BOOL, Operand, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
+from tracebuf.frontends.numpy.record.conditions import inverse
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import or_empty
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import sub
@@ -38,7 +40,7 @@ def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -
         r.fail("ValueError", NEGATIVE)
     if not known:
         value = scalar_value(r, exponent, I64)
-        ok = r.add(arith.CmpI.of("sge", value, r.constant(0, I64), r.loc)).result
+        ok = r.emit(arith.CmpI.of("sge", value, r.constant(0, I64)))
         r.check(or_no_elements(r, ok, arrays), "ValueError", NEGATIVE)
 
 
@@ -51,12 +53,9 @@ def check_exponents(r: Recorder, exponents: ArrayRef, arrays: Sequence[ArrayRef]
 
     negative = build(r, is_negative, [exponents, 0], [element, element], I1)
     found = any_true(r, negative) if isinstance(negative, ArrayRef) else scalar_value(r, negative, I1)
-    ok = r.add(arith.XorI.of(found, r.constant(True, I1), r.loc)).result
-    r.check(or_no_elements(r, ok, arrays), "ValueError", NEGATIVE)
+    r.check(or_no_elements(r, inverse(r, found), arrays), "ValueError", NEGATIVE)
 
 
 def or_no_elements(r: Recorder, ok: Value, arrays: Sequence[ArrayRef]) -> Value:
     """The condition, or that one of the arrays has no elements."""
-    for d in [d for a in arrays for d in a.shape if not r.facts.nonneg(sub(d, 1))]:
-        ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result
-    return ok
+    return or_empty(r, ok, (d for a in arrays for d in a.shape))

@@ -94,10 +94,10 @@ def build_all(
     before, body = [block.add_arg(t) for t in kinds], Body(block, r.loc)
     new = [body.cast(v, t) for v, t in zip(compute(body, args), kinds)]
     if mask is not None:
-        new = [body.add(arith.Select.of(args[-1], v, old, r.loc)) for v, old in zip(new, before)]
+        new = [body.add(arith.Select.of(args[-1], v, old)) for v, old in zip(new, before)]
     block.append(linalg.Yield.of(new, r.loc))
     maps += [linalg.identity_map(len(shape))] * len(kinds)
-    made = r.add(linalg.Generic.of(values, starts, maps, ["parallel"] * len(shape), block, r.loc)).results
+    made = r.add(linalg.Generic.of(values, starts, maps, ["parallel"] * len(shape), block)).results
     results: list[ArrayRef | Scalar] = []
     for x, value in zip(into, made):
         if x is not None:
@@ -145,11 +145,11 @@ def repeat_where_one(r: Recorder, ref: ArrayRef, value: Value, axes: Sequence[in
     sizes = list(ref.shape)
     for axis in axes:
         one = r.compare("eq", ref.shape[axis], 1)
-        strides[axis] = r.add(arith.Select.of(one, r.index(0), r.index(1), r.loc)).result
+        strides[axis] = r.emit(arith.Select.of(one, r.index(0), r.index(1)))
         sizes[axis] = shape[axis]
     s = Slice((0,) * n, tuple(r.mixed(d) for d in sizes), tuple(strides), tuple(range(n)))
     type_ = TensorType(tuple(r.facts.canon(d) for d in sizes), ref.element)
-    return r.add(tensor.ExtractSlice.of(value, s, type_, r.loc)).result
+    return r.emit(tensor.ExtractSlice.of(value, s, type_))
 
 
 def convert_to(r: Recorder, value: Operand, element: ScalarType, shape: tuple[Dim, ...], fresh: bool = False) -> Value:
@@ -157,7 +157,7 @@ def convert_to(r: Recorder, value: Operand, element: ScalarType, shape: tuple[Di
     casting); with `fresh`, always a new one."""
     if not isinstance(value, ArrayRef):
         empty = r.empty(element, shape)
-        return r.add(linalg.Fill.of(scalar_value(r, value, element), empty, r.loc)).result
+        return r.emit(linalg.Fill.of(scalar_value(r, value, element), empty))
     if (
         not fresh
         and value.element is element
@@ -172,17 +172,15 @@ def convert_to(r: Recorder, value: Operand, element: ScalarType, shape: tuple[Di
     body = Body(block, r.loc)
     block.append(linalg.Yield.of([body.cast(arg, element)], r.loc))
     maps = [map_, linalg.identity_map(len(shape))]
-    return r.add(
-        linalg.Generic.of([source], [r.empty(element, shape)], maps, ["parallel"] * len(shape), block, r.loc)
-    ).result
+    return r.emit(linalg.Generic.of([source], [r.empty(element, shape)], maps, ["parallel"] * len(shape), block))
 
 
 def any_true(r: Recorder, mask: ArrayRef) -> Value:
     """Whether an array of bools has a True element: a reduction over all axes."""
-    start = r.add(linalg.Fill.of(r.constant(False, I1), r.empty(I1, ()), r.loc)).result
+    start = r.emit(linalg.Fill.of(r.constant(False, I1), r.empty(I1, ())))
     block = Block([I1, I1])
     body = Body(block, r.loc)
-    block.append(linalg.Yield.of([body.add(arith.OrI.of(block.args[1], block.args[0], r.loc))], r.loc))
+    block.append(linalg.Yield.of([body.add(arith.OrI.of(block.args[1], block.args[0]))], r.loc))
     maps = [linalg.identity_map(mask.ndim), linalg.AffineMap(mask.ndim, ())]
-    folded = linalg.Generic.of([r.read(mask)], [start], maps, ["reduction"] * mask.ndim, block, r.loc)
-    return r.load(ArrayRef(r.new_storage(I1, (), (), r.add(folded).result)), ())
+    folded = linalg.Generic.of([r.read(mask)], [start], maps, ["reduction"] * mask.ndim, block)
+    return r.load(ArrayRef(r.new_storage(I1, (), (), r.emit(folded))), ())

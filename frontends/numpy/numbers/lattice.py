@@ -16,9 +16,10 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.static import exact
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import is_exactly
+from tracebuf.frontends.numpy.record.conditions import both, either
 from tracebuf.frontends.numpy.record.heap import Record, is_named_tuple, items_of, with_items
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import both, compare_floats, either, is_nan
+from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_nan
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     GuardedRef,
@@ -116,7 +117,7 @@ def to_value(r: Recorder, x: Any, kind: Kind) -> Value:
             r.check(holds_exactly(r, x, kind.element), UnsupportedError, reason)
         else:
             instead = f"start it as np.{kind.element.dtype.name}(...)"
-            r.doubt(UnsupportedError(reason, location=r.loc, instead=instead))
+            r.doubt(r.refuse(reason, instead))
     return scalar_value(r, x, kind.element)
 
 
@@ -238,7 +239,7 @@ def path_dependent(r: Recorder, name: str, what: str) -> UnsupportedError:
         "or use it inside of the branches",
     }.get(what, f"begin with an array of its own, {plain} = {plain}.copy(), or store into one: {plain}[...] = ...")
     what = what.replace("types", "types or numbers of axes")
-    return UnsupportedError(f"{shown} is bound to {what}, depending on the path", location=r.loc, instead=instead)
+    return r.refuse(f"{shown} is bound to {what}, depending on the path", instead)
 
 
 def is_number(x: Any) -> bool:

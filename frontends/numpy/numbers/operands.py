@@ -13,6 +13,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -71,7 +72,9 @@ def loop_dtypes(
     if all(isinstance(k, type) for k in kinds):
         kinds = tuple(np.dtype(k) for k in kinds)
     forced: dict[str, Any] = {} if wanted is None else {"signature": (*(None,) * ufunc.nin, *(wanted,) * ufunc.nout)}
-    dtypes: tuple[np.dtype, ...] = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), **forced, casting=casting)
+    dtypes: tuple[np.dtype, ...] = ask(
+        ufunc.resolve_dtypes, (*kinds, *(None,) * ufunc.nout), **forced, casting=casting
+    )
     return dtypes
 
 
@@ -98,7 +101,7 @@ def scalar_value(r: Recorder, operand: Operand, element: ScalarType) -> Value:
         fixed = (
             np.asarray(operand).astype(element.dtype).item()
             if isinstance(operand, np.generic)
-            else element.dtype.type(operand).item()
+            else ask(element.dtype.type, operand).item()
         )
     return r.constant(fixed, element)
 
@@ -147,11 +150,11 @@ def mask_of(r: Recorder, where: Any) -> Operand | None:
     if where is True or where is np._NoValue:
         return None
     if not isinstance(where, (ArrayRef, Scalar, *NUMBERS)):
-        raise UnsupportedError(f"a {type(where).__name__} as where=", location=r.loc, instead="use an array of bools")
+        raise r.refuse(f"a {type(where).__name__} as where=", "use an array of bools")
     kind = weak_type(where)
     if kind != BOOL:
         dtype = np.dtype(kind)
-        raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('bool') according to the rule 'safe'")
+        raise Raises(TypeError(f"Cannot cast array data from {dtype!r} to dtype('bool') according to the rule 'safe'"))
     mask: Operand = where
     return mask
 
@@ -160,10 +163,10 @@ def out_of(r: Recorder, out: Any) -> ArrayRef | None:
     """The array that `out=` names, given by itself or in a tuple of one."""
     if isinstance(out, tuple):
         if len(out) != 1:
-            raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+            raise Raises(ValueError("The 'out' tuple must have exactly one entry per ufunc output"))
         (out,) = out
     if out is None or isinstance(out, ArrayRef):
         return out
     if isinstance(out, np.ndarray) or out is Ellipsis:
-        raise UnsupportedError("this `out`", location=r.loc, instead="an array that is an argument, or made here")
-    raise TypeError("return arrays must be of ArrayType")
+        raise r.refuse("this `out`", "an array that is an argument, or made here")
+    raise Raises(TypeError("return arrays must be of ArrayType"))

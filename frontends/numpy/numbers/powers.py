@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers import python_ints
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import Operand, check_maybe_python, loop_dtypes, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
+from tracebuf.frontends.numpy.record.conditions import both, either, inverse
+from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import both, compare_floats, either, inverse, is_finite, is_infinite
+from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite, is_infinite
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyFloat, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F16, F32, F64, scalar_type
@@ -33,18 +34,18 @@ def python_power(r: Recorder, a: Any, b: Any) -> PyFloat | PyInt | int:
         if rising:
             return as_int_value(python_ints.power(r, ia, ib))
         if rising is None:
-            raise UnsupportedError(
-                "an int to a power whose sign is only known at run time is an int or a float", location=r.loc,
-                instead="float(a) ** n, or a ** n if n >= 0 else ...",
-            )  # fmt: skip
+            raise r.refuse(
+                "an int to a power whose sign is only known at run time is an int or a float",
+                "float(a) ** n, or a ** n if n >= 0 else ...",
+            )
     whole = ib is not None or (isinstance(b, float) and b.is_integer())
     base = scalar_value(r, a, F64)
     positive = ia is not None and bool(r.ask_nonneg(ia))
     if not whole and not positive and not never_negative(base):
-        raise UnsupportedError(
+        raise r.refuse(
             "a negative number to a power that is no whole number is complex, and the base may be negative",
-            location=r.loc, instead="np.float64(x) ** y, which is always a float, or abs(x) ** y",
-        )  # fmt: skip
+            "np.float64(x) ** y, which is always a float, or abs(x) ** y",
+        )
     return float_power(r, base, scalar_value(r, b, F64))
 
 
@@ -67,7 +68,7 @@ def float_power(r: Recorder, base: Value, exponent: Value) -> PyFloat:
     falling = both(r, compare_floats(r, "olt", exponent, 0.0), is_finite(r, exponent))
     fine = either(r, compare_floats(r, "une", base, 0.0), inverse(r, falling))
     r.check(fine, "ZeroDivisionError", "zero to a negative power")
-    result = r.add(Libm.of("pow", [base, exponent], F64, r.loc)).result
+    result = r.emit(Libm.of("pow", [base, exponent], F64))
     given = either(r, is_infinite(r, base), is_infinite(r, exponent))
     fine = either(r, inverse(r, is_infinite(r, result)), given)
     r.check(fine, "OverflowError", "(34, 'Numerical result out of range')")
@@ -83,7 +84,7 @@ def scalar_power(r: Recorder, a: Operand, b: Operand) -> Any:
     element = scalar_type(dtype)
     body, loop = Body(r.frame.block, r.loc), F32 if element is F16 else element  # a half's power is float32's
     base, exponent = (body.cast(scalar_value(r, x, element), loop) for x in (a, b))
-    return NpScalar(body.cast(body.add(Libm.of("pow", [base, exponent], loop, r.loc)), element), element)
+    return NpScalar(body.cast(body.add(Libm.of("pow", [base, exponent], loop)), element), element)
 
 
 def power_form(r: Recorder, a: ArrayRef, b: Operand) -> tuple[np.ufunc, list[Operand]]:
@@ -95,7 +96,7 @@ def power_form(r: Recorder, a: ArrayRef, b: Operand) -> tuple[np.ufunc, list[Ope
         return (quick, [a]) if plain and quick is not None else (np.power, [a, b])
     if plain and a.element.is_float:
         fast = {1.0: np.positive, -1.0: np.reciprocal, 0.5: np.sqrt, 2.0: np.square}.get(
-            float(b)  # type: ignore[arg-type]
+            ask(float, b)
         )
         if fast is not None:
             return fast, [a]

@@ -12,16 +12,9 @@ import numpy as np
 
 from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
 from tracebuf.frontends.numpy.numbers.operands import loop_dtypes, scalar_value, weak_type
+from tracebuf.frontends.numpy.record.conditions import both, either, inverse
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import (
-    both,
-    compare_floats,
-    either,
-    inverse,
-    is_finite,
-    is_infinite,
-    two_origins,
-)
+from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite, is_infinite, two_origins
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyComplex, PyFloat, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import C128, F64, ScalarType, scalar_type
@@ -49,11 +42,11 @@ def parts_of(r: Recorder, x: Any, element: ScalarType = C128) -> Parts:
 
 def made_of(r: Recorder, parts: Parts) -> Value:
     """The complex number with these parts."""
-    return r.add(Create.of(*parts, r.loc)).result
+    return r.emit(Create.of(*parts))
 
 
 def _do(r: Recorder, op: type[arith.BinaryOp], a: Value, b: Value) -> Value:
-    return r.add(op.of(a, b, r.loc)).result
+    return r.emit(op.of(a, b))
 
 
 def product(r: Recorder, a: Parts, b: Parts) -> Parts:
@@ -68,11 +61,11 @@ def quotient(r: Recorder, a: Parts, b: Parts) -> Parts:
     (ar, ai), (br, bi) = a, b
     zero = both(r, compare_floats(r, "oeq", br, 0.0), compare_floats(r, "oeq", bi, 0.0))
     r.check(inverse(r, zero), "ZeroDivisionError", "complex division by zero")
-    sizes = [r.add(arith.AbsF.of(v, r.loc)).result for v in b]
+    sizes = [r.emit(arith.AbsF.of(v)) for v in b]
     first = compare_floats(r, "oge", *sizes)
 
     def pick(x: Value, y: Value) -> Value:
-        return r.add(arith.Select.of(first, x, y, r.loc)).result
+        return r.emit(arith.Select.of(first, x, y))
 
     large, small, u, v = pick(br, bi), pick(bi, br), pick(ar, ai), pick(ai, ar)
     ratio = _do(r, arith.DivF, small, large)
@@ -101,7 +94,7 @@ MOST = 100
 def complex_power(r: Recorder, a: Any, b: Any) -> PyComplex:
     """a ** b: by products for a small whole exponent that is known, else by Python's own function (complex_pow)."""
     known = b if isinstance(b, (int, float, complex)) else None
-    if known is not None and known.imag == 0 and known.real == int(known.real) and abs(known.real) <= MOST:
+    if known is not None and known.imag == 0 and abs(known.real) <= MOST and known.real == int(known.real):
         return PyComplex(made_of(r, whole_power(r, parts_of(r, a), int(known.real))))
     return PyComplex(by_python(r, "pow", [*parts_of(r, a), *parts_of(r, b)]))
 
@@ -119,11 +112,11 @@ def whole_power(r: Recorder, base: Parts, exponent: int) -> Parts:
 def by_python(r: Recorder, function: str, args: list[Value]) -> Value:
     """The result of a function of `cmath`, or of a power, called back on the parts of the arguments; raises what it
     raises."""
-    failed = r.add(Libm.of(f"complex_{function}_error", args, F64, r.loc)).result
+    failed = r.emit(Libm.of(f"complex_{function}_error", args, F64))
     for code, kind, message in ((1.0, "ValueError", "math domain error"), (2.0, "OverflowError", "math range error"),
                                 (3.0, "ZeroDivisionError", "zero to a negative or complex power")):  # fmt: skip
         r.check(compare_floats(r, "une", failed, code), kind, message)
-    re, im = (r.add(Libm.of(f"complex_{function}_{part}", args, F64, r.loc)).result for part in ("real", "imag"))
+    re, im = (r.emit(Libm.of(f"complex_{function}_{part}", args, F64)) for part in ("real", "imag"))
     return made_of(r, (re, im))
 
 
@@ -150,7 +143,7 @@ def magnitude(r: Recorder, x: PyComplex | NpScalar) -> PyFloat | NpScalar:
     """abs(x), by the C library's hypot: OverflowError where Python's is infinite and the parts are not."""
     element = x.element if isinstance(x, NpScalar) else C128
     parts = parts_of(r, x, element)
-    result = r.add(Libm.of("c_hypot", parts, element.component, r.loc)).result
+    result = r.emit(Libm.of("c_hypot", parts, element.component))
     if isinstance(x, NpScalar):
         return NpScalar(result, element.component)
     fine = either(r, inverse(r, is_infinite(r, result)), *(inverse(r, is_finite(r, p)) for p in parts))
@@ -162,7 +155,7 @@ def part_of(r: Recorder, x: PyComplex | NpScalar, name: str) -> PyFloat | NpScal
     """x.real or x.imag of a complex number."""
     check_origin(r, x)
     op = complexes.Re if name == "real" else complexes.Im
-    value = r.add(op.of(x.value, r.loc)).result
+    value = r.emit(op.of(x.value))
     return NpScalar(value, x.element.component) if isinstance(x, NpScalar) else PyFloat(value)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.numbers.weak_ints import surely_fits
+from tracebuf.frontends.numpy.record.conditions import both, either, inverse
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import both, compare_floats, either, inverse
+from tracebuf.frontends.numpy.record.scalar_checks import compare_floats
 from tracebuf.frontends.numpy.record.sizes import INT_MAX, INT_MIN, OVERFLOW
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool, PyComplex, PyFloat, PyInt
 from tracebuf.ir.core import Value
@@ -42,7 +43,7 @@ def int_expr(x: object) -> Dim | None:
 def bool_as_int(r: Recorder, x: Any) -> Any:
     """A number in arithmetic: Python's bools count as ints."""
     if isinstance(x, PyBool):
-        return int_of_value(r, r.add(casts.ExtUI.of(x.value, I64, r.loc)).result, 0, 1)
+        return int_of_value(r, r.emit(casts.ExtUI.of(x.value, I64)), 0, 1)
     return int(x) if isinstance(x, bool) else x
 
 
@@ -54,7 +55,7 @@ def as_int_value(e: Dim) -> PyInt | int:
 def opaque(r: Recorder, value: Value, lo: int | None = None, hi: int | None = None) -> Expr:
     """A computed index or i64 value as a new symbol."""
     if value.type is not INDEX:
-        value = r.add(arith.IndexCast.of(value, INDEX, r.loc)).result
+        value = r.emit(arith.IndexCast.of(value, INDEX))
     return r.symbol(value, f"i{len(r.func.symbols)}", lo, hi)
 
 
@@ -106,10 +107,10 @@ def combine(r: Recorder, name: str, a: Dim, b: Dim) -> Dim:
     if isinstance(e, int) or is_offset(e) or r.fits(e) or r.narrow(e):
         return e
     x, y = r.index(a), r.index(b)
-    wraps = r.add(integers.Overflows.of(operation, x, y, r.loc)).result
+    wraps = r.emit(integers.Overflows.of(operation, x, y))
     r.check(inverse(r, wraps), "OverflowError", OVERFLOW)
     low, high = r.facts.interval(e)
-    return opaque(r, r.add(op.of(x, y, r.loc)).result, clip(low), clip(high))
+    return opaque(r, r.emit(op.of(x, y)), clip(low), clip(high))
 
 
 def clip(bound: int | None) -> int | None:
@@ -149,21 +150,21 @@ def computed_division(r: Recorder, name: str, a: Dim, b: Dim, positive: bool) ->
     x, y = r.index(a), r.index(b)
     low, high = bounds(r, b)
     if positive:
-        quotient = r.add(division.FloorDivIndex.of(x, y, r.loc)).result
+        quotient = r.emit(division.FloorDivIndex.of(x, y))
     else:
         r.check(r.compare("ne", b, 0), "ZeroDivisionError", DIVISION[name])
         unit = either(r, r.compare("eq", b, -1), r.compare("eq", b, 0))
-        sound = r.add(arith.Select.of(unit, r.index(1), y, r.loc)).result
-        quotient = r.add(division.FloorDivIndex.of(x, sound, r.loc)).result
+        sound = r.emit(arith.Select.of(unit, r.index(1), y))
+        quotient = r.emit(division.FloorDivIndex.of(x, sound))
         if name == "FloorDiv":
             most = both(r, unit, r.compare("eq", a, INT_MIN))
             r.check(inverse(r, most), "OverflowError", OVERFLOW)
-            turned = r.add(arith.SubI.of(r.index(0), x, r.loc)).result
-            quotient = r.add(arith.Select.of(unit, turned, quotient, r.loc)).result
+            turned = r.emit(arith.SubI.of(r.index(0), x))
+            quotient = r.emit(arith.Select.of(unit, turned, quotient))
         y = sound
     if name == "FloorDiv":
         return opaque(r, quotient)
-    rest = r.add(arith.SubI.of(x, r.add(arith.MulI.of(quotient, y, r.loc)).result, r.loc)).result
+    rest = r.emit(arith.SubI.of(x, r.emit(arith.MulI.of(quotient, y))))
     found = opaque(r, rest, min(low + 1, 0), max(high - 1, 0))
     if positive:
         r.facts.assume_nonneg(sub(sub(b, 1), found))
@@ -178,7 +179,7 @@ def bitwise(r: Recorder, name: str, a: Dim, b: Dim) -> Dim:
             fits = r.compare("sge", x, 0)  # of a negative x the mask leaves what 64 bits do not hold
             r.check(fits, "OverflowError", OVERFLOW)
             return bitwise(r, name, x, mask & INT_MAX)
-    value = r.add(BITS[name].of(r.i64(a), r.i64(b), r.loc)).result
+    value = r.emit(BITS[name].of(r.i64(a), r.i64(b)))
     (low_a, high_a), (low_b, high_b) = bounds(r, a), bounds(r, b)
     if name == "BitAnd" and max(low_a, low_b) >= 0:
         return opaque(r, value, 0, min(high for low, high in ((low_a, high_a), (low_b, high_b)) if low >= 0))
@@ -195,16 +196,16 @@ def shift(r: Recorder, name: str, a: Dim, count: Dim) -> Dim:
     low, high = bounds(r, a)
     least, most = (min(63, max(0, c)) for c in bounds(r, count))
     x, wanted = r.i64(a), r.i64(count if not isinstance(count, int) else 64)
-    places = r.add(arith.MinSI.of(wanted, r.constant(63, I64), r.loc)).result
+    places = r.emit(arith.MinSI.of(wanted, r.constant(63, I64)))
     if name == "RShift":
-        shifted = r.add(integers.ShRSI.of(x, places, r.loc)).result
+        shifted = r.emit(integers.ShRSI.of(x, places))
         return opaque(r, shifted, min(low >> least, low >> most), max(high >> least, high >> most))
-    shifted = r.add(integers.ShLI.of(x, places, r.loc)).result
+    shifted = r.emit(integers.ShLI.of(x, places))
     if max(-low, high) << most > INT_MAX:
-        back = r.add(integers.ShRSI.of(shifted, places, r.loc)).result
-        same = r.add(arith.CmpI.of("eq", back, x, r.loc)).result
-        whole = r.add(arith.CmpI.of("eq", places, wanted, r.loc)).result
-        none = r.add(arith.CmpI.of("eq", x, r.constant(0, I64), r.loc)).result
+        back = r.emit(integers.ShRSI.of(shifted, places))
+        same = r.emit(arith.CmpI.of("eq", back, x))
+        whole = r.emit(arith.CmpI.of("eq", places, wanted))
+        none = r.emit(arith.CmpI.of("eq", x, r.constant(0, I64)))
         r.check(both(r, same, either(r, whole, none)), "OverflowError", OVERFLOW)
     return opaque(r, shifted, clip(min(low << least, low << most)), clip(max(high << least, high << most)))
 
@@ -230,20 +231,20 @@ def computed_power(r: Recorder, a: Dim, n: Dim) -> Dim:
     trivial = both(r, r.compare("sge", a, -1), r.compare("sle", a, 1))
     r.check(either(r, below, trivial), "OverflowError", OVERFLOW)
     exponent, square = r.i64(n), r.i64(a)
-    even = r.add(arith.AndI.of(exponent, r.constant(1, I64), r.loc)).result
-    even = r.add(arith.AddI.of(even, r.constant(2, I64), r.loc)).result
-    exponent = r.add(arith.Select.of(below, exponent, even, r.loc)).result
+    even = r.emit(arith.AndI.of(exponent, r.constant(1, I64)))
+    even = r.emit(arith.AddI.of(even, r.constant(2, I64)))
+    exponent = r.emit(arith.Select.of(below, exponent, even))
     result, zero, one = r.constant(1, I64), r.constant(0, I64), r.constant(1, I64)
     lost = wrapped = r.constant(False, I1)
     for step in range(6):
-        bit = r.add(arith.AndI.of(exponent, r.constant(1 << step, I64), r.loc)).result
-        used = r.add(arith.CmpI.of("ne", bit, zero, r.loc)).result
-        factor = r.add(arith.Select.of(used, square, one, r.loc)).result
-        wraps = r.add(integers.Overflows.of("mul", result, factor, r.loc)).result
+        bit = r.emit(arith.AndI.of(exponent, r.constant(1 << step, I64)))
+        used = r.emit(arith.CmpI.of("ne", bit, zero))
+        factor = r.emit(arith.Select.of(used, square, one))
+        wraps = r.emit(integers.Overflows.of("mul", result, factor))
         lost = either(r, lost, wraps, both(r, used, wrapped))
-        result = r.add(arith.MulI.of(result, factor, r.loc)).result
-        wrapped = either(r, wrapped, r.add(integers.Overflows.of("mul", square, square, r.loc)).result)
-        square = r.add(arith.MulI.of(square, square, r.loc)).result
+        result = r.emit(arith.MulI.of(result, factor))
+        wrapped = either(r, wrapped, r.emit(integers.Overflows.of("mul", square, square)))
+        square = r.emit(arith.MulI.of(square, square))
     r.check(inverse(r, lost), "OverflowError", OVERFLOW)
     return opaque(r, result, 1 if r.ask_nonneg(sub(a, 1)) else None)
 
@@ -252,15 +253,15 @@ def computed_power(r: Recorder, a: Dim, n: Dim) -> Dim:
 def compare_with_float(r: Recorder, predicate: str, e: Dim, f: Value) -> PyBool:
     """int OP float as Python compares them: by their exact values."""
     value = r.i64(e)
-    near = r.add(casts.SIToFP.of(value, F64, r.loc)).result
+    near = r.emit(casts.SIToFP.of(value, F64))
     if is_small(r, e):
         return PyBool(compare_floats(r, ("u" if predicate == "ne" else "o") + predicate, near, f))
     inside = both(r, compare_floats(r, "oge", f, -(2.0**63)), compare_floats(r, "olt", f, 2.0**63))
     rounding = arith.Ceil if predicate in ("lt", "ge") else arith.Floor
-    whole = r.add(rounding.of(f, r.loc)).result
-    limit = r.add(casts.FPToSI.of(whole, I64, r.loc)).result
+    whole = r.emit(rounding.of(f))
+    limit = r.emit(casts.FPToSI.of(whole, I64))
     sign = predicate if predicate in ("eq", "ne") else "s" + predicate
-    held = r.add(arith.CmpI.of("eq" if sign == "ne" else sign, value, limit, r.loc)).result
+    held = r.emit(arith.CmpI.of("eq" if sign == "ne" else sign, value, limit))
     if predicate in ("eq", "ne"):
         equal = both(r, inside, held, compare_floats(r, "oeq", whole, f))
         return PyBool(equal if predicate == "eq" else inverse(r, equal))

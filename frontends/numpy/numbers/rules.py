@@ -24,30 +24,30 @@ Rule = Callable[[Body, list[Value]], Value]
 
 def _two(**ops: type[arith.BinaryOp]) -> dict[str, Rule]:
     """A binary op class for each kind of operands (b, i, u, f), as rules."""
-    return {kind: lambda b, a, op=op: b.add(op.of(a[0], a[1], b.loc)) for kind, op in ops.items()}  # type: ignore[misc]
+    return {kind: lambda b, a, op=op: b.add(op.of(a[0], a[1])) for kind, op in ops.items()}  # type: ignore[misc]
 
 
 def _one(op: type[arith.UnaryOp]) -> Rule:
-    return lambda b, a: b.add(op.of(a[0], b.loc))
+    return lambda b, a: b.add(op.of(a[0]))
 
 
 def _compare(name: str) -> dict[str, Rule]:
     ordered = ("u" if name == "ne" else "o") + name
     same = name in ("eq", "ne")
     return {
-        "f": lambda b, a: b.add(arith.CmpF.of(ordered, a[0], a[1], b.loc)),
-        "i": lambda b, a: b.add(arith.CmpI.of(name if same else "s" + name, a[0], a[1], b.loc)),
-        **dict.fromkeys("bu", lambda b, a: b.add(arith.CmpI.of(name if same else "u" + name, a[0], a[1], b.loc))),
+        "f": lambda b, a: b.add(arith.CmpF.of(ordered, a[0], a[1])),
+        "i": lambda b, a: b.add(arith.CmpI.of(name if same else "s" + name, a[0], a[1])),
+        **dict.fromkeys("bu", lambda b, a: b.add(arith.CmpI.of(name if same else "u" + name, a[0], a[1]))),
     }
 
 
 def _logical(op: type[arith.BinaryOp]) -> dict[str, Rule]:
-    rule: Rule = lambda b, a: b.add(op.of(b.cast(a[0], I1), b.cast(a[1], I1), b.loc))  # noqa: E731
+    rule: Rule = lambda b, a: b.add(op.of(b.cast(a[0], I1), b.cast(a[1], I1)))  # noqa: E731
     return dict.fromkeys("bif", rule)
 
 
 def _not(b: Body, a: list[Value]) -> Value:
-    return b.add(arith.XorI.of(b.cast(a[0], I1), b.constant(True, I1), b.loc))
+    return b.add(arith.XorI.of(b.cast(a[0], I1), b.constant(True, I1)))
 
 
 def _same(b: Body, a: list[Value]) -> Value:
@@ -57,7 +57,7 @@ def _same(b: Body, a: list[Value]) -> Value:
 def _is_abs(predicate: str) -> Rule:
     def rule(b: Body, a: list[Value]) -> Value:
         infinity = b.constant(float("inf"), linalg.element_type(a[0].type))
-        return b.add(arith.CmpF.of(predicate, b.add(arith.AbsF.of(a[0], b.loc)), infinity, b.loc))
+        return b.add(arith.CmpF.of(predicate, b.add(arith.AbsF.of(a[0])), infinity))
 
     return rule
 
@@ -67,20 +67,20 @@ def _always(value: bool) -> Rule:
 
 
 def _negative_int(b: Body, a: list[Value]) -> Value:
-    return b.add(arith.SubI.of(b.constant(0, linalg.element_type(a[0].type)), a[0], b.loc))
+    return b.add(arith.SubI.of(b.constant(0, linalg.element_type(a[0].type)), a[0]))
 
 
 def _invert_int(b: Body, a: list[Value]) -> Value:
     element = linalg.element_type(a[0].type)
-    return b.add(arith.XorI.of(a[0], b.constant(element.bounds[1] if element.is_unsigned else -1, element), b.loc))
+    return b.add(arith.XorI.of(a[0], b.constant(element.bounds[1] if element.is_unsigned else -1, element)))
 
 
 def _reciprocal(b: Body, a: list[Value]) -> Value:
-    return b.add(arith.DivF.of(b.constant(1.0, linalg.element_type(a[0].type)), a[0], b.loc))
+    return b.add(arith.DivF.of(b.constant(1.0, linalg.element_type(a[0].type)), a[0]))
 
 
 def _square(op: type[arith.BinaryOp]) -> Rule:
-    return lambda b, a: b.add(op.of(a[0], a[0], b.loc))
+    return lambda b, a: b.add(op.of(a[0], a[0]))
 
 
 RULES: dict[np.ufunc, dict[str, Rule]] = {
@@ -119,7 +119,7 @@ RULES: dict[np.ufunc, dict[str, Rule]] = {
     np.square: {"f": _square(arith.MulF), "i": _square(arith.MulI)},
     np.reciprocal: {"f": _reciprocal},
     np.isnan: {
-        "f": lambda b, a: b.add(arith.CmpF.of("uno", a[0], a[0], b.loc)),
+        "f": lambda b, a: b.add(arith.CmpF.of("uno", a[0], a[0])),
         "i": _always(False),
         "b": _always(False),
     },
@@ -141,4 +141,4 @@ def apply_rule(ufunc: np.ufunc, body: Body, args: list[Value], dtypes: tuple[np.
     if rule is not None:
         return rule(body, args)
     types = "".join(d.char for d in loop) + "->" + dtypes[-1].char
-    return body.add(arith.Ufunc.of(ufunc.__name__, types, args, scalar_type(dtypes[-1]), body.loc))
+    return body.add(arith.Ufunc.of(ufunc.__name__, types, args, scalar_type(dtypes[-1])))

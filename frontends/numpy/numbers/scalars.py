@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.powers import power_form as power_form
@@ -39,8 +38,10 @@ from tracebuf.frontends.numpy.numbers.python_ints import (
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value as as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.conditions import both, inverse
+from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import as_reached, both, choose, compare_floats, require_nonzero
+from tracebuf.frontends.numpy.record.scalar_checks import as_reached, choose, compare_floats, require_nonzero
 from tracebuf.frontends.numpy.record.sizes import INT_MAX, INT_MIN
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -105,7 +106,7 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
     if not is_traced(a) and not is_traced(b):
         if any(isinstance(x, np.generic) for x in (a, b)) and any(isinstance(x, (tuple, list)) for x in (a, b)):
             return unsupported_operand(r, function, a, b)  # NumPy takes a tuple for an array
-        return function(a, b)
+        return ask(function, a, b)
     for x in (a, b):
         if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
             return unsupported_operand(r, function, a, b)
@@ -123,10 +124,10 @@ def unsupported_operand(r: Recorder, function: Callable[[Any, Any], Any], a: Any
     """Raises, for an operand that is neither array nor number, what Python raises, else UnsupportedError."""
     if not any(isinstance(x, np.ndarray) for x in (a, b)):
         with np.errstate(all="ignore"):
-            function(*(example(x) for x in (a, b)))
+            ask(function, example(a), example(b))
     odd = a if not isinstance(a, (ArrayRef, Scalar, *NUMBERS)) else b
     reason = f"a {refusals.name_of(odd)} as an operand"
-    raise UnsupportedError(reason, location=r.loc, instead="use numbers and arrays: np.array(x)")
+    raise r.refuse(reason, "use numbers and arrays: np.array(x)")
 
 
 def example(x: Any) -> Any:
@@ -146,18 +147,18 @@ def one(x: Any) -> Any:
 def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
     """a OP b of two Python numbers, at least one of them traced."""
     if name in BITS and isinstance(a, (PyBool, bool)) and isinstance(b, (PyBool, bool)):
-        return PyBool(r.add(BITS[name].of(scalar_value(r, a, I1), scalar_value(r, b, I1), r.loc)).result)
+        return PyBool(r.emit(BITS[name].of(scalar_value(r, a, I1), scalar_value(r, b, I1))))
     a, b = (bool_as_int(r, x) for x in (a, b))
     ia, ib = int_expr(a), int_expr(b)
     if is_python_complex(a) or is_python_complex(b):
-        BINARY[name][0](one(a), one(b))  # raises what Python raises
+        ask(BINARY[name][0], one(a), one(b))  # raises what Python raises
         return complex_arithmetic(r, name, a, b)
     if name == "Pow":
         return python_power(r, a, b)
     if ia is not None and ib is not None:
         return int_quotient(r, ia, ib) if name == "Div" else int_arithmetic(r, name, ia, ib)
     if name in BITS or name in ("LShift", "RShift"):
-        BINARY[name][0](example(a), example(b))  # raises what Python raises
+        ask(BINARY[name][0], example(a), example(b))  # raises what Python raises
     if name in ("FloorDiv", "Mod"):
         fa, fb = float_value(r, a), float_value(r, b)
         require_nonzero(r, fb, "float floor division by zero" if name == "FloorDiv" else "float modulo by zero")
@@ -168,7 +169,7 @@ def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
     if name == "Div":
         require_nonzero(r, fb, "float division by zero")
     op = {"Add": arith.AddF, "Sub": arith.SubF, "Mult": arith.MulF, "Div": arith.DivF}[name]
-    return PyFloat(r.add(op.of(fa, fb, r.loc)).result)
+    return PyFloat(r.emit(op.of(fa, fb)))
 
 
 def int_arithmetic(r: Recorder, name: str, a: Dim, b: Dim) -> PyInt | int:
@@ -184,11 +185,11 @@ def int_quotient(r: Recorder, a: Dim, b: Dim) -> PyFloat:
     x, y = r.i64(a), r.i64(b)
     fa, fb = float_value(r, as_int_value(a)), float_value(r, as_int_value(b))
     require_nonzero(r, fb, "division by zero")
-    plain: Callable[[], Value] = lambda: r.add(arith.DivF.of(fa, fb, r.loc)).result  # noqa: E731
+    plain: Callable[[], Value] = lambda: r.emit(arith.DivF.of(fa, fb))  # noqa: E731
     if is_small(r, a) and is_small(r, b):
         return PyFloat(plain())
-    exact: Callable[[], Value] = lambda: r.add(Libm.of("true_divide", [x, y], F64, r.loc)).result  # noqa: E731
-    small = [compare_floats(r, "ole", r.add(arith.AbsF.of(v, r.loc)).result, float(EXACT - 1)) for v in (fa, fb)]
+    exact: Callable[[], Value] = lambda: r.emit(Libm.of("true_divide", [x, y], F64))  # noqa: E731
+    small = [compare_floats(r, "ole", r.emit(arith.AbsF.of(v)), float(EXACT - 1)) for v in (fa, fb)]
     return PyFloat(choose(r, both(r, *small), plain, exact))
 
 
@@ -202,7 +203,7 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
     """a OP b as one comparison."""
     function, ufunc, predicate = COMPARE[name]
     if not is_traced(a) and not is_traced(b):
-        return compare_items(r, name, a, b) if holds_traced(a) or holds_traced(b) else function(a, b)
+        return compare_items(r, name, a, b) if holds_traced(a) or holds_traced(b) else ask(function, a, b)
     ia, ib = int_expr(a), int_expr(b)
     if ia is not None and ib is not None:
         return int_compare(r, predicate, ia, ib)
@@ -210,11 +211,11 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
     for x in (a, b):
         if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
             if name in ("Eq", "NotEq") and isinstance(x, (str, type(None))) and not arrays:
-                return function(example(a), example(b))  # no number equals these
+                return ask(function, example(a), example(b))  # no number equals these
             return unsupported_operand(r, function, a, b)
     if is_python_number(a) and is_python_number(b):
         if isinstance(a, (PyBool, bool)) and isinstance(b, (PyBool, bool)) and predicate in ("eq", "ne"):
-            return PyBool(r.add(arith.CmpI.of(predicate, scalar_value(r, a, I1), scalar_value(r, b, I1), r.loc)).result)
+            return PyBool(r.emit(arith.CmpI.of(predicate, scalar_value(r, a, I1), scalar_value(r, b, I1))))
         return python_compare(r, predicate, *(bool_as_int(r, x) for x in (a, b)))
     return elementwise(r, ufunc, [a, b])
 
@@ -227,7 +228,7 @@ def holds_traced(x: Any) -> bool:
 def compare_items(r: Recorder, name: str, a: Any, b: Any) -> bool | PyBool:
     """== and != of tuples or lists with traced items: item by item, up to the first pair that is known to differ."""
     if name not in ("Eq", "NotEq"):
-        raise UnsupportedError("an order of tuples or lists", location=r.loc, instead="compare their items")
+        raise r.refuse("an order of tuples or lists", "compare their items")
     conditions: list[Value] = []
     kinds = [next((k for k in (tuple, list) if isinstance(x, k)), None) for x in (a, b)]
     equal = None not in kinds and kinds[0] is kinds[1] and len(a) == len(b)
@@ -241,7 +242,7 @@ def compare_items(r: Recorder, name: str, a: Any, b: Any) -> bool | PyBool:
     if not equal or not conditions:
         return equal == (name == "Eq")
     found = both(r, *conditions)
-    return PyBool(found if name == "Eq" else r.add(arith.XorI.of(found, r.constant(True, I1), r.loc)).result)
+    return PyBool(found if name == "Eq" else inverse(r, found))
 
 
 def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
@@ -254,7 +255,7 @@ def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
         for v in (x, y)
     )
     if any(isinstance(v, ArrayRef) for v in (x, y)) or (floats and (not known or known[0] != known[0])):
-        raise UnsupportedError("an equality of tuples or lists of these", location=r.loc, instead="compare their items")
+        raise r.refuse("an equality of tuples or lists of these", "compare their items")
     found: bool | PyBool = truth(r, compare(r, "Eq", x, y))
     return found
 
@@ -262,7 +263,7 @@ def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
 def python_compare(r: Recorder, predicate: str, a: Any, b: Any) -> bool | PyBool:
     """a OP b of two Python numbers, by their exact values."""
     if is_python_complex(a) or is_python_complex(b):
-        COMPARE[{"eq": "Eq", "ne": "NotEq"}.get(predicate, "Lt")][0](example(a), example(b))  # raises for an order
+        ask(COMPARE[{"eq": "Eq", "ne": "NotEq"}.get(predicate, "Lt")][0], example(a), example(b))  # raises for an order
         return compare_complex(r, predicate, a, b)
     ia, ib = int_expr(a), int_expr(b)
     if ia is not None and ib is not None:
@@ -297,15 +298,15 @@ def unary(r: Recorder, name: str, a: Any) -> Any:
     """-a, +a, ~a."""
     plain: dict[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
     if not is_traced(a):
-        return plain[name](a)
+        return ask(plain[name], a)
     a = bool_as_int(r, a)
     if (e := int_expr(a)) is not None:
         return as_int_value(e if name == "UAdd" else minus(r, e) if name == "USub" else sub(-1, e))
     if isinstance(a, (PyFloat, PyComplex)):
-        plain[name](example(a))  # raises what Python raises
+        ask(plain[name], example(a))  # raises what Python raises
         if isinstance(a, PyComplex):
-            return PyComplex(r.add(complex_op.Neg.of(a.value, r.loc)).result) if name == "USub" else a
-        return PyFloat(r.add(arith.NegF.of(a.value, r.loc)).result) if name == "USub" else a
+            return PyComplex(r.emit(complex_op.Neg.of(a.value))) if name == "USub" else a
+        return PyFloat(r.emit(arith.NegF.of(a.value))) if name == "USub" else a
     return elementwise(r, {"USub": np.negative, "UAdd": np.positive, "Invert": np.invert}[name], [a])
 
 
@@ -314,17 +315,17 @@ def truth(r: Recorder, x: Any) -> bool | PyBool:
     """bool(x): a bool where it is known now, else a condition."""
     if not is_traced(x):
         if isinstance(x, np.ndarray):
-            raise UnsupportedError(
-                "the truth of an array from outside", location=r.loc, instead="pass it as an argument"
+            raise r.refuse(
+                "the truth of an array from outside", "pass it as an argument"
             )
-        return bool(x)
+        return ask(bool, x)
     if isinstance(x, PyBool):
         return x
     if (e := int_expr(x)) is not None:
         known = int_compare(r, "ne", e, 0)
         return known
     if isinstance(x, PyFloat):
-        return PyBool(r.add(arith.CmpF.of("une", x.value, r.constant(0.0, F64), r.loc)).result)
+        return PyBool(r.emit(arith.CmpF.of("une", x.value, r.constant(0.0, F64))))
     if isinstance(x, PyComplex):
         return PyBool(scalar_value(r, x, I1))
     if isinstance(x, ArrayRef):

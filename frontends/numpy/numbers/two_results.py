@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import build_all
 from tracebuf.frontends.numpy.numbers.operands import Casting, Operand, loop_dtypes, same_in_numpy, supported, weak_type
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import check_output
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import two_origins
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, storages_of
@@ -33,36 +33,36 @@ def _divmod(b: Body, a: list[Value], dtypes: tuple[np.dtype, ...]) -> list[Value
 
 def _modf(b: Body, a: list[Value], dtypes: tuple[np.dtype, ...]) -> list[Value]:
     """(fractional part, integral part), both with the sign of x; the fractional part of an infinity is 0."""
-    (x,), loc = a, b.loc
-    whole = b.add(arith.Trunc.of(x, loc))
+    (x,) = a
+    whole = b.add(arith.Trunc.of(x))
     infinite = apply_rule(np.isinf, b, a, (dtypes[0], np.dtype(np.bool_)))
-    rest = b.add(arith.SubF.of(x, whole, loc))
-    rest = b.add(arith.Select.of(infinite, b.constant(0.0, linalg.element_type(x.type)), rest, loc))
-    return [b.add(arith.CopySign.of(rest, x, loc)), whole]
+    rest = b.add(arith.SubF.of(x, whole))
+    rest = b.add(arith.Select.of(infinite, b.constant(0.0, linalg.element_type(x.type)), rest))
+    return [b.add(arith.CopySign.of(rest, x)), whole]
 
 
 def _frexp(b: Body, a: list[Value], dtypes: tuple[np.dtype, ...]) -> list[Value]:
     """x = m * 2**e with 1/2 <= |m| < 1, by its bits; (x, 0) where x is 0 or not finite. A subnormal number is scaled
     first."""
-    (x,), loc = a, b.loc
+    (x,) = a
     element = linalg.element_type(x.type)
     integer, point, bias = FORMATS[element]
-    size = b.add(arith.AbsF.of(x, loc))
+    size = b.add(arith.AbsF.of(x))
     least = b.constant(2.0 ** (1 - bias), element)
-    small = b.add(arith.CmpF.of("olt", size, least, loc))
-    scaled = b.add(arith.MulF.of(x, b.constant(2.0 ** (point + 2), element), loc))
-    bits = b.add(casts.Bitcast.of(b.add(arith.Select.of(small, scaled, x, loc)), integer, loc))
-    shifted = b.add(integers.ShRSI.of(bits, b.constant(point, integer), loc))
-    raw = b.add(arith.AndI.of(shifted, b.constant(2 * bias + 1, integer), loc))
+    small = b.add(arith.CmpF.of("olt", size, least))
+    scaled = b.add(arith.MulF.of(x, b.constant(2.0 ** (point + 2), element)))
+    bits = b.add(casts.Bitcast.of(b.add(arith.Select.of(small, scaled, x)), integer))
+    shifted = b.add(integers.ShRSI.of(bits, b.constant(point, integer)))
+    raw = b.add(arith.AndI.of(shifted, b.constant(2 * bias + 1, integer)))
     low, usually = (b.constant(bias - 1 + (point + 2) * k, integer) for k in (1, 0))
-    exponent = b.add(arith.SubI.of(raw, b.add(arith.Select.of(small, low, usually, loc)), loc))
-    fraction = b.add(arith.AndI.of(bits, b.constant(~((2 * bias + 1) << point), integer), loc))
-    half = b.add(arith.OrI.of(fraction, b.constant((bias - 1) << point, integer), loc))
-    some = b.add(arith.CmpF.of("ogt", size, b.constant(0.0, element), loc))
-    finite = b.add(arith.CmpF.of("olt", size, b.constant(float("inf"), element), loc))
-    usual = b.add(arith.AndI.of(some, finite, loc))
-    mantissa = b.add(arith.Select.of(usual, b.add(casts.Bitcast.of(half, element, loc)), x, loc))
-    return [mantissa, b.cast(b.add(arith.Select.of(usual, exponent, b.constant(0, integer), loc)), I32)]
+    exponent = b.add(arith.SubI.of(raw, b.add(arith.Select.of(small, low, usually))))
+    fraction = b.add(arith.AndI.of(bits, b.constant(~((2 * bias + 1) << point), integer)))
+    half = b.add(arith.OrI.of(fraction, b.constant((bias - 1) << point, integer)))
+    some = b.add(arith.CmpF.of("ogt", size, b.constant(0.0, element)))
+    finite = b.add(arith.CmpF.of("olt", size, b.constant(float("inf"), element)))
+    usual = b.add(arith.AndI.of(some, finite))
+    mantissa = b.add(arith.Select.of(usual, b.add(casts.Bitcast.of(half, element)), x))
+    return [mantissa, b.cast(b.add(arith.Select.of(usual, exponent, b.constant(0, integer))), I32)]
 
 
 PAIRS: dict[np.ufunc, Pair] = {np.divmod: _divmod, np.modf: _modf, np.frexp: _frexp}
@@ -83,7 +83,7 @@ def elementwise_pair(
     if unsure and not same_in_numpy(operands):
         raise two_origins(r.loc)
     if all(into) and any(s in storages_of(into[1]) for s in storages_of(into[0])):  # type: ignore[arg-type]
-        raise UnsupportedError(f"both results of np.{ufunc.__name__} in one array", location=r.loc, instead="use two")
+        raise r.refuse(f"both results of np.{ufunc.__name__} in one array", "use two")
     dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted, casting)
     elements = [supported(d, f"np.{ufunc.__name__} of these operands", r.loc) for d in dtypes]
     ins, outs = elements[: ufunc.nin], elements[ufunc.nin :]
@@ -101,10 +101,10 @@ def elementwise_pair(
 def outs_of(ufunc: np.ufunc, positional: Sequence[Any], out: Any) -> list[ArrayRef | None]:
     """The arrays that results are stored into: the positional ones after the operands, or `out=`."""
     if out is not None and not isinstance(out, tuple):
-        raise TypeError("'out' must be a tuple of arrays")
+        raise Raises(TypeError("'out' must be a tuple of arrays"))
     given = [*positional, *[None] * (ufunc.nout - len(positional))] if out is None else list(out)
     if len(given) != ufunc.nout:
-        raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+        raise Raises(ValueError("The 'out' tuple must have exactly one entry per ufunc output"))
     if not all(x is None or isinstance(x, ArrayRef) for x in given):
-        raise TypeError("return arrays must be of ArrayType")
+        raise Raises(TypeError("return arrays must be of ArrayType"))
     return given

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy._core import _exceptions
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.exponents import check_exponent
 from tracebuf.frontends.numpy.numbers.generics import build
@@ -28,6 +27,8 @@ from tracebuf.frontends.numpy.numbers.operands import (
 )
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.weak_ints import COMPARISONS, check_weak_int, exact_comparison, is_weak_int
+from tracebuf.frontends.numpy.record.conditions import both, either, inverse
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     EITHER,
@@ -42,7 +43,6 @@ from tracebuf.ir.types import (
     ScalarType,
     scalar_type,
 )
-from tracebuf.ops.scalars import arith
 
 DIVISIONS = (np.true_divide, np.floor_divide, np.remainder)
 """Ufuncs that raise ZeroDivisionError for Python's numbers."""
@@ -64,18 +64,14 @@ def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out
         kind = "float" if "float" in kinds or ufunc is np.true_divide else kinds.pop()
     kind = EITHER if kinds and kind not in ("bool", "float", "complex") else kind
     if ufunc not in CLOSED and kind != "bool" and ufunc is not np.true_divide:
-        raise UnsupportedError(
+        raise r.refuse(
             f"np.{ufunc.__name__} of a number that is Python's or NumPy's, depending on the path",
-            location=r.loc,
-            instead="start it as np.float64(...)",
+            "start it as np.float64(...)",
         )
-    flag = unsure[0].flag
-    for u in unsure[1:]:
-        flag = r.add(arith.AndI.of(flag, u.flag, r.loc)).result
+    flag = both(r, *(u.flag for u in unsure))
     if ufunc in DIVISIONS:  # Python raises where NumPy gives inf or nan
         fine = scalar_value(r, operands[1], I1)
-        numpy = r.add(arith.XorI.of(flag, r.constant(True, I1), r.loc)).result
-        r.check(r.add(arith.OrI.of(fine, numpy, r.loc)).result, ZeroDivisionError, "division by zero")
+        r.check(either(r, fine, inverse(r, flag)), ZeroDivisionError, "division by zero")
     return Unsure(flag, kind)
 
 
@@ -97,15 +93,15 @@ def elementwise(
     dtypes and shapes.
     """
     if ufunc.nout != 1 or ufunc.signature is not None:
-        raise UnsupportedError(
+        raise r.refuse(
             f"np.{ufunc.__name__} is not an elementwise function of one result",
-            location=r.loc,
-            instead="use functions of one result, for example np.trunc",
+            "use functions of one result, for example np.trunc",
         )
     try:
         dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted, casting)
-    except _exceptions._UFuncInputCastingError:
-        if wanted is not None and wanted.kind in "iu":
+    except Raises as said:
+        mismatch = isinstance(said.error, _exceptions._UFuncInputCastingError)
+        if mismatch and wanted is not None and wanted.kind in "iu":
             for o in operands:  # which are looked at before
                 check_weak_int(r, o, wanted)
         raise
@@ -133,5 +129,4 @@ def elementwise(
 def check_output(ufunc: np.ufunc, into: ArrayRef | None, dtype: np.dtype, casting: Casting, which: int = 0) -> None:
     """Raises TypeError, as NumPy does, unless a result may be cast to the dtype of its `out=`."""
     if into is not None and not np.can_cast(dtype, into.dtype, casting):
-        raise _exceptions._UFuncOutputCastingError(ufunc, casting, dtype, into.dtype, which)
-
+        raise Raises(_exceptions._UFuncOutputCastingError(ufunc, casting, dtype, into.dtype, which))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity, distinct
 from tracebuf.frontends.numpy.record.heap import Record, contents, fill
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env
@@ -15,18 +16,16 @@ class JoinedBoxes:
     """The containers that some branch has changed. Until `close` they are empty, and names that only the tracer binds
     hold their contents at the end of each branch."""
 
-    def __init__(
-        self, r: Recorder, envs: Sequence[Env | None], changed: Sequence[dict[int, tuple[Any, Any]]]
-    ) -> None:
+    def __init__(self, r: Recorder, envs: Sequence[Env | None], changed: Sequence[ByIdentity[Any, Any]]) -> None:
         self.r = r
-        self.places = {key: r.heap.known[key].changed for one in changed for key in one}
-        found = {key: x for one, env in zip(changed, envs) if env is not None for key, (x, _) in one.items()}
+        self.places = ByIdentity((x, r.heap.known[x].changed) for one in changed for x in one)
+        found = distinct(x for one, env in zip(changed, envs) if env is not None for x in one)
         self.boxes: dict[str, tuple[Any, Any]] = {}
-        for key, x in found.items():
+        for x in found:
             r.heap.joins += 1
             name, before = f"<joined {r.heap.joins}>", contents(x)
             self.boxes[name] = x, before
-            ends = [one[key][1] if key in one else before for one in changed]
+            ends = [one.get(x, before) for one in changed]
             if isinstance(x, Record):
                 ends = complete(r, x, ends)
             for env, end in zip(envs, ends):
@@ -57,7 +56,7 @@ class JoinedBoxes:
         if isinstance(x, Record):
             what = f"which attributes an object ({x.kind.__name__}) has"
         return UnsupportedError(
-            f"{what} depends on the path taken", location=self.places[id(x)] or self.r.loc,
+            f"{what} depends on the path taken", location=self.places[x] or self.r.loc,
             instead="change the same places on all paths, for example by the old value: d[k] = d[k]",
         )  # fmt: skip
 

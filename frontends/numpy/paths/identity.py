@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.lattice import Choice, kind_of
 from tracebuf.frontends.numpy.numbers.scalars import compare
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -73,7 +72,7 @@ def either(r: Recorder, condition: Value, a: bool | PyBool, b: bool | PyBool) ->
     if a is b:
         return a
     first, second = (x.value if isinstance(x, PyBool) else r.constant(x, I1) for x in (a, b))
-    return PyBool(r.add(arith.Select.of(condition, first, second, r.loc)).result)
+    return PyBool(r.emit(arith.Select.of(condition, first, second)))
 
 
 def same_thing(r: Recorder, a: Any, b: Any) -> bool | PyBool:
@@ -96,6 +95,6 @@ def same_number(r: Recorder, a: Any, b: Any) -> bool | PyBool:
     if one is None or other is None or (one != other and not one.python and not other.python):
         return False
     if one != other or one.python or one.element is not I1:
-        raise UnsupportedError("`is` between numbers", location=r.loc, instead="compare with ==")
+        raise r.refuse("`is` between numbers", "compare with ==")
     equal = compare(r, "Eq", a, b)
     return PyBool(equal.value) if isinstance(equal, NpScalar) else equal

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_item, slice_range
 from tracebuf.frontends.numpy.arrays.reshape import Flat
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary
 from tracebuf.frontends.numpy.record.heap import DictView
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, stand_in
@@ -104,7 +104,7 @@ class Once:
         around = inside[: inside.index(self.frame)] if self.frame in inside else inside
         if self.gone or any(f.kind == "loop" for f in around):
             reason = f"this {self.kind} may have given out its items before"
-            raise UnsupportedError(reason, location=r.loc, instead="make a list of it before: items = list(...)")
+            raise r.refuse(reason, "make a list of it before: items = list(...)")
         self.gone = True
 
     def remaining(self, r: Recorder) -> list[Any]:
@@ -112,9 +112,7 @@ class Once:
         if self.left is None:
             self.left, self.gone = static_items(r, self.take(r), "this"), False
         if r.frame is not self.frame:
-            raise UnsupportedError(
-                "next() in a loop or branch that is traced once", location=r.loc, instead="use a for loop, or an index"
-            )
+            raise r.refuse("next() in a loop or branch that is traced once", "use a for loop, or an index")
         return self.left
 
 
@@ -132,12 +130,14 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
         return Range(x.start, x.stop, x.step)
     if isinstance(x, ArrayRef):
         if not x.ndim:
-            raise TypeError("iteration over a 0-d array")
+            raise Raises(TypeError("iteration over a 0-d array"))
         return Items(x.shape[0], lambda i: read_item(r, x, as_int_value(i)))
     if isinstance(x, Flat):
         return Items(x.size, x.load)
     if isinstance(x, Scalar) or x is None or isinstance(x, (bool, int, float, complex)):
-        raise TypeError(f"'{type(stand_in(x) if isinstance(x, Scalar) else x).__name__}' object is not iterable")
+        raise Raises(
+            TypeError(f"'{type(stand_in(x) if isinstance(x, Scalar) else x).__name__}' object is not iterable")
+        )
     return None
 
 
@@ -170,10 +170,9 @@ def static_items(r: Recorder, it: Iterable, what: str) -> list[Any]:
     if n is None and r.entry_only(count):
         n = r.static_int(count, f"the length of {what}")
     if n is None or n > UNROLLED:
-        raise UnsupportedError(
+        raise r.refuse(
             f"the length of {what} is only known at run time" if n is None else f"{what} has {n} items to unroll",
-            location=r.loc,
-            instead="store into an array in a for loop",
+            "store into an array in a for loop",
         )
     return [item(it, i) for i in range(n)]
 
@@ -212,7 +211,7 @@ def reversed_of(r: Recorder, it: Iterable) -> Iterable:
 def make_range(r: Recorder, args: Sequence[Any]) -> Range:
     """range(...) with traced or plain ints."""
     if not 1 <= len(args) <= 3:
-        raise TypeError(f"range expected at least 1 argument, got {len(args)}")
+        raise Raises(TypeError(f"range expected at least 1 argument, got {len(args)}"))
     bounds = [range_bound(r, a) for a in args]
     start, stop = (0, bounds[0]) if len(args) == 1 else (bounds[0], bounds[1])
     if len(args) == 3 and not r.entry_only(bounds[2]):
@@ -243,11 +242,11 @@ def stepped_range(r: Recorder, start: Dim, stop: Dim, step: Dim) -> Range:
     else:
         r.check(r.compare("ne", step, 0), "ValueError", "range() arg 3 must not be zero")
         rising = r.compare("sge", step, 1)
-        span, size = (r.add(arith.Select.of(rising, r.index(a), r.index(b), r.loc)).result for a, b in zip(up, down))
-        size = r.add(arith.MaxSI.of(size, r.index(1), r.loc)).result
-    last = r.add(arith.SubI.of(r.add(arith.AddI.of(span, size, r.loc)).result, r.index(1), r.loc)).result
-    count = r.add(division.FloorDivIndex.of(last, size, r.loc)).result
-    trips = r.add(arith.MaxSI.of(count, r.index(0), r.loc)).result
+        span, size = (r.emit(arith.Select.of(rising, r.index(a), r.index(b))) for a, b in zip(up, down))
+        size = r.emit(arith.MaxSI.of(size, r.index(1)))
+    last = r.emit(arith.SubI.of(r.emit(arith.AddI.of(span, size)), r.index(1)))
+    count = r.emit(division.FloorDivIndex.of(last, size))
+    trips = r.emit(arith.MaxSI.of(count, r.index(0)))
     return Range(start, stop, step, r.symbol(trips, "trips", lo=0))
 
 
@@ -256,5 +255,5 @@ def range_bound(r: Recorder, x: Any) -> Dim:
     e = int(x) if isinstance(x, bool) else as_int(r, x)
     if e is None:
         kind = type(stand_in(x)) if isinstance(x, Scalar) else type(x)
-        raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
+        raise Raises(TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer"))
     return e

@@ -36,9 +36,11 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedBoxes
 from tracebuf.frontends.numpy.paths.identity import Either, conditions, identity
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
+from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.regions import DeadEnd, Frame
+from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     Env,
@@ -76,18 +78,17 @@ def trace_if(
 ) -> None:
     """Traces both branches (`run[0]` if true) and joins them into `env`: `names` are those assigned, `live` those live
     after; those of `unchecked` are read only where they are known to be bound."""
-    loc = r.loc
     if JUMP in live:
         env.setdefault(JUMP, GO_ON)
     frames: list[Frame] = []
     envs: list[Env | None] = []
-    changed: list[dict[int, tuple[Any, Any]]] = []
-    for positive, body in zip((True, False), run):
-        changed.append({})
-        frame, after = trace_branch(r, condition, positive, env, body, changed[-1])
-        frames.append(frame)
-        envs.append(after)
-    r.loc = loc
+    changed: list[ByIdentity[Any, Any]] = []
+    with r.at(r.loc):
+        for positive, body in zip((True, False), run):
+            changed.append(ByIdentity())
+            frame, after = trace_branch(r, condition, positive, env, body, changed[-1])
+            frames.append(frame)
+            envs.append(after)
     if envs[0] is None and envs[1] is None:
         r.close_if(condition.value, frames, [[], []])
         raise DeadEnd
@@ -108,25 +109,21 @@ def trace_branch(
     positive: bool,
     env: Env,
     body: Callable[[Env], None],
-    changed: dict[int, tuple[Any, Any]],
+    changed: ByIdentity[Any, Any],
 ) -> tuple[Frame, Env | None]:
     """Traces one branch in its own region; its names afterwards, None where its end cannot be reached. Adds to
     `changed` the containers that it changes, with their contents at its end."""
-    outer = r.frame
-    frame = r.push("branch", Block())
-    r.facts.push_scope()
-    try:
-        if condition.nonneg is not None:
-            r.facts.assume_nonneg(condition.nonneg if positive else sub(-1, condition.nonneg), entry=False)
-        after = narrow(env, condition.value, positive)
-        body(after)
-        return frame, after
-    except DeadEnd:
-        return frame, None
-    finally:
-        changed.update((id(x), (x, held)) for x, held in r.heap.leave(frame))
-        r.facts.pop_scope()
-        r.frame = outer
+    with r.region("branch", Block()) as frame:
+        try:
+            if condition.nonneg is not None:
+                r.facts.assume_nonneg(condition.nonneg if positive else sub(-1, condition.nonneg), entry=False)
+            after = narrow(env, condition.value, positive)
+            body(after)
+            return frame, after
+        except DeadEnd:
+            return frame, None
+        finally:
+            changed.update(r.heap.leave(frame))
 
 
 class Join:
@@ -141,10 +138,12 @@ class Join:
         self.joined: dict[tuple[Storage, Storage], Storage] = {}
         self.pairs: set[tuple[Storage, Storage]] = set()
         self.fixed: set[Storage] = set()
-        self.arrays_made: dict[tuple[int, int], tuple[Finish | None, Any]] = {}
-        self.uses: dict[int, set[tuple[int, int]]] = {}
-        self.boxes_made: dict[tuple[int, int], tuple[Finish, Any]] = {}
-        self.arrays_lifted: dict[tuple[int, int], tuple[Finish, ArrayRef]] = {}
+        self.uses: ByIdentity[Any, int] = ByIdentity()
+        """In how many of the containers made here each container has a part."""
+        self.arrays_made: PairsByIdentity[Finish | None] = PairsByIdentity()
+        self.boxes_made: PairsByIdentity[Finish] = PairsByIdentity()
+        self.arrays_lifted: list[ByIdentity[ArrayRef, Finish]] = [ByIdentity(), ByIdentity()]
+        self.boxes_lifted: list[ByIdentity[Any, Finish]] = [ByIdentity(), ByIdentity()]
 
     # -- names
     def names(self, env: Env, names: Sequence[str], live: frozenset[str], unchecked: frozenset[str]) -> None:
@@ -196,11 +195,11 @@ class Join:
         if (same_value(a, b) and not self.inside(a)) or (a is b and self.r.heap.outlives(a, self.r)):
             return lambda: a
         if is_container(a) and shell(a) == shell(b) and self.r.heap.number(a) == self.r.heap.number(b):
-            if (id(a), id(b)) not in self.boxes_made:
+            if (a, b) not in self.boxes_made:
                 parts = [self.value(name, x, y) for x, y in zip(items_of(a), items_of(b))]
-                self.used_in((id(a), id(b)), id(a), id(b))
-                self.boxes_made[id(a), id(b)] = once(lambda: self.new_box(a, b, [p() for p in parts])), (a, b)
-            return self.boxes_made[id(a), id(b)][0]
+                self.use(a, b)
+                self.boxes_made[a, b] = once(lambda: self.new_box(a, b, [p() for p in parts]))
+            return self.boxes_made[a, b]
         kind = unify(kind_of(a), kind_of(b))
         if kind is not None:
             return self.number(name, kind, a, b)
@@ -211,10 +210,10 @@ class Join:
         first, second = self.lift(name, a, 0), self.lift(name, b, 1)
         return lambda: Choice(self.condition.value, first(), second())
 
-    def used_in(self, made: tuple[int, int], *sources: int) -> None:
-        """Notes which containers are items of which."""
-        for source in sources:
-            self.uses.setdefault(source, set()).add(made)
+    def use(self, *sources: Any) -> None:
+        """Notes that a container is made of these."""
+        for x in distinct(sources):
+            self.uses[x] = self.uses.get(x, 0) + 1
 
     def new_box(self, a: Any, b: Any, items: Sequence[Any]) -> Any:
         """A container that stands for one of each side; it may be changed if both sides made theirs."""
@@ -223,7 +222,7 @@ class Join:
             return made
         for x in (a, b):
             heap.merge(x, self.r)
-        private = not any(heap.outlives(x, self.r) or len(self.uses[id(x)]) > 1 for x in (a, b))
+        private = not any(heap.outlives(x, self.r) or self.uses[x] > 1 for x in (a, b))
         return heap.own(made, self.r) if private else made
 
     def number(self, name: str, kind: Kind, a: Any, b: Any) -> Finish:
@@ -295,13 +294,12 @@ class Join:
     def one_array(self, name: str, a: ArrayRef, b: ArrayRef) -> Finish | None:
         """Two arrays as one reference, the same for all names that hold these two; its `origin` says which object it
         is."""
-        key = id(a), id(b)
-        if key not in self.arrays_made:
+        if (a, b) not in self.arrays_made:
             joined = self.arrays(name, a, b)
             if joined is not None and plain(a) and plain(b):
                 joined = self.with_origin(joined, self.origin(name, identity(a), 0), self.origin(name, identity(b), 1))
-            self.arrays_made[key] = None if joined is None else once(joined), (a, b)
-        return self.arrays_made[key][0]
+            self.arrays_made[a, b] = None if joined is None else once(joined)
+        return self.arrays_made[a, b]
 
     def with_origin(self, made: Finish, first: Finish, second: Finish | None = None) -> Finish:
         """The joined reference, with the identity that either side gives it."""
@@ -423,11 +421,11 @@ class Join:
     def lift(self, name: str, x: Any, side: int) -> Finish:
         """A value from one side, made visible after the join; it is read only where that side was taken."""
         if is_container(x) and self.r.heap.number(x) is None and not self.r.heap.outlives(x, self.r):
-            if (id(x), side) not in self.boxes_made:
+            if x not in self.boxes_lifted[side]:
                 parts = [self.lift(name, i, side) for i in items_of(x)]
-                self.used_in((id(x), side), id(x))
-                self.boxes_made[id(x), side] = once(lambda: self.new_box(x, x, [p() for p in parts])), (x, x)
-            return self.boxes_made[id(x), side][0]
+                self.use(x)
+                self.boxes_lifted[side][x] = once(lambda: self.new_box(x, x, [p() for p in parts]))
+            return self.boxes_lifted[side][x]
         if isinstance(x, Choice):
             first, second = self.lift(name, x.then, side), self.lift(name, x.orelse, side)
             flag = self.lift(name, PyBool(x.condition), side)
@@ -438,12 +436,11 @@ class Join:
             flag = self.lift(name, PyBool(x.condition), side)
             return lambda: GuardedRef(flag().value, (arms[0](), arms[1]()), [s() for s in sizes], x.leaving)
         if isinstance(x, ArrayRef):
-            key = id(x), side
-            if key not in self.arrays_lifted:
+            if x not in self.arrays_lifted[side]:
                 lifted = self.lift_array(name, x, side)
                 origin = self.origin(name, identity(x), side) if plain(x) and not self.in_view(x) else None
-                self.arrays_lifted[key] = once(lifted if origin is None else self.with_origin(lifted, origin)), x
-            return self.arrays_lifted[key][0]
+                self.arrays_lifted[side][x] = once(lifted if origin is None else self.with_origin(lifted, origin))
+            return self.arrays_lifted[side][x]
         if isinstance(x, Scalar) and not self.visible(x):
             kind = kind_of(x)
             assert kind is not None
@@ -476,12 +473,11 @@ class Join:
 
     def close(self) -> None:
         """Records the scf.if and passes its results on."""
-        r, outer = self.r, self.r.frame
+        r = self.r
         values: list[list[Value]] = []
         for side, frame in enumerate(self.frames):
-            r.frame = frame
-            values.append([make(side) if self.envs[side] is not None else None for make, _ in self.outputs])  # type: ignore[misc]
-            r.frame = outer
+            with r.inside(frame):
+                values.append([make(side) if self.envs[side] is not None else None for make, _ in self.outputs])  # type: ignore[misc]
         for side in (0, 1):
             if self.envs[side] is None:  # it cannot be reached: anything of the types will do
                 values[side] = [self.anything(side, v) for v in values[1 - side]]
@@ -490,16 +486,12 @@ class Join:
 
     def anything(self, side: int, like: Value) -> Value:
         """A placeholder of the type of `like`, for the branch whose end cannot be reached."""
-        r, outer = self.r, self.r.frame
-        r.frame = self.frames[side]
-        try:
+        with self.r.inside(self.frames[side]):
             if isinstance(like.type, TensorType):
-                return r.nothing(like.type.element, like.type.shape, range(like.type.rank))
+                return self.r.nothing(like.type.element, like.type.shape, range(like.type.rank))
             assert not like.is_tensor
             element = like.type
-            return zero(r, Kind("", element))  # type: ignore[arg-type]
-        finally:
-            r.frame = outer
+            return zero(self.r, Kind("", element))  # type: ignore[arg-type]
 
 
 def alike(a: View, b: View) -> bool:
@@ -522,7 +514,7 @@ def one_or_other(r: Recorder, condition: Value, a: ArrayRef, b: ArrayRef | Choic
     def size(x: Dim, y: Dim) -> Dim:
         if r.facts.equal(x, y):
             return x
-        return r.symbol(r.add(arith.Select.of(condition, r.index(x), r.index(y), r.loc)).result, "size", lo=0)
+        return r.symbol(r.emit(arith.Select.of(condition, r.index(x), r.index(y))), "size", lo=0)
 
     return GuardedRef(condition, (a, b), [size(x, y) for x, y in zip(a.shape, b.shape)])
 

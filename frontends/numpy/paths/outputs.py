@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.generics import convert_to
 from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
 from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, NpScalar, Scalar
 
@@ -83,7 +83,7 @@ def store_results(r: Recorder, result: Any, out: Any) -> Any:
     """Stores traced results into traced buffers; the new result."""
     if out is None:
         return result
-    stores = [(o, content(r, x, o)) for x, o in pairs(result, out) if o is not None and not same_elements(x, o)]
+    stores = [(o, content(r, x, o)) for x, o in ask(pairs, result, out) if o is not None and not same_elements(x, o)]
     for buffer, value in stores:
         if buffer.ndim:
             r.store(buffer, value)
@@ -102,9 +102,9 @@ def content(r: Recorder, x: Operand, buffer: ArrayRef) -> Any:
     r.check_writable(buffer)
     if isinstance(x, Choice):
         raise path_dependent(r, "<value>", "values of different types")
-    check_kind(x, isinstance(x, (ArrayRef, Scalar, *NUMBERS)))
+    ask(check_kind, x, isinstance(x, (ArrayRef, Scalar, *NUMBERS)))
     check_one_type(r, x)
-    check_cast(weak_type(x), buffer.dtype)
+    ask(check_cast, weak_type(x), buffer.dtype)
     check_weak_int(r, x, buffer.dtype)
     shape = x.shape if isinstance(x, ArrayRef) else ()
     (wanted, values), (given, more) = shape_text([buffer.shape]), shape_text([shape])
@@ -121,10 +121,10 @@ def content(r: Recorder, x: Operand, buffer: ArrayRef) -> Any:
 def check_one_type(r: Recorder, x: Operand) -> None:
     """Refuses a number of which only the run time knows whether it is Python's."""
     if isinstance(x, NpScalar) and x.maybe_python:
-        raise UnsupportedError(
-            "this result is a Python number or NumPy's, depending on the path", location=r.loc,
-            instead=f"start it as np.{x.element.dtype.name}(...)",
-        )  # fmt: skip
+        raise r.refuse(
+            "this result is a Python number or NumPy's, depending on the path",
+            f"start it as np.{x.element.dtype.name}(...)",
+        )
 
 
 def check_kind(x: Any, fine: bool) -> None:

@@ -6,19 +6,19 @@ dicts and objects is written into them after the call; if the call raises, nothi
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, same_value
 from tracebuf.frontends.numpy.paths.identity import Either, identity, objects
 from tracebuf.frontends.numpy.paths.joins import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_one_type
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.heap import Heap, Record, blank, contents, is_named_tuple, is_of_class, made_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
@@ -96,12 +96,14 @@ class Results:
     def __init__(self, r: Recorder, heap: Heap, given: Sequence[Any]) -> None:
         self.r, self.heap = r, heap
         self.given = [(g, i) for i, g in enumerate(given) if isinstance(g, ArrayRef)]
-        self.numbers = {id(g): i for i, g in enumerate(given) if isinstance(g, Scalar)}
+        self.numbers = ByIdentity((g, i) for i, g in enumerate(given) if isinstance(g, Scalar))
         self.values: list[Value] = []
-        self.seen: dict[tuple[int, Taken], Leaf] = {}
-        self.made: dict[tuple[int, Taken], tuple[Made, Any]] = {}
-        self.kept: list[Any] = []
-        self.held: Counter[int] = Counter()
+        self.seen: defaultdict[Taken, ByIdentity[ArrayRef, Leaf]] = defaultdict(ByIdentity)
+        self.made: defaultdict[Taken, ByIdentity[Any, Made]] = defaultdict(ByIdentity)
+        self.objects: ByIdentity[ArrayRef, int] = ByIdentity()
+        """The array objects that results are, numbered: the plan outlives them."""
+        self.held: ByIdentity[ArrayRef, int] = ByIdentity()
+        """In how many of the results' references an object stands."""
 
     def add(self, value: Value) -> int:
         """Adds a value to the results of the compiled function; its index."""
@@ -126,23 +128,20 @@ class Results:
         if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type)):
             return Leaf("const", value=x)
         what = "what is bound on some paths only" if isinstance(x, Maybe) else f"a {refusals.name_of(x)}"
-        raise UnsupportedError(
-            f"{what} cannot be returned",
-            location=self.r.loc,
-            instead="return arrays, numbers, and tuples, lists, dicts and objects of them",
+        raise self.r.refuse(
+            f"{what} cannot be returned", "return arrays, numbers, and tuples, lists, dicts and objects of them"
         )
 
     def container(self, x: Any, taken: Taken) -> Plan:
         """The plan of a new container; one object wherever the same one occurs."""
-        key = id(x), taken
-        if key not in self.made:
+        containers = self.made[taken]
+        if x not in containers:
             kind, keys, items = parts_in(x)
             if isinstance(x, tuple) and kind is not tuple and not is_named_tuple(x):
-                raise UnsupportedError(f"a {kind.__name__} is returned", location=self.r.loc, instead="return tuple(x)")
-            made = Made(kind, keys)
-            self.made[key] = made, x
+                raise self.r.refuse(f"a {kind.__name__} is returned", "return tuple(x)")
+            made = containers[x] = Made(kind, keys)
             made.items = tuple(self.leaf(i, taken) for i in items)
-        return self.made[key][0]
+        return containers[x]
 
     def changes(self) -> list[Write]:
         """The plans of what the function has changed in the caller's containers."""
@@ -165,7 +164,7 @@ class Results:
 
     def kept_or_new(self, x: Any) -> Plan:
         """The plan of an item that is written into a container: the caller's own number where it is one."""
-        return Leaf("argument", self.numbers[id(x)]) if id(x) in self.numbers else self.leaf(x)
+        return Leaf("argument", self.numbers[x]) if x in self.numbers else self.leaf(x)
 
     def array(self, x: ArrayRef, found: Any, taken: Taken = ()) -> Plan:
         """The plan of a result that is the object `found`, with the elements of `x`."""
@@ -177,16 +176,15 @@ class Results:
         for g, i in self.given:
             if found is g:
                 return Leaf("argument", i)
-        key = id(x), taken
-        if key not in self.seen:
-            self.kept.append((x, found))
+        arrays = self.seen[taken]
+        if x not in arrays:
             value = self.read_where(x, taken)
-            self.seen[key] = Leaf("array", self.add(value), x.storage.arg, id(x), x.read_only)
-        return replace(self.seen[key], identity=id(found))
+            arrays[x] = Leaf("array", self.add(value), x.storage.arg, read_only=x.read_only)
+        return replace(arrays[x], identity=self.objects.setdefault(found, len(self.objects)))
 
     def known(self, found: Any) -> bool:
         """Whether an object is an argument, or another result too."""
-        return any(found is g for g, _ in self.given) or self.held[id(found)] > 1
+        return any(found is g for g, _ in self.given) or self.held.get(found, 0) > 1
 
     def read_where(self, x: ArrayRef, taken: Taken) -> Value:
         """The elements of an array on a path; on any other path a placeholder."""
@@ -283,6 +281,7 @@ class _Building:
 
     def __init__(self, raw: Sequence[Any], values: Sequence[Any], boxes: Sequence[Any]) -> None:
         self.raw, self.values, self.boxes = list(raw), values, boxes
+        # ids as they are, not ByIdentity: this runs at each call, whose plan and results hold the objects
         self.used: dict[int, int] = {id(v): -1 for v in values}
         self.arrays: dict[int, Any] = {}
         self.containers: dict[int, Any] = {}

@@ -3,7 +3,7 @@
 A `Storage` is the memory of one array, an `ArrayRef` a reference to it through views (`values`). The `Recorder`
 (`recorder`) appends ops, holds each storage's current SSA value per region (`regions`), answers questions about sizes
 by proof, guard or run-time check, and makes the guards (`sizes`). The `Heap` (`heap`) tells lists, dicts and objects
-apart. `refusals` holds what to write instead of what cannot be traced. Nothing here knows NumPy's functions, dtype
-promotion or Python's syntax.
+apart. `raises` holds what leaves tracing by an exception, `refusals` what to write instead of what cannot be traced.
+Nothing here knows NumPy's functions, dtype promotion or Python's syntax.
 May import: source.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.ir.dims import Dim
 from tracebuf.ops.control import checks
@@ -65,9 +66,9 @@ def broadcast_dim(
     if r.ask_equal(a, b) is False and r.ask_equal(a, 1) is False and r.ask_equal(b, 1) is False:
         r.fail(exception, message, values)
     equal, a1, b1 = r.compare("eq", a, b), r.compare("eq", a, 1), r.compare("eq", b, 1)
-    either = r.add(arith.OrI.of(a1, b1, r.loc)).result
-    r.check(r.add(arith.OrI.of(equal, either, r.loc)).result, exception, message, [r.index(v) for v in values])
-    size = r.add(arith.Select.of(a1, r.index(b), r.index(a), r.loc)).result
+    ok = either(r, equal, either(r, a1, b1))
+    r.check(ok, exception, message, [r.index(v) for v in values])
+    size = r.emit(arith.Select.of(a1, r.index(b), r.index(a)))
     return r.symbol(size, "broadcast", 0, 2**40)
 
 
@@ -93,5 +94,5 @@ def require_same_or_one(
         return
     if r.ask_equal(size, wanted) is False and r.ask_equal(size, 1) is False:
         r.fail(exception, message, values)
-    ok = r.add(arith.OrI.of(r.compare("eq", size, wanted), r.compare("eq", size, 1), r.loc)).result
+    ok = either(r, r.compare("eq", size, wanted), r.compare("eq", size, 1))
     r.check(ok, exception, message, [r.index(v) for v in values])

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tracebuf.errors import TracebufError
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
+from tracebuf.frontends.numpy.record.raises import Control
 from tracebuf.frontends.numpy.record.regions import Frame, Regions
 from tracebuf.location import Location
 
@@ -50,12 +51,10 @@ class DictView:
         return list(getattr(self.of, self.sort)())
 
 
-class Changed(TracebufError):
-    """Control flow, not an error: a loop changes containers (those with these labels) that it does not carry yet, and
-    has to be traced again."""
+class Changed(Control):
+    """A loop changes containers (those with these labels) that it does not carry yet, and has to be traced again."""
 
     def __init__(self, labels: Iterable[Any]) -> None:
-        super().__init__("containers are changed in a loop")
         self.labels = frozenset(labels)
 
 
@@ -133,13 +132,13 @@ class Heap:
     """The containers of one trace."""
 
     def __init__(self) -> None:
-        self.known: dict[int, Known] = {}
-        self.numbers: dict[int, tuple[Any, int]] = {}
+        self.known: ByIdentity[Any, Known] = ByIdentity()
+        self.numbers: ByIdentity[Any, int] = ByIdentity()
         self.originals: list[tuple[Any, Any]] = []
-        self.journals: dict[Frame, dict[int, tuple[Any, Any]]] = {}
-        self.fixed: dict[int, Fixed] = {}
-        self.stand_ins: dict[int, tuple[Any, Any]] = {}
-        self.merged: dict[int, Any] = {}
+        self.journals: dict[Frame, ByIdentity[Any, Any]] = {}
+        self.fixed: ByIdentity[Any, Fixed] = ByIdentity()
+        self.stand_ins: ByIdentity[Any, Any] = ByIdentity()
+        self.merged: ByIdentity[Any, None] = ByIdentity()
         """Containers that another may represent from now on: they may not be changed any more."""
         self.joins = 0
         self.read: Callable[[Record, str], Any] = lambda x, name: x.known.get(name, self)
@@ -148,29 +147,27 @@ class Heap:
     # -- which is which
     def given(self, x: Any, number: int) -> None:
         """Registers a container of the caller's."""
-        self.numbers[id(x)] = x, number
+        self.numbers[x] = number
 
     def begin(self, frame: Frame) -> None:
         """Notes the contents of the caller's containers before anything is traced."""
-        for x, number in self.numbers.values():
+        for x, number in self.numbers.items():
             if not isinstance(x, tuple):
-                self.known[id(x)] = Known(x, frame, ("argument", number))
+                self.known[x] = Known(x, frame, ("argument", number))
                 self.originals.append((x, contents(x)))
 
     def number(self, x: Any) -> int | None:
         """The number of the caller's container that `x` is; None for any other object."""
-        found = self.numbers.get(id(x))
-        return found[1] if found is not None and found[0] is x else None
+        return self.numbers.get(x)
 
     def own(self, x: Any, r: Regions) -> Any:
         """Registers a container that the trace made."""
-        self.known[id(x)] = Known(x, r.frame, r.loc)
+        self.known[x] = Known(x, r.frame, r.loc)
         return x
 
     def find(self, x: Any) -> Known | None:
         """What is known of a container; None where it may not be changed."""
-        found = self.known.get(id(x))
-        return found if found is not None and found.of is x else None
+        return self.known.get(x)
 
     def outlives(self, x: Any, r: Regions) -> bool:
         """Whether a container belongs to the region being recorded, or one around it."""
@@ -180,36 +177,34 @@ class Heap:
     def merge(self, x: Any, r: Regions) -> None:
         """Notes that a container, and each one in it, is copied where paths meet: it may not be changed any more."""
         if self.outlives(x, r):
-            self.merged[id(x)] = x
+            self.merged[x] = None
         for item in items_of(x) if isinstance(x, (tuple, list, dict, Record)) else ():
             self.merge(item, r)
 
     def fix(self, x: Any) -> Fixed:
         """The one leaf (`Fixed`) that stands for a container."""
-        found = self.fixed.get(id(x))
-        if found is None or found.of is not x:
-            found = self.fixed[id(x)] = Fixed(x)
+        if (found := self.fixed.get(x)) is None:
+            found = self.fixed[x] = Fixed(x)
         return found
 
     # -- changes
     def may_change(self, x: Any, r: Regions) -> bool:
         """Whether a container may be changed here; if so, notes that it is."""
         known = self.find(x)
-        stands_for = self.stand_ins.get(id(x))
-        if stands_for is not None and stands_for[0] is x:
-            raise Changed([stands_for[1]])
-        if known is None or self.merged.get(id(x)) is x or not self.outlives(x, r):
+        if x in self.stand_ins:
+            raise Changed([self.stand_ins[x]])
+        if known is None or x in self.merged or not self.outlives(x, r):
             return False
         known.changed = r.loc
         if known.home is not r.frame:
-            self.journals.setdefault(r.frame, {}).setdefault(id(x), (x, contents(x)))
+            self.journals.setdefault(r.frame, ByIdentity()).setdefault(x, contents(x))
         return True
 
     def leave(self, frame: Frame) -> list[tuple[Any, Any]]:
         """The containers that a region has changed, with their contents at its end; their contents before it are
         restored."""
         found = []
-        for x, before in self.journals.pop(frame, {}).values():
+        for x, before in self.journals.pop(frame, ByIdentity()).items():
             found.append((x, contents(x)))
             fill(x, before)
         return found

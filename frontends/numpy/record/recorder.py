@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.heap import Heap
-from tracebuf.frontends.numpy.record.regions import DeadEnd, Frame
+from tracebuf.frontends.numpy.record.raises import DeadEnd
+from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.sizes import Sizes
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
@@ -44,8 +45,9 @@ class Recorder(Sizes):
         self.given: list[ArrayRef] = []
         """The caller's own array objects."""
         self.unbound: set[str] = set()
-        self.watched: set[int] = set()
         """Names that were read where nothing is bound to them."""
+        self.watched: ByIdentity[ArrayRef, None] = ByIdentity()
+        """What names hold at the heads of loops, where more than the name tells which object it is."""
         self.heap = Heap()
         self.outer_values: Callable[[], Iterable[Any]] = tuple
         """What names of the functions around the one being traced hold."""
@@ -70,11 +72,9 @@ class Recorder(Sizes):
         """A new tensor of undefined contents."""
         sizes = [self.mixed(d) for d in shape]
         type_ = TensorType(tuple(self.facts.canon(d) for d in shape), element)
-        return self.add(tensor.Empty.of(type_, sizes, self.loc, tuple(order) if order is not None else None)).result
+        return self.emit(tensor.Empty.of(type_, sizes, order=None if order is None else tuple(order)))
 
-    def nothing(
-        self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], constant: bool = True
-    ) -> Value:
+    def nothing(self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], constant: bool = True) -> Value:
         """A placeholder tensor that is never read: without elements, except that constant sizes stay (if
         `constant`)."""
         none = self.symbol(self.constant(0, INDEX), "none", 0, 0)
@@ -102,10 +102,9 @@ class Recorder(Sizes):
             if d is not None:
                 sizes[d] = size
         if not all(self.in_scope(s) for s in view.strides):
-            raise UnsupportedError(
-                "this view's step is only known where the view was made", location=self.loc,
-                instead="make the slice again where it is used",
-            )  # fmt: skip
+            raise self.refuse(
+                "this view's step is only known where the view was made", "make the slice again where it is used"
+            )
         offsets, steps = (tuple(self.mixed(e) for e in part) for part in (view.offsets, view.strides))
         return Slice(offsets, tuple(self.mixed(s) for s in sizes), steps, view.dims)
 
@@ -131,7 +130,7 @@ class Recorder(Sizes):
 
     def _once(self, key: object, make: Callable[[], Op]) -> Value:
         """The value that `make` records, recorded once per region."""
-        return self.cached(key) or self.remember(key, self.add(make()).result)
+        return self.cached(key) or self.remember(key, self.emit(make()))
 
     def _base(self, storage: Storage, view: View) -> Value:
         """The base of a view: the storage's value, or another view of it under another shape."""
@@ -172,7 +171,7 @@ class Recorder(Sizes):
             return
         self.check_writable(ref)
         base = self._base(ref.storage, ref.view)
-        stored = self.add(tensor.InsertSlice.of(new, base, self.slice(ref.view), self.loc)).result
+        stored = self.emit(tensor.InsertSlice.of(new, base, self.slice(ref.view)))
         self._set_base(ref.storage, ref.view, stored)
 
     def _set_base(self, storage: Storage, view: View, value: Value) -> None:
@@ -189,10 +188,10 @@ class Recorder(Sizes):
         if isinstance(over, Regrouping):
             back = self._regrouped(value, inner.sizes, over.new, over.old, over.merged)
         else:
-            back = self.add(RecastOp.of(value, inner.element(storage), self.loc)).result
+            back = self.emit(RecastOp.of(value, inner.element(storage)))
         if not inner.is_whole(storage.shape if inner.over is None else inner.over.shape):
             base = self._base(storage, inner)
-            back = self.add(tensor.InsertSlice.of(back, base, self.slice(inner), self.loc)).result
+            back = self.emit(tensor.InsertSlice.of(back, base, self.slice(inner)))
         self._set_base(storage, inner, back)
 
     def _store_diagonal(self, storage: Storage, over: Diagonal, value: Value) -> None:
@@ -237,7 +236,7 @@ class Recorder(Sizes):
         if isinstance(ref, GuardedRef):
             return self.either(ref.condition, lambda side: [self.load(ref.arms[side], index)])[0]
         base = self._base(ref.storage, ref.view)
-        return self.add(tensor.Extract.of(base, self.element_view(ref.view, index), self.loc)).result
+        return self.emit(tensor.Extract.of(base, self.element_view(ref.view, index)))
 
     def store_element(self, ref: ArrayRef, index: Sequence[Dim], scalar: Value) -> None:
         """Replaces one element of a reference by `scalar`."""
@@ -247,24 +246,20 @@ class Recorder(Sizes):
         self.check_writable(ref)
         base = self._base(ref.storage, ref.view)
         places = self.element_view(ref.view, index)
-        made = self.add(tensor.Insert.of(scalar, base, places, self.loc)).result
+        made = self.emit(tensor.Insert.of(scalar, base, places))
         self._set_base(ref.storage, ref.view, made)
 
     # -- branches and loops
     def either(self, condition: Value, run: Callable[[int], Sequence[Value]]) -> list[Value]:
         """An scf.if with what `run` records for each side (0 where the condition holds); its values joined."""
         frames, values = [], []
-        outer = self.frame
         for side in (0, 1):
-            frames.append(self.push("branch", Block()))
-            self.facts.push_scope()
-            try:
-                values.append(list(run(side)))
-            except DeadEnd:
-                values.append([])
-            finally:
-                self.facts.pop_scope()
-                self.frame = outer
+            with self.region("branch", Block()) as frame:
+                frames.append(frame)
+                try:
+                    values.append(list(run(side)))
+                except DeadEnd:
+                    values.append([])
         return self.close_if(condition, frames, values)
 
     def on_either(self, ref: GuardedRef, run: Callable[[ArrayRef], None]) -> None:
@@ -284,7 +279,7 @@ class Recorder(Sizes):
         for frame, given in zip(frames, yields):
             frame.block.append(scf.Yield.of(given, self.loc))
         types = [v.type for v in yields[0]]
-        results = self.add(scf.If.of(condition, types, frames[0].block, frames[1].block, self.loc)).results
+        results = self.add(scf.If.of(condition, types, frames[0].block, frames[1].block)).results
         for storage, value in zip(storages, results):
             self.set_value(storage, value)
         return results[len(storages) :]
@@ -292,16 +287,10 @@ class Recorder(Sizes):
     def for_each(self, start: Dim, stop: Dim, body: Callable[[Dim], None]) -> None:
         """An scf.for whose body `body` records once, for the indices from `start` to before `stop`; the storages that
         it stores to are loop-carried."""
-        outer, block = self.frame, Block([INDEX])
-        frame = self.push("loop", block)
-        index = Sym("k", "iv")
+        block, index = Block([INDEX]), Sym("k", "iv")
         self.func.symbols[index] = block.args[0]
-        self.facts.push_loop(index, start, sub(stop, 1))
-        try:
+        with self.region("loop", block, (index, start, sub(stop, 1))) as frame:
             body(sym(index))
-        finally:
-            self.facts.pop_loop()
-            self.frame = outer
         carried: dict[Storage, Value] = {}
         for storage, phi in frame.phis.items():
             if frame.values[storage] is not phi:
@@ -312,7 +301,7 @@ class Recorder(Sizes):
         order = list(carried)
         block.append(scf.Yield.of([frame.values[s] for s in order], self.loc))
         bounds = [self.index(b) for b in (start, stop, 1)]
-        results = self.add(scf.For.of(bounds, [self.value(s) for s in order], block, self.loc)).results
+        results = self.add(scf.For.of(bounds, [self.value(s) for s in order], block)).results
         for storage, result in zip(order, results):
             self.set_value(storage, result)
 

@@ -10,16 +10,12 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.record.values import (
     Storage,
 )
-from tracebuf.ir.core import Block, OpT, Value
+from tracebuf.ir.core import Block, Op, OpT, Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import ScalarType
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.control import checks
 from tracebuf.ops.scalars.complex import constant
-
-
-class DeadEnd(Exception):
-    """The rest of this branch or loop body cannot be reached: a check that always fails was recorded."""
 
 
 class Frame:
@@ -33,6 +29,37 @@ class Frame:
         self.phis: dict[Storage, Value] = {}
         self.cache: dict[object, Value] = {}
         self.locals: set[Storage] = set()
+
+
+class Inside:
+    """A context in which ops are appended to a frame, and before and after which to another."""
+
+    __slots__ = ("frame", "outer", "r")
+
+    def __init__(self, r: Regions, frame: Frame) -> None:
+        self.r, self.frame, self.outer = r, frame, r.frame
+
+    def __enter__(self) -> Frame:
+        self.outer, self.r.frame = self.r.frame, self.frame
+        return self.frame
+
+    def __exit__(self, *error: object) -> None:
+        self.r.frame = self.outer
+
+
+class At:
+    """A context after which the current location is what it was before `Regions.at`."""
+
+    __slots__ = ("before", "r")
+
+    def __init__(self, r: Regions, before: Location) -> None:
+        self.r, self.before = r, before
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        self.r.loc = self.before
 
 
 class Regions:
@@ -49,13 +76,25 @@ class Regions:
         """Refusals of what is recorded in loops that may yet be dropped."""
 
     def add(self, op: OpT) -> OpT:
+        """Appends an op to the region; one made without a location gets the current one."""
+        if op.loc is UNKNOWN:
+            op.loc = self.loc
         self.frame.block.append(op)
         return op
 
-    def push(self, kind: Literal["loop", "branch"], block: Block) -> Frame:
-        self.frame = Frame(kind, block, self.frame)
-        self.blocks.append(block)
-        return self.frame
+    def emit(self, op: Op) -> Value:
+        """Appends an op like `add`; its single result."""
+        return self.add(op).result
+
+    def inside(self, frame: Frame) -> Inside:
+        """`with r.inside(frame)`: what is recorded goes to the end of a frame that was left, or is around this one."""
+        return Inside(self, frame)
+
+    def at(self, loc: Location) -> At:
+        """Makes `loc` the current location, from here on; `with r.at(loc)`: inside only. `with r.at(r.loc)` goes back
+        to where it began."""
+        before, self.loc = self.loc, loc
+        return At(self, before)
 
     @property
     def mark(self) -> tuple[int, int]:
@@ -69,6 +108,10 @@ class Regions:
                 op.drop_uses()
         del self.blocks[mark[0] :], self.doubts[mark[1] :]
 
+    def refuse(self, reason: str, instead: str = "") -> UnsupportedError:
+        """The refusal of what the current location does, to be raised: the reason, and what to write instead."""
+        return UnsupportedError(reason, instead=instead, location=self.loc)
+
     def doubt(self, error: UnsupportedError) -> None:
         """Refuses what was recorded, unless it rests on a wrong guess in a loop and is dropped."""
         if not any(f.kind == "loop" for f in self.frames()):
@@ -81,12 +124,6 @@ class Regions:
         while frame is not None:
             yield frame
             frame = frame.parent
-
-    def pop(self) -> Frame:
-        frame = self.frame
-        assert frame.parent is not None
-        self.frame = frame.parent
-        return frame
 
     @property
     def conditional(self) -> bool:
@@ -103,7 +140,7 @@ class Regions:
     def constant(self, value: bool | int | float | complex, element: ScalarType) -> Value:
         """An SSA constant, made once per region."""
         key = ("constant", type(value), str(value), element)
-        return self.cached(key) or self.remember(key, self.add(constant(value, element, self.loc)).result)
+        return self.cached(key) or self.remember(key, self.emit(constant(value, element, self.loc)))
 
     def cached(self, key: object) -> Value | None:
         frame: Frame | None = self.frame

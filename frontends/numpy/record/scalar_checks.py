@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import reduce, wraps
+from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.record.conditions import either
+from tracebuf.frontends.numpy.record.raises import Raises, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool
 from tracebuf.ir.core import Block, Value
-from tracebuf.ir.types import F64, I1
+from tracebuf.ir.dims import Dim, sub
+from tracebuf.ir.types import F64
 from tracebuf.location import Location
 from tracebuf.ops.control import scf
 from tracebuf.ops.scalars import arith
@@ -48,14 +51,14 @@ def as_reached(handler: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(handler)
     def run(r: Recorder, *args: Any, **kwargs: Any) -> Any:
         try:
-            return handler(r, *args, **kwargs)
-        except (TypeError, ValueError, ArithmeticError, IndexError) as error:
-            if getattr(error, "__notes__", None):
+            return call_handler(handler, r, *args, **kwargs)
+        except Raises as said:
+            if said.placed:
                 raise
             operands = [x for a in args for x in (a if isinstance(a, (tuple, list)) else (a,))]
             if any(isinstance(x, NpScalar) and x.maybe_python for x in operands):
-                raise two_origins(r.loc) from error
-            r.fail(error)
+                raise two_origins(r.loc) from None
+            r.fail(said.error)
 
     return run
 
@@ -63,7 +66,7 @@ def as_reached(handler: Callable[..., Any]) -> Callable[..., Any]:
 def compare_floats(r: Recorder, predicate: str, a: Value, b: Value | float) -> Value:
     """a OP b on f64; predicate: oeq, une, olt, ole, ogt, oge, uno."""
     other = b if isinstance(b, Value) else r.constant(b, F64)
-    return r.add(arith.CmpF.of(predicate, a, other, r.loc)).result
+    return r.emit(arith.CmpF.of(predicate, a, other))
 
 
 def is_nan(r: Recorder, x: Value) -> Value:
@@ -78,27 +81,20 @@ def is_number(r: Recorder, x: Value) -> Value:
 
 def is_infinite(r: Recorder, x: Value) -> Value:
     """Whether a float is an infinity."""
-    return compare_floats(r, "oeq", r.add(arith.AbsF.of(x, r.loc)).result, math.inf)
+    return compare_floats(r, "oeq", r.emit(arith.AbsF.of(x)), math.inf)
 
 
 def is_finite(r: Recorder, x: Value) -> Value:
     """Whether a float is neither NaN nor an infinity."""
-    return compare_floats(r, "olt", r.add(arith.AbsF.of(x, r.loc)).result, math.inf)
+    return compare_floats(r, "olt", r.emit(arith.AbsF.of(x)), math.inf)
 
 
-def inverse(r: Recorder, condition: Value) -> Value:
-    """The negation of a condition."""
-    return r.add(arith.XorI.of(condition, r.constant(True, I1), r.loc)).result
-
-
-def either(r: Recorder, *conditions: Value) -> Value:
-    """Whether one of the conditions holds."""
-    return reduce(lambda a, b: r.add(arith.OrI.of(a, b, r.loc)).result, conditions)
-
-
-def both(r: Recorder, *conditions: Value) -> Value:
-    """Whether all conditions hold."""
-    return reduce(lambda a, b: r.add(arith.AndI.of(a, b, r.loc)).result, conditions)
+def or_empty(r: Recorder, ok: Value, sizes: Iterable[Dim]) -> Value:
+    """The condition, or that one of the sizes is 0."""
+    for size in sizes:
+        if not r.facts.nonneg(sub(size, 1)):
+            ok = either(r, ok, r.compare("eq", size, 0))
+    return ok
 
 
 def require_nonzero(r: Recorder, value: Value, message: str) -> None:
@@ -113,11 +109,9 @@ def require_nonzero(r: Recorder, value: Value, message: str) -> None:
 
 def choose(r: Recorder, condition: Value, *arms: Callable[[], Value]) -> Value:
     """The scalar of the first arm if the condition holds, else that of the second; only one is computed."""
-    outer, blocks = r.frame, []
-    for arm in arms:
-        frame = r.push("branch", Block())
-        result = arm()
-        frame.block.append(scf.Yield.of([result], r.loc))
-        blocks.append(frame.block)
-        r.frame = outer
-    return r.add(scf.If.of(condition, [result.type], blocks[0], blocks[1], r.loc)).result
+    blocks = [Block() for _ in arms]
+    for arm, block in zip(arms, blocks):
+        with r.region("branch", block):
+            result = arm()
+        block.append(scf.Yield.of([result], r.loc))
+    return r.emit(scf.If.of(condition, [result.type], blocks[0], blocks[1]))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Literal, NoReturn
 
-from tracebuf.errors import UnsupportedError, note_location
-from tracebuf.frontends.numpy.record.regions import DeadEnd, Regions
-from tracebuf.ir.core import Mixed, Value
+from tracebuf.errors import note_location
+from tracebuf.frontends.numpy.record.conditions import either, inverse
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask
+from tracebuf.frontends.numpy.record.regions import Frame, Inside, Regions
+from tracebuf.ir.core import Block, Mixed, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, add, evaluate, fold, neg, sub, substitute, sym, symbols
 from tracebuf.ir.facts import Facts
 from tracebuf.ir.func import Func
@@ -34,6 +35,32 @@ class Guard:
     expr: Expr
 
 
+class Region(Inside):
+    """A context in which a new region is recorded: what is assumed there of sizes holds there only."""
+
+    __slots__ = ("loop",)
+    r: Sizes
+
+    def __init__(self, r: Sizes, frame: Frame, loop: tuple[Sym, Dim, Dim] | None) -> None:
+        super().__init__(r, frame)
+        self.loop = loop
+
+    def __enter__(self) -> Frame:
+        self.r.blocks.append(self.frame.block)
+        if self.loop is None:
+            self.r.facts.push_scope()
+        else:
+            self.r.facts.push_loop(*self.loop)
+        return super().__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        if self.loop is None:
+            self.r.facts.pop_scope()
+        else:
+            self.r.facts.pop_loop()
+        super().__exit__()
+
+
 class Sizes(Regions):
     """What is known of sizes. `hints` are the traced call's entry values of the size symbols."""
 
@@ -45,6 +72,13 @@ class Sizes(Regions):
         self.index_symbols: dict[Value, Dim] = {}
         self.stride_symbols: frozenset[Sym] = frozenset()
         """The symbols of arguments' strides, which occur in guards only."""
+
+    def region(
+        self, kind: Literal["loop", "branch"], block: Block, loop: tuple[Sym, Dim, Dim] | None = None
+    ) -> Region:
+        """`with r.region(kind, block) as frame`: what is recorded goes to a new region. `loop`: its index and the
+        index's least and greatest value, where they are known at once."""
+        return Region(self, Frame(kind, block, self.frame), loop)
 
     def symbol(self, value: Value, name: str, lo: int | None = None, hi: int | None = None) -> Expr:
         """A new symbol for an index value that an op defines."""
@@ -70,15 +104,13 @@ class Sizes(Regions):
         rest = [self._index_op(c) for c in (arith.MinSI, arith.MaxSI, division.FloorDivIndex)]
         value = fold(e, self._symbol_value, constant, *arithmetic, *rest)
         if wraps:
-            wrap = reduce(lambda a, b: self.add(arith.OrI.of(a, b, self.loc)).result, wraps)
-            fine = self.add(arith.XorI.of(wrap, self.constant(True, I1), self.loc)).result
-            self.check(fine, "OverflowError", OVERFLOW)
+            self.check(inverse(self, either(self, *wraps)), "OverflowError", OVERFLOW)
         return self.remember(e, value)
 
     def wrapping_sum(self, a: Dim, b: Dim) -> Value:
         """a + b as an SSA index value, for a reader who does not look at it where it leaves 64 bits."""
         e = self.facts.canon(add(a, b))
-        return self.index(e) if self.fits(e) else self.add(arith.AddI.of(self.index(a), self.index(b), self.loc)).result
+        return self.index(e) if self.fits(e) else self.emit(arith.AddI.of(self.index(a), self.index(b)))
 
     def fits(self, e: Dim) -> bool:
         """Whether 64 bits certainly hold e, and the operands of its quotients and extremes (rule N1)."""
@@ -103,27 +135,20 @@ class Sizes(Regions):
         return False
 
     def _fits_if(self, e: Dim, nonneg: Sequence[Dim]) -> bool:
-        self.facts.push_scope()
-        try:
-            for bound in nonneg:
-                self.facts.assume_nonneg(bound, entry=False)
+        with self.facts.supposing(nonneg):
             return self.fits(e)
-        finally:
-            self.facts.pop_scope()
 
     def _small(self, c: int) -> int:
         if not INT_MIN <= c <= INT_MAX:
-            raise UnsupportedError(
-                f"the integer {c} does not fit 64 bits", location=self.loc, instead=f"float({c}), or smaller numbers"
-            )
+            raise self.refuse(f"the integer {c} does not fit 64 bits", f"float({c}), or smaller numbers")
         return c
 
     def _index_op(self, cls: type[arith.BinaryOp], wraps: list[Value] | None = None) -> Callable[[Value, Value], Value]:
         def record(a: Value, b: Value) -> Value:
             if wraps is not None:
                 operation = "add" if cls is arith.AddI else "mul"
-                wraps.append(self.add(integers.Overflows.of(operation, a, b, self.loc)).result)
-            return self.add(cls.of(a, b, self.loc)).result
+                wraps.append(self.emit(integers.Overflows.of(operation, a, b)))
+            return self.emit(cls.of(a, b))
 
         return record
 
@@ -135,7 +160,7 @@ class Sizes(Regions):
         if isinstance(e, int):
             return self.constant(self._small(e), I64)
         key = ("i64", e)
-        return self.cached(key) or self.remember(key, self.add(arith.IndexCast.of(self.index(e), I64, self.loc)).result)
+        return self.cached(key) or self.remember(key, self.emit(arith.IndexCast.of(self.index(e), I64)))
 
     def entry_only(self, e: Dim) -> bool:
         return all(s in self.hints for s in symbols(e))
@@ -206,11 +231,7 @@ class Sizes(Regions):
         if isinstance(e, int):
             return e
         if not self.entry_only(e):
-            raise UnsupportedError(
-                f"{what} depends on computed values",
-                location=self.loc,
-                instead="use a constant, or an argument that is an int",
-            )
+            raise self.refuse(f"{what} depends on computed values", "use a constant, or an argument that is an int")
         value = evaluate(e, self.hints)
         self._guard("zero", sub(e, value))
         return value
@@ -237,11 +258,11 @@ class Sizes(Regions):
         self, condition: Value, exception: checks.Raised, message: str | None, values: Sequence[Value] = ()
     ) -> None:
         """Records an op that raises where the condition is false; `message` has a {} for each of `values`."""
-        self.add(checks.Check.of(condition, exception, message, values, self.loc))
+        self.add(checks.Check.of(condition, exception, message, values))
 
     def compare(self, predicate: str, a: Dim, b: Dim) -> Value:
         """i1 of an integer comparison (slt, sge, eq ...)."""
-        return self.add(arith.CmpI.of(predicate, self.index(a), self.index(b), self.loc)).result
+        return self.emit(arith.CmpI.of(predicate, self.index(a), self.index(b)))
 
     def require_nonneg(self, e: Dim, exception: checks.Raised, message: str, values: Sequence[Dim] = ()) -> None:
         """e >= 0 by proof, guard or check; `message` has a {} for each of `values`."""
@@ -267,7 +288,8 @@ class Sizes(Regions):
         known = [v for v in values if not isinstance(v, Value) and self.entry_only(v)]
         if self.certain and len(known) == len(values):
             numbers = [evaluate(v, self.hints) for v in known]
-            raise note_location(checks.make_error(exception, message, numbers), self.loc)
+            error = ask(checks.make_error, exception, message, numbers)  # TypeError where the class takes more
+            raise Raises(note_location(error, self.loc), placed=True)
         computed = [v if isinstance(v, Value) else self.index(v) for v in values]
         self.check(self.constant(False, I1), exception, message, computed)
         raise DeadEnd

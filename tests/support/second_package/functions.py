@@ -34,6 +34,8 @@ def ranked(x: Any) -> Any:
 
 @traced_as(ranked)
 def _(t: Tracing, x: ArrayRef) -> ArrayRef:
+    if isinstance(x, ArrayRef) and not x.ndim:
+        t.fail(np.exceptions.AxisError, "axis -1 is out of bounds for array of dimension 0")
     value = t.tensor(x, ndim=1)
     return t.array_of(t.add(Ranked.of(value, t.empty(x.shape, x.dtype), t.loc)).result)
 

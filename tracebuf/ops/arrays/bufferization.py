@@ -12,7 +12,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.ir.attributes import segments
 from tracebuf.ir.core import Alias, Facts, Form, FormError, Interpreter, Mixed, Op, Rewriter, Use, Value
 from tracebuf.ir.types import I1, INDEX, MemRefType, TensorType, Type
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays.tensor import poison
 from tracebuf.ops.memory import memref
 
@@ -28,7 +28,7 @@ class MaterializeInDestination(Op):
     name = "bufferization.materialize_in_destination"
 
     @classmethod
-    def of(cls, source: Value, dest: Value, loc: Location) -> MaterializeInDestination:
+    def of(cls, source: Value, dest: Value, loc: Location = UNKNOWN) -> MaterializeInDestination:
         return cls([source, dest], [dest.type], loc)
 
     @classmethod
@@ -77,7 +77,7 @@ class AllocTensor(Op):
     pure = True
 
     @classmethod
-    def of(cls, type: TensorType, sizes: Sequence[Value], loc: Location) -> AllocTensor:
+    def of(cls, type: TensorType, sizes: Sequence[Value], loc: Location = UNKNOWN) -> AllocTensor:
         """An undefined one; the sizes are those that the type leaves open."""
         return cls(sizes, [type], loc, {"copies": False, "hinted": False})
 
@@ -172,7 +172,7 @@ class ToTensor(Op):
         return super().from_form(form)
 
     @classmethod
-    def of(cls, buffer: Value, type: Type, loc: Location) -> ToTensor:
+    def of(cls, buffer: Value, type: Type, loc: Location = UNKNOWN) -> ToTensor:
         return cls([buffer], [type], loc)
 
     def is_writable(self, value: Value) -> bool:
@@ -190,7 +190,7 @@ class ToBuffer(Op):
     name = "bufferization.to_buffer"
 
     @classmethod
-    def of(cls, tensor: Value, type: Type, loc: Location) -> ToBuffer:
+    def of(cls, tensor: Value, type: Type, loc: Location = UNKNOWN) -> ToBuffer:
         return cls([tensor], [type], loc)
 
     def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
@@ -214,7 +214,7 @@ class Dealloc(Op):
 
     @classmethod
     def of(
-        cls, memrefs: Sequence[Value], conditions: Sequence[Value], retained: Sequence[Value], loc: Location
+        cls, memrefs: Sequence[Value], conditions: Sequence[Value], retained: Sequence[Value], loc: Location = UNKNOWN
     ) -> Dealloc:
         return cls([*memrefs, *conditions, *retained], [I1] * len(retained), loc, {"n_memrefs": len(memrefs)})
 
@@ -252,7 +252,7 @@ class SameBase(Op):
     name = "tracebuf.same_base"
 
     @classmethod
-    def of(cls, a: Value, b: Value, loc: Location) -> SameBase:
+    def of(cls, a: Value, b: Value, loc: Location = UNKNOWN) -> SameBase:
         return cls([a, b], [I1], loc)
 
 
@@ -263,5 +263,5 @@ class Clone(Op):
     name = "bufferization.clone"
 
     @classmethod
-    def of(cls, source: Value, loc: Location) -> Clone:
+    def of(cls, source: Value, loc: Location = UNKNOWN) -> Clone:
         return cls([source], [source.type], loc)

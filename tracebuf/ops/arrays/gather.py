@@ -16,7 +16,7 @@ import numpy as np
 from tracebuf.errors import InternalError, note_location
 from tracebuf.ir.core import Op, Use, Value
 from tracebuf.ir.types import INDEX, ShapedType
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.scalars import arith
 
 
@@ -28,7 +28,7 @@ class Element(arith.ScalarOp):
     name = "tracebuf.element"
 
     @classmethod
-    def of(cls, source: Value, indices: Sequence[Value], loc: Location) -> Element:
+    def of(cls, source: Value, indices: Sequence[Value], loc: Location = UNKNOWN) -> Element:
         assert isinstance(source.type, ShapedType)
         return cls([source, *indices], [source.type.element], loc)
 
@@ -48,7 +48,7 @@ class CheckedIndex(arith.ScalarOp):
     name = "tracebuf.checked_index"
 
     @classmethod
-    def of(cls, index: Value, size: Value, axis: int, loc: Location) -> CheckedIndex:
+    def of(cls, index: Value, size: Value, axis: int, loc: Location = UNKNOWN) -> CheckedIndex:
         return cls([index, size], [INDEX], loc, {"axis": axis})
 
     @property
@@ -75,7 +75,7 @@ class SortedPlace(arith.ScalarOp):
     name = "tracebuf.sorted_place"
 
     @classmethod
-    def of(cls, vector: Value, value: Value, right: bool, loc: Location) -> SortedPlace:
+    def of(cls, vector: Value, value: Value, right: bool, loc: Location = UNKNOWN) -> SortedPlace:
         return cls([vector, value], [INDEX], loc, {"right": right})
 
     def compute(self, args: Sequence[Any]) -> Any:

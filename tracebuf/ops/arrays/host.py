@@ -17,7 +17,7 @@ import numpy as np
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.ir.attributes import encoded
 from tracebuf.ir.core import Form, Interpreter, Op, Use, Value
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays.linalg import DestinationOp
 
 Run = Callable[[Sequence[Any], Sequence[np.ndarray]], None]
@@ -50,7 +50,12 @@ class HostCall(DestinationOp):
 
     @classmethod
     def of(
-        cls, callee: HostFunction, ins: Sequence[Value], outs: Sequence[Value], unread: Sequence[int], loc: Location
+        cls,
+        callee: HostFunction,
+        ins: Sequence[Value],
+        outs: Sequence[Value],
+        unread: Sequence[int],
+        loc: Location = UNKNOWN,
     ) -> HostCall:
         attrs = {"n_ins": len(ins), "callee": callee, "unread": tuple(unread)}
         return cls([*ins, *outs], [o.type for o in outs if o.is_tensor], loc, attrs)

@@ -158,7 +158,7 @@ class Generic(DestinationOp):
         maps: Sequence[AffineMap],
         iterators: Sequence[str],
         body: Block,
-        loc: Location,
+        loc: Location = UNKNOWN,
     ) -> Generic:
         results = [o.type for o in outs if isinstance(o.type, TensorType)]
         attrs = {"n_ins": len(ins), "maps": tuple(maps), "iterators": tuple(iterators)}
@@ -386,7 +386,7 @@ class Fill(PlainOp):
     name, n_operands = "linalg.fill", 2
 
     @classmethod
-    def of(cls, scalar: Value, out: Value, loc: Location) -> Fill:
+    def of(cls, scalar: Value, out: Value, loc: Location = UNKNOWN) -> Fill:
         return cls([scalar, out], [out.type] if out.is_tensor else [], loc, {"n_ins": 1})
 
     @classmethod
@@ -422,7 +422,7 @@ class Contraction(PlainOp):
     """Which are parallel, which reductions."""
 
     @classmethod
-    def of(cls, a: Value, b: Value, out: Value, loc: Location, negative: bool = False) -> Contraction:
+    def of(cls, a: Value, b: Value, out: Value, loc: Location = UNKNOWN, negative: bool = False) -> Contraction:
         kinds = {(2, 2): MatMul, (2, 1): MatVec, (1, 2): VecMat, (1, 1): Dot}
         if negative:
             kinds = {(2, 2): MatMulSub, (2, 1): MatVecSub, (1, 2): VecMatSub}

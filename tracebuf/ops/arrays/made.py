@@ -13,7 +13,7 @@ from tracebuf.ir.attributes import Attr, inherent, integers, segments
 from tracebuf.ir.core import Alias, Block, Facts, Form, FormError, Interpreter, Mixed, Op, Rewriter, Use, Value
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import INDEX, TensorType
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.control import scf
 from tracebuf.ops.control.func import Terminator
@@ -201,7 +201,7 @@ class Concat(Made):
         return int(attr.value)
 
     @classmethod
-    def of(cls, values: Sequence[Value], axis: int, type: TensorType, loc: Location) -> Concat:
+    def of(cls, values: Sequence[Value], axis: int, type: TensorType, loc: Location = UNKNOWN) -> Concat:
         return cls(values, [type], loc, {"dim": inherent(f"{axis} : i64", axis)})
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:

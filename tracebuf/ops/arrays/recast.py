@@ -17,7 +17,7 @@ from tracebuf.ir.core import Form, Interpreter, Op, Value
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.ndarray import recast
 from tracebuf.ir.types import ScalarType, TensorType
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays.tensor import Regrouping
 from tracebuf.ops.memory import memref
 
@@ -30,7 +30,7 @@ class Recast(Regrouping):
     levels = frozenset({"tensor"})
 
     @classmethod
-    def of(cls, source: Value, element: ScalarType, loc: Location) -> Recast:
+    def of(cls, source: Value, element: ScalarType, loc: Location = UNKNOWN) -> Recast:
         known = source.tensor_type
         shape: tuple[Dim, ...] = memref.recast_shape(known.shape, known.element, element)
         return cls([source], [TensorType(shape, element)], loc, {})

@@ -13,7 +13,7 @@ from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import Attr, all_encoded, array_of
 from tracebuf.ir.core import Block, Form, Interpreter, Op, Region, Use, Value
 from tracebuf.ir.types import INDEX, TensorType, Type
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays.gather import check_whole
 from tracebuf.ops.arrays.linalg import Generic, Spec, run_body, tie_outs
 from tracebuf.ops.memory.indexing import AffineMap, iteration_shape, parse_maps, spread_operand, whole_map
@@ -37,7 +37,7 @@ class Scatter(Generic):
         dest: Value,
         maps: Sequence[AffineMap],
         body: Block,
-        loc: Location,
+        loc: Location = UNKNOWN,
         fills: bool = False,
     ) -> Scatter:
         """`maps` are those of the inputs; `fills`: see Spec."""

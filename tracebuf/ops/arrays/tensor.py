@@ -29,7 +29,7 @@ from tracebuf.ir.core import (
 )
 from tracebuf.ir.slices import Slice, apply_slice, pack_slice, slice_attrs, slice_of_form, unpack_slice, view_sizes
 from tracebuf.ir.types import INDEX, MemRefType, TensorType, Type, UnrankedMemRefType, UnrankedTensorType, row_major
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.indexing import constant_index
 
@@ -43,7 +43,9 @@ class Empty(Op):
     pure = True
 
     @classmethod
-    def of(cls, type: TensorType, sizes: Sequence[Mixed], loc: Location, order: tuple[int, ...] | None = None) -> Empty:
+    def of(
+        cls, type: TensorType, sizes: Sequence[Mixed], loc: Location = UNKNOWN, order: tuple[int, ...] | None = None
+    ) -> Empty:
         static, dynamic = split_mixed(sizes)
         return cls(dynamic, [type], loc, {"static_sizes": static, "order": order or tuple(range(type.rank))})
 
@@ -123,7 +125,7 @@ class ExtractSlice(SliceOp):
     pure = True
 
     @classmethod
-    def of(cls, source: Value, s: Slice, type: TensorType, loc: Location) -> ExtractSlice:
+    def of(cls, source: Value, s: Slice, type: TensorType, loc: Location = UNKNOWN) -> ExtractSlice:
         """A `tensor.extract_slice`, or `tracebuf.extract_view` where MLIR's op cannot say it."""
         attrs, dynamic = pack_slice(s)
         return (ExtractSlice if s.is_mlir else ExtractView)([source, *dynamic], [type], loc, attrs)
@@ -174,7 +176,7 @@ class InsertSlice(SliceOp):
     leading = 2
 
     @classmethod
-    def of(cls, source: Value, dest: Value, s: Slice, loc: Location) -> InsertSlice:
+    def of(cls, source: Value, dest: Value, s: Slice, loc: Location = UNKNOWN) -> InsertSlice:
         attrs, dynamic = pack_slice(s)
         return (InsertSlice if s.is_mlir else InsertView)([source, dest, *dynamic], [dest.type], loc, attrs)
 
@@ -286,7 +288,7 @@ class Cast(Op):
     pure = True
 
     @classmethod
-    def of(cls, source: Value, type: TensorType, loc: Location) -> Cast:
+    def of(cls, source: Value, type: TensorType, loc: Location = UNKNOWN) -> Cast:
         return cls([source], [type], loc)
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
@@ -367,7 +369,9 @@ class CollapseShape(Regrouping):
         return facts.as_mlir
 
     @classmethod
-    def of(cls, source: Value, groups: Sequence[tuple[int, ...]], type: TensorType, loc: Location) -> CollapseShape:
+    def of(
+        cls, source: Value, groups: Sequence[tuple[int, ...]], type: TensorType, loc: Location = UNKNOWN
+    ) -> CollapseShape:
         """`viewable`: whoever makes the op knows that the source's strides allow the view."""
         return cls([source], [type], loc, {"groups": tuple(groups), "viewable": True})
 
@@ -383,7 +387,12 @@ class ExpandShape(Regrouping):
 
     @classmethod
     def of(
-        cls, source: Value, groups: Sequence[tuple[int, ...]], sizes: Sequence[Mixed], type: TensorType, loc: Location
+        cls,
+        source: Value,
+        groups: Sequence[tuple[int, ...]],
+        sizes: Sequence[Mixed],
+        type: TensorType,
+        loc: Location = UNKNOWN,
     ) -> ExpandShape:
         static, dynamic = split_mixed(sizes)
         return cls([source, *dynamic], [type], loc, {"groups": tuple(groups), "static_sizes": static})
@@ -477,7 +486,7 @@ class ExtractDiagonal(Op):
     pure = True
 
     @classmethod
-    def of(cls, source: Value, axes: tuple[int, int], loc: Location) -> ExtractDiagonal:
+    def of(cls, source: Value, axes: tuple[int, int], loc: Location = UNKNOWN) -> ExtractDiagonal:
         type_ = source.tensor_type
         shape = (*(n for a, n in enumerate(type_.shape) if a not in axes), type_.shape[axes[0]])
         return cls([source], [TensorType(shape, type_.element)], loc, {"axes": axes})
@@ -506,7 +515,7 @@ class Extract(Op):
     pure = True
 
     @classmethod
-    def of(cls, source: Value, indices: Sequence[Value], loc: Location) -> Extract:
+    def of(cls, source: Value, indices: Sequence[Value], loc: Location = UNKNOWN) -> Extract:
         return cls([source, *indices], [source.tensor_type.element], loc)
 
     @classmethod
@@ -545,7 +554,7 @@ class Insert(Op):
     pure = True
 
     @classmethod
-    def of(cls, scalar: Value, dest: Value, indices: Sequence[Value], loc: Location) -> Insert:
+    def of(cls, scalar: Value, dest: Value, indices: Sequence[Value], loc: Location = UNKNOWN) -> Insert:
         return cls([scalar, dest, *indices], [dest.type], loc)
 
     @classmethod
@@ -577,7 +586,7 @@ class Dim(Op):
     pure = True
 
     @classmethod
-    def of(cls, source: Value, dim: int, loc: Location) -> Dim:
+    def of(cls, source: Value, dim: int, loc: Location = UNKNOWN) -> Dim:
         return cls([source], [INDEX], loc, {"dim": dim})
 
     @classmethod

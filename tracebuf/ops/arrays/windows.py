@@ -14,7 +14,7 @@ from tracebuf.errors import InternalError
 from tracebuf.ir.core import Alias, Facts, Interpreter, Op, Relation, Rewriter, Use, Value
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import TensorType
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 
 
 class ExtractWindows(Op):
@@ -27,7 +27,9 @@ class ExtractWindows(Op):
     pure = True
 
     @classmethod
-    def of(cls, source: Value, size: Value, axis: int, shape: tuple[Dim, ...], loc: Location) -> ExtractWindows:
+    def of(
+        cls, source: Value, size: Value, axis: int, shape: tuple[Dim, ...], loc: Location = UNKNOWN
+    ) -> ExtractWindows:
         return cls([source, size], [TensorType(shape, source.tensor_type.element)], loc, {"axis": axis})
 
     def verify(self) -> None:

@@ -11,7 +11,7 @@ from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import segments
 from tracebuf.ir.core import Alias, Block, Facts, Form, Op, Relation, Rewriter, Use, Value
 from tracebuf.ir.types import same_type
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 
 
 class BranchOp(Op):
@@ -62,7 +62,7 @@ class Branch(BranchOp):
     name = "cf.br"
 
     @classmethod
-    def of(cls, target: Block, args: Sequence[Value], loc: Location) -> Branch:
+    def of(cls, target: Block, args: Sequence[Value], loc: Location = UNKNOWN) -> Branch:
         return cls(args, [], loc, successors=[target])
 
     def target(self, use: Use) -> Value | None:
@@ -81,7 +81,7 @@ class CondBranch(BranchOp):
     @classmethod
     def of(
         cls, condition: Value, then: Block, then_args: Sequence[Value], orelse: Block, else_args: Sequence[Value],
-        loc: Location,
+        loc: Location = UNKNOWN,
     ) -> CondBranch:  # fmt: skip
         attrs = {"n_then": len(then_args)}
         return cls([condition, *then_args, *else_args], [], loc, attrs, successors=[then, orelse])

@@ -8,7 +8,7 @@ from typing import Any
 
 from tracebuf.errors import note_location
 from tracebuf.ir.core import Form, FormError, Interpreter, Op, Value
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 
 Raised = str | type[BaseException] | BaseException
 """An exception to raise: a class, the name of a common one, or one to raise again (by its class and arguments)."""
@@ -34,7 +34,7 @@ class Check(Op):
 
     @classmethod
     def of(
-        cls, condition: Value, exception: Raised, message: str | None, values: Sequence[Value], loc: Location
+        cls, condition: Value, exception: Raised, message: str | None, values: Sequence[Value], loc: Location = UNKNOWN
     ) -> Check:
         return cls([condition, *values], [], loc, {"exception": raised(exception), "message": message})
 

@@ -10,7 +10,7 @@ from typing import Self
 from tracebuf.ir.attributes import inherent
 from tracebuf.ir.core import Alias, Facts, Form, FormError, Op, Relation, Rewriter, Use, Value
 from tracebuf.ir.types import Type
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 
 
 class Terminator(Op):
@@ -20,7 +20,7 @@ class Terminator(Op):
     terminator = True
 
     @classmethod
-    def of(cls, values: Sequence[Value], loc: Location) -> Self:
+    def of(cls, values: Sequence[Value], loc: Location = UNKNOWN) -> Self:
         return cls(values, [], loc)
 
     @classmethod
@@ -83,7 +83,7 @@ class Call(Op):
     name = "func.call"
 
     @classmethod
-    def of(cls, callee: str, args: Sequence[Value], results: Sequence[Type], loc: Location) -> Call:
+    def of(cls, callee: str, args: Sequence[Value], results: Sequence[Type], loc: Location = UNKNOWN) -> Call:
         return cls(args, results, loc, {"callee": callee})
 
     @property

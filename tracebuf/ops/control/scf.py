@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.core import Alias, Block, Facts, Form, Interpreter, Op, Region, Relation, Rewriter, Use, Value
 from tracebuf.ir.types import INDEX, ScalarType, TensorType, Type
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.control.func import Terminator, check_blocks
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.indexing import constant_index
@@ -28,7 +28,6 @@ class Yield(Terminator):
         if isinstance(parent, If | ExecuteRegion):
             return [Alias(parent.results[use.index], definite=isinstance(parent, ExecuteRegion))]
         return []
-
 
     def bufferize(self, rewriter: Rewriter) -> None:
         """That of an scf.execute_region; loops and scf.if make their own."""
@@ -105,7 +104,7 @@ class For(Loop):
         bounds: Sequence[Value],
         inits: Sequence[Value],
         body: Block,
-        loc: Location,
+        loc: Location = UNKNOWN,
         types: Sequence[Type] | None = None,
     ) -> For:
         """`types` are the results', where sizes are spelled otherwise than the initial values'."""
@@ -195,7 +194,12 @@ class While(Loop):
 
     @classmethod
     def of(
-        cls, inits: Sequence[Value], before: Block, after: Block, loc: Location, types: Sequence[Type] | None = None
+        cls,
+        inits: Sequence[Value],
+        before: Block,
+        after: Block,
+        loc: Location = UNKNOWN,
+        types: Sequence[Type] | None = None,
     ) -> While:
         """`types` are the results', where sizes are spelled otherwise than in what is forwarded."""
         found = [v.type for v in before.terminator.operands[1:]] if types is None else types
@@ -387,7 +391,7 @@ class If(Op):
     region_ends = ("scf.yield", "scf.yield")
 
     @classmethod
-    def of(cls, condition: Value, types: Sequence[Type], then: Block, orelse: Block, loc: Location) -> If:
+    def of(cls, condition: Value, types: Sequence[Type], then: Block, orelse: Block, loc: Location = UNKNOWN) -> If:
         return cls([condition], types, loc, {}, [Region(then), Region(orelse)])
 
     @classmethod

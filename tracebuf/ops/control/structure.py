@@ -8,7 +8,7 @@ from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import inherent
 from tracebuf.ir.core import Block, Form, Op
 from tracebuf.ir.types import INDEX, ShapedType, Type
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.control.func import Terminator
 from tracebuf.ops.memory.indexing import AffineMap
 
@@ -28,7 +28,7 @@ class Index(Op):
     pure = True
 
     @classmethod
-    def of(cls, dim: int, loc: Location) -> Index:
+    def of(cls, dim: int, loc: Location = UNKNOWN) -> Index:
         return cls([], [INDEX], loc, {"dim": dim})
 
     @classmethod

@@ -27,7 +27,7 @@ from tracebuf.ir.types import (
     row_major,
     strides_in_order,
 )
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 
 
 class Alloc(Op):
@@ -49,7 +49,7 @@ class Alloc(Op):
         sizes: Sequence[Mixed],
         order: tuple[int, ...],
         reason: str,
-        loc: Location,
+        loc: Location = UNKNOWN,
     ) -> Alloc:
         static, dynamic = split_mixed(sizes)
         type_ = MemRefType(shape, element, strides_in_order(shape, order), 0)
@@ -100,7 +100,7 @@ class Dealloc(Op):
     name = "memref.dealloc"
 
     @classmethod
-    def of(cls, buffer: Value, loc: Location) -> Dealloc:
+    def of(cls, buffer: Value, loc: Location = UNKNOWN) -> Dealloc:
         return cls([buffer], [], loc)
 
 
@@ -112,7 +112,7 @@ class Copy(Op):
     name = "memref.copy"
 
     @classmethod
-    def of(cls, source: Value, target: Value, reason: str, loc: Location) -> Copy:
+    def of(cls, source: Value, target: Value, reason: str, loc: Location = UNKNOWN) -> Copy:
         return cls([source, target], [], loc, {"reason": reason})
 
     @classmethod
@@ -129,7 +129,7 @@ class Load(Op):
     name = "memref.load"
 
     @classmethod
-    def of(cls, source: Value, indices: Sequence[Value], loc: Location) -> Load:
+    def of(cls, source: Value, indices: Sequence[Value], loc: Location = UNKNOWN) -> Load:
         return cls([source, *indices], [source.memref_type.element], loc)
 
     @classmethod
@@ -145,7 +145,7 @@ class Store(Op):
     name = "memref.store"
 
     @classmethod
-    def of(cls, value: Value, target: Value, indices: Sequence[Value], loc: Location) -> Store:
+    def of(cls, value: Value, target: Value, indices: Sequence[Value], loc: Location = UNKNOWN) -> Store:
         return cls([value, target, *indices], [], loc)
 
     @classmethod
@@ -162,7 +162,7 @@ class Dim(Op):
     pure = True
 
     @classmethod
-    def of(cls, source: Value, dim: int, loc: Location) -> Dim:
+    def of(cls, source: Value, dim: int, loc: Location = UNKNOWN) -> Dim:
         return cls([source], [INDEX], loc, {"dim": dim})
 
     @classmethod
@@ -199,7 +199,7 @@ class Cast(Op):
     pure = True
 
     @classmethod
-    def of(cls, source: Value, type: Type, loc: Location) -> Cast:
+    def of(cls, source: Value, type: Type, loc: Location = UNKNOWN) -> Cast:
         return cls([source], [type], loc)
 
 
@@ -212,7 +212,7 @@ class Subview(Op):
     pure = True
 
     @classmethod
-    def of(cls, source: Value, s: Slice, shape: tuple[Size, ...], loc: Location) -> Subview:
+    def of(cls, source: Value, s: Slice, shape: tuple[Size, ...], loc: Location = UNKNOWN) -> Subview:
         base = source.memref_type
         offset: Size | None = 0 if base.offset == 0 and all(o == 0 for o in s.offsets) else None
         type_ = MemRefType(shape, base.element, s.view_strides(base), offset)
@@ -261,6 +261,8 @@ def regrouping_attrs(attrs: dict[str, Any]) -> dict[str, Attr]:
     if "static_sizes" in attrs:
         found["static_output_shape"] = integers(attrs["static_sizes"])
     return found
+
+
 def runs_on(type_: MemRefType, groups: Sequence[Sequence[int]]) -> bool:
     """Whether in each group of axes one certainly goes on where the next ends."""
     for group in groups:
@@ -289,7 +291,7 @@ class CollapseShape(Op):
 
     @classmethod
     def of(
-        cls, source: Value, groups: tuple[tuple[int, ...], ...], shape: tuple[Size, ...], loc: Location
+        cls, source: Value, groups: tuple[tuple[int, ...], ...], shape: tuple[Size, ...], loc: Location = UNKNOWN
     ) -> CollapseShape:
         base = source.memref_type
         strides = tuple(base.strides[group[-1]] for group in groups)
@@ -318,7 +320,7 @@ class ExpandShape(Op):
         groups: tuple[tuple[int, ...], ...],
         sizes: Sequence[Mixed],
         shape: tuple[Size, ...],
-        loc: Location,
+        loc: Location = UNKNOWN,
     ) -> ExpandShape:
         base = source.memref_type
         strides: list[Size | None] = []
@@ -343,7 +345,7 @@ class Diagonal(Op):
     pure = True
 
     @classmethod
-    def of(cls, source: Value, axes: tuple[int, int], shape: tuple[Size, ...], loc: Location) -> Diagonal:
+    def of(cls, source: Value, axes: tuple[int, int], shape: tuple[Size, ...], loc: Location = UNKNOWN) -> Diagonal:
         base = source.memref_type
         a, b = (base.strides[axis] for axis in axes)
         rest = [s for axis, s in enumerate(base.strides) if axis not in axes]
@@ -361,7 +363,7 @@ class Windows(Op):
     pure = True
 
     @classmethod
-    def of(cls, source: Value, size: Value, axis: int, shape: tuple[Size, ...], loc: Location) -> Windows:
+    def of(cls, source: Value, size: Value, axis: int, shape: tuple[Size, ...], loc: Location = UNKNOWN) -> Windows:
         base = source.memref_type
         type_ = MemRefType(shape, base.element, (*base.strides, base.strides[axis]), base.offset)
         return cls([source, size], [type_], loc, {"axis": axis})
@@ -385,7 +387,7 @@ class Recast(Op):
     pure = True
 
     @classmethod
-    def of(cls, source: Value, element: ScalarType, loc: Location) -> Recast:
+    def of(cls, source: Value, element: ScalarType, loc: Location = UNKNOWN) -> Recast:
         base, offset = source.memref_type, source.memref_type.offset
         shape, strides = recast_shape(base.shape, base.element, element), base.strides
         if len(shape) > base.rank:
@@ -404,7 +406,7 @@ class Global(Op):
     name = "memref.global"
 
     @classmethod
-    def of(cls, symbol: str, type: MemRefType, value: str, loc: Location) -> Global:
+    def of(cls, symbol: str, type: MemRefType, value: str, loc: Location = UNKNOWN) -> Global:
         """A constant that only the module sees."""
         value = value if "> : " in value else f"{value} : {TensorType(type.shape, type.element)}"
         attrs = {
@@ -459,7 +461,7 @@ class Reshape(Op):
     pure = True
 
     @classmethod
-    def of(cls, source: Value, shape: Value, type: Type, loc: Location) -> Reshape:
+    def of(cls, source: Value, shape: Value, type: Type, loc: Location = UNKNOWN) -> Reshape:
         return cls([source, shape], [type], loc)
 
 

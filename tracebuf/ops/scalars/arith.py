@@ -18,7 +18,7 @@ from tracebuf.ir.core import Alias, Facts, Form, FormError, Interpreter, Op, Rew
 from tracebuf.ir.dense import dense_array
 from tracebuf.ir.emitter import Emitter, components, joined, llvm_type
 from tracebuf.ir.types import ELEMENTS, F16, I1, INDEX, ScalarType, TensorType, same_type
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.memory.memref import Cast, GetGlobal, forget_layout
 
 CONSTANTS = frozenset({*ELEMENTS.values(), INDEX})
@@ -91,7 +91,7 @@ class Constant(ScalarOp):
     bufferizable = True
 
     @classmethod
-    def of(cls, value: bool | int | float, element: ScalarType, loc: Location) -> Constant:
+    def of(cls, value: bool | int | float, element: ScalarType, loc: Location = UNKNOWN) -> Constant:
         return cls([], [element], loc, {"value": value})
 
     @classmethod
@@ -139,7 +139,7 @@ class BinaryOp(ScalarOp):
     instruction: ClassVar[str]
 
     @classmethod
-    def of(cls, a: Value, b: Value, loc: Location) -> BinaryOp:
+    def of(cls, a: Value, b: Value, loc: Location = UNKNOWN) -> BinaryOp:
         return cls([a, b], [a.type], loc)
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
@@ -340,7 +340,7 @@ class _Compare(ScalarOp):
         return self.form_with({"predicate": inherent(f"{code} : i64", code)})
 
     @classmethod
-    def of(cls, predicate: str, a: Value, b: Value, loc: Location) -> _Compare:
+    def of(cls, predicate: str, a: Value, b: Value, loc: Location = UNKNOWN) -> _Compare:
         return cls([a, b], [I1], loc, {"predicate": predicate})
 
 
@@ -395,7 +395,7 @@ class Select(ScalarOp):
     name, reference, bufferizable = "arith.select", np.where, True
 
     @classmethod
-    def of(cls, condition: Value, a: Value, b: Value, loc: Location) -> Select:
+    def of(cls, condition: Value, a: Value, b: Value, loc: Location = UNKNOWN) -> Select:
         return cls([condition, a, b], [a.type], loc)
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
@@ -435,7 +435,7 @@ class CastOp(ScalarOp):
     instruction: ClassVar[str]
 
     @classmethod
-    def of(cls, value: Value, element: ScalarType, loc: Location) -> CastOp:
+    def of(cls, value: Value, element: ScalarType, loc: Location = UNKNOWN) -> CastOp:
         return cls([value], [element], loc)
 
     def compute(self, args: Sequence[Any]) -> Any:
@@ -488,7 +488,7 @@ class UnaryOp(ScalarOp):
     intrinsic: ClassVar[str]
 
     @classmethod
-    def of(cls, value: Value, loc: Location) -> UnaryOp:
+    def of(cls, value: Value, loc: Location = UNKNOWN) -> UnaryOp:
         return cls([value], [value.type], loc)
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
@@ -585,7 +585,7 @@ class Ufunc(ScalarOp):
     name = "tracebuf.ufunc"
 
     @classmethod
-    def of(cls, ufunc: str, types: str, args: Sequence[Value], element: ScalarType, loc: Location) -> Ufunc:
+    def of(cls, ufunc: str, types: str, args: Sequence[Value], element: ScalarType, loc: Location = UNKNOWN) -> Ufunc:
         return cls(args, [element], loc, {"ufunc": ufunc, "types": types})
 
     @property

@@ -15,7 +15,7 @@ import numpy as np
 from tracebuf.ir.core import Form, FormError, Op, Value
 from tracebuf.ir.emitter import Emitter, components, joined, llvm_type
 from tracebuf.ir.types import C64, C128, F32, I1, ScalarType
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars.arith import BinaryOp, ScalarOp, UnaryOp
 from tracebuf.ops.scalars.functions import ByUfunc
@@ -67,7 +67,7 @@ class Create(ScalarOp):
     name = "complex.create"
 
     @classmethod
-    def of(cls, re: Value, im: Value, loc: Location) -> Create:
+    def of(cls, re: Value, im: Value, loc: Location = UNKNOWN) -> Create:
         assert isinstance(re.type, ScalarType)
         return cls([re, im], [complex_of(re.type)], loc)
 
@@ -88,7 +88,7 @@ class _Part(ScalarOp):
     part: ClassVar[int]
 
     @classmethod
-    def of(cls, value: Value, loc: Location) -> _Part:
+    def of(cls, value: Value, loc: Location = UNKNOWN) -> _Part:
         assert isinstance(value.type, ScalarType)
         return cls([value], [value.type.component], loc)
 
@@ -233,7 +233,7 @@ class _Equality(ScalarOp):
     together: ClassVar[str]
 
     @classmethod
-    def of(cls, a: Value, b: Value, loc: Location) -> _Equality:
+    def of(cls, a: Value, b: Value, loc: Location = UNKNOWN) -> _Equality:
         return cls([a, b], [I1], loc)
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
@@ -281,4 +281,3 @@ UFUNCS = {
 for _name, _ufunc in UFUNCS.items():
     members = {"__slots__": (), "__module__": __name__, "name": f"complex.{_name}", "ufunc": _ufunc}
     type(f"Complex_{_name}", (_ByUfunc,), members)
-

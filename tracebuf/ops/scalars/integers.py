@@ -14,7 +14,7 @@ import numpy as np
 from tracebuf.ir.core import Value
 from tracebuf.ir.emitter import Emitter
 from tracebuf.ir.types import I1
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.scalars.arith import BinaryOp, ScalarOp, convert
 
 _EXACT = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
@@ -27,7 +27,7 @@ class Overflows(ScalarOp):
     name = "tracebuf.overflows"
 
     @classmethod
-    def of(cls, operation: str, a: Value, b: Value, loc: Location) -> Overflows:
+    def of(cls, operation: str, a: Value, b: Value, loc: Location = UNKNOWN) -> Overflows:
         return cls([a, b], [I1], loc, {"operation": operation})
 
     def compute(self, args: Sequence[Any]) -> Any:

@@ -20,7 +20,7 @@ import numpy as np
 from tracebuf.ir.core import Value
 from tracebuf.ir.emitter import Emitter, llvm_type
 from tracebuf.ir.types import F32, F64, I64, ScalarType
-from tracebuf.location import Location
+from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.scalars.arith import ScalarOp, convert
 
 HOSTED: dict[str, Callable[..., Any]] = {
@@ -68,7 +68,7 @@ class Libm(ScalarOp):
     name = "tracebuf.libm"
 
     @classmethod
-    def of(cls, function: str, args: Sequence[Value], element: ScalarType, loc: Location) -> Libm:
+    def of(cls, function: str, args: Sequence[Value], element: ScalarType, loc: Location = UNKNOWN) -> Libm:
         return cls(args, [element], loc, {"function": function})
 
     @property

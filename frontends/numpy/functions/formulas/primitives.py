@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import linspace
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of, filled, shape_arg
@@ -21,6 +20,7 @@ from tracebuf.frontends.numpy.numbers.operands import check_maybe_python
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, example
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import two_origins
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, Scalar
@@ -87,7 +87,7 @@ def _dtype_of(r: Recorder, x: Any) -> np.dtype:
         if agree is not x.element:
             raise two_origins(r.loc)
         return x.element.dtype
-    return x.dtype if isinstance(x, ArrayRef) else np.asarray(example(x)).dtype
+    return x.dtype if isinstance(x, ArrayRef) else ask(np.asarray, example(x)).dtype
 
 
 def fresh_as(arrays: Any, dtype: Any) -> Any:
@@ -113,13 +113,13 @@ def _broadcast_shapes(r: Recorder, *shapes: Any) -> tuple[Any, ...]:
 
 
 def _refuse(r: Recorder, reason: str, instead: str) -> None:
-    raise UnsupportedError(reason, location=r.loc, instead=instead)
+    raise r.refuse(reason, instead)
 
 
 def _axes(r: Recorder, axis: Any, ndim: int, argname: Any = None, allow_duplicate: bool = False) -> tuple[int, ...]:
     axes = tuple(axis_of(r, a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
     if len(set(axes)) < len(axes) and not allow_duplicate:
-        raise ValueError("repeated axis")
+        raise Raises(ValueError("repeated axis"))
     return axes
 
 
@@ -127,7 +127,7 @@ def _result_type(r: Recorder, *arrays_and_dtypes: Any) -> np.dtype:
     """np.result_type; Python's numbers are weak."""
     check_maybe_python([x for x in arrays_and_dtypes if isinstance(x, Scalar)], r.loc)
     kinds = [x.dtype if isinstance(x, ArrayRef) else example(x) for x in arrays_and_dtypes]
-    return np.result_type(*kinds)
+    return ask(np.result_type, *kinds)
 
 
 HANDLERS: dict[Any, Callable[..., Any]] = {

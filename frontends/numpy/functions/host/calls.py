@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.errors import TracebufError
 from tracebuf.frontends.numpy.arrays.axes import axes_of, flag
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import int_of
@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
 from tracebuf.frontends.numpy.functions.host.kinds import Leaf, describe, positional_of, signature, takes_out
 from tracebuf.frontends.numpy.functions.reductions.reduce import kept_axes
 from tracebuf.frontends.numpy.numbers.operands import supported
+from tracebuf.frontends.numpy.record.raises import Raises, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import two_origins
 from tracebuf.frontends.numpy.record.values import (
@@ -94,10 +95,10 @@ class Entry:
                 return self.writes(r, given, out)
             found = describe(self.function, given, self.stand_ins or {})
             sizes = [leaf.shape for leaf in found.leaves] if found.exact and not self.counts else self.shapes(r, given)
-        except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
-            if getattr(error, "__notes__", None):
+        except Raises as said:
+            if said.placed:
                 raise
-            return self.fails(r, given, error)
+            return self.fails(r, given, said.error)
         shapes = [Bounded.of(self.fitting(r, shape, leaf)) for shape, leaf in zip(sizes, found.leaves, strict=True)]
         new = [k for k, leaf in enumerate(found.leaves) if leaf.argument is None]
         fresh = [
@@ -119,7 +120,7 @@ class Entry:
         """The shape that the rule gives, unless NumPy gives another rank (a number, where there are no elements)."""
         if len(shape) != len(leaf.shape) and leaf.shape:
             reason = f"{self.name} gives an array of another rank than for other sizes"
-            raise UnsupportedError(reason, location=r.loc, instead="call it outside, or through tracebuf.host_call")
+            raise r.refuse(reason, "call it outside, or through tracebuf.host_call")
         return shape if len(shape) == len(leaf.shape) else ()
 
     def writes(self, r: Recorder, given: Given, out: ArrayRef) -> ArrayRef:
@@ -136,7 +137,7 @@ class Entry:
         r.check_writable(out)
         return out
 
-    def fails(self, r: Recorder, given: Given, error: Exception) -> NoReturn:
+    def fails(self, r: Recorder, given: Given, error: BaseException) -> NoReturn:
         """Records a call that raises by all that is known now: the function is called, for other errors may come
         first."""
         ins: list[Value] = []
@@ -161,11 +162,12 @@ class Entry:
 
     def bind(self, r: Recorder, args: Sequence[Any], kwargs: Given) -> Arguments:
         """The arguments by parameter, without defaults; TypeError as Python's."""
-        try:
-            given = dict(signature(self.function).bind(*args, **kwargs).arguments)
-        except TypeError:
-            self.function(*[None] * len(args), **dict.fromkeys(kwargs))  # raises the same, in its own words
-            raise
+        with asking:
+            try:
+                given = dict(signature(self.function).bind(*args, **kwargs).arguments)
+            except TypeError:
+                self.function(*[None] * len(args), **dict.fromkeys(kwargs))  # raises the same, in its own words
+                raise
         for name, value in given.items():
             if name == "out" and (value is None or isinstance(value, ArrayRef)):
                 continue
@@ -206,7 +208,7 @@ class Bounded:
         axis = self.axis
         if axis is None:
             return ref
-        index = r.add(arith.IndexCast.of(r.load(next(counts), ()), INDEX, r.loc)).result
+        index = r.emit(arith.IndexCast.of(r.load(next(counts), ()), INDEX))
         size = r.symbol(index, "found", 0)
         r.facts.assume_nonneg(sub(self.shape[axis], size), entry=False)
         used = ref.derive(lambda view: view.narrow(axis, 0, 1, size))
@@ -254,7 +256,7 @@ def static(r: Recorder, value: Any, what: str) -> Any:
     if isinstance(value, (tuple, list)):
         return type(value)([static(r, v, what) for v in value])
     if isinstance(value, (ArrayRef, NpScalar, PyFloat, PyComplex, PyBool)):
-        raise UnsupportedError(f"{what} is only known at run time", location=r.loc, instead="use a constant")
+        raise r.refuse(f"{what} is only known at run time", "use a constant")
     return value
 
 
@@ -302,12 +304,11 @@ def record(
     """
     outs = [r.empty(element, shape, order) for element, shape, order in fresh]
     not_read = [*range(len(fresh)), *(len(fresh) + k for k in unread)]
-    results = r.add(HostCall.of(function, ins, [*outs, *map(r.read, written)], not_read, r.loc)).results
+    results = r.add(HostCall.of(function, ins, [*outs, *map(r.read, written)], not_read)).results
     for ref, value in zip(written, results[len(fresh) :], strict=True):
         r.store(ref, value)
     return [
-        ArrayRef(r.new_storage(element, shape, order, value))
-        for (element, shape, order), value in zip(fresh, results)
+        ArrayRef(r.new_storage(element, shape, order, value)) for (element, shape, order), value in zip(fresh, results)
     ]
 
 

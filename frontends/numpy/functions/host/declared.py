@@ -11,9 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.errors import TracebufError
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of, shape_arg
 from tracebuf.frontends.numpy.functions.host.calls import number, record
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of as name_of_type
 from tracebuf.frontends.numpy.record.scalar_checks import two_origins
@@ -195,11 +196,10 @@ def traced_host_call(
     """A call of `host_call` in a traced function."""
     if is_traced(fn) or not callable(fn):
         instead = "define it outside, and pass what it needs as arguments"
-        raise UnsupportedError("host_call of a function that is made in the traced function", location=r.loc,
-                               instead=instead)  # fmt: skip
-    positions = Declared.of(len(arrays), reads, writes)
+        raise r.refuse("host_call of a function that is made in the traced function", instead)
+    positions = ask(Declared.of, len(arrays), reads, writes)
     shapes, several = shapes_of(result_shape)
-    dtypes = [element_of(r, dtype) for dtype in dtypes_of(result_dtype, len(shapes))]
+    dtypes = [element_of(r, dtype) for dtype in ask(dtypes_of, result_dtype, len(shapes))]
     sizes = [shape_arg(r, shape) for shape in shapes]
     written = written_arrays(r, arrays, positions)
     ins: list[Value] = []
@@ -223,14 +223,14 @@ def written_arrays(r: Recorder, arrays: Sequence[Any], positions: Declared) -> l
     """The arrays that are written; refuses other arguments that may alias one of them."""
     for k in positions.writes:
         if not isinstance(arrays[k], ArrayRef):
-            raise TypeError(f"host_call: argument {k} is written, so it must be an array")
+            raise Raises(TypeError(f"host_call: argument {k} is written, so it must be an array"))
         mine = set(storages_of(arrays[k]))
         for j, other in enumerate(arrays):
             if j != k and isinstance(other, ArrayRef) and not mine.isdisjoint(storages_of(other)):
-                raise UnsupportedError(
-                    "an array that a host call writes is passed to it twice, in whole or in part", location=r.loc,
-                    instead="pass it once, and take the parts in the function",
-                )  # fmt: skip
+                raise r.refuse(
+                    "an array that a host call writes is passed to it twice, in whole or in part",
+                    "pass it once, and take the parts in the function",
+                )
         r.check_writable(arrays[k])
     return [arrays[k] for k in positions.writes]
 
@@ -253,7 +253,7 @@ def passed(r: Recorder, x: Any) -> tuple[Literal["in", "int", "float", "complex"
         return "in", x.value
     if not is_known(x):
         reason = f"a {name_of_type(x)} is passed to a host call"
-        raise UnsupportedError(reason, location=r.loc, instead="pass arrays and numbers one by one")
+        raise r.refuse(reason, "pass arrays and numbers one by one")
     return "known", x
 
 

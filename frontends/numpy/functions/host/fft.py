@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import asarray, indexed
 from tracebuf.frontends.numpy.arrays.indexing import as_int, store_view
@@ -20,6 +19,7 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.core import Value
@@ -50,7 +50,7 @@ def size_of(r: Recorder, given: Any, default: Dim) -> Dim:
     else:
         found = as_int(r, given)
         if found is None:
-            raise TypeError(f"'{type(given).__name__}' object cannot be interpreted as an integer")
+            raise Raises(TypeError(f"'{type(given).__name__}' object cannot be interpreted as an integer"))
         n = found
     r.require_nonneg(sub(n, 1), "ValueError", "Invalid number of FFT data points ({}) specified.", [n])
     return r.facts.canon(n)
@@ -75,8 +75,10 @@ def over(points: Size, terms: Size, default: tuple[int, ...] | None = None) -> S
         shape = list(given["a"].shape)
         sizes, axes = given.get("s"), given.get("axes", default)
         if axes is None:
-            axes = range(-len(sizes), 0) if sizes is not None else range(len(shape))
+            axes = range(-ask(len, sizes), 0) if sizes is not None else range(len(shape))
         found = [axis_of(r, axis, len(shape)) for axis in axes]
+        if sizes is not None and ask(len, sizes) != len(found):
+            raise Raises(ValueError("Shape and axes have different lengths."))
         last = len(found) - 1
         default_sizes = [points(shape[axis]) if k == last else shape[axis] for k, axis in enumerate(found)]
         order = range(len(found)) if points is double else range(last, -1, -1)  # as NumPy does one after another
@@ -95,7 +97,7 @@ def sure(r: Recorder, ref: ArrayRef, shape: Shape, steps: int = 1) -> Shape:
     several = len(shape) - list(shape).count(1) > 1
     if several and not all(has_known_place(ref, axis, steps == 1) for axis in grown):
         reason = "an axis of length 1 grows: the order of axes depends on its stride, which is not looked at"
-        raise UnsupportedError(reason, location=r.loc, instead="pass a copy: np.fft.fft(a.copy(), n)")
+        raise r.refuse(reason, "pass a copy: np.fft.fft(a.copy(), n)")
     return shape
 
 
@@ -137,11 +139,11 @@ def shifted(back: bool) -> Callable[..., ArrayRef]:
     def shift(r: Recorder, x: Any, axes: Any = None) -> ArrayRef:
         ref = asarray(r, x)
         given = range(ref.ndim) if axes is None else axes if isinstance(axes, (tuple, list)) else (axes,)
-        found = [range(ref.ndim)[axis] for axis in given]  # IndexError as NumPy's
+        found = [ask(range(ref.ndim).__getitem__, axis) for axis in given]  # IndexError as NumPy's
         if not ref.ndim:
-            raise ValueError("not enough values to unpack (expected 2, got 0)")
+            raise Raises(ValueError("not enough values to unpack (expected 2, got 0)"))
         if len(set(found)) != len(found):
-            raise UnsupportedError("an axis is shifted twice", location=r.loc, instead="name each axis once")
+            raise r.refuse("an axis is shifted twice", "name each axis once")
         result = filled(r, ref.shape, ref.element, None, k_order(ref))
         for halves in itertools.product((False, True), repeat=len(found)):
             source, target = ref, result
@@ -166,9 +168,9 @@ def frequencies(r: Recorder, size: Dim, positive: Dim, n: Any, d: Any) -> ArrayR
 
     def compute(body: Body, place: list[Value], ends: list[Value]) -> Value:
         factor, first, whole_size = ends
-        lower = body.add(arith.CmpI.of("slt", place[0], first, body.loc))
-        wrapped = body.add(arith.SubI.of(place[0], whole_size, body.loc))
-        i = body.add(arith.Select.of(lower, place[0], wrapped, body.loc))
+        lower = body.add(arith.CmpI.of("slt", place[0], first))
+        wrapped = body.add(arith.SubI.of(place[0], whole_size))
+        i = body.add(arith.Select.of(lower, place[0], wrapped))
         return apply_rule(np.multiply, body, [body.cast(i, element), factor], (element.dtype,) * 3)
 
     return indexed(r, (size,), element, scalars, compute)
@@ -189,7 +191,7 @@ def rfftfreq(r: Recorder, n: Any, d: Any = 1.0, device: Any = None) -> ArrayRef:
 def count_of(r: Recorder, n: Any) -> Dim:
     size = as_int(r, n)
     if size is None:
-        raise ValueError("n should be an integer")
+        raise Raises(ValueError("n should be an integer"))
     r.require_nonneg(size, "ValueError", "negative dimensions are not allowed")
     return size
 

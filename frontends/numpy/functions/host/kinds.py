@@ -18,6 +18,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import k_order
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyInt, Scalar, stand_in
 
 T = TypeVar("T")
@@ -195,8 +196,8 @@ def takes_out(function: Callable[..., Any], given: Mapping[str, Any], instead: M
 
     def attempt(kinds: Mapping[str, Any], size: int) -> bool:
         arguments = {name: made(kind, size) for name, kind in kinds.items()}
-        out = np.empty_like(call_by_name(function, arguments))
-        return call_by_name(function, {**arguments, "out": out}) is out
+        out = np.empty_like(ask(call_by_name, function, arguments))
+        return ask(call_by_name, function, {**arguments, "out": out}) is out
 
     return first_that_works([partial(attempt, *x) for x in ([(kinds, 3)] if exact else attempts(kinds))])
 
@@ -223,7 +224,7 @@ def first_that_works(tries: Sequence[Callable[[], T]]) -> T:
     for attempt in tries[:-1]:
         try:
             return attempt()
-        except Exception:
+        except Raises:
             continue
     return tries[-1]()
 
@@ -242,7 +243,7 @@ def _described(function: Callable[..., Any], kinds: tuple[tuple[str, Any], ...],
     arguments = {name: made(kind, size) for name, kind in kinds}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        result = call_by_name(function, arguments)
+        result = ask(call_by_name, function, arguments)
     if isinstance(result, tuple):
         return Described(tuple(Leaf.of(x, arguments) for x in result), type(result), False)
     return Described((Leaf.of(result, arguments),), None, False)

@@ -13,6 +13,7 @@ from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import only
 from tracebuf.frontends.numpy.functions.host.calls import Arguments, Entry, Given, Shape, Shapes, UpTo, dims, reduced
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.ir.dims import Dim, add, dim_min
 
@@ -53,6 +54,8 @@ def qr_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     found: dict[str, list[list[Dim]]] = {
         "reduced": [[m, k], [k, n]], "complete": [[m, m], [m, n]], "r": [[k, n]], "raw": [[n, m], [k]]
     }  # fmt: skip
+    if mode not in found:
+        raise UnsupportedError(f"np.linalg.qr with mode={mode!r}", location=r.loc, instead='mode="reduced"')
     return [(*batch, *core) for core in found[mode]]
 
 
@@ -74,10 +77,10 @@ def svdvals_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 def only_complex(r: Recorder, given: Given) -> None:
     """Eigenvalues of a real matrix are real or complex, depending on its elements."""
     if given["a"].dtype.kind != "c":
-        raise UnsupportedError(
-            "eigenvalues of a real matrix have a dtype that depends on its elements", location=r.loc,
-            instead="np.linalg.eigh for a symmetric matrix, else pass a.astype(np.complex128)",
-        )  # fmt: skip
+        raise r.refuse(
+            "eigenvalues of a real matrix have a dtype that depends on its elements",
+            "np.linalg.eigh for a symmetric matrix, else pass a.astype(np.complex128)",
+        )
 
 
 def leading(r: Recorder, given: Given) -> Sequence[Shape]:
@@ -92,7 +95,7 @@ def rank_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 
 def dots_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     """The shape of multi_dot: the rows of the first array, if it is a matrix, and the columns of the last."""
-    first, last = (given["arrays"][k].shape for k in (0, -1))
+    first, last = (dims(given["arrays"][k]) for k in (0, -1))
     return [(*first[:-1][:1], *last[1:])]
 
 
@@ -127,7 +130,7 @@ def matrix_norm_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 def polyfit_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     degree = as_int(r, int(given["deg"]) if isinstance(given["deg"], bool) else given["deg"])
     if degree is None:
-        raise TypeError("the degree of a polynomial is an int")
+        raise Raises(TypeError("the degree of a polynomial is an int"))
     return [(add(degree, 1), *given["y"].shape[1:])]
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.functions.host.calls import (
@@ -49,7 +48,7 @@ def in_place(name: str) -> Callable[[Arguments, np.ndarray], None]:
 
 def lexsort_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     keys = given["keys"]
-    return [keys[0].shape if isinstance(keys, (tuple, list)) else keys.shape[1:]]
+    return [dims(keys[0]) if isinstance(keys, (tuple, list)) else keys.shape[1:]]
 
 
 def of_reduced(name: str = "a") -> Shapes:
@@ -64,7 +63,7 @@ def of_reduced(name: str = "a") -> Shapes:
 def not_over_the_input(r: Recorder, given: Given) -> None:
     """Refuses overwrite_input=True."""
     if given.get("overwrite_input"):
-        raise UnsupportedError("overwrite_input=True", location=r.loc, instead="leave it out")
+        raise r.refuse("overwrite_input=True", "leave it out")
 
 
 def unique_shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
@@ -118,8 +117,7 @@ def histogram2d_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 def not_a_rule(r: Recorder, given: Given) -> None:
     """Refuses the name of a rule for bins: their number depends on the elements."""
     if isinstance(given.get("bins"), str):
-        raise UnsupportedError("bins by a rule, whose number depends on the elements", location=r.loc,
-                               instead="give their number: bins=10")  # fmt: skip
+        raise r.refuse("bins by a rule, whose number depends on the elements", "give their number: bins=10")
 
 
 def shape_of(name: str) -> Shapes:

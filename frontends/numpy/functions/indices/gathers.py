@@ -18,7 +18,9 @@ from tracebuf.frontends.numpy.numbers.generics import any_true, input_of
 from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import broadcast, require_same_or_one, shape_text
+from tracebuf.frontends.numpy.record.conditions import inverse
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import or_empty
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, sub
@@ -37,24 +39,24 @@ Bring = Callable[[Body, Value, Value, int], Value]
 
 def checked(body: Body, index: Value, size: Value, axis: int) -> Value:
     """The index, negative ones counted from the end; IndexError where it is out of bounds."""
-    return body.add(gather.CheckedIndex.of(index, size, axis, body.loc))
+    return body.add(gather.CheckedIndex.of(index, size, axis))
 
 
 def wrapped(body: Body, index: Value, size: Value, axis: int) -> Value:
     """The index modulo the size, as np.take with mode="wrap"."""
-    n = body.add(arith.IndexCast.of(size, I64, body.loc))
-    rest = body.add(division.RemSI.of(index, n, body.loc))
-    negative = body.add(arith.CmpI.of("slt", rest, body.constant(0, I64), body.loc))
-    rest = body.add(arith.Select.of(negative, body.add(arith.AddI.of(rest, n, body.loc)), rest, body.loc))
-    return body.add(arith.IndexCast.of(rest, INDEX, body.loc))
+    n = body.add(arith.IndexCast.of(size, I64))
+    rest = body.add(division.RemSI.of(index, n))
+    negative = body.add(arith.CmpI.of("slt", rest, body.constant(0, I64)))
+    rest = body.add(arith.Select.of(negative, body.add(arith.AddI.of(rest, n)), rest))
+    return body.add(arith.IndexCast.of(rest, INDEX))
 
 
 def clipped(body: Body, index: Value, size: Value, axis: int) -> Value:
     """The nearest index within bounds, as np.take with mode="clip"."""
-    n = body.add(arith.IndexCast.of(size, I64, body.loc))
-    last = body.add(arith.SubI.of(n, body.constant(1, I64), body.loc))
-    low = body.add(arith.MaxSI.of(body.add(arith.MinSI.of(index, last, body.loc)), body.constant(0, I64), body.loc))
-    return body.add(arith.IndexCast.of(low, INDEX, body.loc))
+    n = body.add(arith.IndexCast.of(size, I64))
+    last = body.add(arith.SubI.of(n, body.constant(1, I64)))
+    low = body.add(arith.MaxSI.of(body.add(arith.MinSI.of(index, last)), body.constant(0, I64)))
+    return body.add(arith.IndexCast.of(low, INDEX))
 
 
 class Loops:
@@ -109,7 +111,7 @@ class Loops:
         """The index of a loop, as data."""
         key = ("loop", dim)
         if key not in self._known:
-            self._known[key] = self.body.add(linalg.Index.of(dim, self.r.loc))
+            self._known[key] = self.body.add(linalg.Index.of(dim))
         return self._known[key]
 
     def generic(self, out: Value, result: Value) -> Value:
@@ -118,9 +120,7 @@ class Loops:
         self.block.append(linalg.Yield.of([result], self.r.loc))
         n = len(self.shape)
         maps = [*self.maps, linalg.identity_map(n)]
-        return self.r.add(
-            linalg.Generic.of(self.values, [out], maps, ["parallel"] * n, self.block, self.r.loc)
-        ).result
+        return self.r.emit(linalg.Generic.of(self.values, [out], maps, ["parallel"] * n, self.block))
 
     def scatter(self, dest: Value, store: Callable[[Value, Value], Stored]) -> Value:
         """The tracebuf.scatter into `dest`, of what `store` returns for the destination and the count of steps; all
@@ -129,7 +129,7 @@ class Loops:
         do, count, value, place = store(held, step)
         self.block.append(linalg.Yield.of([do, count, value, *place], self.r.loc))
         made = scatter.Scatter.into(self.values, dest, self.maps, self.block, self.r.loc, do is count and step in place)
-        return self.r.add(made).result
+        return self.r.emit(made)
 
 
 def common_shape(r: Recorder, arrays: Sequence[ArrayRef]) -> tuple[Dim, ...]:
@@ -163,10 +163,7 @@ def check_filled(r: Recorder, at: Advanced, picked: Sequence[Dim]) -> None:
         size = at.base.shape[axis]
         if r.facts.nonneg(sub(size, 1)) or any(d == 0 for d in picked):
             continue
-        ok = r.compare("sge", size, 1)
-        for d in picked:
-            if not r.facts.nonneg(sub(d, 1)):
-                ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result
+        ok = or_empty(r, r.compare("sge", size, 1), picked)
         r.check(ok, "IndexError", f"an index is out of bounds for axis {axis} with size 0")
     if any(not r.facts.nonneg(sub(at.base.shape[a], 1)) for a in at.kept):
         for array, axis in zip(at.arrays, at.axes):
@@ -179,10 +176,7 @@ def check_bounds(r: Recorder, array: ArrayRef, size: Dim, axis: int, picked: Seq
     low = elementwise(r, np.less, [array, elementwise(r, np.negative, [n])])
     bad = elementwise(r, np.logical_or, [low, elementwise(r, np.greater_equal, [array, n])])
     found = any_true(r, bad) if isinstance(bad, ArrayRef) else scalar_value(r, bad, I1)
-    ok = r.add(arith.XorI.of(found, r.constant(True, I1), r.loc)).result
-    for d in picked:
-        if not r.facts.nonneg(sub(d, 1)):
-            ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result
+    ok = or_empty(r, inverse(r, found), picked)
     r.check(ok, "IndexError", f"an index is out of bounds for axis {axis} with size {{}}", [r.index(size)])
 
 
@@ -202,7 +196,7 @@ def gathered(r: Recorder, at: Advanced, bring: Bring = checked, order: Sequence[
     loops = Loops(r, shape)
     tell_sizes(loops, at, len(picked))
     found = places(loops, at, picked, bring)
-    element = loops.body.add(gather.Element.of(loops.whole(at.base), found, r.loc))
+    element = loops.body.add(gather.Element.of(loops.whole(at.base), found))
     value = loops.generic(r.empty(at.base.element, shape, order), element)
     return ArrayRef(r.new_storage(at.base.element, shape, order, value))
 
@@ -226,7 +220,7 @@ def scattered(r: Recorder, at: Advanced, value: Operand | None, combine: Combine
         body = loops.body
         new = given
         if combine is not None:
-            new = combine(body, body.add(gather.Element.of(held, place, r.loc)), given)
+            new = combine(body, body.add(gather.Element.of(held, place)), given)
         return body.constant(True, I1), body.constant(False, I1), new, place
 
     r.store(at.base, loops.scatter(r.read(at.base), store))

@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import Operand
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, View
 from tracebuf.ir.core import Value
@@ -37,7 +38,7 @@ def count_of(r: Recorder, mask: ArrayRef) -> Dim:
     if made is None:
         found = reduce(r, np.add, mask, None, np.intp)
         assert isinstance(found, NpScalar)
-        made = r.remember(("count", value), r.add(arith.IndexCast.of(found.value, INDEX, r.loc)).result)
+        made = r.remember(("count", value), r.emit(arith.IndexCast.of(found.value, INDEX)))
         r.index_symbols[made] = r.symbol(made, f"n{len(r.func.symbols)}", 0)
         r.facts.assume_nonneg(add(product(mask.shape), neg(r.index_symbols[made])))
     return r.index_symbols[made]
@@ -104,9 +105,9 @@ def counts(loops: Loops, here: Value, at: Advanced) -> Value:
     """Whether a step is the last one for a True element of the mask."""
     first = at.arrays[0].ndim
     for k, axis in enumerate(at.kept):
-        last = loops.body.add(arith.SubI.of(loops.size(at.base.shape[axis]), loops.constant(1), loops.r.loc))
-        end = loops.body.add(arith.CmpI.of("eq", loops.loop(first + k), last, loops.r.loc))
-        here = loops.body.add(arith.AndI.of(here, end, loops.r.loc))
+        last = loops.body.add(arith.SubI.of(loops.size(at.base.shape[axis]), loops.constant(1)))
+        end = loops.body.add(arith.CmpI.of("eq", loops.loop(first + k), last))
+        here = loops.body.add(arith.AndI.of(here, end))
     return here
 
 
@@ -201,8 +202,8 @@ def expand(r: Recorder, at: Advanced, value: ArrayRef) -> None:
             if value.shape[k] == 1:
                 place[k] = loops.constant(0)
             elif one is not None:
-                place[k] = body.add(arith.Select.of(one, loops.constant(0), place[k], r.loc))
-        element = body.cast(body.add(gather.Element.of(held, place, r.loc)), at.base.element)
+                place[k] = body.add(arith.Select.of(one, loops.constant(0), place[k]))
+        element = body.cast(body.add(gather.Element.of(held, place)), at.base.element)
         return here, counted, element, [loops.loop(d) for d in axes]
 
     r.store(at.base, loops.scatter(r.read(at.base), store))
@@ -218,5 +219,5 @@ def repeated(r: Recorder, own: Dim, size: Dim, message: str, values: Sequence[Di
         r.check(equal, "ValueError", message, [r.index(v) for v in values])
         return None
     one = r.compare("eq", own, 1)
-    r.check(r.add(arith.OrI.of(equal, one, r.loc)).result, "ValueError", message, [r.index(v) for v in values])
+    r.check(either(r, equal, one), "ValueError", message, [r.index(v) for v in values])
     return one

@@ -6,6 +6,7 @@ numpy/lib/_shape_base_impl.py, numpy/lib/_index_tricks_impl.py.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from operator import methodcaller
 from typing import Any, Literal
@@ -38,7 +39,9 @@ from tracebuf.frontends.numpy.numbers.operands import loop_dtypes, out_of, scala
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import or_empty
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, stand_in
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, product, sub
@@ -52,8 +55,8 @@ MODES: dict[str, Bring] = {"raise": checked, "wrap": wrapped, "clip": clipped}
 
 def mode_of(r: Recorder, mode: Any) -> Bring:
     """What `mode=` says of indices out of bounds."""
-    if mode not in MODES:
-        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    if not ask(operator.contains, MODES, mode):
+        raise Raises(ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})"))
     return MODES[mode]
 
 
@@ -65,7 +68,7 @@ def places_of(r: Recorder, indices: Any) -> ArrayRef:
     ref = as_array(r, ref)
     if not np.can_cast(ref.dtype, np.intp, "safe") and ref.dtype.kind != "u":
         wanted = np.dtype(np.intp)
-        raise TypeError(f"Cannot cast array data from {ref.dtype!r} to {wanted!r} according to the rule 'safe'")
+        raise Raises(TypeError(f"Cannot cast array data from {ref.dtype!r} to {wanted!r} according to the rule 'safe'"))
     return ref
 
 
@@ -103,7 +106,7 @@ def check_taker(r: Recorder, out: ArrayRef | None, ref: ArrayRef, shape: Sequenc
         r.require_equal(m, n, "ValueError", message)
     if not np.can_cast(out.dtype, ref.dtype, "safe"):
         rule = "according to the rule 'safe'"
-        raise TypeError(f"Cannot cast array data from {out.dtype!r} to {ref.dtype!r} {rule}")
+        raise Raises(TypeError(f"Cannot cast array data from {out.dtype!r} to {ref.dtype!r} {rule}"))
     r.check_writable(out)
 
 
@@ -129,9 +132,7 @@ def require_elements(r: Recorder, size: Dim, picked: ArrayRef) -> None:
     """Raises IndexError where elements are taken from an empty axis."""
     if any(d == 0 for d in picked.shape) or r.facts.nonneg(sub(size, 1)):
         return
-    ok = r.compare("sge", size, 1)
-    for d in picked.shape:
-        ok = r.add(arith.OrI.of(ok, r.compare("eq", d, 0), r.loc)).result
+    ok = or_empty(r, r.compare("sge", size, 1), picked.shape)
     r.check(ok, "IndexError", "cannot do a non-empty take from an empty axes.")
 
 
@@ -145,12 +146,12 @@ def along_axis(r: Recorder, a: Any, indices: Any, axis: Any) -> tuple[ArrayRef, 
     ref, picked = as_array(r, a), asarray(r, indices)
     if axis is None:
         if picked.ndim != 1:
-            raise ValueError("when axis=None, `indices` must have a single dimension.")
+            raise Raises(ValueError("when axis=None, `indices` must have a single dimension."))
         ref, axis = flat_values(r, ref), 0
     if not picked.element.is_integer:
-        raise IndexError("`indices` must be an integer array")
+        raise Raises(IndexError("`indices` must be an integer array"))
     if ref.ndim != picked.ndim:
-        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+        raise Raises(ValueError("`indices` and `arr` must have the same number of dimensions"))
     return ref, picked, axis_of(r, axis, ref.ndim)
 
 
@@ -172,10 +173,10 @@ def check_places(arr: Any, indices: Any, axis: Any) -> None:
     anything else."""
     ndim = arr.ndim if isinstance(arr, ArrayRef) else 0
     if isinstance(axis, int) and not -ndim <= axis < ndim:
-        raise np.exceptions.AxisError(axis, ndim)
+        raise Raises(np.exceptions.AxisError(axis, ndim))
     if not isinstance(indices, (ArrayRef, NpScalar, np.generic)):
         kind = type(stand_in(indices)) if isinstance(indices, Scalar) else type(indices)
-        raise AttributeError(f"'{kind.__name__}' object has no attribute 'dtype'")
+        raise Raises(AttributeError(f"'{kind.__name__}' object has no attribute 'dtype'"))
 
 
 def take_along_axis(r: Recorder, arr: Any, indices: Any, axis: Any = -1) -> ArrayRef:
@@ -197,12 +198,12 @@ def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     if isinstance(a, NpScalar):  # a number's method stores into an array of its own
         a = as_array(r, a)
     if not isinstance(a, ArrayRef):
-        raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
+        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}"))
     r.check_writable(a)
     picked = flat_values(r, places_of(r, ind))
     if picked.dtype == np.uint64:
         rule = "according to the rule 'safe'"
-        raise TypeError(f"Cannot cast array data from dtype('uint64') to dtype('int64') {rule}")
+        raise Raises(TypeError(f"Cannot cast array data from dtype('uint64') to dtype('int64') {rule}"))
     given = flat_values(r, values_for(r, a, v, "unsafe"))
     if any(d == 0 for d in a.shape) and picked.shape[0] != 0:
         r.fail("IndexError", "cannot replace elements of an empty array")
@@ -213,11 +214,11 @@ def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     total = loops.size(product(a.shape))
     place = bring(loops.body, index, total, 0)
     held = loops.whole(given)
-    turn = loops.body.add(division.RemSI.of(loops.loop(0), loops.size(given.shape[0]), r.loc))
+    turn = loops.body.add(division.RemSI.of(loops.loop(0), loops.size(given.shape[0])))
     where = unravelled(loops, place, a.shape)
 
     def stored(dest: Value, step: Value) -> Stored:
-        new = loops.body.cast(loops.body.add(gather.Element.of(held, [turn], r.loc)), a.element)
+        new = loops.body.cast(loops.body.add(gather.Element.of(held, [turn])), a.element)
         return loops.body.constant(True, I1), loops.body.constant(False, I1), new, where
 
     r.store(a, loops.scatter(r.read(a), stored))
@@ -230,8 +231,8 @@ def unravelled(loops: Loops, place: Value, shape: Sequence[Dim]) -> list[Value]:
         return []
     for n in reversed(shape[1:]):
         size = loops.size(n)
-        found.append(body.add(division.RemSI.of(place, size, body.loc)))
-        place = body.add(division.DivSI.of(place, size, body.loc))
+        found.append(body.add(division.RemSI.of(place, size)))
+        place = body.add(division.DivSI.of(place, size))
     return [place, *reversed(found)]
 
 
@@ -245,7 +246,9 @@ def nonzero_function(r: Recorder, a: Any) -> tuple[ArrayRef, ...]:
     """np.nonzero."""
     ref = asarray(r, a) if isinstance(a, (list, tuple)) else as_array(r, a)
     if not ref.ndim:
-        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
+        raise Raises(
+            ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
+        )
     if ref.ndim == 1:
         return nonzero(r, ref)
     found = table(r, truth(r, ref), (0, 1))
@@ -282,7 +285,7 @@ def compress(r: Recorder, condition: Any, a: Any, axis: Any = None, out: Any = N
     """np.compress: a mask along one axis, which may be shorter than the axis."""
     into, mask = out_of(r, out), truth(r, asarray(r, condition))
     if mask.ndim != 1:
-        raise ValueError("condition must be a 1-d array")
+        raise Raises(ValueError("condition must be a 1-d array"))
     ref, axis = along_or_flat(r, as_array(r, a), axis)
     k = axis_of(r, axis, ref.ndim)
     picked = nonzero(r, mask)[0]
@@ -305,7 +308,7 @@ def extract(r: Recorder, condition: Any, arr: Any) -> ArrayRef:
 def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
     """np.place: the values, repeated, stored in turn where the mask is not zero."""
     if not isinstance(arr, ArrayRef):
-        raise TypeError(f"argument 1 must be numpy.ndarray, not {type(arr).__name__}")
+        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {type(arr).__name__}"))
     r.check_writable(arr)
     where = truth(r, asarray(r, mask))
     same_elements(r, arr, where, "place: mask and data must be the same size")
@@ -317,7 +320,7 @@ def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
 def putmask(r: Recorder, a: Any, mask: Any, values: Any) -> None:
     """np.putmask: the values, repeated to all elements, stored where the mask is not zero."""
     if not isinstance(a, ArrayRef):
-        raise TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}")
+        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}"))
     r.check_writable(a)
     where = truth(r, asarray(r, mask))
     same_elements(r, a, where, "putmask: mask and data must be the same size")
@@ -332,7 +335,7 @@ def values_for(r: Recorder, a: ArrayRef, given: Any, casting: Literal["safe", "u
     if isinstance(given, ArrayRef):
         if not np.can_cast(given.dtype, a.dtype, casting):
             rule = f"according to the rule '{casting}'"
-            raise TypeError(f"Cannot cast array data from {given.dtype!r} to {a.dtype!r} {rule}")
+            raise Raises(TypeError(f"Cannot cast array data from {given.dtype!r} to {a.dtype!r} {rule}"))
         return given
     if not isinstance(given, (list, tuple)):
         check_number(r, given, a)
@@ -365,13 +368,13 @@ def spread(r: Recorder, a: ArrayRef, mask: ArrayRef, given: ArrayRef, by_count: 
     here_place = [loops.loop(d) for d in range(a.ndim)]
     total = loops.loop(0)
     for d in range(1, a.ndim):
-        total = loops.body.add(arith.MulI.of(total, loops.size(a.shape[d]), r.loc))
-        total = loops.body.add(arith.AddI.of(total, loops.loop(d), r.loc))
+        total = loops.body.add(arith.MulI.of(total, loops.size(a.shape[d])))
+        total = loops.body.add(arith.AddI.of(total, loops.loop(d)))
 
     def stored(dest: Value, step: Value) -> Stored:
         body = loops.body
-        turn = body.add(division.RemSI.of(step if by_count else total, size, r.loc))
-        return here, here, body.cast(body.add(gather.Element.of(held, [turn], r.loc)), a.element), here_place
+        turn = body.add(division.RemSI.of(step if by_count else total, size))
+        return here, here, body.cast(body.add(gather.Element.of(held, [turn])), a.element), here_place
 
     r.store(a, loops.scatter(r.read(a), stored))
 
@@ -383,7 +386,7 @@ def ix_(r: Recorder, *args: Any) -> tuple[Any, ...]:
     for k, x in enumerate(args):
         ref = arrays_in(r, x) if isinstance(x, list) else asarray(r, x)
         if ref.ndim != 1:
-            raise ValueError("Cross index must be 1 dimensional")
+            raise Raises(ValueError("Cross index must be 1 dimensional"))
         if ref.element is I1:
             ref = nonzero(r, ref)[0]
         index = tuple(slice(None) if a == k else None for a in range(len(args)))
@@ -394,15 +397,15 @@ def ix_(r: Recorder, *args: Any) -> tuple[Any, ...]:
 def unravel_index(r: Recorder, indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """np.unravel_index; ValueError for an index out of the shape's bounds."""
     if isinstance(indices, (list, tuple)) and not indices:
-        raise TypeError("indices must be integral: the provided empty sequence was inferred as float")
+        raise Raises(TypeError("indices must be integral: the provided empty sequence was inferred as float"))
     if order not in ("C", "F"):
-        raise ValueError("only 'C' or 'F' order is permitted")
+        raise Raises(ValueError("only 'C' or 'F' order is permitted"))
     sizes = shape_arg(r, shape)
     rest: Any = asarray(r, indices) if isinstance(indices, (list, tuple)) else indices
     if np.dtype(weak_type(rest)).kind not in "biu":
-        raise TypeError("only int indices permitted")
+        raise Raises(TypeError("only int indices permitted"))
     if not sizes and isinstance(rest, ArrayRef) and rest.ndim:
-        raise ValueError("multiple indices are not supported for 0d arrays")
+        raise Raises(ValueError("multiple indices are not supported for 0d arrays"))
     rest = converted(r, rest, I64)
     total = as_int_value(product(sizes))
     require_below(r, rest, total)
@@ -453,12 +456,12 @@ def require_below(r: Recorder, index: Any, total: Any) -> None:
 def ufunc_at(r: Recorder, ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) -> None:
     """`ufunc.at`: in place, one index after another, so that an index that occurs twice is applied twice."""
     if not isinstance(a, ArrayRef):
-        raise TypeError("first operand must be array")
+        raise Raises(TypeError("first operand must be array"))
     if ufunc.nin > 2 or ufunc.nout != 1:
-        raise ValueError("Only unary and binary ufuncs supported at this time")
+        raise Raises(ValueError("Only unary and binary ufuncs supported at this time"))
     if (b is None) != (ufunc.nin == 1):
         needs = "second operand needed for ufunc"
-        raise ValueError(needs if b is None else "second operand provided when ufunc is unary")
+        raise Raises(ValueError(needs if b is None else "second operand provided when ufunc is unary"))
     given = asarray(r, b) if isinstance(b, (list, tuple)) else b if b is None else strong(r, b)
     dtypes = loop_dtypes(ufunc, tuple(weak_type(x) for x in ([a] if given is None else [a, given])))
     r.check_writable(a)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.creation import arange, asarray
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled
@@ -23,6 +22,7 @@ from tracebuf.frontends.numpy.functions.reductions.running import accumulate
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
 from tracebuf.ir.core import Value
@@ -35,13 +35,13 @@ from tracebuf.ops.scalars import arith
 def searchsorted(r: Recorder, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """np.searchsorted."""
     if side not in ("left", "right", "l", "r"):
-        raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
+        raise Raises(ValueError(f"search side must be 'left' or 'right' (got {side!r})"))
     vector, wanted = asarray(r, a), asarray(r, v) if isinstance(v, (list, tuple)) else as_array(r, v)
     if vector.ndim != 1:
         raise wrong_depth(vector)
     element = supported(np.promote_types(vector.dtype, wanted.dtype), "np.searchsorted of these", r.loc)
     if element.is_complex:
-        raise UnsupportedError("np.searchsorted among complex numbers", location=r.loc, instead="search among z.real")
+        raise r.refuse("np.searchsorted among complex numbers", "search among z.real")
     if sorter is not None:
         vector = sorted_by(r, vector, asarray(r, sorter))
     if vector.element is not element:
@@ -50,21 +50,21 @@ def searchsorted(r: Recorder, a: Any, v: Any, side: str = "left", sorter: Any = 
     values = wanted.derive(lambda view: view.new_axis(0)) if alone else wanted
     loops = Loops(r, values.shape)
     here = loops.body.cast(loops.read(values, 0, values.shape), element)
-    place = loops.body.add(gather.SortedPlace.of(loops.whole(vector), here, side[0] == "r", r.loc))
-    result = loops.generic(r.empty(I64, values.shape), loops.body.add(arith.IndexCast.of(place, I64, r.loc)))
+    place = loops.body.add(gather.SortedPlace.of(loops.whole(vector), here, side[0] == "r"))
+    result = loops.generic(r.empty(I64, values.shape), loops.body.add(arith.IndexCast.of(place, I64)))
     found = ArrayRef(r.new_storage(I64, values.shape, range(values.ndim), result))
     return NpScalar(r.load(found, (0,)), I64) if alone else found
 
 
-def wrong_depth(a: ArrayRef) -> ValueError:
+def wrong_depth(a: ArrayRef) -> Raises:
     """The error for an argument that is not a vector."""
-    return ValueError(f"object {'too deep' if a.ndim else 'of too small depth'} for desired array")
+    return Raises(ValueError(f"object {'too deep' if a.ndim else 'of too small depth'} for desired array"))
 
 
 def sorted_by(r: Recorder, vector: ArrayRef, sorter: ArrayRef) -> ArrayRef:
     """The vector in the order of the indices in `sorter`."""
     if sorter.ndim != 1 or not np.can_cast(sorter.dtype, np.intp, "safe"):
-        raise TypeError("sorter must only contain integers")
+        raise Raises(TypeError("sorter must only contain integers"))
     r.require_equal(sorter.shape[0], vector.shape[0], "ValueError", "sorter.size must equal a.size")
     return gathered(r, Advanced(vector, (sorter,), (0,), 0, vector, ()), order=(0,))
 
@@ -76,9 +76,9 @@ def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) ->
         raise wrong_depth(numbers)
     if numbers.dtype.kind not in "biu" and numbers.shape[0] != 0:
         text = f"Cannot cast array data from {numbers.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
-        raise TypeError(text)
+        raise Raises(TypeError(text))
     if (least := as_int(r, minlength)) is None:
-        raise TypeError(f"'{type(minlength).__name__}' object cannot be interpreted as an integer")
+        raise Raises(TypeError(f"'{type(minlength).__name__}' object cannot be interpreted as an integer"))
     r.require_nonneg(least, "ValueError", "'minlength' must not be negative")
     length = dim_max(largest(r, numbers), least)
     if weights is None or numbers.shape[0] == 0:
@@ -90,7 +90,7 @@ def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) ->
         raise wrong_depth(given)
     if not np.can_cast(given.dtype, np.float64, "safe"):
         text = f"Cannot cast array data from {given.dtype!r} to dtype('float64') according to the rule 'safe'"
-        raise TypeError(text)
+        raise Raises(TypeError(text))
     r.require_equal(given.shape[0], numbers.shape[0], "ValueError", "The weights and list don't have the same length.")
     sums = filled(r, (length,), F64, 0.0)
     scattered(r, at_numbers(sums, numbers), given, plus_float)
@@ -102,11 +102,11 @@ def at_numbers(into: ArrayRef, numbers: ArrayRef) -> Advanced:
 
 
 def plus_integer(body: Body, held: Value, value: Value) -> Value:
-    return body.add(arith.AddI.of(held, value, body.loc))
+    return body.add(arith.AddI.of(held, value))
 
 
 def plus_float(body: Body, held: Value, value: Value) -> Value:
-    return body.add(arith.AddF.of(held, body.cast(value, F64), body.loc))
+    return body.add(arith.AddF.of(held, body.cast(value, F64)))
 
 
 def largest(r: Recorder, numbers: ArrayRef) -> Dim:
@@ -114,9 +114,9 @@ def largest(r: Recorder, numbers: ArrayRef) -> Dim:
     top = reduce(r, np.maximum, numbers, None, np.intp, None, False, -1)
     low = reduce(r, np.minimum, numbers, None, np.intp, None, False, 0)
     assert isinstance(top, NpScalar) and isinstance(low, NpScalar)
-    ok = r.add(arith.CmpI.of("sge", low.value, r.constant(0, I64), r.loc)).result
+    ok = r.emit(arith.CmpI.of("sge", low.value, r.constant(0, I64)))
     r.check(ok, "ValueError", "'list' argument must have no negative elements")
-    value = r.add(arith.IndexCast.of(top.value, INDEX, r.loc)).result
+    value = r.emit(arith.IndexCast.of(top.value, INDEX))
     return add(r.symbol(value, f"n{len(r.func.symbols)}", -1, 2**40), 1)
 
 
@@ -126,7 +126,7 @@ def repeat_each(r: Recorder, ref: ArrayRef, counts: ArrayRef, axis: int) -> Arra
         raise wrong_depth(counts)
     if not np.can_cast(counts.dtype, np.intp, "safe"):
         text = f"Cannot cast array data from {counts.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
-        raise TypeError(text)
+        raise Raises(TypeError(text))
     if counts.shape[0] == 1:
         counts = as_array(r, broadcast_to(r, counts, (as_int_value(ref.shape[axis]),)))
     message = "operands could not be broadcast together with shapes"
@@ -134,9 +134,9 @@ def repeat_each(r: Recorder, ref: ArrayRef, counts: ArrayRef, axis: int) -> Arra
     low = reduce(r, np.minimum, counts, None, np.intp, None, False, 0)
     total = reduce(r, np.add, counts, None, np.intp)
     assert isinstance(low, NpScalar) and isinstance(total, NpScalar)
-    ok = r.add(arith.CmpI.of("sge", low.value, r.constant(0, I64), r.loc)).result
+    ok = r.emit(arith.CmpI.of("sge", low.value, r.constant(0, I64)))
     r.check(ok, "ValueError", "repeats may not contain negative values.")
-    size = r.symbol(r.add(arith.IndexCast.of(total.value, INDEX, r.loc)).result, f"n{len(r.func.symbols)}", 0, 2**40)
+    size = r.symbol(r.emit(arith.IndexCast.of(total.value, INDEX)), f"n{len(r.func.symbols)}", 0, 2**40)
     ends = accumulate(r, np.add, counts, 0, np.intp)
     places = searchsorted(r, ends, arange(r, as_int_value(size)), "right")
     return gathered(r, Advanced(ref, (places,), (axis,), axis, ref, ()), order=range(ref.ndim))

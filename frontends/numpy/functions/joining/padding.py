@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, check_number, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import filled, strong
 from tracebuf.frontends.numpy.arrays.reshape import c_or_fortran
 from tracebuf.frontends.numpy.functions.joining.stacking import part
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mod, mul, sub
@@ -53,10 +53,10 @@ MODES = {
 def pad_rows(r: Recorder, ref: ArrayRef, pad_width: Any, mode: str, constants: Any = 0) -> ArrayRef:
     """np.pad: the middle is stored, then the margins of one axis after another."""
     if mode not in ("constant", "empty", "edge", *MODES):
-        raise ValueError(f"mode '{mode}' is not supported")
+        raise Raises(ValueError(f"mode '{mode}' is not supported"))
     widths = pad_widths(r, pad_width, ref.ndim)
     if isinstance(constants, ArrayRef) and constants.ndim:
-        raise UnsupportedError("an array of constants to pad with", location=r.loc, instead="pass a tuple of numbers")
+        raise r.refuse("an array of constants to pad with", "pass a tuple of numbers")
     shape = [add(add(before, n), after) for n, (before, after) in zip(ref.shape, widths)]
     one = mode == "constant" and not isinstance(constants, (list, tuple))
     if one:
@@ -68,8 +68,9 @@ def pad_rows(r: Recorder, ref: ArrayRef, pad_width: Any, mode: str, constants: A
         middle = part(middle, axis, before, ref.shape[axis])
     store_view(r, middle, ref)
     if mode == "constant" and not one:
+        pairs = pairs_of(r, constants, ref.ndim)
         few = not isinstance(constants[0], (list, tuple)) or len(constants) == 1
-        for axis, pair in enumerate(pairs_of(r, constants, ref.ndim)):
+        for axis, pair in enumerate(pairs):
             for margin, value in zip(margins(result, axis, ref.shape[axis], widths), pair):
                 store_view(r, margin, strong(r, value) if few else value)
     elif mode not in ("constant", "empty"):
@@ -90,7 +91,7 @@ def pairs_of(r: Recorder, x: Any, ndim: int) -> list[tuple[Any, Any]]:
     else:
         pairs = [tuple(pairs) * (2 if len(pairs) == 1 else 1)] * ndim
     if len(pairs) != ndim or any(len(p) != 2 for p in pairs):
-        raise ValueError(f"operands could not be broadcast together with remapped shapes to ({ndim},2)")
+        raise Raises(ValueError(f"operands could not be broadcast together with remapped shapes to ({ndim},2)"))
     return pairs
 
 
@@ -145,7 +146,7 @@ def pad_widths(r: Recorder, width: Any, ndim: int) -> list[tuple[Dim, Dim]]:
     for pair in pairs_of(r, width, ndim):
         sizes = [as_int(r, n) for n in pair]
         if any(n is None for n in sizes):
-            raise TypeError("`pad_width` must be of integral type.")
+            raise Raises(TypeError("`pad_width` must be of integral type."))
         for n in sizes:
             r.require_nonneg(n, "ValueError", "index can't contain negative values")  # type: ignore[arg-type]
         found.append(tuple(sizes))

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import as_int, store_view
@@ -24,6 +23,7 @@ from tracebuf.frontends.numpy.numbers.operands import out_of, supported
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, in_turn, storages_of
 from tracebuf.ir.dims import Dim, add, dim_max, mod, mul, sub
@@ -40,9 +40,9 @@ def arrays_of(r: Recorder, items: Any, what: str = "concatenate") -> list[ArrayR
         items = unstack(r, items)
     if not isinstance(items, (list, tuple)):
         reason = "the arrays to join are not a tuple or list"
-        raise UnsupportedError(reason, location=r.loc, instead="write (a[0], a[1])")
+        raise r.refuse(reason, "write (a[0], a[1])")
     if not items:
-        raise ValueError(f"need at least one array to {what}")
+        raise Raises(ValueError(f"need at least one array to {what}"))
     return [as_array(r, i) for i in items]
 
 
@@ -67,7 +67,7 @@ def concatenate(
     if axis is None:
         return joined(r, [flat_values(r, x) for x in refs], 0, into)
     if any(x.ndim == 0 for x in refs):
-        raise ValueError("zero-dimensional arrays cannot be concatenated")
+        raise Raises(ValueError("zero-dimensional arrays cannot be concatenated"))
     return joined(r, refs, axis_of(r, axis, refs[0].ndim), into)
 
 
@@ -75,10 +75,10 @@ def joined(r: Recorder, refs: Sequence[ArrayRef], axis: int, into: Into = PLAIN)
     """The arrays one after another along an axis."""
     first = refs[0]
     if into.out is not None and into.dtype is not None:
-        raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
+        raise Raises(TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided."))
     for x in refs[1:]:
         if x.ndim != first.ndim:
-            raise ValueError("all the input array dimensions must match exactly: their numbers differ")
+            raise Raises(ValueError("all the input array dimensions must match exactly: their numbers differ"))
         text, values = shape_text([first.shape, x.shape])
         for k, (m, n) in enumerate(zip(first.shape, x.shape)):
             if k != axis:
@@ -90,9 +90,9 @@ def joined(r: Recorder, refs: Sequence[ArrayRef], axis: int, into: Into = PLAIN)
     shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
     result = destination(r, refs, shape, into)
     for x in refs:
-        if not np.can_cast(x.dtype, result.dtype, into.casting or "unsafe"):  # type: ignore[arg-type]
+        if not ask(np.can_cast, x.dtype, result.dtype, into.casting or "unsafe"):
             rule = f"according to the rule '{into.casting}'"
-            raise TypeError(f"Cannot cast array data from {x.dtype!r} to {result.dtype!r} {rule}")
+            raise Raises(TypeError(f"Cannot cast array data from {x.dtype!r} to {result.dtype!r} {rule}"))
     start: Dim = 0
     for x in refs:
         store_view(r, part(result, axis, start, x.shape[axis]), x)
@@ -104,15 +104,15 @@ def destination(r: Recorder, refs: Sequence[ArrayRef], shape: tuple[Dim, ...], i
     """`out=`, which must have the result's shape, or a fresh array."""
     if (out := out_of(r, into.out)) is not None:
         if out.ndim != len(shape):
-            raise ValueError("Output array has wrong dimensionality")
+            raise Raises(ValueError("Output array has wrong dimensionality"))
         for m, n in zip(out.shape, shape):
             r.require_equal(m, n, "ValueError", "Output array is the wrong shape")
         r.check_writable(out)
         if any(s in storages_of(out) for x in refs for s in storages_of(x)):
             what = "np.concatenate into an array that it also reads"
-            raise UnsupportedError(what, location=r.loc, instead="out[...] = np.concatenate((a, b))")
+            raise r.refuse(what, "out[...] = np.concatenate((a, b))")
         return out
-    wanted = np.result_type(*(x.dtype for x in refs)) if into.dtype is None else np.dtype(into.dtype)
+    wanted = np.result_type(*(x.dtype for x in refs)) if into.dtype is None else ask(np.dtype, into.dtype)
     element, ndim = supported(wanted, "the array", r.loc), len(shape)
     order = order_in_memory(refs, ndim)
     if order != tuple(range(ndim)):  # axes of size 1 do not matter
@@ -154,7 +154,7 @@ def stack(
     refs = arrays_of(r, arrays, "stack")
     for x in refs[1:]:
         if x.ndim != refs[0].ndim:
-            raise ValueError("all input arrays must have the same shape")
+            raise Raises(ValueError("all input arrays must have the same shape"))
         for m, n in zip(refs[0].shape, x.shape):
             r.require_equal(m, n, "ValueError", "all input arrays must have the same shape")
     place = axis_of(r, axis, refs[0].ndim + 1)
@@ -205,9 +205,9 @@ def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALU
     if times == 0:
         return a
     if times < 0:
-        raise ValueError(f"order must be non-negative but got {times}")
+        raise Raises(ValueError(f"order must be non-negative but got {times}"))
     if not ref.ndim:
-        raise ValueError("diff requires input that is at least one dimensional")
+        raise Raises(ValueError("diff requires input that is at least one dimensional"))
     place = axis_of(r, axis, ref.ndim)
     parts = [ref if x is a else as_array(r, x) for x in (prepend, a, append) if x is not NO_VALUE]
     if len(parts) > 1:
@@ -254,13 +254,13 @@ def pairs_of(r: Recorder, shift: Any, axis: Any) -> list[tuple[Dim, Any]]:
     """The shifts of np.roll, each with its axis; a single number is used with each of the other."""
     shifts, axes = (list(x) if isinstance(x, (tuple, list)) else [x] for x in (shift, axis))
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
-        raise ValueError("shape mismatch: objects cannot be broadcast to a single shape.")
+        raise Raises(ValueError("shape mismatch: objects cannot be broadcast to a single shape."))
     count = max(len(shifts), len(axes)) if shifts and axes else 0
     found: list[tuple[Dim, Any]] = []
     for k in range(count):
         by = as_int(r, shifts[k % len(shifts)])
         if by is None:
-            raise UnsupportedError("np.roll by what is no int", location=r.loc, instead="np.roll(a, int(shift))")
+            raise r.refuse("np.roll by what is no int", "np.roll(a, int(shift))")
         found.append((by, axes[k % len(axes)]))
     return found
 
@@ -284,7 +284,7 @@ def count_of(r: Recorder, n: Any, what: str) -> Dim:
     if isinstance(n, (list, tuple)) and len(n) == 1:
         (n,) = n
     if (e := as_int(r, n)) is None:
-        raise UnsupportedError(f"{what} is no int", location=r.loc, instead="use an int, or join the parts")
+        raise r.refuse(f"{what} is no int", "use an int, or join the parts")
     return e
 
 

@@ -16,7 +16,6 @@ from operator import methodcaller
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
 from tracebuf.frontends.numpy.functions.products.matmul import contract, zeros
 from tracebuf.frontends.numpy.numbers.bodies import Body
@@ -94,7 +93,7 @@ def fitted(r: Recorder, x: Labelled, sizes: Sizes) -> Labelled:
             continue
         if n != 1:
             reason = "a product of arrays of which one may be repeated, depending on its size"
-            raise UnsupportedError(reason, location=r.loc, instead="a loop over that axis")
+            raise r.refuse(reason, "a loop over that axis")
         ref = ref.derive(methodcaller("drop", k))
         del labels[k]
     return Labelled(ref if labels else NpScalar(r.load(ref, ()), ref.element), tuple(labels))
@@ -129,7 +128,7 @@ def sum_of_products(
     start = zeros(r, wide, shape, order) if summed else r.empty(wide, shape, order)
     maps.append(linalg.AffineMap(len(loops), tuple(range(len(out)))))
     kinds = ["parallel"] * len(out) + ["reduction"] * len(summed)
-    found = r.add(linalg.Generic.of(values, [start], maps, kinds, block, r.loc)).result
+    found = r.emit(linalg.Generic.of(values, [start], maps, kinds, block))
     result = ArrayRef(r.new_storage(wide, shape, order, found))
     return result if wide is element else copy_of(r, result, element, order)
 

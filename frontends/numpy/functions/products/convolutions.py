@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of
 from tracebuf.frontends.numpy.functions.products.matmul import contract, zeros
 from tracebuf.frontends.numpy.numbers.bodies import Body
@@ -22,6 +21,7 @@ from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
 from tracebuf.ir.core import Value
@@ -60,7 +60,7 @@ def vector(r: Recorder, x: Any, name: str = "first or second array argument", on
     if one and not ref.ndim:
         ref = ref.derive(methodcaller("new_axis", 0))
     if ref.ndim != 1:
-        raise ValueError(f"object {'too deep' if ref.ndim else 'of too small depth'} for desired array")
+        raise Raises(ValueError(f"object {'too deep' if ref.ndim else 'of too small depth'} for desired array"))
     r.require_nonneg(sub(ref.shape[0], 1), "ValueError", f"{name} cannot be empty")
     return ref
 
@@ -69,7 +69,7 @@ def at_least_as_long(r: Recorder, a: ArrayRef, b: ArrayRef) -> bool:
     known = r.ask_nonneg(sub(a.shape[0], b.shape[0]))
     if known is None:
         reason = "which of two arrays is the longer is only known at run time"
-        raise UnsupportedError(reason, location=r.loc, instead="pass slices whose sizes are known at entry")
+        raise r.refuse(reason, "pass slices whose sizes are known at entry")
     return known
 
 
@@ -88,7 +88,7 @@ def mode_of(mode: Any) -> int:
     if not isinstance(mode, int):
         mode = next((k for word, k in MODES.items() if str(mode)[:1] == word[0]), -1)
     if not 0 <= mode <= 2:
-        raise ValueError("mode must be one of 'valid', 'same', or 'full'")
+        raise Raises(ValueError("mode must be one of 'valid', 'same', or 'full'"))
     return int(mode)
 
 

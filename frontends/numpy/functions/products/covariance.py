@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, element_of
 from tracebuf.frontends.numpy.arrays.reshape import reversed_axes
@@ -21,6 +20,7 @@ from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import check_output, elementwise
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt
@@ -43,7 +43,7 @@ def cov(
 ) -> ArrayRef:
     """np.cov: variables are rows, or columns with `rowvar=False`."""
     if any(isinstance(x, (NpScalar, ArrayRef)) for x in (rowvar, bias)):
-        raise UnsupportedError("a flag that is not known at trace time", location=r.loc, instead="use True or False")
+        raise r.refuse("a flag that is not known at trace time", "use True or False")
     degrees = degrees_of(r, bias, ddof)
     x = observations(r, m, y, rowvar, dtype)
     if r.ask_equal(x.shape[0], 0):
@@ -79,12 +79,12 @@ def degrees_of(r: Recorder, bias: Any, ddof: Any) -> int | PyInt:
     if ddof is None:
         return 1 if bias == 0 else 0
     if isinstance(ddof, (int, float, np.generic)):
-        if ddof != int(ddof):
-            raise ValueError("ddof must be integer")
+        if ddof != ask(int, ddof):
+            raise Raises(ValueError("ddof must be integer"))
         return int(ddof)
     found = as_int(r, ddof)
     if found is None:
-        raise UnsupportedError("a `ddof` that is no int", location=r.loc, instead="use an int")
+        raise r.refuse("a `ddof` that is no int", "use an int")
     return PyInt(found)
 
 
@@ -93,7 +93,7 @@ def observations(r: Recorder, m: Any, y: Any, rowvar: Any, dtype: Any) -> ArrayR
     refs = [as_array(r, x) for x in ((m,) if y is None else (m, y))]
     for name, ref in zip("my", refs):
         if ref.ndim > 2:
-            raise ValueError(f"{name} has more than 2 dimensions")
+            raise Raises(ValueError(f"{name} has more than 2 dimensions"))
     wanted = np.result_type(*(x.dtype for x in refs), np.float64) if dtype is None else dtype
     element = element_of(r, wanted)
     turned = [not rowvar, not rowvar and not (refs[-1].ndim == 2 and r.ask_equal(refs[-1].shape[0], 1))]
@@ -125,6 +125,8 @@ def weights_of(r: Recorder, x: ArrayRef, fweights: Any, aweights: Any) -> ArrayR
             require_all(r, as_array(r, whole), "TypeError", "fweights must be integer")
         if w.ndim > 1:
             r.fail(RuntimeError, f"cannot handle multidimensional {name}")
+        if not w.ndim:
+            raise Raises(IndexError("tuple index out of range"))
         message = f"incompatible numbers of samples and {name}"
         r.require_equal(w.shape[0], x.shape[1], RuntimeError, message)
         fine = elementwise(r, np.logical_not, [elementwise(r, np.less, [w, 0])])
@@ -146,9 +148,9 @@ def as_float(r: Recorder, x: Any) -> Value:
 def one_by(r: Recorder, count: Value) -> NpScalar:
     """1 / count; infinity where there are no degrees of freedom."""
     body = Body(r.frame.block, r.loc)
-    quotient = body.add(arith.DivF.of(body.constant(1.0, F64), count, r.loc))
+    quotient = body.add(arith.DivF.of(body.constant(1.0, F64), count))
     none = compare_floats(r, "ole", count, 0.0)
-    return NpScalar(body.add(arith.Select.of(none, body.constant(float("inf"), F64), quotient, r.loc)), F64)
+    return NpScalar(body.add(arith.Select.of(none, body.constant(float("inf"), F64), quotient)), F64)
 
 
 def empty_result(r: Recorder) -> ArrayRef:
@@ -165,7 +167,7 @@ def corrcoef(r: Recorder, x: Any, y: Any = None, rowvar: Any = True, *, dtype: A
 
     def root(body: Body, args: list[Value]) -> Value:
         (x,) = args
-        x = body.add(complex.Re.of(x, body.loc)) if element.is_complex else x
+        x = body.add(complex.Re.of(x)) if element.is_complex else x
         return apply_rule(np.sqrt, body, [x], (part.dtype,) * 2)
 
     def within(body: Body, x: Value) -> Value:
@@ -178,8 +180,8 @@ def corrcoef(r: Recorder, x: Any, y: Any = None, rowvar: Any = True, *, dtype: A
             value = apply_rule(np.true_divide, body, [value, body.cast(s, element)], (element.dtype,) * 3)
         if not element.is_complex:
             return within(body, value)
-        parts = [within(body, body.add(cls.of(value, body.loc))) for cls in (complex.Re, complex.Im)]
-        return body.add(complex.Create.of(parts[0], parts[1], body.loc))
+        parts = [within(body, body.add(cls.of(value))) for cls in (complex.Re, complex.Im)]
+        return body.add(complex.Create.of(parts[0], parts[1]))
 
     spread = as_array(r, build(r, root, [diagonal(r, c)], [element], part))
     return build(r, scaled, [c, spread.derive(methodcaller("new_axis", 1)), spread], [element, part, part], element, c)

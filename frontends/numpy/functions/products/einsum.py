@@ -27,6 +27,7 @@ from tracebuf.frontends.numpy.functions.products.contractions import (
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.reductions.reduce import deliver
 from tracebuf.frontends.numpy.numbers.operands import out_of, supported
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, axis_order
 from tracebuf.ir.dims import product
@@ -56,7 +57,7 @@ def einsum(
     if is_view:
         return labelled[0].ordered(result).array if result else labelled[0].array.derive(methodcaller("transpose", ()))
     kinds = [x.element.dtype for x in items] + ([] if into is None else [into.dtype])
-    element = supported(np.dtype(dtype) if dtype is not None else np.result_type(*kinds), "np.einsum", r.loc)
+    element = supported(ask(np.dtype, dtype) if dtype is not None else np.result_type(*kinds), "np.einsum", r.loc)
     sizes = label_sizes(r, labelled)
     if optimize is not False and len(labelled) > 1:
         found, is_array = along_path(r, labelled, result, sizes, None if dtype is None else element, optimize)
@@ -82,8 +83,8 @@ def operand(r: Recorder, x: Any) -> ArrayRef | NpScalar:
 def written(operands: Sequence[Any]) -> tuple[str, list[Any]]:
     """(subscripts, operands), from either form of call."""
     if not operands:
-        raise ValueError("must specify the einstein sum subscripts string and at least one operand, or at least one "
-                         "operand and its corresponding subscripts list")  # fmt: skip
+        wanted = "at least one operand, or at least one operand and its corresponding subscripts list"
+        raise Raises(ValueError(f"must specify the einstein sum subscripts string and {wanted}"))
     if isinstance(operands[0], str):
         return operands[0].replace(" ", ""), list(operands[1:])
     n = len(operands) // 2
@@ -96,9 +97,9 @@ def letters(places: Any) -> str:
     if not isinstance(places, (list, tuple)) or not all(
         x is Ellipsis or isinstance(x, (int, np.integer)) for x in places
     ):
-        raise TypeError("each subscript must be either an integer or an ellipsis")
+        raise Raises(TypeError("each subscript must be either an integer or an ellipsis"))
     if any(x is not Ellipsis and not 0 <= x < len(LETTERS) for x in places):
-        raise ValueError("subscript is not within the valid range [0, 52)")
+        raise Raises(ValueError("subscript is not within the valid range [0, 52)"))
     return "".join("..." if x is Ellipsis else LETTERS[x] for x in places)
 
 
@@ -106,7 +107,7 @@ def try_out(text: str, items: Sequence[Any], into: ArrayRef | None, dtype: Any, 
     """NumPy's own call on arrays of one element: raises its errors, and says whether it gives a view (rule N5)."""
     small = [np.ones((1,) * getattr(x, "ndim", 0), x.element.dtype) for x in items]
     target = None if into is None else np.empty((1,) * into.ndim, into.dtype)
-    found = np.einsum(text, *small, out=target, dtype=dtype, casting=casting)
+    found = ask(np.einsum, text, *small, out=target, dtype=dtype, casting=casting)
     return into is None and len(small) == 1 and np.may_share_memory(found, small[0])
 
 
@@ -193,7 +194,8 @@ def path_of(r: Recorder, items: Sequence[Labelled], out: str, optimize: Any) -> 
     terms = ["".join(letter[y] for y in names) for names in (*(x.labels for x in items), out)]
     shapes = [[typical(r, n) for n in x.value.shape] if isinstance(x.value, ArrayRef) else [] for x in items]
     text = f"{','.join(terms[:-1])}->{terms[-1]}"
-    path: list[Any] = np.einsum_path(text, *(np.broadcast_to(0.0, n) for n in shapes), optimize=optimize)[0]
+    operands = [np.broadcast_to(0.0, n) for n in shapes]
+    path: list[Any] = ask(np.einsum_path, text, *operands, optimize=optimize)[0]
     return path[1:]
 
 
@@ -261,20 +263,21 @@ def axis_pairs(r: Recorder, a: ArrayRef, b: ArrayRef, axes: Any) -> list[tuple[i
     if isinstance(axes, (tuple, list)):
         given = [tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in axes]
         if len(given) != 2:
-            raise ValueError("axes must be a number or a pair")
+            raise Raises(ValueError("axes must be a number or a pair"))
+        given = [tuple(r.static_int(whole_number(r, axis), "an axis") for axis in x) for x in given]
     else:
         n = r.static_int(whole_number(r, axes), "the number of axes")
         given = [tuple(range(-n, 0)), tuple(range(n))]
     wrong = "shape-mismatch for sum"
     if len(given[0]) != len(given[1]):
-        raise ValueError(wrong)
+        raise Raises(ValueError(wrong))
     for i, j in zip(*given):
         if not (-a.ndim <= i < a.ndim and -b.ndim <= j < b.ndim):
-            raise IndexError("tuple index out of range")
+            raise Raises(IndexError("tuple index out of range"))
         r.require_equal(a.shape[i], b.shape[j], "ValueError", wrong)
     pairs = [(i % a.ndim, j % b.ndim) for i, j in zip(*given)]
     if any(len(set(places)) < len(places) for places in zip(*pairs)):
-        raise ValueError("repeated axis in transpose")
+        raise Raises(ValueError("repeated axis in transpose"))
     return pairs
 
 

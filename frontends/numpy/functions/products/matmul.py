@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy._core import _exceptions
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, only, strong
 from tracebuf.frontends.numpy.arrays.reshape import flat_values, is_dense
@@ -23,6 +22,7 @@ from tracebuf.frontends.numpy.numbers.generics import convert_to, input_of
 from tracebuf.frontends.numpy.numbers.operands import Operand, out_of
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import broadcast, shape_text
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, axis_order
 from tracebuf.ir.core import Block, Value
@@ -74,12 +74,12 @@ def require_aligned(r: Recorder, a: ArrayRef, b: ArrayRef, spelling: str) -> Non
 def zeros(r: Recorder, element: ScalarType, shape: Sequence[Dim], order: Sequence[int] | None = None) -> Value:
     """A fresh tensor of zeros."""
     start = r.constant(element.dtype.type(0).item(), element)
-    return r.add(linalg.Fill.of(start, r.empty(element, shape, order), r.loc)).result
+    return r.emit(linalg.Fill.of(start, r.empty(element, shape, order)))
 
 
 def contract(r: Recorder, a: Value, b: Value, out: Value) -> Value:
     """out + a @ b, as one op."""
-    return r.add(linalg.Contraction.of(a, b, out, r.loc)).result
+    return r.emit(linalg.Contraction.of(a, b, out))
 
 
 def stacked(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> ArrayRef:
@@ -95,7 +95,7 @@ def stacked(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> Array
         for size, wanted in zip(reversed(x.shape[:-2]), reversed(batch)):
             if size != 1 and not r.facts.equal(size, wanted):
                 reason = "a product of stacks of which one may be repeated, depending on its size"
-                raise UnsupportedError(reason, location=r.loc, instead="loop over the leading axis")
+                raise r.refuse(reason, "loop over the leading axis")
 
     def one(places: Sequence[Dim]) -> None:
         parts = []
@@ -134,14 +134,14 @@ def put(r: Recorder, result: ArrayRef, into: ArrayRef, spelling: str) -> ArrayRe
     same = into.dtype == result.dtype and into.ndim == result.ndim
     if spelling == "dot" and not (same and is_dense(r, into, range(into.ndim))):
         text = "(must have the right type, number of dimensions, and be a C-Array)"
-        raise ValueError(f"output array is not acceptable {text}")
+        raise Raises(ValueError(f"output array is not acceptable {text}"))
     if not np.can_cast(result.dtype, into.dtype, "same_kind"):
-        raise _exceptions._UFuncOutputCastingError(np.matmul, "same_kind", result.dtype, into.dtype, 0)
+        raise Raises(_exceptions._UFuncOutputCastingError(np.matmul, "same_kind", result.dtype, into.dtype, 0))
     if into.ndim > result.ndim:
-        raise UnsupportedError("an `out` of more axes than the product", location=r.loc, instead="out[...] = a @ b")
+        raise r.refuse("an `out` of more axes than the product", "out[...] = a @ b")
     text, values = shape_text([into.shape, result.shape])
     if into.ndim < result.ndim:
-        raise ValueError("matmul: Output operand 0 does not have enough dimensions")
+        raise Raises(ValueError("matmul: Output operand 0 does not have enough dimensions"))
     for x, y in zip(into.shape, result.shape):
         r.require_equal(x, y, "ValueError", f"matmul: Output operand 0 has a mismatch: shapes {text}", values)
     r.store(into, convert_to(r, result, into.element, into.shape))
@@ -152,7 +152,7 @@ def inplace_matmul(r: Recorder, a: ArrayRef, b: Any) -> ArrayRef:
     """`a @= b`: np.matmul into `a`."""
     if not isinstance(b, ArrayRef) or a.ndim < 1 or b.ndim < 2:
         text = "inplace matrix multiplication requires the first operand to have at least one and the second at"
-        raise ValueError(f"{text} least two dimensions.")
+        raise Raises(ValueError(f"{text} least two dimensions."))
     r.check_writable(a)
     matmul(r, a, b, "matmul", a)
     return a
@@ -171,7 +171,7 @@ def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
     if not isinstance(product, ArrayRef) or in_order or not by_blas:
         return product
     if product.ndim > 2:
-        raise UnsupportedError("np.dot of a number and a stack of matrices", location=r.loc, instead="a * b")
+        raise r.refuse("np.dot of a number and a stack of matrices", "a * b")
     return copy_of(r, product, product.element, range(product.ndim))  # BLAS gives C order, `*` keeps the order of axes
 
 
@@ -221,9 +221,7 @@ def as_element(r: Recorder, ref: ArrayRef, element: ScalarType) -> Value:
     body = Body(block, r.loc)
     block.append(linalg.Yield.of([body.cast(arg, element)], r.loc))
     maps = [map_, linalg.identity_map(ref.ndim)]
-    return r.add(
-        linalg.Generic.of([value], [r.empty(element, ref.shape)], maps, ["parallel"] * ref.ndim, block, r.loc)
-    ).result
+    return r.emit(linalg.Generic.of([value], [r.empty(element, ref.shape)], maps, ["parallel"] * ref.ndim, block))
 
 
 def inner(r: Recorder, a: Any, b: Any) -> Any:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy._core import _exceptions
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, k_order, strong
 from tracebuf.frontends.numpy.arrays.reshape import reshaped
@@ -31,6 +30,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, axis_order
 from tracebuf.ir.core import Value
@@ -49,7 +49,7 @@ def check_cores(ufunc: np.ufunc, refs: Sequence[ArrayRef]) -> None:
     for k, (x, core) in enumerate(zip(refs, CORES[ufunc])):
         if x.ndim < len(core):
             text = f"Input operand {k} does not have enough dimensions (has {x.ndim}, requires {len(core)})"
-            raise ValueError(f"{ufunc.__name__}: {text}")
+            raise Raises(ValueError(f"{ufunc.__name__}: {text}"))
 
 
 def by_cores(r: Recorder, ufunc: np.ufunc, a: Any, b: Any, into: ArrayRef | None = None) -> ArrayRef | Scalar:
@@ -106,29 +106,27 @@ def converted(r: Recorder, ufunc: np.ufunc, x: Any, k: int, wanted: np.dtype | N
     if wanted is None or not isinstance(x, ArrayRef) or x.dtype == wanted:
         return x
     if not np.can_cast(x.dtype, wanted, casting):
-        raise _exceptions._UFuncInputCastingError(ufunc, casting, x.dtype, wanted, k)
+        raise Raises(_exceptions._UFuncInputCastingError(ufunc, casting, x.dtype, wanted, k))
     return copy_of(r, x, supported(wanted, f"np.{ufunc.__name__}", r.loc), k_order(x))
 
 
 # -- np.cross
 
 
-def cross(
-    r: Recorder, a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Any = None
-) -> ArrayRef:
+def cross(r: Recorder, a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Any = None) -> ArrayRef:
     """np.cross of vectors of 3 numbers, or of 2, whose third counts as 0; two vectors of 2 give the third component
     alone."""
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = as_array(r, a), as_array(r, b)
     if not x.ndim or not y.ndim:
-        raise ValueError("At least one array has zero dimension")
+        raise Raises(ValueError("At least one array has zero dimension"))
     x, y = (moveaxis(r, v, axis_of(r, k, v.ndim), -1) for v, k in ((x, axisa), (y, axisb)))
     lengths = [vector_length(r, v) for v in (x, y)]
     shape = broadcast(r, [x.shape[:-1], y.shape[:-1]])
     element = supported(np.promote_types(x.dtype, y.dtype), "np.cross", r.loc)
     if element.dtype == np.bool_:
-        raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
+        raise Raises(TypeError("numpy boolean subtract, the `-` operator, is not supported"))
     whole = (*shape, 3) if 3 in lengths else shape
     target = axis_of(r, axisc, len(whole)) if 3 in lengths else 0
     result = ArrayRef(r.new_storage(element, whole, range(len(whole)), r.empty(element, whole)))
@@ -146,10 +144,10 @@ def vector_length(r: Recorder, v: ArrayRef) -> int:
         known = r.ask_equal(v.shape[-1], n)
         if known is None:
             reason = "np.cross of vectors whose length is only known at run time"
-            raise UnsupportedError(reason, location=r.loc, instead="pass arrays of 3 columns in")
+            raise r.refuse(reason, "pass arrays of 3 columns in")
         if known:
             return n
-    raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
+    raise Raises(ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)"))
 
 
 def component(v: ArrayRef, k: int) -> ArrayRef:
@@ -179,10 +177,10 @@ def cross_of_three(r: Recorder, x1: Any, x2: Any, *, axis: Any = -1) -> ArrayRef
     """np.linalg.cross."""
     refs = [as_array(r, x) for x in (x1, x2)]
     if any(not -x.ndim <= axis < x.ndim for x in refs):
-        raise IndexError("tuple index out of range")
+        raise Raises(IndexError("tuple index out of range"))
     for x in refs:
         if r.ask_equal(x.shape[axis], 3) is not True:
-            raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
+            raise Raises(ValueError("Both input arrays must be (arrays of) 3-dimensional vectors"))
     return cross(r, x1, x2, axis=axis)
 
 
@@ -217,7 +215,7 @@ def widened(ref: ArrayRef, count: int) -> ArrayRef:
 def outer_of_vectors(r: Recorder, x1: Any, x2: Any) -> Any:
     """np.linalg.outer."""
     if any(as_array(r, x).ndim != 1 for x in (x1, x2)):
-        raise ValueError("Input arrays must be one-dimensional")
+        raise Raises(ValueError("Input arrays must be one-dimensional"))
     return outer(r, x1, x2)
 
 

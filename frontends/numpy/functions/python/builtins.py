@@ -37,8 +37,10 @@ from tracebuf.frontends.numpy.numbers.python_ints import (
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary, example, float_value, holds_traced, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
+from tracebuf.frontends.numpy.record.conditions import both, either, inverse
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import both, either, inverse, is_finite, is_infinite
+from tracebuf.frontends.numpy.record.scalar_checks import is_finite, is_infinite
 from tracebuf.frontends.numpy.record.values import (
     EITHER,
     NUMBERS,
@@ -69,16 +71,18 @@ def as_number(r: Recorder, x: Any) -> Any:
 def to_float(r: Recorder, *args: Any) -> Any:
     """float(x)."""
     if not any(map(is_traced, args)):
-        return float(*args)
-    float(*map(example, args))  # raises what Python raises
+        return ask(float, *args)
+    ask(float, *map(example, args))  # raises what Python raises
     return PyFloat(float_value(r, as_number(r, args[0])))
 
 
 def to_int(r: Recorder, *args: Any, **kwargs: Any) -> Any:
     """int(x)."""
     if not any(map(is_traced, [*args, *kwargs.values()])):
-        return int(*args, **kwargs)
-    int(*map(example, args), **{k: example(v) for k, v in kwargs.items()})
+        return ask(int, *args, **kwargs)
+    ask(int, *map(example, args), **{k: example(v) for k, v in kwargs.items()})
+    if len(args) != 1:
+        raise UnsupportedError("int() of text to a base that is not known", location=r.loc, instead="use a constant")
     x = bool_as_int(r, as_number(r, args[0]))
     if (e := int_expr(x)) is not None:
         return as_int_value(e)
@@ -90,12 +94,12 @@ def to_int(r: Recorder, *args: Any, **kwargs: Any) -> Any:
 def float_to_int(r: Recorder, value: Value) -> PyInt:
     """int(x) of a float, rounded towards zero; raises for NaN, infinities and what does not fit 64 bits."""
     check_float_fits(r, value, I64)
-    return int_of_value(r, r.add(casts.FPToSI.of(value, I64, r.loc)).result)
+    return int_of_value(r, r.emit(casts.FPToSI.of(value, I64)))
 
 
 def to_bool(r: Recorder, *args: Any) -> Any:
     """bool(x)."""
-    return truth(r, *args) if any(map(is_traced, args)) else bool(*args)
+    return truth(r, *args) if any(map(is_traced, args)) else ask(bool, *args)
 
 
 def item(r: Recorder, a: ArrayRef, *args: Any) -> Any:
@@ -125,16 +129,16 @@ def python_number(r: Recorder, x: NpScalar) -> PyFloat | PyComplex | PyInt | PyB
 def number_item(r: Recorder, x: NpScalar, *index: Any) -> PyFloat | PyComplex | PyInt | PyBool:
     """x.item() of a number."""
     if len(index) > 1:
-        raise ValueError("incorrect number of indices for array")
+        raise Raises(ValueError("incorrect number of indices for array"))
     if any(type(i) is int and i not in (0, -1) for i in index):
-        raise IndexError(f"index {index[0]} is out of bounds for size 1")
+        raise Raises(IndexError(f"index {index[0]} is out of bounds for size 1"))
     return python_number(r, x)
 
 
 def is_integer(r: Recorder, x: Any) -> Any:
     """x.is_integer() of a float."""
     value = float_value(r, x)
-    whole = r.add(arith.CmpF.of("oeq", r.add(arith.Floor.of(value, r.loc)).result, value, r.loc)).result
+    whole = r.emit(arith.CmpF.of("oeq", r.emit(arith.Floor.of(value)), value))
     return PyBool(both(r, whole, is_finite(r, value)))
 
 
@@ -142,8 +146,8 @@ def is_integer(r: Recorder, x: Any) -> Any:
 def round_number(r: Recorder, x: Any, ndigits: Any = None) -> Any:
     """round(x) and round(x, n)."""
     if not is_traced(x) and not is_traced(ndigits):
-        return round(x, ndigits)
-    round(example(x), example(ndigits))  # raises what Python raises
+        return ask(round, x, ndigits)
+    ask(round, example(x), example(ndigits))  # raises what Python raises
     if isinstance(x, NpScalar) and ndigits is not None:
         return round_array(r, x, ndigits)
     x = bool_as_int(r, x)
@@ -153,10 +157,10 @@ def round_number(r: Recorder, x: Any, ndigits: Any = None) -> Any:
         return to_int(r, x)
     value = float_value(r, x)
     if ndigits is None:
-        return float_to_int(r, r.add(arith.RoundEven.of(value, r.loc)).result)
+        return float_to_int(r, r.emit(arith.RoundEven.of(value)))
     digits = as_int(r, bool_as_int(r, ndigits))
     assert digits is not None
-    rounded = r.add(Libm.of("round", [value, r.i64(digits)], F64, r.loc)).result
+    rounded = r.emit(Libm.of("round", [value, r.i64(digits)], F64))
     fine = either(r, inverse(r, is_infinite(r, rounded)), is_infinite(r, value))
     r.check(fine, "OverflowError", "rounded value too large to represent")
     return PyFloat(rounded)
@@ -176,7 +180,7 @@ def round_int(r: Recorder, e: Dim, digits: int) -> PyInt | int:
     quotient, rest = divide(r, "FloorDiv", e, unit), divide(r, "Mod", e, unit)
     odd = divide(r, "Mod", quotient, 2)
     up = r.compare("sgt", add(mul(rest, 2), odd), unit)
-    one = r.add(arith.Select.of(up, r.index(1), r.index(0), r.loc)).result
+    one = r.emit(arith.Select.of(up, r.index(1), r.index(0)))
     return as_int_value(combine(r, "Mult", add(quotient, opaque(r, one, 0, 1)), unit))
 
 
@@ -191,10 +195,10 @@ def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
     if digits == 0 and kind != "c":
         return elementwise(r, np.rint, [a])
     if kind == "b":
-        np.round(np.ones(1, bool), 1)  # raises
+        ask(np.round, np.ones(1, bool), 1)  # raises
     first, second = (np.multiply, np.true_divide) if digits > 0 else (np.true_divide, np.multiply)
     if abs(digits) >= 2**31:
-        raise OverflowError("Python int too large to convert to C int")
+        raise Raises(OverflowError("Python int too large to convert to C int"))
     factor = float(10 ** abs(digits)) if abs(digits) <= 308 else float("inf")
     if kind == "c":
         return round_parts(r, a, first, second, factor)
@@ -221,7 +225,7 @@ def round_parts(r: Recorder, a: Any, first: np.ufunc, second: np.ufunc, factor: 
 
     def compute(body: Body, args: list[Value]) -> Value:
         re, im = (rounded(body, part_of(body, args[0])) for part_of in (real, imaginary))
-        return body.add(complex_ops.Create.of(re, im, body.loc))
+        return body.add(complex_ops.Create.of(re, im))
 
     result = build(r, compute, [a], [element], element)
     if not isinstance(result, ArrayRef) or not isinstance(a, ArrayRef) or result.storage.order == k_order(a):
@@ -239,14 +243,14 @@ def absolute(r: Recorder, x: Any) -> Any:
     if isinstance(x, PyComplex) or (isinstance(x, NpScalar) and x.element.is_complex and not x.maybe_python):
         return magnitude(r, x)
     if isinstance(x, PyFloat):
-        return PyFloat(r.add(arith.AbsF.of(x.value, r.loc)).result)
-    return elementwise(r, np.absolute, [x]) if is_traced(x) else abs(x)
+        return PyFloat(r.emit(arith.AbsF.of(x.value)))
+    return elementwise(r, np.absolute, [x]) if is_traced(x) else ask(abs, x)
 
 
 def divmod_of(r: Recorder, a: Any, b: Any) -> Any:
     """divmod(a, b): the pair of `a // b` and `a % b`."""
     if not is_traced(a) and not is_traced(b):
-        return divmod(a, b)
+        return ask(divmod, a, b)
     return binary(r, "FloorDiv", a, b), binary(r, "Mod", a, b)
 
 
@@ -255,21 +259,21 @@ def power_of(r: Recorder, base: Any, exp: Any, mod: Any = None) -> Any:
     if mod is None and (is_traced(base) or is_traced(exp)):
         return binary(r, "Pow", base, exp)
     if any(map(is_traced, (base, exp, mod))):
-        raise UnsupportedError("pow() with a modulus", location=r.loc, instead="a loop of x = x * x % m")
-    return pow(base, exp, mod)
+        raise r.refuse("pow() with a modulus", "a loop of x = x * x % m")
+    return ask(pow, base, exp, mod)
 
 
 def sum_of(r: Recorder, items: Any, start: Any = 0) -> Any:
     """sum() of a tuple or list: one item after another."""
     if isinstance(items, ArrayRef):
         return sum_of_array(r, items, start)
-    if not is_traced(items) and not is_traced(start) and not any(map(is_traced, items)):
-        return sum(items, start)
+    if not is_traced(items) and not is_traced(start) and not any(map(is_traced, ask(iter, items))):
+        return ask(sum, items, start)
     if not isinstance(items, (tuple, list)):
-        raise UnsupportedError("sum() of this", location=r.loc, instead="np.sum(a), or sum() of a tuple")
+        raise r.refuse("sum() of this", "np.sum(a), or sum() of a tuple")
     if sys.version_info >= (3, 12) and any(isinstance(x, PyFloat) for x in items):
-        raise UnsupportedError(  # Python carries the rounding errors along
-            "sum() of Python floats", location=r.loc, instead="x + y + z"
+        raise r.refuse(  # Python carries the rounding errors along
+            "sum() of Python floats", "x + y + z"
         )
     total = start
     for x in items:
@@ -284,13 +288,11 @@ def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
         return extreme_of_array(r, name, args[0])
     items = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
     if any(holds_traced(x) for x in items):
-        raise UnsupportedError(f"{name}() of tuples or lists", location=r.loc, instead="compare their items")
+        raise r.refuse(f"{name}() of tuples or lists", "compare their items")
     if not any(is_traced(x) for x in items):
-        return getattr(builtins, name)(*args, **options)
+        return ask(getattr(builtins, name), *args, **options)
     if options:
-        raise UnsupportedError(
-            f"{name}() with {', '.join(options)}=", location=r.loc, instead="compare the items with < and >"
-        )
+        raise r.refuse(f"{name}() with {', '.join(options)}=", "compare the items with < and >")
     exprs = [int_expr(x) for x in items]
     if all(e is not None for e in exprs) and exprs:
         return as_int_value(r.facts.simplify((dim_min if name == "min" else dim_max)(*exprs)))  # type: ignore[arg-type]
@@ -311,8 +313,8 @@ def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarT
         value = NpScalar(scalar_value(r, x, element), element)
         better = elementwise(r, np.less if name == "min" else np.greater, [value, best])
         assert isinstance(better, NpScalar)
-        best = NpScalar(r.add(arith.Select.of(better.value, value.value, best.value, r.loc)).result, element)
-        flag = r.add(arith.Select.of(better.value, python_flag(r, x), flag, r.loc)).result
+        best = NpScalar(r.emit(arith.Select.of(better.value, value.value, best.value)), element)
+        flag = r.emit(arith.Select.of(better.value, python_flag(r, x), flag))
     if all(isinstance(x, PyFloat) or type(x) is float for x in items):
         return PyFloat(best.value)
     kinds = {k for k in map(kind_of, items) if k is not None}
@@ -327,7 +329,7 @@ def numpy_extreme(r: Recorder, name: str, items: Sequence[NpScalar]) -> NpScalar
     for x in items[1:]:
         better = elementwise(r, np.less if name == "min" else np.greater, [x, best])
         assert isinstance(better, NpScalar)
-        best = NpScalar(r.add(arith.Select.of(better.value, x.value, best.value, r.loc)).result, x.element)
+        best = NpScalar(r.emit(arith.Select.of(better.value, x.value, best.value)), x.element)
     return best
 
 

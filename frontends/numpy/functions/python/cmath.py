@@ -13,8 +13,9 @@ from typing import Any
 from tracebuf.frontends.numpy.functions.python.builtins import as_number
 from tracebuf.frontends.numpy.functions.python.math import Handler, traced_form
 from tracebuf.frontends.numpy.numbers.python_complex import by_python, check_origin, made_of, magnitude, parts_of
+from tracebuf.frontends.numpy.record.conditions import both, either
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import both, either, is_finite, is_infinite, is_nan
+from tracebuf.frontends.numpy.record.scalar_checks import is_finite, is_infinite, is_nan
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool, PyComplex, PyFloat
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F64
@@ -26,10 +27,10 @@ from tracebuf.ops.scalars.libm import COMPLEX, Libm
 def conjugate(r: Recorder, x: Any) -> Any:
     """x.conjugate() of a number; a real number gives itself."""
     if isinstance(x, PyComplex):
-        return PyComplex(r.add(complex_op.Conj.of(x.value, r.loc)).result)
+        return PyComplex(r.emit(complex_op.Conj.of(x.value)))
     if isinstance(x, NpScalar) and x.element.is_complex:
         check_origin(r, x)
-        return NpScalar(r.add(complex_op.Conj.of(x.value, r.loc)).result, x.element)
+        return NpScalar(r.emit(complex_op.Conj.of(x.value)), x.element)
     return x
 
 
@@ -40,8 +41,8 @@ def to_complex(r: Recorder, real: Any = 0, imag: Any = None) -> PyComplex:
         return PyComplex(made_of(r, (a, b)))
     c, d = parts_of(r, as_number(r, imag))
     if is_complex(real) or is_complex(imag):
-        a = r.add(arith.SubF.of(a, d, r.loc)).result if is_complex(imag) else a
-        b = r.add(arith.AddF.of(c, b, r.loc)).result if is_complex(real) else c
+        a = r.emit(arith.SubF.of(a, d)) if is_complex(imag) else a
+        b = r.emit(arith.AddF.of(c, b)) if is_complex(real) else c
         return PyComplex(made_of(r, (a, b)))
     return PyComplex(made_of(r, (a, c)))
 
@@ -59,7 +60,7 @@ def by_name(name: str) -> Handler:
 
 def phase(r: Recorder, z: Any) -> PyFloat:
     re, im = parts_of(r, as_number(r, z))
-    return PyFloat(r.add(Libm.of("atan2", [im, re], F64, r.loc)).result)
+    return PyFloat(r.emit(Libm.of("atan2", [im, re], F64)))
 
 
 def polar(r: Recorder, z: Any) -> tuple[PyFloat, PyFloat]:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.functions.reductions.reduce import fold, reduce
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import BOOL
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import truth
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.conditions import both, either
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, is_traced
 from tracebuf.ir.core import Value
@@ -26,9 +27,9 @@ from tracebuf.ops.scalars import arith
 def vector(r: Recorder, name: str, a: ArrayRef) -> ArrayRef:
     """The array, if it is a vector; refused otherwise."""
     if not a.ndim:
-        raise TypeError("iteration over a 0-d array")
+        raise Raises(TypeError("iteration over a 0-d array"))
     if a.ndim > 1:
-        raise UnsupportedError(f"{name}() of an array of more axes", location=r.loc, instead=f"np.{name}(a, axis=0)")
+        raise r.refuse(f"{name}() of an array of more axes", f"np.{name}(a, axis=0)")
     return a
 
 
@@ -37,7 +38,7 @@ def is_filled(r: Recorder, name: str, a: ArrayRef) -> bool:
     known = r.ask_nonneg(sub(a.shape[0], 1))
     if known is None:
         reason = f"{name}() of what may be empty"
-        raise UnsupportedError(reason, location=r.loc, instead=f"np.{name}(a)")
+        raise r.refuse(reason, f"np.{name}(a)")
     return known
 
 
@@ -45,14 +46,14 @@ def sum_of_array(r: Recorder, a: ArrayRef, start: Any) -> Any:
     """sum(a): `start` where there is no element, else in the dtype that adding them one by one gives (rule C2)."""
     ref = vector(r, "sum", a)
     if is_traced(start) or not isinstance(start, (bool, int, float, complex)):
-        raise UnsupportedError("sum() from this start", location=r.loc, instead="start + np.sum(a)")
+        raise r.refuse("sum() from this start", "start + np.sum(a)")
     if not is_filled(r, "sum", ref):
         return start
     one = ref.dtype.type(1)
     first = type(start)(1) + one
     dtype = (first + one).dtype
     if first.dtype != dtype or dtype == np.float16:
-        raise UnsupportedError(f"sum() of {ref.dtype}", location=r.loc, instead="np.sum(a)")
+        raise r.refuse(f"sum() of {ref.dtype}", "np.sum(a)")
     return reduce(r, np.add, ref, None, dtype, initial=start)
 
 
@@ -66,7 +67,7 @@ def extreme_of_array(r: Recorder, name: str, a: ArrayRef) -> NpScalar:
 
     def combine(body: Body, best: Value, args: Sequence[Value]) -> Value:
         better = apply_rule(ufunc, body, [args[0], best], (ref.dtype, ref.dtype, BOOL))
-        return body.add(arith.Select.of(better, args[0], best, body.loc))
+        return body.add(arith.Select.of(better, args[0], best))
 
     found = fold(r, rest, [0], False, r.load(ref, (0,)), [(r.read(rest), linalg.identity_map(1))], combine)
     return NpScalar(r.load(found, ()), ref.element)
@@ -80,9 +81,7 @@ def truth_of_all(r: Recorder, name: str, items: Any) -> Any:
         assert isinstance(found, NpScalar)
         return PyBool(found.value)
     if not isinstance(items, (tuple, list)):
-        raise UnsupportedError(
-            f"{name}() of a {refusals.name_of(items)}", location=r.loc, instead=f"np.{name}(a), or {name}() of a tuple"
-        )
+        raise r.refuse(f"{name}() of a {refusals.name_of(items)}", f"np.{name}(a), or {name}() of a tuple")
     values: list[Value] = []
     for x in items:
         known = truth(r, x)
@@ -92,9 +91,6 @@ def truth_of_all(r: Recorder, name: str, items: Any) -> Any:
             values.append(known.value)
     if not values:
         return name == "all"
-    op = arith.OrI if name == "any" else arith.AndI
-    total = values[0]
-    for v in values[1:]:
-        total = r.add(op.of(total, v, r.loc)).result
+    total = either(r, *values) if name == "any" else both(r, *values)
     assert total.type is I1
     return PyBool(total)

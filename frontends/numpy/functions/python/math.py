@@ -10,17 +10,15 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.functions.python.builtins import as_number, float_to_int
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr, int_of_value
 from tracebuf.frontends.numpy.numbers.scalars import example, float_value
+from tracebuf.frontends.numpy.record.conditions import both, either, inverse
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import (
-    both,
     compare_floats,
-    either,
-    inverse,
     is_finite,
     is_infinite,
     is_nan,
@@ -66,7 +64,7 @@ def whole(r: Recorder, x: Any) -> Dim:
 
 def libm(r: Recorder, name: str, args: Sequence[Value]) -> Value:
     """A call of `tracebuf.libm`."""
-    return r.add(Libm.of(name, args, F64, r.loc)).result
+    return r.emit(Libm.of(name, args, F64))
 
 
 def check_result(r: Recorder, result: Value, args: Sequence[Value], rules: str) -> None:
@@ -84,13 +82,12 @@ def traced_form(function: Callable[..., Any], body: Handler) -> Handler:
 
     def run(r: Recorder, *args: Any, **kwargs: Any) -> Any:
         if not any(is_traced(a) for a in [*args, *kwargs.values()]):
-            return function(*args, **kwargs)
+            return ask(function, *args, **kwargs)
         try:
-            function(*map(example, args), **{k: example(v) for k, v in kwargs.items()})
-        except TypeError:
-            raise
-        except (ValueError, ArithmeticError):
-            pass
+            ask(function, *map(example, args), **{k: example(v) for k, v in kwargs.items()})
+        except Raises as said:
+            if not isinstance(said.error, (ValueError, ArithmeticError)):
+                raise
         return body(r, *args, **kwargs)
 
     return run
@@ -111,7 +108,7 @@ def by_op(op: type[arith.ScalarOp], rules: str) -> Handler:
     """The body of a function that is one op."""
     def body(r: Recorder, *args: Any) -> PyFloat:
         values = [real(r, a) for a in args]
-        result = r.add(op(values, [F64], r.loc)).result
+        result = r.emit(op(values, [F64], r.loc))
         check_result(r, result, values, rules)
         return PyFloat(result)
 
@@ -124,9 +121,9 @@ def log(r: Recorder, x: Any, base: Any = None) -> PyFloat:
     check_result(r, result, [value], "domain pole")
     if base is None:
         return PyFloat(result)
-    below = log(r, base).value if is_traced(base) else r.constant(math.log(base), F64)
+    below = log(r, base).value if is_traced(base) else r.constant(ask(math.log, base), F64)
     require_nonzero(r, below, "division by zero")
-    return PyFloat(r.add(arith.DivF.of(result, below, r.loc)).result)
+    return PyFloat(r.emit(arith.DivF.of(result, below)))
 
 
 def power(r: Recorder, x: Any, y: Any) -> PyFloat:
@@ -143,22 +140,22 @@ def power(r: Recorder, x: Any, y: Any) -> PyFloat:
 def ldexp(r: Recorder, x: Any, i: Any) -> PyFloat:
     value, exponent = real(r, x), bool_as_int(r, i)
     if (e := int_expr(exponent)) is None:
-        raise UnsupportedError("math.ldexp by this exponent", location=r.loc, instead="math.ldexp(x, int(i))")
+        raise r.refuse("math.ldexp by this exponent", "math.ldexp(x, int(i))")
     result = libm(r, "ldexp", [value, r.i64(e)])
     check_result(r, result, [value], "range")
     return PyFloat(result)
 
 
 def scaled(by: float) -> Handler:
-    return lambda r, x: PyFloat(r.add(arith.MulF.of(real(r, x), r.constant(by, F64), r.loc)).result)
+    return lambda r, x: PyFloat(r.emit(arith.MulF.of(real(r, x), r.constant(by, F64))))
 
 
 def modf(r: Recorder, x: Any) -> tuple[PyFloat, PyFloat]:
     value = real(r, x)
-    whole = r.add(arith.Trunc.of(value, r.loc)).result
-    rest = r.add(arith.SubF.of(value, whole, r.loc)).result
-    rest = r.add(arith.Select.of(is_infinite(r, value), r.constant(0.0, F64), rest, r.loc)).result
-    return PyFloat(r.add(arith.CopySign.of(rest, value, r.loc)).result), PyFloat(whole)
+    whole = r.emit(arith.Trunc.of(value))
+    rest = r.emit(arith.SubF.of(value, whole))
+    rest = r.emit(arith.Select.of(is_infinite(r, value), r.constant(0.0, F64), rest))
+    return PyFloat(r.emit(arith.CopySign.of(rest, value))), PyFloat(whole)
 
 
 def to_integer(op: type[arith.UnaryOp]) -> Handler:
@@ -168,7 +165,7 @@ def to_integer(op: type[arith.UnaryOp]) -> Handler:
         x = bool_as_int(r, as_number(r, x))
         if (e := int_expr(x)) is not None:
             return as_int_value(e)
-        return float_to_int(r, r.add(op.of(float_value(r, x), r.loc)).result)
+        return float_to_int(r, r.emit(op.of(float_value(r, x))))
 
     return body
 
@@ -183,7 +180,7 @@ def isclose(r: Recorder, a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any =
     r.check(inverse(r, negative), "ValueError", "tolerances must be non-negative")
 
     def size(op: type[arith.BinaryOp], p: Value, q: Value) -> Value:
-        return r.add(arith.AbsF.of(r.add(op.of(p, q, r.loc)).result, r.loc)).result
+        return r.emit(arith.AbsF.of(r.emit(op.of(p, q))))
 
     difference = size(arith.SubF, y, x)
     limits = [size(arith.MulF, relative, y), size(arith.MulF, relative, x), least]
@@ -197,8 +194,8 @@ def gcd(r: Recorder, *args: Any) -> Any:
     result = r.i64(0)
     for x in args:
         e = whole(r, x)
-        result = r.add(Libm.of("gcd", [result, r.i64(e)], I64, r.loc)).result
-    fits = r.add(arith.CmpI.of("sge", result, r.constant(0, I64), r.loc)).result
+        result = r.emit(Libm.of("gcd", [result, r.i64(e)], I64))
+    fits = r.emit(arith.CmpI.of("sge", result, r.constant(0, I64)))
     r.check(fits, "OverflowError", OVERFLOW)
     return int_of_value(r, result, lo=0)
 
@@ -206,7 +203,7 @@ def gcd(r: Recorder, *args: Any) -> Any:
 def isqrt(r: Recorder, n: Any) -> PyInt:
     e = whole(r, n)
     r.require_nonneg(e, "ValueError", "isqrt() argument must be nonnegative")
-    return int_of_value(r, r.add(Libm.of("isqrt", [r.i64(e)], I64, r.loc)).result, 0, 2**32)
+    return int_of_value(r, r.emit(Libm.of("isqrt", [r.i64(e)], I64)), 0, 2**32)
 
 
 BODIES: dict[Callable[..., Any], Handler] = {

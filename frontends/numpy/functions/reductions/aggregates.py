@@ -16,6 +16,7 @@ from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, arg_e
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
 from tracebuf.frontends.numpy.numbers.operands import out_of
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
+from tracebuf.frontends.numpy.record.raises import Raises, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 
 Handler = Callable[..., Any]
@@ -119,7 +120,7 @@ def _spread(function: Callable[..., Any]) -> Handler:
     ) -> Any:
         if correction is not NO_VALUE:
             if ddof != 0:
-                raise ValueError("ddof and correction can't be provided simultaneously.")
+                raise Raises(ValueError("ddof and correction can't be provided simultaneously."))
             ddof = correction
         ref, into = as_array(r, a), out_of(r, out)
         options = {"ddof": ddof, "keepdims": keepdims, "where": where, "centre": None if mean is NO_VALUE else mean}
@@ -165,8 +166,8 @@ def _spread_method(function: Callable[..., Any]) -> Handler:
     def run(r: Recorder, a: Any, *args: Any, **kwargs: Any) -> Any:
         for name in ("mean", "correction"):
             if name in kwargs:
-                raise TypeError(f"_{function.__name__}() got an unexpected keyword argument '{name}'")
-        return FUNCTIONS[function](r, a, *args, **kwargs)
+                raise Raises(TypeError(f"_{function.__name__}() got an unexpected keyword argument '{name}'"))
+        return call_handler(FUNCTIONS[function], r, a, *args, **kwargs)
 
     return run
 

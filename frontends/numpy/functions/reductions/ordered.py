@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axes_of, flag
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
 from tracebuf.frontends.numpy.functions.reductions.reduce import (
@@ -32,6 +31,8 @@ from tracebuf.frontends.numpy.numbers.exponents import check_exponents
 from tracebuf.frontends.numpy.numbers.generics import input_of
 from tracebuf.frontends.numpy.numbers.operands import Operand, mask_of, supported
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
+from tracebuf.frontends.numpy.record.conditions import both
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, axis_order
 from tracebuf.ir.core import Value
@@ -64,11 +65,11 @@ def step_dtypes(ufunc: np.ufunc, dtype: np.dtype, wanted: Any, out: ArrayRef | N
     reduction_dtypes(ufunc, dtype, wanted, None if out is None else out.dtype)
     forced: dict[str, Any] = {} if wanted is None else {"signature": (wanted, None, None if out is None else wanted)}
     if out is None:
-        found: tuple[np.dtype, ...] = ufunc.resolve_dtypes(
-            (None, dtype, None), reduction=True, casting="unsafe", **forced
+        found: tuple[np.dtype, ...] = ask(
+            ufunc.resolve_dtypes, (None, dtype, None), reduction=True, casting="unsafe", **forced
         )
         return found
-    return ufunc.resolve_dtypes((out.dtype, dtype, None), casting="unsafe", **forced)
+    return ask(ufunc.resolve_dtypes, (out.dtype, dtype, None), casting="unsafe", **forced)
 
 
 def reduce_in_order(
@@ -84,16 +85,16 @@ def reduce_in_order(
 ) -> ArrayRef | Scalar:
     """`ufunc.reduce`, one step after another."""
     axes, mask, name = axes_of(r, axis, ref.ndim), mask_of(r, where), ufunc.__name__
-    dtypes = step_dtypes(ufunc, ref.dtype, None if dtype is None else np.dtype(dtype), out)
+    dtypes = step_dtypes(ufunc, ref.dtype, None if dtype is None else ask(np.dtype, dtype), out)
     element = supported(dtypes[-1], f"the {name} of this array", r.loc)
     if dtypes[0] != dtypes[1]:  # NumPy folds these wrongly (np.ldexp of int32, in NumPy 2.4)
-        raise UnsupportedError(f"np.{name}.reduce in two dtypes", location=r.loc, instead="fold in a for loop")
+        raise r.refuse(f"np.{name}.reduce in two dtypes", "fold in a for loop")
     if out is not None and out.dtype != element.dtype:
         reason = f"np.{name}.reduce into another dtype than it folds in"
-        raise UnsupportedError(reason, location=r.loc, instead=f"out[...] = np.{name}.reduce(a)")
+        raise r.refuse(reason, f"out[...] = np.{name}.reduce(a)")
     if len(axes) > 1 and ufunc.identity is None:
         text = f"reduction operation '{name}' is not reorderable, so at most one axis may be specified"
-        raise ValueError(text)
+        raise Raises(ValueError(text))
     from_first = (initial is NO_VALUE and ufunc.identity is None) or initial is None
     if not axes and from_first and mask is None:
         result = copy_of(r, ref, element, kept_axes(ref, (), False)[1])
@@ -105,7 +106,7 @@ def reduce_in_order(
         result = after_first(r, ufunc, ref, axes[0], element, dtypes)
     else:
         reason = f"np.{name}.reduce over several axes without a start"
-        raise UnsupportedError(reason, location=r.loc, instead="leave `initial` out, or reduce one axis after another")
+        raise r.refuse(reason, "leave `initial` out, or reduce one axis after another")
     if flag(r, keepdims):
         for a in sorted(axes):
             result = result.derive(methodcaller("new_axis", a))
@@ -133,7 +134,7 @@ def steps(
     """Folds each element along the axes into the contents of `start`."""
     if ufunc is np.power and dtypes[1].kind == "i":
         if mask is not None:
-            raise UnsupportedError("np.power.reduce of integers with where=", location=r.loc, instead="a for loop")
+            raise r.refuse("np.power.reduce of integers with where=", "a for loop")
         check_exponents(r, ref if ref.dtype == dtypes[1] else copy_of(r, ref, scalar_type(dtypes[1]), range(ref.ndim)))
     ins = [(r.read(ref), linalg.identity_map(ref.ndim))]
     if mask is not None:
@@ -142,7 +143,7 @@ def steps(
 
     def combine(body: Body, total: Value, args: Sequence[Value]) -> Value:
         new = apply_rule(ufunc, body, [total, body.cast(args[0], loop[1])], tuple(dtypes))
-        return new if mask is None else body.add(arith.Select.of(args[1], new, total, body.loc))
+        return new if mask is None else body.add(arith.Select.of(args[1], new, total))
 
     return fold(r, ref, axes, False, start, ins, combine, mask=mask)
 
@@ -152,30 +153,30 @@ def reduceat(
 ) -> ArrayRef:
     """`ufunc.reduceat`: for each index the fold up to the next index, or the element itself if that is not larger."""
     if indices.ndim != 1:
-        raise ValueError(f"object {'of too small depth' if not indices.ndim else 'too deep'} for desired array")
+        raise Raises(ValueError(f"object {'of too small depth' if not indices.ndim else 'too deep'} for desired array"))
     if indices.dtype.kind not in "iu" or indices.dtype == np.uint64:
-        raise UnsupportedError("indices of this dtype", location=r.loc, instead="indices.astype(np.intp)")
-    wanted = None if dtype is None else np.dtype(dtype)
+        raise r.refuse("indices of this dtype", "indices.astype(np.intp)")
+    wanted = None if dtype is None else ask(np.dtype, dtype)
     size, count = ref.shape[axis], indices.shape[0]
     message = f"index {{}} out-of-bounds in {ufunc.__name__}.reduceat [0, {{}})"
 
     def place(k: Dim) -> Dim:
         value = Body(r.frame.block, r.loc).cast(r.load(indices, (k,)), I64)
-        found = r.symbol(r.add(arith.IndexCast.of(value, INDEX, r.loc)).result, "at")
+        found = r.symbol(r.emit(arith.IndexCast.of(value, INDEX)), "at")
         low, high = r.compare("sge", found, 0), r.compare("slt", found, size)
-        fine = r.add(arith.AndI.of(low, high, r.loc)).result
-        r.check(fine, "IndexError", message, [r.index(found), r.index(size)])
+        r.check(both(r, low, high), "IndexError", message, [r.index(found), r.index(size)])
         return r.symbol(r.index(found), "start", 0, 2**40)
 
     try:
-        element = supported(ufunc.reduceat(np.ones(1, ref.dtype), [0], dtype=wanted).dtype, "reduceat", r.loc)
-    except TypeError:
+        found = ask(ufunc.reduceat, np.ones(1, ref.dtype), [0], dtype=wanted).dtype
+    except Raises:
         for k in range(count if isinstance(count, int) else 0):  # which are looked at before
             place(k)
         raise
+    element = supported(found, "reduceat", r.loc)
     if out is not None and out.dtype != element.dtype:
         reason = f"np.{ufunc.__name__}.reduceat into another dtype than it folds in"
-        raise UnsupportedError(reason, location=r.loc, instead=f"out[...] = np.{ufunc.__name__}.reduceat(a, places)")
+        raise r.refuse(reason, f"out[...] = np.{ufunc.__name__}.reduceat(a, places)")
     shape = (*ref.shape[:axis], count, *ref.shape[axis + 1 :])
     order = axis_order([(ref, [None if k == axis else k for k in range(ref.ndim)])], ref.ndim)
     result = ArrayRef(r.new_storage(element, shape, order, r.empty(element, shape, order)))
@@ -195,7 +196,7 @@ def reduceat(
 
     some = r.ask_nonneg(sub(count, 1))
     if some is None:
-        raise UnsupportedError("reduceat of a number of indices that may be 0", location=r.loc, instead="a for loop")
+        raise r.refuse("reduceat of a number of indices that may be 0", "a for loop")
     if some:
         r.for_each(0, sub(count, 1), lambda k: one(k, False))
         one(sub(count, 1), True)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axes_of, axis_of, flag
 from tracebuf.frontends.numpy.arrays.indexing import check_number
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
@@ -22,6 +21,7 @@ from tracebuf.frontends.numpy.numbers.operands import BOOL, INT, Operand, loop_d
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, NpScalar, Scalar, Storage
 from tracebuf.ir.core import Block, Value
@@ -70,10 +70,10 @@ def reduction_dtypes(
 ) -> tuple[np.dtype, np.dtype]:
     """(the dtype of the accumulator, the result's), from NumPy itself (rule N5); NumPy's TypeErrors."""
     target = None if out is None else np.empty((), out)
-    result = ufunc.reduce(np.ones(2, dtype), dtype=wanted, out=target).dtype
+    result = ask(ufunc.reduce, np.ones(2, dtype), dtype=wanted, out=target).dtype
     if out is None or wanted is not None:
         return (result if wanted is None else np.dtype(wanted)), result
-    loop = BOOL if ufunc.__name__.startswith("logical_") else ufunc.resolve_dtypes((out, dtype, None))[-1]
+    loop = BOOL if ufunc.__name__.startswith("logical_") else ask(ufunc.resolve_dtypes, (out, dtype, None))[-1]
     return loop, result
 
 
@@ -94,9 +94,9 @@ def reduce(
     """`ufunc.reduce` over axes; a NumPy scalar where no axis is left and there is no `out` (PyUFunc_Reduce)."""
     if ufunc not in NEUTRAL:
         what = f"np.{ufunc.__name__}.reduce is not supported"
-        raise UnsupportedError(what, location=r.loc, instead="fold in a for loop")
+        raise r.refuse(what, "fold in a for loop")
     axes, mask = axes_of(r, axis, ref.ndim), mask_of(r, where)
-    wanted = None if dtype is None else np.dtype(dtype)
+    wanted = None if dtype is None else ask(np.dtype, dtype)
     loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
     element = supported(loop, f"the {ufunc.__name__} of this array", r.loc)
     start = start_of(r, ufunc, ref, axes, element, initial, mask is not None)
@@ -109,9 +109,9 @@ def reduce(
     def combine(body: Body, total: Value, args: Sequence[Value]) -> Value:
         new = body.cast(body.cast(args[0], element), wide)
         if mask is not None:
-            new = body.add(arith.Select.of(args[1], new, body.constant(neutral, wide), body.loc))
+            new = body.add(arith.Select.of(args[1], new, body.constant(neutral, wide)))
         if ufunc in (np.fmax, np.fmin) and wide.is_float:
-            return body.add((arith.MaxNumF if ufunc is np.fmax else arith.MinNumF).of(total, new, body.loc))
+            return body.add((arith.MaxNumF if ufunc is np.fmax else arith.MinNumF).of(total, new))
         return apply_rule(ufunc, body, [total, new], (wide.dtype,) * 3)
 
     start = Body(r.frame.block, r.loc).cast(start, wide)
@@ -128,14 +128,14 @@ def start_of(
         if isinstance(initial, ArrayRef) and initial.ndim == 0:
             initial = NpScalar(r.load(initial, ()), initial.element)
         if not isinstance(initial, (Scalar, *NUMBERS)):
-            raise UnsupportedError("an `initial` that is no number", location=r.loc, instead="use a number: a[0]")
+            raise r.refuse("an `initial` that is no number", "use a number: a[0]")
         check_number(r, initial, ArrayRef(Storage(element, (), ())))
         return scalar_value(r, initial, element)
     if ufunc.identity is not None and initial is not None:
         return r.constant(np.array(ufunc.identity).astype(element.dtype).item(), element)  # -1 of unsigned ones too
     if masked:
         text = f"reduction operation '{ufunc.__name__}' does not have an identity, so to use a where mask one has to"
-        raise ValueError(f"{text} specify 'initial'")
+        raise Raises(ValueError(f"{text} specify 'initial'"))
     check_not_empty(r, ufunc.__name__, ref, axes)
     return r.constant(NEUTRAL[ufunc](element.dtype).item(), element)
 
@@ -151,7 +151,7 @@ def fits_mask(r: Recorder, mask: Operand, ref: ArrayRef) -> Operand:
     """The mask of a reduction, checked to broadcast to the array's shape."""
     if isinstance(mask, ArrayRef) and mask.ndim > ref.ndim:
         instead = "np.broadcast_to(a, where.shape) of the array"
-        raise UnsupportedError("`where` has more axes than the array", location=r.loc, instead=instead)
+        raise r.refuse("`where` has more axes than the array", instead)
     if isinstance(mask, ArrayRef):
         text, values = shape_text([ref.shape, mask.shape])
         for size, wanted in zip(reversed(mask.shape), reversed(ref.shape)):
@@ -181,13 +181,13 @@ def fold(
     order = tuple(range(len(shape))) if in_rows else order
     out = start
     if not start.is_tensor:
-        out = r.add(linalg.Fill.of(start, r.empty(element, shape, order), r.loc)).result
+        out = r.emit(linalg.Fill.of(start, r.empty(element, shape, order)))
     block = Block([*(linalg.element_type(v.type) for v, _ in ins), element])
     body = Body(block, r.loc)
     block.append(linalg.Yield.of([combine(body, block.args[-1], block.args[:-1])], r.loc))
     maps = [*(m for _, m in ins), linalg.AffineMap(ref.ndim, results)]
     iterators = ["reduction" if a in axes else "parallel" for a in range(ref.ndim)]
-    value = r.add(linalg.Generic.of([v for v, _ in ins], [out], maps, iterators, block, r.loc)).result
+    value = r.emit(linalg.Generic.of([v for v, _ in ins], [out], maps, iterators, block))
     return ArrayRef(r.new_storage(element, shape, order, value))
 
 
@@ -211,7 +211,7 @@ def deliver(r: Recorder, result: ArrayRef, out: ArrayRef | None, name: str) -> A
         return result if result.ndim else NpScalar(r.load(result, ()), result.element)
     if out.ndim != result.ndim:
         reason = f"output parameter for reduction operation {name} has the wrong number of dimensions"
-        raise ValueError(f"{reason}: Found {out.ndim} but expected {result.ndim}")
+        raise Raises(ValueError(f"{reason}: Found {out.ndim} but expected {result.ndim}"))
     text, values = shape_text([out.shape, result.shape])
     for a, b in zip(out.shape, result.shape):
         r.require_equal(a, b, "ValueError", f"non-broadcastable output operand: shapes {text}", values)
@@ -232,7 +232,7 @@ def count_of(r: Recorder, ref: ArrayRef, axis: Any, keepdims: Any, where: Any) -
         return NpScalar(r.i64(count), I64)
 
     def add(body: Body, total: Value, args: Sequence[Value]) -> Value:
-        return body.add(arith.AddI.of(total, body.cast(args[1], I64), body.loc))
+        return body.add(arith.AddI.of(total, body.cast(args[1], I64)))
 
     ins = [(r.read(ref), linalg.identity_map(ref.ndim)), input_of(r, fits_mask(r, mask, ref), I1, ref.shape)]
     return deliver(r, fold(r, ref, axes, flag(r, keepdims), r.constant(0, I64), ins, add), None, "add")
@@ -256,9 +256,9 @@ def divide(
 
 def inexact(r: Recorder, dtype: Any, what: str) -> np.dtype | None:
     """The `dtype=` of a mean or variance; refused where it is not a float or complex type."""
-    if dtype is not None and np.dtype(dtype).kind not in "fc":
+    if dtype is not None and ask(np.dtype, dtype).kind not in "fc":
         reason = f"{what} in dtype {np.dtype(dtype)}"
-        raise UnsupportedError(reason, location=r.loc, instead="convert the result: .astype(dtype)")
+        raise r.refuse(reason, "convert the result: .astype(dtype)")
     return None if dtype is None else np.dtype(dtype)
 
 
@@ -305,7 +305,7 @@ def var(
     wanted = inexact(r, dtype, "the variance")
     if wanted is not None and "c" in (wanted.kind, ref.dtype.kind):
         reason = "the variance of complex numbers, or as a complex number, in a dtype"
-        raise UnsupportedError(reason, location=r.loc, instead="convert the array: a.astype(dtype)")
+        raise r.refuse(reason, "convert the array: a.astype(dtype)")
     if wanted is None and ref.dtype.kind not in "fc":
         wanted = F64.dtype
     if centre is None:
@@ -323,8 +323,8 @@ def power(r: Recorder, x: Any) -> ArrayRef | Scalar:
     element = x.element.component
 
     def compute(body: Body, args: list[Value]) -> Value:
-        squares = [body.add(arith.MulF.of(v, v, body.loc)) for v in (real(body, args[0]), imaginary(body, args[0]))]
-        return body.add(arith.AddF.of(squares[0], squares[1], body.loc))
+        squares = [body.add(arith.MulF.of(v, v)) for v in (real(body, args[0]), imaginary(body, args[0]))]
+        return body.add(arith.AddF.of(squares[0], squares[1]))
 
     return build(r, compute, [x], [x.element], element)
 
@@ -333,7 +333,7 @@ def as_tensor(r: Recorder, x: Any) -> ArrayRef:
     """A scalar as an array without axes."""
     if isinstance(x, ArrayRef):
         return x
-    value = r.add(linalg.Fill.of(x.value, r.empty(x.element, ()), r.loc)).result
+    value = r.emit(linalg.Fill.of(x.value, r.empty(x.element, ())))
     return ArrayRef(r.new_storage(x.element, (), (), value))
 
 
@@ -366,16 +366,14 @@ def arg_extreme(
         here = apply_rule(np.equal, body, [args[0], args[1]], (ref.dtype, ref.dtype, BOOL))
         if ref.element.component.is_float:
             nan = apply_rule(np.isnan, body, [args[0]], (ref.dtype, BOOL))
-            here = body.add(arith.OrI.of(here, nan, body.loc))
+            here = body.add(arith.OrI.of(here, nan))
         at = body.constant(0, I64)
         for a, step in zip(axes, args[2:]):
-            at = body.add(arith.AddI.of(at, body.add(arith.MulI.of(body.index(a), step, body.loc)), body.loc))
-        new = body.add(arith.Select.of(here, at, body.constant(2**63 - 1, I64), body.loc))
-        return body.add(arith.MinSI.of(place, new, body.loc))
+            at = body.add(arith.AddI.of(at, body.add(arith.MulI.of(body.index(a), step))))
+        new = body.add(arith.Select.of(here, at, body.constant(2**63 - 1, I64)))
+        return body.add(arith.MinSI.of(place, new))
 
     if out is not None and out.dtype != INT:
-        raise UnsupportedError(
-            f"{name} into dtype {out.dtype}", location=r.loc, instead=f"store it: out[...] = np.{name}(a, axis)"
-        )
+        raise r.refuse(f"{name} into dtype {out.dtype}", f"store it: out[...] = np.{name}(a, axis)")
     found = fold(r, ref, axes, flag(r, keepdims), r.constant(2**63 - 1, I64), ins, combine, in_rows=True)
     return deliver(r, found, out, name)

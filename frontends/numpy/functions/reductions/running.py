@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
 from tracebuf.frontends.numpy.functions.reductions.reduce import NEUTRAL, deliver, reduction_dtypes
 from tracebuf.frontends.numpy.numbers.bodies import Body
@@ -17,6 +16,7 @@ from tracebuf.frontends.numpy.numbers.exponents import check_exponents
 from tracebuf.frontends.numpy.numbers.generics import build, convert_to, result_order
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
+from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.core import Block, Value
@@ -31,14 +31,14 @@ def accumulate(
 ) -> ArrayRef:
     """`ufunc.accumulate` along an axis: row by row where rows are contiguous in memory, else in each vector along the
     axis, so that nothing but the result is allocated."""
-    wanted = None if dtype is None else np.dtype(dtype)
+    wanted = None if dtype is None else ask(np.dtype, dtype)
     if ufunc in NEUTRAL:
         loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
     else:
         loop = running_dtype(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
         if out is not None and out.dtype != loop:
             reason = f"np.{ufunc.__name__}.accumulate into another dtype than it folds in"
-            raise UnsupportedError(reason, location=r.loc, instead=f"out[...] = np.{ufunc.__name__}.accumulate(a)")
+            raise r.refuse(reason, f"out[...] = np.{ufunc.__name__}.accumulate(a)")
     element = supported(loop, f"the {ufunc.__name__} of this array", r.loc)
     if ufunc is np.power and loop.kind == "i" and r.ask_nonneg(sub(ref.shape[axis], 1)) is not False:
         behind = ref.derive(methodcaller("narrow", axis, 1, 1, r.facts.simplify(dim_max(sub(ref.shape[axis], 1), 0))))
@@ -59,9 +59,9 @@ def accumulate(
 @lru_cache(maxsize=1024)
 def running_dtype(ufunc: np.ufunc, dtype: np.dtype, wanted: np.dtype | None, out: np.dtype | None) -> np.dtype:
     """The dtype of the accumulator, from NumPy itself (rule N5); NumPy's TypeErrors."""
-    ufunc.accumulate(np.ones(2, dtype), dtype=wanted, out=None if out is None else np.ones(2, out))
+    ask(ufunc.accumulate, np.ones(2, dtype), dtype=wanted, out=None if out is None else np.ones(2, out))
     forced: dict[str, Any] = {} if wanted is None else {"signature": (wanted, None, wanted)}
-    return ufunc.resolve_dtypes((out or dtype, dtype, None), casting="unsafe", **forced)[-1]
+    return ask(ufunc.resolve_dtypes, (out or dtype, dtype, None), casting="unsafe", **forced)[-1]
 
 
 def by_rows(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: ArrayRef) -> None:
@@ -95,15 +95,15 @@ def totals(r: Recorder, ufunc: np.ufunc, vector: ArrayRef, element: ScalarType) 
     """One linalg.generic with two outs: the running total, which does not vary in the loop, and the result."""
     neutral = NEUTRAL.get(ufunc)
     start = r.constant(element.dtype.type(1).item() if neutral is None else neutral(element.dtype).item(), element)
-    total = r.add(linalg.Fill.of(start, r.empty(element, ()), r.loc)).result
+    total = r.emit(linalg.Fill.of(start, r.empty(element, ())))
     block = Block([vector.element, element, element])
     body = Body(block, r.loc)
     item = body.cast(block.args[0], element)
     new = apply_rule(ufunc, body, [block.args[1], item], (element.dtype,) * 3)
     if neutral is None:  # the first element stands for itself
-        first = body.add(arith.CmpI.of("eq", body.index(0), body.constant(0, I64), r.loc))
-        new = body.add(arith.Select.of(first, item, new, r.loc))
+        first = body.add(arith.CmpI.of("eq", body.index(0), body.constant(0, I64)))
+        new = body.add(arith.Select.of(first, item, new))
     block.append(linalg.Yield.of([new, new], r.loc))
     maps = [linalg.identity_map(1), linalg.AffineMap(1, ()), linalg.identity_map(1)]
     outs = [total, r.empty(element, vector.shape)]
-    return r.add(linalg.Generic.of([r.read(vector)], outs, maps, ["reduction"], block, r.loc)).results[1]
+    return r.add(linalg.Generic.of([r.read(vector)], outs, maps, ["reduction"], block)).results[1]

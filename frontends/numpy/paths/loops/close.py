@@ -34,6 +34,7 @@ from tracebuf.frontends.numpy.paths.joins import (
 )
 from tracebuf.frontends.numpy.paths.loops.compare import LoopJudge
 from tracebuf.frontends.numpy.paths.loops.plan import WHICH, Carried, Carry, Item, goes_on
+from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage, whole
 from tracebuf.ir.core import Block, Value
@@ -78,7 +79,7 @@ class LoopClose(LoopJudge):
         too."""
         r = self.r
         for i in self.items:
-            key = id(i.entry), id(i.back)
+            key = i.entry, i.back
             if i.how is WHICH or i.back is i.head or key in self.stayed or not self.observed(i):
                 continue
             phi = self.block.add_arg(I1)
@@ -89,8 +90,8 @@ class LoopClose(LoopJudge):
 
             carried[phi] = (r.constant(True, I1), self.inner(last), self.found_stayed(key))
 
-    def found_stayed(self, key: tuple[int, int]) -> Callable[[Value], None]:
-        return lambda value: self.stayed.update({key: value})
+    def found_stayed(self, key: tuple[Any, Any]) -> Callable[[Value], None]:
+        return lambda value: self.stayed.update([(key, value)])
 
     def close_items(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
         """Adds the carried numbers: initial value, yielded value, and what takes the result."""
@@ -151,7 +152,7 @@ class LoopClose(LoopJudge):
         """The number of the candidate that a reference refers to."""
         if isinstance(ref, GuardedRef):
             a, b = (self.which_value(arm) for arm in ref.arms)
-            return self.r.add(arith.Select.of(ref.condition, a, b, self.r.loc)).result
+            return self.r.emit(arith.Select.of(ref.condition, a, b))
         return self.r.index(next(k for k, c in enumerate(self.candidates) if c.same(ref)))
 
     def found_which(self, item: Item) -> Callable[[Value], None]:
@@ -210,7 +211,7 @@ class LoopClose(LoopJudge):
             start, stop, step = rng.bounds()
             bounds = [start, stop, step * max(len(self.turn) - 1, 1)]
             inits = [carried[p][0] for p in order]
-            op: scf.For | scf.While = r.add(scf.For.of([r.index(b) for b in bounds], inits, self.block, r.loc))
+            op: scf.For | scf.While = r.add(scf.For.of([r.index(b) for b in bounds], inits, self.block))
         else:
             order = self.block.args
             further = self.inner(self.another_follows)
@@ -219,7 +220,7 @@ class LoopClose(LoopJudge):
             passed = self.hand_on(order)
             passed.append(scf.Yield.of(passed.args, r.loc))
             types = [p.type for p in order]
-            op = r.add(scf.While.of([carried[p][0] for p in order], self.block, passed, r.loc, types))
+            op = r.add(scf.While.of([carried[p][0] for p in order], self.block, passed, types=types))
         return dict(zip(order, op.results))
 
     def hand_on(self, order: Sequence[Value]) -> Block:
@@ -241,10 +242,10 @@ class LoopClose(LoopJudge):
 
     def close_names(self) -> None:
         """Binds the carried names to their values after the loop."""
-        made: dict[tuple[int, int], ArrayRef] = {}
+        made: PairsByIdentity[ArrayRef] = PairsByIdentity()
         for item in self.items:
             if isinstance(item.entry, ArrayRef) and item.how is not WHICH:
-                one = id(item.head), id(item.back)  # names of one array object stay names of one
+                one = item.head, item.back  # names of one array object stay names of one
                 item.found = made[one] = made[one] if one in made else self.array_after(item)
             elif item.phi is None:
                 item.found = item.entry
@@ -266,7 +267,7 @@ class LoopClose(LoopJudge):
         it."""
         if item.back is item.head and not (isinstance(item.how, Carry) and item.how.by_value):
             return item.entry  # type: ignore[no-any-return]
-        key = id(item.entry), id(item.back)
+        key = item.entry, item.back
         if key not in self.arrays:
             self.arrays[key] = self.replaced(item)
         return self.arrays[key]
@@ -290,7 +291,7 @@ class LoopClose(LoopJudge):
             made = ArrayRef(head.storage, view, head.read_only)
         moved = item.back if isinstance(identity(item.back), Either) else identity(item.back)
         moved = identity(item.entry) if item.back is head else moved
-        flag = self.stayed.get((id(item.entry), id(item.back)))
+        flag = self.stayed.get((item.entry, item.back))
         made.origin = moved if flag is None else Either(flag, identity(item.entry), moved)
         return made
 
@@ -369,9 +370,9 @@ class LoopClose(LoopJudge):
         same = next((i for i in self.items if i.back is x), None)
         if same is not None:
             return lambda: same.found
-        if id(x) not in self.lasts:  # names of one array object stay names of one
-            self.lasts[id(x)] = once(self.last_array(carried, name, x))
-        return self.lasts[id(x)]
+        if x not in self.lasts:  # names of one array object stay names of one
+            self.lasts[x] = once(self.last_array(carried, name, x))
+        return self.lasts[x]
 
     def last_dim(
         self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], d: Dim, none: bool = False

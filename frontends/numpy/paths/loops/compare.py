@@ -270,13 +270,9 @@ def late_arrays(r: Recorder, name: str, x: Any, frame: Frame) -> dict[Path, Carr
 
 def outlives(r: Recorder, x: ArrayRef, frame: Frame) -> bool:
     """Whether a reference made in a loop means the same after it."""
-    inside = r.frame
     assert frame.parent is not None
-    r.frame = frame.parent
-    try:
+    with r.inside(frame.parent):
         return x.storage not in frame.locals and all(r.in_scope(d) for d in parameters(x.view))
-    finally:
-        r.frame = inside
 
 
 def has_value(r: Recorder, storage: Storage) -> bool:

@@ -37,7 +37,7 @@ class CarriedBoxes:
         self.r, self.given, self.env, self.loose = r, spec, env, loose
         self.boxes: dict[str, Any] = {}
         for x in r.heap.labelled(labels, r):
-            label = r.heap.known[id(x)].label
+            label = r.heap.known[x].label
             place = next(k for k in itertools.count() if f"<{label}, {k}>" not in self.boxes)
             self.boxes[f"<{label}, {place}>"] = x
         self.before = {name: contents(x) for name, x in self.boxes.items()}
@@ -68,7 +68,7 @@ class CarriedBoxes:
         homes: dict[str, Frame] = {}
         for name, x in self.boxes.items():
             fill(x, self.unwrapped(inner.pop(name)))
-            known = self.r.heap.known[id(x)]
+            known = self.r.heap.known[x]
             homes[name], known.home = known.home, self.r.frame
         inner.update((n, self.unwrapped(inner[n])) for n in self.given.assigned if n in inner)
         try:
@@ -79,7 +79,7 @@ class CarriedBoxes:
             for name, x in self.boxes.items():
                 inner[name] = self.wrapped(contents(x), inside=name not in self.loose)
                 fill(x, type(self.before[name])())
-                self.r.heap.known[id(x)].home = homes[name]
+                self.r.heap.known[x].home = homes[name]
             inner.update((n, self.wrapped(inner[n])) for n in self.given.assigned if n in inner)
 
     def check_shapes(self) -> None:
@@ -91,7 +91,7 @@ class CarriedBoxes:
             what = f"an object ({x.kind.__name__}) gets an attribute" if isinstance(x, Record) else what
             instead = "store into an array that is made before: out[i] = x"
             raise UnsupportedError(
-                f"{what} in a loop that is traced once", location=self.r.heap.known[id(x)].changed or self.r.loc,
+                f"{what} in a loop that is traced once", location=self.r.heap.known[x].changed or self.r.loc,
                 instead=instead if isinstance(x, list) else "give it all its keys before the loop",
             )  # fmt: skip
 
@@ -141,21 +141,21 @@ class CarriedBoxes:
 
 def check_changes(r: Recorder, frame: Frame) -> None:
     """Raises `Changed` where a loop's body has changed containers that the loop does not carry."""
-    journal = r.heap.journals.get(frame, {})
+    journal = r.heap.journals.get(frame)
     if not journal:
         return
-    for x, before in journal.values():
+    for x, before in journal.items():
         if isinstance(x, Record):
             for name in x.fields.keys() - before.keys():
                 if (old := r.heap.read(x, name)) is not r.heap:
                     before[name] = old
-    raise Changed(r.heap.known[key].label for key in journal)
+    raise Changed(r.heap.known[x].label for x in journal)
 
 
 def stand_in(r: Recorder, x: Any, made: Any) -> None:
     """Notes that at the head of a loop one container, and each one in it, stands for another."""
     known = r.heap.find(x)
     if known is not None and x is not made:
-        r.heap.stand_ins[id(made)] = made, known.label
+        r.heap.stand_ins[made] = known.label
     for a, b in zip(items_of(x), items_of(made)) if isinstance(x, (tuple, list, dict, Record)) else ():
         stand_in(r, a, b)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,6 +19,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, references
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedBoxes, stand_in
 from tracebuf.frontends.numpy.paths.loops.plan import WHICH, Carried, Carry, Item, LoopSpec, Path, Plan, Which, arms_of
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, counted, distinct
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyInt, Storage, storages_of
@@ -43,18 +43,18 @@ class LoopHead:
         self.given: dict[Value, Value] = {}
         self.candidates: list[ArrayRef] = []
         self.own: set[Storage] = set()
-        self.same: dict[tuple[int, Carry], Item] = {}
+        self.same: dict[Carry, ByIdentity[ArrayRef, Item]] = {}
         self.likes: dict[str, Any] = {}
-        self.held: Counter[int] | None = None
+        self.held: ByIdentity[ArrayRef, int] | None = None
         self.after: Env = {}
         self.dead = False
         self.turn: list[Env] = []
         self.counter: Value | None = None
-        self.lasts: dict[int, Callable[[], ArrayRef]] = {}
+        self.lasts: ByIdentity[ArrayRef, Callable[[], ArrayRef]] = ByIdentity()
         self.kept: dict[Storage, Storage] = {}
         self.dropped: dict[Value, Value] = {}
-        self.arrays: dict[tuple[int, int], ArrayRef] = {}
-        self.stayed: dict[tuple[int, int], Value] = {}
+        self.arrays: PairsByIdentity[ArrayRef] = PairsByIdentity()
+        self.stayed: PairsByIdentity[Value] = PairsByIdentity()
 
     # -- the head
     def enter(self, given: Env) -> Env:
@@ -72,7 +72,7 @@ class LoopHead:
         if spec.exits:
             self.name(JUMP, GO_ON)
             inside[JUMP] = GO_ON
-        self.r.watched |= {id(i.head) for i in self.items if self.observed(i)}
+        self.r.watched.update(distinct(i.head for i in self.items if self.observed(i)))
         return inside
 
     def forget_misfits(self, names: Sequence[str], given: Env) -> None:
@@ -89,8 +89,8 @@ class LoopHead:
         loop or the one around it."""
         if self.held is None:
             refs = references((*self.env.values(), *self.r.outer_values()))
-            self.held = Counter(id(x) for x in (*self.r.given, *refs))
-        return plain(item.entry) and (self.held[id(item.entry)] > 1 or id(item.entry) in self.r.watched)
+            self.held = counted((*self.r.given, *refs))
+        return plain(item.entry) and (self.held.get(item.entry, 0) > 1 or item.entry in self.r.watched)
 
     def private(self, given: Env, names: Sequence[str]) -> set[Storage]:
         """The storages planned to be carried by value that nothing but names with such a plan refers to (rule S8)."""
@@ -141,10 +141,10 @@ class LoopHead:
             phi = self.block.add_arg(INDEX)
             which = self.r.symbol(phi, f"which {path[0]}", 0, len(self.candidates) - 1)
             return Item(path, entry, self.one_of(which), how=how, phi=phi)
-        key = id(entry), how
-        if key not in self.same:  # names of one array object stay names of one
-            self.same[key] = self.array(path, entry, how)
-        return replace(self.same[key], path=path)
+        same_how = self.same.setdefault(how, ByIdentity())
+        if entry not in same_how:  # names of one array object stay names of one
+            same_how[entry] = self.array(path, entry, how)
+        return replace(same_how[entry], path=path)
 
     def assume_direction(self, path: Path, entry: Any, head: Any) -> None:
         """Assumes that an int rises (most do) until an iteration shows otherwise."""
@@ -219,11 +219,8 @@ class LoopHead:
 
     def inner(self, make: Callable[[], Value]) -> Value:
         """A value recorded at the end of the body."""
-        self.r.frame = self.frame
-        try:
+        with self.r.inside(self.frame):
             return make()
-        finally:
-            self.r.frame = self.outer
 
     def drop(self, phi: Value, init: Value) -> None:
         """Replaces a carried argument that does not change by its initial value."""

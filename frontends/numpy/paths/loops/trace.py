@@ -16,7 +16,6 @@ from types import FunctionType
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.call.captures import NewCapture
 from tracebuf.frontends.numpy.numbers.lattice import (
     BREAK,
     DONE,
@@ -46,8 +45,8 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
 )
 from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.heap import Changed, items_of, with_items
+from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.regions import DeadEnd
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool
 from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym
 from tracebuf.ir.types import INDEX
@@ -64,22 +63,20 @@ def trace_loop(
     `plans` keeps what was learnt about the loop, for when names hold the same kinds of values again. Raises
     UnsupportedError where no plan fits and the loop is too long to be unrolled.
     """
-    loc = r.loc
     if spec.rng is not None and r.facts.decide_nonneg(add(spec.rng.trips(), -1)) is False:
         return
     guess = Plan(arrays=rebound_arrays(spec, env) | (hint.arrays if hint else {}))
     guess.peels = hint is None and replaces_shared(r, spec, env)
     plan = plans.setdefault((*spec.key, peeled, sorts(env)), guess)
     try:
-        loop = attempt(r, spec, env, plan, peeled)
-    except UnsupportedError as error:
+        with r.at(r.loc):
+            loop = attempt(r, spec, env, plan, peeled)
+    except UnsupportedError:
         n = None if spec.rng is None else r.facts.canon(spec.rng.trips())
-        if not isinstance(n, int) or n > UNROLLED or isinstance(error, NewCapture):
+        if not isinstance(n, int) or n > UNROLLED:
             raise
         plan.unrolled = True
-        r.loc = loc
         return unroll(r, spec, env, n)
-    r.loc = loc
     if loop is not None:
         return loop.close()
     peel(r, spec, env, plans, peeled, plan)
@@ -87,14 +84,14 @@ def trace_loop(
 
 def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: Plan, peeled: int) -> Loop | None:
     """An attempt at a loop that may be recorded; None where the first iteration has to be peeled."""
-    loc = r.loc
     if plan.unrolled:
-        raise UnsupportedError("this loop is unrolled", location=loc)
+        raise r.refuse("this loop is unrolled")
     for _ in range(0 if plan.peels else 8):
         boxes = CarriedBoxes(r, spec, env, plan.boxes, plan.loose)
         loop = Loop(r, boxes.spec, env, plan, boxes)
         try:
-            loop.trace()
+            with r.at(r.loc):
+                loop.trace()
         except (UnsupportedError, Changed) as error:
             loop.discard()
             boxes.restore()
@@ -102,7 +99,6 @@ def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: Plan, peeled: int) -> L
                 raise
             plan.boxes |= error.labels
             continue
-        r.loc = loc
         if not plan.peel and not plan.again:
             return loop
         loop.discard()
@@ -250,26 +246,23 @@ class Loop(LoopClose):
         r = self.r
         self.plan.again, self.plan.peel = False, ""
         given = self.env | {n: make(r) for n, make in self.plan.late.items()}
-        self.frame = r.push("loop", self.block)
-        r.facts.push_scope()
-        try:
-            inside = self.enter(given)
-            self.after = dict(inside)
-            if self.spec.test is not None:
-                self.once_more(self.spec.test(inside), inside, lambda env: self.spec.run(env, None))
-            elif self.spec.exits:
-                self.count(inside)
-            else:
-                return self.iterate(inside)
-            self.after = inside
-            self.judge()
-        except DeadEnd:
-            self.dead = True
-            self.take_back()
-        finally:
-            r.heap.leave(self.frame)
-            r.facts.pop_scope()
-            r.frame = self.outer
+        with r.region("loop", self.block) as self.frame:
+            try:
+                inside = self.enter(given)
+                self.after = dict(inside)
+                if self.spec.test is not None:
+                    self.once_more(self.spec.test(inside), inside, lambda env: self.spec.run(env, None))
+                elif self.spec.exits:
+                    self.count(inside)
+                else:
+                    return self.iterate(inside)
+                self.after = inside
+                self.judge()
+            except DeadEnd:
+                self.dead = True
+                self.take_back()
+            finally:
+                r.heap.leave(self.frame)
 
     def iterate(self, inside: Env) -> None:
         """The body of an scf.for."""
@@ -279,8 +272,7 @@ class Loop(LoopClose):
         r.func.symbols[iv] = self.block.args[0]
         start, stop, step = rng.bounds()
         steps = floordiv(sub(sub(stop, start), 1), step)
-        r.facts.push_loop(iv, start, add(start, mul(step, steps)))
-        try:
+        with r.facts.loop(iv, start, add(start, mul(step, steps))):
             once = r.facts.canon(steps) == 0  # a single iteration: its index is known
             place = rng.start if once else sym(iv) if rng.rising else add(rng.start, mul(rng.step, sym(iv)))
             self.spec.run(inside, place)
@@ -288,8 +280,6 @@ class Loop(LoopClose):
             self.take_turns(inside, sym(iv))
             self.after = inside
             self.judge()
-        finally:
-            r.facts.pop_loop()
 
     def count(self, inside: Env) -> None:
         """The body of a loop over a range that may be left early: a counter is carried, and tested first."""
@@ -303,11 +293,8 @@ class Loop(LoopClose):
         left = sub(sub(trips, sym(k)), 1)
 
         def body(env: Env) -> None:
-            r.facts.push_loop(k, 0, add(trips, -1))
-            try:
+            with r.facts.loop(k, 0, add(trips, -1)):
                 self.spec.run(env, add(rng.start, mul(rng.step, sym(k))))
-            finally:
-                r.facts.pop_loop()
 
         self.once_more(PyBool(r.compare("slt", sym(k), trips), left), inside, body)
 

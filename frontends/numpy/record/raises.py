@@ -1,0 +1,97 @@
+"""The exceptions that leave tracing: `Control` steers tracing itself, `Raises` carries what the traced code raises.
+
+A handler that finds that NumPy or Python would raise says so by `raise Raises(ValueError(...))` or `Recorder.fail`;
+where it asks NumPy or Python on stand-ins, it does so inside `with asking:`. Any other exception from a handler is a
+bug in the tracer and becomes an InternalError (`internal_error`).
+
+Control flow, and who catches it: `DeadEnd` (paths/joins, paths/loops, interpreter/protected, trace), `Changed`
+(paths/loops/trace), `NewCapture` and `RunOriginal` (tracebuf/api.py), `Raises` (interpreter/statements and expressions,
+trace). None derives from Exception, so that no handler mistakes one for an error.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, TypeVar
+
+from tracebuf.errors import InternalError, TracebufError, render
+from tracebuf.location import Location
+
+T = TypeVar("T")
+
+
+class Control(BaseException):
+    """An exception that steers tracing: never an error, and never seen by the user."""
+
+
+class DeadEnd(Control):
+    """The rest of this branch or loop body cannot be reached: a check that always fails was recorded."""
+
+
+class Raises(Control):
+    """The traced code raises `error` here: NumPy's or Python's class, with its text.
+
+    `placed`: it has the user's line and is the caller's to raise; else it is recorded where it is reached.
+    """
+
+    def __init__(self, error: BaseException, placed: bool = False) -> None:
+        super().__init__(error)
+        self.error, self.placed = error, placed
+
+
+class _Asking:
+    """`with asking:` what NumPy or Python raises inside, on stand-ins or plain values, is raised by the traced code."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if isinstance(error, Exception) and not isinstance(error, TracebufError):
+            raise Raises(error) from None
+
+
+asking = _Asking()
+
+
+def ask(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+    """The result of a function of NumPy's or Python's; what it raises is raised by the traced code."""
+    with asking:
+        return function(*args, **kwargs)
+
+
+def call_handler(handler: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+    """The result of a handler. If its parameters do not take these arguments, the call's TypeError is Python's; the
+    traceback shows it, for no frame of the handler is in it."""
+    try:
+        return handler(*args, **kwargs)
+    except TypeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+            raise Raises(error) from None
+        raise
+
+
+def internal_error(error: Exception, loc: Location) -> InternalError:
+    """A bug of the tracer as an error, with the user's line, the function that raised, and the handler that was
+    running."""
+    trace, place, handler = error.__traceback__, "", ""
+    while trace is not None:
+        frame = trace.tb_frame
+        module = frame.f_globals.get("__name__") or ""
+        if frame.f_code is call_handler.__code__:
+            handler = name_of(frame.f_locals["handler"])
+        elif module.partition(".")[0] not in ("numpy", *sys.stdlib_module_names):
+            place = f"{module}.{frame.f_code.co_qualname}"
+        trace = trace.tb_next
+    of = "" if handler in ("", place) else f", of the handler {handler}"
+    text = f"a bug of tracebuf: {type(error).__name__} in {place}{of} ({error})"
+    return InternalError(render(text, "report it, please, with this line and its arguments' shapes and dtypes", loc))
+
+
+def name_of(handler: Callable[..., Any]) -> str:
+    """The module and name of a function, or of the class of a callable object."""
+    of = handler if hasattr(handler, "__qualname__") else type(handler)
+    return f"{of.__module__}.{of.__qualname__}"

@@ -1,0 +1,318 @@
+"""What a handler raises by mistake is InternalError with the user's line; only what the language raises is NumPy's."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
+from typing import Any, NoReturn
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.support.agreement import agree, program
+from tests.support.second_package import ranked
+from tracebuf.errors import InternalError, TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.arrays import reshape
+from tracebuf.frontends.numpy.call.arguments import RunOriginal
+from tracebuf.frontends.numpy.call.captures import NewCapture
+from tracebuf.frontends.numpy.functions import extension, table
+from tracebuf.frontends.numpy.interpreter import callables, dicts, statements
+from tracebuf.frontends.numpy.numbers import rules
+from tracebuf.frontends.numpy.paths import joins
+from tracebuf.frontends.numpy.paths.loops import trace as loop_trace
+from tracebuf.frontends.numpy.record.heap import Changed
+from tracebuf.frontends.numpy.record.raises import Control, DeadEnd, Raises
+from tracebuf.frontends.numpy.record.recorder import Recorder
+
+FAULTS = (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError, RuntimeError, AssertionError,
+          OverflowError, NameError, StopIteration)  # fmt: skip
+POSITIONS = {
+    "in the open": "return {e}",
+    "where a statement may raise before": "s = 1 // n\nreturn {e}, s",
+    "under an if of data": "b = a\nif a[0] > 5:\n    b = {e}\nreturn b",
+    "in an else": "if a[0] < 5:\n    b = a\nelse:\n    b = {e}\nreturn b",
+    "in a conditional expression": "return {e} if a[0] > 5 else a",
+    "in a loop": "b = a\nfor i in range(n):\n    b = {e}\nreturn b",
+    "in a loop over items": "b = a\nfor k in (1, 2):\n    b = {e}\nreturn b",
+    "in a while": "b = a\nwhile n > 0:\n    b = {e}\n    n -= 1\nreturn b",
+    "in a comprehension": "return [{e} for _ in range(2)]",
+    "in a generator": "return sum(({e})[0] for _ in range(2))",
+    "in a function inside": "def g(a):\n    return {e}\nreturn g(a)",
+    "in a lambda": "return (lambda a: {e})(a)",
+    "in a try": "try:\n    b = {e}\nexcept Exception:\n    b = a\nreturn b",
+    "in a bare try": "try:\n    b = {e}\nexcept:\n    b = a\nreturn b",
+    "in a finally": "try:\n    b = a\nfinally:\n    b = {e}\nreturn b",
+    "in a suppress": "b = a\nwith contextlib.suppress(Exception):\n    b = {e}\nreturn b",
+    "in an argument": "return np.where(a > 1, {e}, a)",
+    "in a store": "a[:] = {e}\nreturn a",
+}
+
+
+def written(position: str, expression: str) -> FunctionType:
+    """The function of a position, with the expression in its place."""
+    import contextlib
+
+    lines = POSITIONS[position].replace("{e}", expression).split("\n")
+    return program("def f(a, n):\n" + "\n".join("    " + line for line in lines), ranked=ranked, contextlib=contextlib)
+
+
+def planted(kind: type[Exception]) -> Callable[..., NoReturn]:
+    def broken_handler(first: Any, *args: Any, **kwargs: Any) -> NoReturn:
+        raise kind("planted")
+
+    return broken_handler
+
+
+def check_named(error: InternalError, f: FunctionType, expression: str, kind: type[Exception], *named: str) -> None:
+    """The message names the user's file and line, shows the line and the expression, and names the handler."""
+    text = str(error)
+    (line,) = [k for k, x in enumerate(program_text(f), 1) if expression in x]
+    assert re.search(rf'File "{re.escape(f.__code__.co_filename)}", line {line}, in \S+', text), text
+    assert expression in text and "^" in text and kind.__name__ in text and "planted" in text, text
+    for name in named:
+        assert name in text, text
+    assert isinstance(error.__cause__, kind)
+
+
+def program_text(f: FunctionType) -> list[str]:
+    import linecache
+
+    return linecache.getlines(f.__code__.co_filename)
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("kind", FAULTS)
+def test_a_fault_of_a_handler_is_internal_everywhere(
+    position: str, kind: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D2: whatever class it has, wherever it stands, under `fallback` too; nothing of it gets into a program."""
+    monkeypatch.setitem(table.HANDLERS, np.flip, planted(kind))
+    f = written(position, "np.flip(a)")
+    for options in ({}, {"fallback": "numpy"}):
+        with pytest.raises(InternalError) as seen:
+            tracebuf.bufferize(**options)(f)(np.arange(1.0, 6.0), 3)
+        check_named(seen.value, f, "np.flip(a)", kind, "broken_handler")
+
+
+def of_method(monkeypatch: pytest.MonkeyPatch, broken: Callable[..., NoReturn]) -> str:
+    monkeypatch.setitem(table.METHODS, "ravel", broken)
+    return "a.ravel()"
+
+
+def of_rule(monkeypatch: pytest.MonkeyPatch, broken: Callable[..., NoReturn]) -> str:
+    monkeypatch.setitem(rules.RULES, np.add, dict.fromkeys("fiubc", broken))
+    return "np.add(a, a)"
+
+
+def of_operator(monkeypatch: pytest.MonkeyPatch, broken: Callable[..., NoReturn]) -> str:
+    monkeypatch.setitem(rules.RULES, np.add, dict.fromkeys("fiubc", broken))
+    return "(a + a)"
+
+
+def of_recorder(monkeypatch: pytest.MonkeyPatch, broken: Callable[..., NoReturn]) -> str:
+    monkeypatch.setattr(Recorder, "new_storage", broken)
+    return "np.zeros(5)"
+
+
+def deep_inside(monkeypatch: pytest.MonkeyPatch, broken: Callable[..., NoReturn]) -> str:
+    monkeypatch.setattr(reshape, "k_order", broken)
+    return "np.asarray(a, np.float32)"
+
+
+def of_python(monkeypatch: pytest.MonkeyPatch, broken: Callable[..., NoReturn]) -> str:
+    monkeypatch.setitem(callables.HANDLERS, callable, broken)
+    return "(a if callable(np.sum) else a)"
+
+
+def of_container(monkeypatch: pytest.MonkeyPatch, broken: Callable[..., NoReturn]) -> str:
+    monkeypatch.setitem(dicts.DICT, "get", broken)
+    return "{'x': a}.get('x')"
+
+
+def of_formula(monkeypatch: pytest.MonkeyPatch, broken: Callable[..., NoReturn]) -> str:
+    """Of a function of NumPy that is traced as Python; the line is the caller's."""
+    monkeypatch.setitem(table.HANDLERS, np.sum, broken)
+    return "np.nansum(a)"
+
+
+PLANTED = (of_method, of_rule, of_operator, of_recorder, deep_inside, of_python, of_container, of_formula)
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("plant", PLANTED)
+def test_a_fault_in_any_table_is_internal(
+    plant: Callable[..., str], position: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expression = plant(monkeypatch, planted(KeyError))
+    f = written(position, expression)
+    with pytest.raises(InternalError) as seen:
+        tracebuf.bufferize(fallback="numpy")(f)(np.arange(1.0, 6.0), 3)
+    check_named(seen.value, f, expression, KeyError, "broken_handler")
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_a_fault_of_a_handler_of_another_package_is_internal(
+    kind: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(table.HANDLERS, ranked, table.HANDLERS[ranked])  # which is put back
+    extension.traced_as(ranked)(planted(kind))
+    for position in POSITIONS:
+        f = written(position, "ranked(a)")
+        with pytest.raises(InternalError) as seen:
+            tracebuf.bufferize(fallback="numpy")(f)(np.arange(1.0, 6.0), 3)
+        check_named(seen.value, f, "ranked(a)", kind, "broken_handler", "second_package.functions.ranked")
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_a_fault_under_a_function_that_is_run_on_tracers_is_internal(
+    kind: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(table.HANDLERS, np.flip, planted(kind))
+    monkeypatch.setitem(rules.RULES, np.add, dict.fromkeys("fiubc", planted(kind)))
+    for e in ("np.flip(a)", "a + a", "[np.flip(a) for _ in range(2)][0]", "(lambda x: np.flip(x))(a)"):
+        space: dict[str, Any] = {"np": np}
+        exec(f"def f(a):\n    c = a * 1\n    b = {e}\n    return b", space)
+        with pytest.raises(InternalError, match=r'(?s)File "<string>", line 3, in .*broken_handler.*planted') as seen:
+            tracebuf.bufferize(fallback="numpy")(space["f"])(np.arange(5.0))
+        assert isinstance(seen.value.__cause__, kind)
+
+
+@pytest.mark.parametrize("head", ["if a[0] > 5:", "while n > 0:", "for i in range(n):"])
+def test_a_fault_where_paths_meet_is_internal(head: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joins, "narrow", planted(KeyError))
+    monkeypatch.setattr(loop_trace, "attempt", planted(KeyError))
+    f = program(f"def f(a, n):\n    {head}\n        a = a + 1\n        n -= 1\n    return a")
+    with pytest.raises(InternalError) as seen:
+        tracebuf.bufferize(fallback="numpy")(f)(np.arange(5.0), 3)
+    assert f'File "{f.__code__.co_filename}", line 2, in f' in str(seen.value)
+    assert head in str(seen.value) and "broken_handler" in str(seen.value)
+
+
+def test_the_handler_is_named_where_the_fault_is_below_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reshape, "k_order", planted(KeyError))
+    f = written("in the open", "np.asarray(a, np.float32)")
+    with pytest.raises(InternalError) as seen:
+        tracebuf.bufferize(f)(np.arange(5.0), 3)
+    check_named(seen.value, f, "np.asarray(a, np.float32)", KeyError, "broken_handler",
+                "of the handler tracebuf.frontends.numpy.arrays.creation.asarray")  # fmt: skip
+
+
+def test_a_fault_in_what_is_returned_is_internal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind the last statement: results and the certificate of what is stored."""
+    from tracebuf.frontends.numpy.interpreter import trace
+
+    monkeypatch.setattr(trace, "store_results", planted(ValueError))
+    with pytest.raises(InternalError, match="planted"):
+        tracebuf.bufferize(lambda a: a + 1)(np.arange(5.0))
+
+
+def test_a_handler_that_takes_too_little_is_a_bug_below_and_a_type_error_at_the_call() -> None:
+    """Only arguments that a handler itself does not take are the caller's TypeError."""
+
+    def callee(x: Any) -> Any:
+        return x
+
+    def handler(t: extension.Tracing, x: Any) -> Any:
+        return callee()  # type: ignore[call-arg]
+
+    extension.traced_as(callee)(handler)
+    try:
+        for body in ("return callee(a)", "if a[0] > 5:\n        a = callee(a)\n    return a"):
+            f = program(f"def f(a):\n    {body}", callee=callee)
+            with pytest.raises(InternalError, match="handler"):
+                tracebuf.bufferize(f)(np.ones(3))
+            g = program(f"def f(a):\n    {body.replace('callee(a)', 'callee(a, a)')}", callee=callee)
+            agree(g, np.full(3, 9.0))
+    finally:
+        del table.HANDLERS[callee]
+
+
+# -- what the language raises
+
+RAISING = {
+    "(a + np.zeros(len(a) + 1))": ValueError, "a[len(a)]": IndexError, "{'x': a}['y']": KeyError,
+    "np.flip(a, 3)": np.exceptions.AxisError, "(a + 'x')": TypeError, "a.nothing": AttributeError, "(1 // (n - n))":
+    ZeroDivisionError, "np.zeros(-n)": ValueError, "nowhere": NameError, "np.zeros()": TypeError,
+    "int('x')": ValueError, "[1, 2][5]": IndexError, "len(3)": TypeError, "a.reshape(7)": ValueError,
+    "np.dtype('nope')": TypeError, "a.sum(dtype='nope')": TypeError, "np.add(a)": TypeError, "(-'x')": TypeError,
+    "a.flip()": AttributeError, "sum(3)": TypeError, "isinstance(a, 3)": TypeError, "a @ np.ones(7)": ValueError,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("expression", RAISING)
+def test_what_the_language_raises_stays_numpys(position: str, expression: str) -> None:
+    """Raised where eager raises it and as eager's class, or refused; caught where the function catches it."""
+    f = written(position, expression)
+    for first in (1.0, 9.0):
+        with np.errstate(all="ignore"):
+            try:
+                agree(f, np.array([first, 2.0, 3.0]), 2)
+            except UnsupportedError:  # as what a `try` may catch at run time is
+                assert position != "in the open"
+
+
+@pytest.mark.parametrize("kind", ["ValueError", "Exception", "(TypeError, ValueError)"])
+def test_the_function_may_catch_what_numpy_raises(kind: str) -> None:
+    f = program(f"""
+        def f(a, b):
+            try:
+                c = a + b
+            except {kind}:
+                c = a
+            return c
+    """)
+    agree(f, np.ones(3), np.ones(3))
+    agree(f, np.ones(3), np.ones(4))
+
+
+@pytest.mark.parametrize("expression", [e for e, kind in RAISING.items() if kind is not AttributeError])
+def test_what_the_language_raises_in_a_function_run_on_tracers(expression: str) -> None:
+    space: dict[str, Any] = {"np": np}
+    exec(f"def f(a, n):\n    return {expression}", space)
+    agree(space["f"], np.array([1.0, 2.0, 3.0]), 2)
+
+
+def test_a_handler_of_another_package_says_what_is_raised() -> None:
+    """`Tracing.fail`: where and when it is reached."""
+    agree(program("def f(a):\n    return ranked(a)", ranked=ranked), np.array(2.0))
+    late = program("def f(a, b):\n    if b[0] > 5:\n        return ranked(a)\n    return b", ranked=ranked)
+    agree(late, np.array(2.0), np.array([9.0]))
+    agree(late, np.array(2.0), np.array([1.0]))
+    agree(program("def f(a):\n    return ranked(a, a)", ranked=ranked), np.array([2.0]))
+
+
+# -- control flow of tracing
+
+
+@pytest.mark.parametrize("kind", [Control, DeadEnd, Raises, Changed, NewCapture, RunOriginal])
+def test_control_flow_is_no_exception(kind: type[BaseException]) -> None:
+    assert issubclass(kind, Control) and not issubclass(kind, (Exception, TracebufError))
+
+
+def test_control_flow_never_reaches_the_user() -> None:
+    """Where the original function runs, f.trace says so as f.lower does."""
+    odd = np.frombuffer(bytearray(41), np.int8)[1:].view(np.float64)
+    f = tracebuf.bufferize(lambda a: a + 1)
+    for ask in (f.trace, f.lower, f.explain):
+        with pytest.raises(UnsupportedError, match="run the original function"):
+            ask(odd)
+    assert f.captured(odd) == [] and len(f(odd)) == 5 and f.call_counted(odd)[1] is None
+
+
+def test_nothing_in_the_front_end_catches_every_exception() -> None:
+    """Handlers are called in no `try` that takes what a bug raises: `except Exception` stands only where its exception
+    becomes InternalError, or around the repr of an object of the user's."""
+    root = Path(statements.__file__).parents[1]
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ExceptHandler):
+                caught = "" if node.type is None else ast.unparse(node.type)
+                if caught in ("", "Exception", "BaseException") and "internal_error" not in ast.unparse(node):
+                    found.append((path.relative_to(root).as_posix(), ast.unparse(node.body[0])))
+    assert found == [("call/arguments.py", "return f'<{type(x).__name__}>'")]
