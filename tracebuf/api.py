@@ -1,7 +1,8 @@
-"""@bufferize: arguments -> key -> specialisation -> native call -> results.
+"""`@bufferize`: from a call's arguments to its key, its specialisation, the native call and the results.
 
 A specialisation serves every size of its key: dtypes, ranks, which sizes are 0 or 1, layout classes, writability, which
-arguments are one array, and the guards that tracing assumed (rules F3, B2, B4).
+arguments are one array, and the guards that tracing assumed (rules F3, B2, B4). The key is made in
+frontends/numpy/call, guards in frontends/numpy/record/sizes; stages.py runs the pipeline.
 """
 
 from __future__ import annotations
@@ -57,8 +58,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger("tracebuf")
 T = TypeVar("T")
 Named = tuple[str, ...]
+"""The names of the arguments that `**kwargs` took."""
 MAX_CAPTURES = 256
-"""A function that captures more arrays than this (or other ones each time) runs as it is."""
+"""The most arrays that a function may capture; one that captures more (or other ones each time) runs as it is."""
 
 
 @dataclass(eq=False)
@@ -75,18 +77,18 @@ class Specialization:
 
     @property
     def key(self) -> tuple[Key, ...]:
-        """What of the arguments, the buffers of `out=` and the captured arrays it was compiled for."""
+        """The parts of the arguments, the buffers of `out=` and the captured arrays that it was compiled for."""
         return self.call.keys
 
     @property
     def guards(self) -> tuple[str, ...]:
-        """The conditions on sizes and int arguments, as text."""
+        """The conditions on sizes and int arguments that its calls meet, as text."""
         signs = {"nonneg": ">= 0", "zero": "== 0", "nonzero": "!= 0"}
         return tuple(f"{g.expr} {signs[g.kind]}" for g in self.traced.guards)
 
     @property
     def compile_seconds(self) -> float:
-        """CPU seconds of machine-code generation."""
+        """The CPU seconds that machine-code generation took."""
         return self.kernel.cpu_seconds
 
     def fits(self, values: Sequence[Any]) -> bool:
@@ -99,8 +101,8 @@ class Specialization:
 
 @dataclass(frozen=True)
 class _Refusal:
-    """A call outside the language (`fallback="numpy"`): the reason, and where else it holds. Not the exception, which
-    would keep the arguments."""
+    """A call outside the language (`fallback="numpy"`): the reason, and the calls for which it holds too. Not the
+    exception, which would keep the arguments alive."""
 
     reason: str
     instead: str
@@ -121,7 +123,7 @@ class _Refusal:
 
 @dataclass(frozen=True, slots=True)
 class _Recent:
-    """The programs for one signature of arguments, and where each array's elements lie around its first."""
+    """The programs for one signature of arguments, and the range of memory of each array's elements from its first."""
 
     group: list[Specialization]
     extents: tuple[tuple[int, int] | None, ...]
@@ -140,7 +142,7 @@ class OriginalCalls:
 
 
 def show_key(key: Key) -> str:
-    """One argument's key, readable."""
+    """One argument's key as text."""
     if isinstance(key, ArrayKey):
         dims = ", ".join("n" if d > 1 else str(d) for d in key.dims)
         marks = (
@@ -156,7 +158,7 @@ def show_key(key: Key) -> str:
 
 
 def show_keys(call: Call) -> str:
-    """The keys of a call, readable: parameters, buffers of `out=`, captured arrays."""
+    """The keys of a call as text: parameters, buffers of `out=`, captured arrays."""
     parameters = call.leaves_before(len(call.hidden) + len(labels(call.out)))
     shown = []
     for i, (name, key) in enumerate(zip(call.names, call.keys[:parameters])):
@@ -204,8 +206,9 @@ class BufferizedFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The function's result, as eager NumPy gives it: values, dtypes, shapes, changed arguments, shared memory.
 
-        Args: the function's own; and `out=`, unless it has a parameter of that name: an array, or a tuple of arrays and
-        None for several results, of the results' shapes and of dtypes they convert to (`same_kind`), to compute into.
+        Args: the function's own; and `out=`, unless it has a parameter of that name: an array to compute into, or
+        a tuple of arrays and None for several results, with the results' shapes and dtypes they convert to
+        (`same_kind`).
 
         Raises UnsupportedError where the function or an argument is outside the language (with `fallback="numpy"` the
         original function runs instead), DonationError for a donation that cannot be used, else what eager raises.
@@ -248,7 +251,7 @@ class BufferizedFunction:
     def _run(
         self, spec: Specialization, values: Sequence[Any], boxes: Sequence[Any], known: _Recent | None = None
     ) -> Any:
-        """A native call; for a known signature the frame is prepared once."""
+        """A native call; the frame is prepared once per known signature."""
         spec.calls += 1
         args = [values[i] for i in spec.traced.arguments]
         prepared = None if known is None else known.prepared.get(spec)
@@ -262,7 +265,7 @@ class BufferizedFunction:
         return build_results(spec.traced.plan, raw, values, boxes, spec.traced.writes)
 
     def _falls_back(self, refusal: UnsupportedError) -> bool:
-        """Whether the original function is to run instead; that it does is told once for each reason."""
+        """Whether the original function is to run instead; it warns once for each reason."""
         if self.options.fallback != "numpy" or refusal._stored:
             return False
         reason = str(refusal)
@@ -273,7 +276,8 @@ class BufferizedFunction:
         return True
 
     def call_counted(self, *args: Any, **kwargs: Any) -> tuple[Any, Counters | None]:
-        """The result and what the compiled code allocated and copied (None where the original function ran)."""
+        """The result of a call, and what the compiled code allocated and copied (None where the original function ran).
+        Args and errors: those of a call."""
         try:
             found = self._specialization(args, kwargs)
         except UnsupportedError as refusal:
@@ -288,7 +292,8 @@ class BufferizedFunction:
         return build_results(spec.traced.plan, raw, values, boxes, spec.traced.writes), counters
 
     def trace(self, *args: Any, **kwargs: Any) -> tuple[Call, Traced]:
-        """The call that these arguments and the captured arrays make, and its tensor program as recorded."""
+        """The call that these arguments and the captured arrays make, and its tensor program as recorded; nothing is
+        run or changed. Args and errors: those of a call."""
         try:
             return self._traced(args, kwargs)
         except RunOriginal as reason:
@@ -299,7 +304,8 @@ class BufferizedFunction:
         return self._complete(args, kwargs, lambda call: (call, stages.trace(self.__wrapped__, call)))
 
     def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered:
-        """The program for these arguments at every stage; nothing is run or changed. Args and errors: those of a call.
+        """The program for these arguments at every stage; nothing is run or changed. Args and errors: those of a call;
+        also UnsupportedError where these arguments run the original function.
 
         >>> "linalg.generic" in bufferize(lambda a: a + 1).lower(np.ones(3)).as_text("tensor")
         True
@@ -309,7 +315,7 @@ class BufferizedFunction:
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """Every allocation, copy and host call of the program for these arguments, with line, bytes and reason.
 
-        Args and errors: those of a call, which is compiled if it has not been, and not run. UnsupportedError also
+        Args and errors: those of a call; the program is compiled if it has not been, and not run. Also UnsupportedError
         where these arguments run the original function.
 
         >>> print(bufferize(lambda a: np.negative(a, out=a)).explain(np.ones(3)))
@@ -323,20 +329,33 @@ class BufferizedFunction:
         return explain(spec.program.func, env)
 
     def captured(self, *args: Any, **kwargs: Any) -> list[np.ndarray]:
-        """The arrays from outside that a call with these arguments may read or store to, as they are now."""
+        """The arrays from outside that a call with these arguments may read or store to, as they are now.
+
+        Args and errors: those of a call; the program is compiled if it has not been, and not run.
+
+        >>> table = np.ones(2)
+        >>> bufferize(lambda a: a + table).captured(np.zeros(2))[0] is table
+        True
+        """
         self._specialization(args, kwargs, count=False)
         values = self._values(args, kwargs)[0]
         return [x for x in flatten(values[len(values) - len(self._hidden) :]).values if isinstance(x, np.ndarray)]
 
     def specializations(self) -> Specializations:
-        """What was compiled, for which key and guards, and how often it ran; calls that ran the original, and why."""
+        """What was compiled, for which key and guards, and how often it ran; calls that ran the original, and why.
+
+        >>> double = bufferize(lambda a: 2 * a)
+        >>> for n in (3, 5): _ = double(np.ones(n))
+        >>> print(double.specializations())
+        compiled for (float64[n]); 2 calls
+        """
         compiled = [s for group in self._compiled.values() for s in group]
         return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in self._originals.items())))
 
     # -- from arguments to a specialisation
     def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], tuple[Named, Form]]:
-        """The call's values (bound parameters, what `*args` and `**kwargs` took, buffers of `out=`, captured arrays);
-        the names in `**kwargs` and the form of `out`."""
+        """The values of a call (bound parameters, those that `*args` and `**kwargs` took, buffers of `out=`, captured
+        arrays), with the names in `**kwargs` and the form of `out`."""
         if self.takes_out and "out" in kwargs:
             out, buffers = destinations(kwargs["out"])
             values, named = self._bind(args, {k: v for k, v in kwargs.items() if k != "out"})
@@ -363,7 +382,8 @@ class BufferizedFunction:
         return (None if flat.tree is None else self._quick_key(flat.values, flat.tree)), flat.values, flat.boxes
 
     def _quick_key(self, values: Sequence[Any], tree: Tree | None = None) -> tuple[Any, ...] | None:
-        """What the keys of a call are a function of, quickly made; None where only `_call` can tell."""
+        """A hashable value that determines the keys of a call and is quick to make; None where only `_call` can
+        tell."""
         if not self._static or tree is not None:
             given = None if self._static else signature(values)
             return given if given is None or tree is None else (*given, tree)
@@ -388,8 +408,8 @@ class BufferizedFunction:
         return Call(names, flat.values, keys, related, extra, named, out, hidden, given, *where)
 
     def _complete(self, args: tuple[Any, ...], kwargs: dict[str, Any], use: Callable[[Call], T]) -> T:
-        """What `use` makes of the call; each captured array that its tracing meets joins the call, which then begins
-        again."""
+        """The result of `use` for the call; each captured array that its tracing meets is added to the call, which then
+        begins again."""
         for _ in range(MAX_CAPTURES):
             hidden = self._hidden
             values, form = self._values(args, kwargs)
@@ -403,7 +423,8 @@ class BufferizedFunction:
         raise RunOriginal(f"it captures more than {MAX_CAPTURES} arrays, or other ones each time")
 
     def _add_hidden(self, new: Hidden) -> None:
-        """A captured array becomes an argument of every call; programs without it would not be found any more."""
+        """Makes a captured array an argument of every call; programs without it are dropped, for no call would find
+        them."""
         with self._lock:
             if all(h.place != new.place for h in self._hidden):
                 self._hidden = (*self._hidden, new)
@@ -413,8 +434,8 @@ class BufferizedFunction:
     def _specialization(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], count: bool = True
     ) -> tuple[Specialization, Sequence[Any], Sequence[Any]] | None:
-        """The program for a call, compiled if need be, its leaves and containers; None where the original function must
-        run."""
+        """The program for a call, compiled if need be, with the call's leaves and containers; None where the original
+        function must run."""
         try:
             return self._complete(args, kwargs, lambda call: (self._fitting(call), call.values, call.boxes))
         except RunOriginal as reason:
@@ -438,8 +459,8 @@ class BufferizedFunction:
         return spec
 
     def _remember(self, given: tuple[Any, ...], call: Call) -> None:
-        """Notes which programs serve arguments of this signature when they lie apart, so that their keys need not be
-        made again."""
+        """Notes which programs serve arguments of this signature whose memory is disjoint, so that their keys need not
+        be made again."""
         distinct = tuple(range(len(call.values)))
         apart = Relations(distinct, distinct, ())
         free = donated(self.__wrapped__, self.options, call.names, call.keys, apart)
@@ -514,16 +535,16 @@ class BufferizedMethod:
 
 
 _OF_CALLS = ("call_counted", "captured", "eager", "explain", "lower", "trace")
-"""What takes the arguments of a call."""
+"""Methods that take the arguments of a call."""
 
 
 def calls_users(func: Func) -> bool:
-    """Whether a program calls functions of the user's, which may do anything."""
+    """Whether a program calls functions of the user's, whose effects are unknown."""
     return any(isinstance(op, HostCall) and getattr(op.callee, "may_keep", True) for op in func.walk())
 
 
 def caller_level() -> int:
-    """Where the user's call is, for a warning of the function that asks."""
+    """The stack level of the user's call, for a warning by the function that asks."""
     frame, level = sys._getframe(1), 1
     while frame.f_code.co_filename == __file__ and frame.f_back is not None:
         frame, level = frame.f_back, level + 1
@@ -535,7 +556,7 @@ def original_runs(reason: str) -> UnsupportedError:
 
 
 class Specializations(tuple[Specialization | OriginalCalls, ...]):
-    """What a function was compiled for, and calls that ran the original; readable as text."""
+    """The programs of a function, and the calls that ran the original one; readable as text."""
 
     __slots__ = ()
 
@@ -556,7 +577,7 @@ def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> 
     """Compiles a NumPy function, at its first call: `@bufferize`, `@bufferize(donate="a")`, `bufferize(f)`.
 
     Args:
-        function: a Python function or method; a bufferized one is bufferized anew.
+        function: a Python function or method; a bufferized one is bufferized again, with these options.
         options: the fields of `tracebuf.Options`; the frequent ones are `fallback="numpy"`, `static_argnames=`,
             `donate=` and `strategy=`.
 

@@ -1,4 +1,4 @@
-"""Options of @bufferize, as one frozen dataclass."""
+"""The options of @bufferize and of -one-shot-bufferize, as frozen dataclasses."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ Improvement = Literal[
     "branch-copies",
 ]
 IMPROVEMENTS: frozenset[Improvement] = frozenset(get_args(Improvement))
-"""Where fewer copies are made than MLIR makes, each by a name under which it can be left out.
+"""The improvements over MLIR's decisions, each of which saves copies and has a name by which it can be left out.
 
-disjoint-slices: parts of one buffer that share no element do not conflict (analysis/one_shot/parts.py).
+disjoint-slices: disjoint parts of one buffer do not conflict (analysis/one_shot/parts.py).
 early-equivalence: which values are one buffer is known while deciding (analysis/one_shot/parts.py).
-rotation: loops hand buffers on, which values may share one is known path by path (analysis/one_shot/storages.py).
-read-only-loops: what a loop only reads it does not write (analysis/one_shot/read_only_loops.py).
-dying-inputs: results take the buffers of operands that nobody needs any more (optimize/tensors/reuse_dying_inputs.py).
-pay-only-empty-elimination: what is stored into a slice is computed there, where that saves something
+rotation: loops hand buffers on, and which values may alias is known path by path (analysis/one_shot/storages.py).
+read-only-loops: a buffer that a loop only reads does not count as written (analysis/one_shot/read_only_loops.py).
+dying-inputs: results take the buffers of operands that are not used again (optimize/tensors/reuse_dying_inputs.py).
+pay-only-empty-elimination: a value stored into a slice is computed there, where that saves something
     (optimize/tensors/eliminate_empty_tensors.py).
-whole-stores: what is stored over all of an array is that array (optimize/tensors/fold_whole_stores.py).
+whole-stores: a value stored over all of an array replaces that array (optimize/tensors/fold_whole_stores.py).
 reshaped-reads: one element of a reshaped array is read in the array itself (optimize/tensors/read_through_reshapes.py).
 early-reads: a read moves before the write that would cost a copy (optimize/tensors/move_reads_early.py).
 several-orders: the cheapest of some orders of decisions is taken (analysis/cost/several_orders.py).
-branch-copies: what only one branch of an scf.if has to copy is copied in that branch (analysis/cost/several_orders.py).
+branch-copies: a copy that only one branch of an scf.if needs is made there (analysis/cost/several_orders.py).
 """
 
 
@@ -47,7 +47,8 @@ NAMING = ("donate", "donate_optional", "static_argnames")
 
 
 def names_in(field: str, given: Any) -> tuple[str, ...]:
-    """The parameters' names that the option `field` holds: one, or several. Raises TypeError for what is no name."""
+    """The parameter names that the option `field` holds, one or several. Raises TypeError for anything that is not a
+    name."""
     names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (given,)
     if not all(isinstance(n, str) for n in names):
         raise TypeError(f"{field} is a parameter's name, or several, not {given!r}")
@@ -68,9 +69,9 @@ class Options:
         max_specializations: how many programs the function may be compiled to; further calls run the original
             function, logged and listed.
         verify: whether the verifier runs after every pass.
-        donate: array parameters (a name, or several) whose contents nobody needs after the call: results may be
-            computed in their memory. One that cannot be used so raises DonationError at the call.
-        donate_optional: array parameters that may be donated to no use.
+        donate: array parameters (a name, or several) whose contents are not needed after the call: results may be
+            computed in their memory. One that cannot be donated raises DonationError at the call.
+        donate_optional: array parameters that are donated where possible, and silently kept where not.
         compat: "mlir" decides as MLIR 22 does, without improvements.
         improvements: those of `IMPROVEMENTS` that are made.
         static_argnames: parameters (a name, or several) whose arguments are constants while tracing, and part of the

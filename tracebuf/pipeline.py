@@ -1,8 +1,8 @@
 """The whole pipeline at a glance: the passes by name, in order. Read this file first.
 
-    trace (frontends/numpy)         a Python function and one call's arguments -> a tensor program (SSA,
-                                    destination-passing)
-    TENSOR_PASSES                   on the tensor program: fewer ops, fewer temporaries
+    trace (frontends/numpy)         a Python function and one call's arguments -> a tensor program in SSA, with
+                                    destinations; its __init__.py says where each piece of Python and NumPy is traced
+    TENSOR_PASSES                   the tensor program made smaller: fewer ops, fewer temporaries
     analyze                         One-Shot: which operand may use its buffer in place, and why the others may not
     bufferize                       -> a memref program, with a copy for each operand that may not
     MEMREF_PASSES                   frees by ownership; the storage of each buffer

@@ -1,4 +1,4 @@
-"""The stages a call goes through, each a frozen object with `as_text()`: Traced -> Bufferized -> Compiled.
+"""The stages of a call's program, each a frozen object: Traced -> Bufferized -> Compiled; and their texts, `Lowered`.
 
 Counterpart: JAX's stages (jax.stages).
 """
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
 
 def trace(function: FunctionType, call: Call) -> Traced:
-    """The tensor program of one call, as recorded. Raises UnsupportedError where the language ends, and what else
-    steers tracing (docs/architecture.md)."""
+    """The tensor program of one call, as recorded.
+
+    Raises UnsupportedError where the function is outside the language, and the exceptions that restart tracing or run
+    the original function (docs/architecture.md).
+    """
     from tracebuf.frontends.numpy.interpreter.trace import trace as run
 
     return run(function, call)
@@ -30,7 +33,7 @@ def trace(function: FunctionType, call: Call) -> Traced:
 
 @dataclass(frozen=True)
 class Bufferized:
-    """The memref program that is compiled: `func`, with frees and places of its buffers."""
+    """The memref program that is compiled: `func`, with frees and the locations of its buffers."""
 
     func: Func
 
@@ -38,7 +41,7 @@ class Bufferized:
         return print_func(self.func)
 
     def compile(self, name: str) -> Kernel:
-        """Native code (LLVM) and how it is called; `name` is the symbol's, if it can be one."""
+        """Native code (by LLVM) and its calling frame; `name` becomes the symbol's name, if it is a valid one."""
         from tracebuf.backend.runtime.kernel import Kernel
 
         return Kernel(self.func, name if name.isidentifier() and name.isascii() else "kernel")
@@ -48,7 +51,7 @@ def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | No
     """Runs the passes on a traced program (its tensor program is optimised in place).
 
     Args:
-        traced: what `trace` gave.
+        traced: the result of `trace`.
         options: which analysis decides, and how.
         observe: called with the name of each pass and the program after it.
 
@@ -60,14 +63,15 @@ def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | No
 
 
 ALIASES = {"tensor": "canonicalize-again", "memref": "assign-storage"}
+"""By short name of a stage: the pass after which it is taken."""
 
 
 @dataclass(frozen=True)
 class Lowered:
-    """The program of one call at every stage, as text; what `f.lower(...)` gives.
+    """The program of one call at every stage, as text: the result of `f.lower(...)`.
 
     `texts` maps "traced", each pass by its name, "loops" (the loop nests), "llvm", and under `strategy="optimal"`
-    "certificate", to what it left; `stages` are these names in order.
+    "certificate", to the program after it; `stages` are these names in order.
     """
 
     texts: Mapping[str, str]
@@ -79,7 +83,7 @@ class Lowered:
     def as_text(self, stage: str = "memref") -> str:
         """The program after a stage: a name of `stages`, "tensor" (after the tensor passes) or "memref" (as compiled).
 
-        Raises ValueError for an unknown one.
+        Raises ValueError for an unknown stage.
 
         >>> import numpy as np, tracebuf
         >>> lowered = tracebuf.bufferize(lambda a: a + 1).lower(np.ones(3))

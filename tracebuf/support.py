@@ -1,9 +1,9 @@
 """The support table, docs/support.md: `python -m tracebuf.support` writes it, `--check` says whether it is up to date.
 
-Nothing in it is written by hand. Every public name of NumPy, every builtin, function of `math`, method and attribute
-of arrays is called in the ways of its spec (`testing/specs.py`), and each call is traced, not run: what is traced
-without a `tracebuf.host_call` is native; what is refused, though eager NumPy can do it, is a limit, in the words of the
-refusal.
+Nothing in it is written by hand. Every public name of NumPy, every builtin, function of `math`, method and attribute of
+arrays is called in the ways of its spec (`testing/specs.py`), and each call is traced, not run: a call traced without a
+`tracebuf.host_call` is native; one that is refused, though eager NumPy runs it, is a limit, described by the refusal's
+reason.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ __all__ = ["PAGE", "Limit", "Row", "page", "row", "rows"]
 
 PAGE = Path(__file__).parents[1] / "docs" / "support.md"
 CALLS, EACH, MORE = 10, 3, 60
-"""Calls of each function that are traced; more of them with each of its optional parameters; and more where none was
-understood."""
+"""How many calls of each function are traced; with each of its optional parameters; and more where none was traced so
+far."""
 OFTEN = {"order": 30}
-"""Parameters of ufuncs that are drawn more often than `EACH`, because few of their arguments meet a limit."""
+"""By parameter of ufuncs that is drawn more often than `EACH`, because few of its arguments meet a limit: how often."""
 METHODS = "Methods of ufuncs"
 NATIVE, HOSTED, BOTH, KNOWN, REFUSED = "native", "host call", "native or host call", "known values", "not supported"
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What is refused, in short, and a call that is."""
+    """A limit in short, and a call that meets it."""
 
     text: str
     call: Call
@@ -55,7 +55,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Row:
-    """A name of the table: how it is done; its limits, or what to write instead of it."""
+    """A row of the table: a name, how it is supported, and its limits, or what to write instead of it."""
 
     name: str
     how: str
@@ -67,7 +67,7 @@ class Row:
 
 
 def traced(example: Call) -> tuple[str, UnsupportedError | None]:
-    """How a call is done ("" where it raises), or why it is refused."""
+    """How a call is supported ("" where it raises), and the refusal if it is refused."""
     f = bufferize(function_of(example.text))
     assert isinstance(f, BufferizedFunction)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -91,7 +91,7 @@ def is_refused(example: Call) -> bool:
 
 
 def row(name: str) -> Row:
-    """What the table says of a name."""
+    """The row of a name."""
     value = names.object_of(name)
     if callable(value) and names.handler(name) is None and not spec_of(name).own:
         how = KNOWN if table.is_pure(value) and not isinstance(value, np.ufunc) else REFUSED
@@ -111,7 +111,7 @@ def row(name: str) -> Row:
 
 
 def examples(name: str) -> Iterator[Call]:
-    """Calls of a function, each of its parameters among them."""
+    """Example calls of a function, with each of its parameters."""
     spec = spec_of(name)
     for number in range(CALLS):
         yield drawn(name, picker(random.Random(f"{name} {number}")))
@@ -121,7 +121,7 @@ def examples(name: str) -> Iterator[Call]:
 
 
 def more_examples(name: str, ways: set[str]) -> Iterator[Call]:
-    """More calls, as long as none was understood."""
+    """More example calls, as long as none could be traced."""
     for number in range(MORE):
         if ways & {NATIVE, HOSTED}:
             return
@@ -129,7 +129,7 @@ def more_examples(name: str, ways: set[str]) -> Iterator[Call]:
 
 
 def fingerprint() -> str:
-    """Of the names that the tracer has a handler for."""
+    """A checksum of the names that the tracer has a handler for."""
     known = [n for n in names.public() if names.handler(n) is not None]
     return f"{zlib.crc32(' '.join(sorted(known)).encode()):08x}"
 
@@ -151,12 +151,12 @@ def instead_of(name: str) -> str:
 
 _PARAMETERS = re.compile(r".* with ((?:\w+=(?:, )?)+) is not supported$")
 _JOINTS = "of|with|among|in|into|between"
-"""What a limit begins with once the function's name is taken away."""
+"""The words that a limit begins with once the function's name is removed."""
 
 
 def brief(name: str, reason: str) -> str:
-    """A refusal's reason as a limit of the function: without its name where a phrase is left ("of complex values"),
-    else with the name that the table gives it. A function that it was traced by is not named either."""
+    """The reason of a refusal as a limit of the function: without the function's name where a phrase remains ("of
+    complex values"), else with the name that the table uses. A function that it was traced by is not named either."""
     if match := _PARAMETERS.match(reason):
         return ", ".join(f"`{p}`" for p in match[1].split(", "))
     text = re.sub(r"of a number of type \w+", "of a NumPy number", reason)
@@ -174,7 +174,7 @@ def brief(name: str, reason: str) -> str:
 
 @cache
 def rows() -> tuple[Row, ...]:
-    """The whole table; not what the interactive interpreter adds to the builtins (`exit`, `help` ...)."""
+    """The whole table, without the names that the interactive interpreter adds to the builtins (`exit`, `help` ...)."""
     added = [name for name in names.public() if type(names.object_of(name)).__module__ == "_sitebuiltins"]
     return tuple(row(name) for name in names.public() if name not in added)
 
@@ -201,16 +201,18 @@ supported inside: call them outside, or through `tracebuf.host_call`.
 
 
 def listed(texts: Iterable[str]) -> str:
+    """Names as code, separated by commas."""
     return ", ".join(f"`{text}`" for text in texts)
 
 
 def named(name: str) -> str:
+    """A name as code, with its aliases."""
     others = names.aliases(name)
     return f"`{name}`" + (f" ({listed(others)})" if others else "")
 
 
 def together(members: Sequence[Row], of: Sequence[Row]) -> str:
-    """Some names of a section, whose rows are `of`; methods of ufuncs by their method."""
+    """Names of a section as one text, of a section with the rows `of`; methods of ufuncs are grouped by method."""
     if names.section(members[0].name) != METHODS:
         return ", ".join(named(found.name) for found in members)
     return "; ".join(
@@ -221,12 +223,12 @@ def together(members: Sequence[Row], of: Sequence[Row]) -> str:
 
 
 def with_method(members: Iterable[Row], method: str) -> list[str]:
-    """The ufuncs of rows that are of a method."""
+    """The ufuncs of those rows that are of a method."""
     return [found.name.rpartition(".")[0] for found in members if found.name.endswith(f".{method}")]
 
 
 def ufuncs(some: Sequence[str], every: Sequence[str]) -> str:
-    """Ufuncs by their names, or by those that are not among them."""
+    """Ufuncs by their names, or "every ufunc but" the others."""
     others = [name for name in every if name not in some]
     if len(others) >= len(some):
         return listed(some)
@@ -234,8 +236,8 @@ def ufuncs(some: Sequence[str], every: Sequence[str]) -> str:
 
 
 def pooled(members: Sequence[Row]) -> Iterator[Row]:
-    """Methods of ufuncs with the limits of their method: what one ufunc's is refused, the others' is, for one handler
-    does them all, but the calls drawn for each are too few to meet each limit."""
+    """The rows of ufuncs' methods, each with the limits of its method: one handler serves all ufuncs, but the calls
+    drawn for each are too few to meet each limit."""
     for found in members:
         method = found.name.rpartition(".")[2]
         alike = [m for m in members if m.name.endswith(f".{method}") and m.how == found.how != REFUSED]
@@ -244,7 +246,7 @@ def pooled(members: Sequence[Row]) -> Iterator[Row]:
 
 
 def section(title: str, members: Sequence[Row]) -> Iterator[str]:
-    """A part of the page: names without limits as lists, the others as a table, where equal rows are one."""
+    """One part of the page: names without limits as lists, the others as a table in which equal rows are merged."""
     free: dict[str, list[Row]] = {}
     limited: dict[tuple[str, str], list[Row]] = {}
     refused: dict[str, list[Row]] = {}
@@ -269,7 +271,7 @@ def section(title: str, members: Sequence[Row]) -> Iterator[str]:
 
 
 def page(table: Sequence[Row]) -> str:
-    """The table as Markdown."""
+    """The table as a Markdown page."""
     sections: dict[str, list[Row]] = {}
     for found in table:
         sections.setdefault(names.section(found.name), []).append(found)
@@ -281,7 +283,7 @@ def page(table: Sequence[Row]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command line."""
+    """The command line: writes the page, or checks it; the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tracebuf.support", description="Writes docs/support.md.")
     parser.add_argument("--check", action="store_true", help="only say whether it is up to date")
     options = parser.parse_args(argv)

@@ -11,7 +11,28 @@ Rooms, each of which may import those above it and nothing below (`tests/test_ho
     functions     NumPy's functions by subject, and the table of them      } to each other
     interpreter   statements, expressions, calls; `interpreter.trace.trace` is the door
 
-Where is ...? `a[i] = v`: functions/indices/subscripts, then arrays/indexing. `a + b`: numbers/scalars, then
-numbers/ufuncs. `np.f(...)`: functions/table. An `if`: paths/joins; a loop: paths/loops/trace. A call of a function of
-the user's: interpreter/interpreter. What is refused, and what to write instead: record/refusals.
+Where is ...?
+
+    a[i], a[i] = v          functions/indices/subscripts; then arrays/indexing, or gathers and masks beside it
+    x.T, a.reshape(n)       `attribute` and `METHODS` of functions/table; then arrays/shapes, arrays/reshape;
+                            the view itself is record/values (`View`)
+    a + b, a < b            numbers/scalars (`binary`, `compare`); then numbers/ufuncs (`elementwise`)
+    a += b                  `augmented` of interpreter/statements
+    np.f(...), a.f(...)     functions/table: `HANDLERS`, `METHODS` collect each file's FUNCTIONS and METHODS, so
+                            `grep -rw np.take` finds the file; formulas are in functions/formulas
+    a ufunc                 functions/ufunc_calls (out=, where=, .reduce); numbers/ufuncs; its native form is a line
+                            of `RULES` in numbers/rules; without one it runs NumPy's inner loop
+    a @ b                   functions/products/matmul; whether c += a @ b accumulates in place is a pass:
+                            tracebuf/optimize/tensors/accumulate_products
+    an `if`                 paths/joins (`trace_if`)
+    a loop                  paths/loops/trace (`trace_loop`); what it carries: paths/loops/head and compare
+    a call of the user's    interpreter/expressions (`call`), interpreter/interpreter (`call_function`)
+    lists, dicts, objects   interpreter/dicts, records; which is which: record/heap; joined: paths/container_joins
+    a captured array        met: `capture` of interpreter/interpreter; fetched at each call: call/captures
+    a guard                 made: record/sizes (`ask_nonneg`, `ask_equal`); checked: interpreter/trace (`Conditions`)
+    f(..., out=b)           paths/outputs; the caller's side is `BufferizedFunction._values` of tracebuf/api.py
+    the key of a call       call/arguments (`key_of`, `signature`)
+    a refusal               record/refusals: what to write instead; tests/language/golden_errors: each with its page
+    an error of the code    record/raises (`Raises`); where it is reached: `reached` of interpreter/statements
+    rule S8, MLIR 29a       docs/semantics.md, docs/mlir-behaviours.md: each with an example and the tests that hold it
 """

@@ -15,7 +15,7 @@ NO_VALUE = np._NoValue
 
 
 def axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
-    """The reduced axes, normalised; AxisError as NumPy's. Of an array without axes, 0 and -1 are its all."""
+    """The reduced axes, normalised; AxisError as NumPy's. For an array without axes, 0 and -1 mean all of it."""
     if axis is None:
         return tuple(range(ndim))
     items = axis if isinstance(axis, tuple) else (axis,)
@@ -26,7 +26,7 @@ def axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def own_axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
-    """Axes as functions of shape normalise them (normalize_axis_tuple): an array without axes has none."""
+    """Axes normalised as functions of shape do it (normalize_axis_tuple): an array without axes has none."""
     if not ndim and axis not in (None, (), []):
         raise Raises(np.exceptions.AxisError(axis[0] if isinstance(axis, (tuple, list)) else axis, 0))
     return axes_of(r, tuple(axis) if isinstance(axis, list) else axis, ndim)
@@ -46,7 +46,7 @@ def axis_of(r: Recorder, axis: Any, ndim: int) -> int:
 
 
 def flag(r: Recorder, keepdims: Any) -> bool:
-    """The parameter `keepdims`, which has to be known while tracing."""
+    """The value of `keepdims`, which has to be known while tracing."""
     if keepdims is not NO_VALUE and not isinstance(keepdims, (bool, np.bool_, int)):
         raise r.refuse("keepdims is not known at trace time", "use True and False in two branches")
     return keepdims is not NO_VALUE and bool(keepdims)

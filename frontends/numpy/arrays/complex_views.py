@@ -1,7 +1,7 @@
-"""Parts of complex arrays, which are views of them, and what is made of parts; arrays seen as another type.
+"""`.real`, `.imag` and `.view(dtype)`: parts of complex arrays and other element types, as views of the same memory.
 
-`a.real` and `a.imag` of a complex array store through (rule S5); of a real one they are the array itself and zeros that
-nobody may store to. `a.view(dtype)` is the same memory.
+`a.real` and `a.imag` of a complex array store through (rule S5); of a real one they are the array itself and read-only
+zeros. Also functions of the two parts: np.angle, np.conj, np.isreal.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tracebuf.ops.scalars.complex import Create
 
 
 def part(r: Recorder, a: ArrayRef, name: str) -> ArrayRef:
-    """a.real and a.imag."""
+    """a.real or a.imag, by its name."""
     element = a.element
     if element.is_complex:
         place = 0 if name == "real" else 1
@@ -49,14 +49,14 @@ def part(r: Recorder, a: ArrayRef, name: str) -> ArrayRef:
 
 
 def set_part(r: Recorder, a: ArrayRef, name: str, value: Operand) -> None:
-    """a.real = x and a.imag = x."""
+    """a.real = value or a.imag = value, by its name."""
     if name == "imag" and not a.element.is_complex:
         raise Raises(TypeError("array does not have imaginary part to set"))
     store_view(r, part(r, a, name), value)
 
 
 def part_function(name: str) -> Callable[[Recorder, Any], Any]:
-    """np.real and np.imag: x.real and x.imag of what has them."""
+    """np.real or np.imag: the attribute of any value that has it."""
 
     def run(r: Recorder, val: Any) -> Any:
         if isinstance(val, ArrayRef) or not is_operand(val):
@@ -71,7 +71,7 @@ def part_function(name: str) -> Callable[[Recorder, Any], Any]:
 
 
 def is_complex(x: Any) -> bool:
-    """Whether an array or a number has a complex type, or one of a list's items."""
+    """Whether an array or a number has a complex type, or any item of a list has."""
     if isinstance(x, list | tuple):
         return any(map(is_complex, x))
     kind = weak_type(x)
@@ -79,8 +79,8 @@ def is_complex(x: Any) -> bool:
 
 
 def on_parts(r: Recorder, a: Any, function: Callable[[Any], Any]) -> Any:
-    """A function of reals applied to the real and to the imaginary parts of complex numbers; a result in C order, or
-    Fortran's where `a` has it."""
+    """Applies a function of reals to the real and to the imaginary parts; the result is in C order, or in Fortran order
+    where `a` is."""
     parts = [function(part_function(name)(r, a)) for name in ("real", "imag")]
     element = scalar_type(np.dtype(weak_type(a)))
 
@@ -92,7 +92,7 @@ def on_parts(r: Recorder, a: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def angle(r: Recorder, z: Any, deg: Any = False) -> Any:
-    """np.angle: arctan2 of the parts, in degrees by a factor."""
+    """np.angle: arctan2 of the parts; in degrees, multiplied by a factor."""
     if not isinstance(deg, bool | int):
         raise r.refuse("`deg` is not known at trace time", "use True or False")
     ref = as_array(r, z)
@@ -107,7 +107,7 @@ def is_real(r: Recorder, x: Any) -> Any:
 
 
 def not_real(r: Recorder, x: Any) -> Any:
-    """np.iscomplex: where it is not."""
+    """np.iscomplex: where the imaginary part is not 0."""
     ref = as_array(r, x)
     if ref.element.is_complex:
         return elementwise(r, np.not_equal, [part(r, ref, "imag"), 0])
@@ -116,7 +116,7 @@ def not_real(r: Recorder, x: Any) -> Any:
 
 
 def conj(r: Recorder, a: ArrayRef, *args: Any) -> Any:
-    """a.conj(): of a real array the array itself."""
+    """a.conj(); a real array gives itself."""
     only(r, "conj", out=(args, ()))
     return elementwise(r, np.conjugate, [a]) if a.element.is_complex else a
 
@@ -136,7 +136,7 @@ def view_as(r: Recorder, a: ArrayRef, dtype: Any = None, *rest: Any, **named: An
 
 
 def resized(r: Recorder, a: ArrayRef, source: ScalarType, element: ScalarType) -> ArrayRef:
-    """Complex numbers as floats, two for each along the last axis, and floats as complex numbers."""
+    """A view of complex numbers as floats, two for each along the last axis, or of floats as complex numbers."""
     if not a.ndim:
         raise Raises(ValueError("Changing the dtype of a 0d array is only supported if the itemsize is unchanged"))
     last, n = a.ndim - 1, a.shape[-1]
@@ -159,7 +159,7 @@ def resized(r: Recorder, a: ArrayRef, source: ScalarType, element: ScalarType) -
 
 
 def unit_steps(r: Recorder, a: ArrayRef) -> bool:
-    """Whether the elements of the last axis follow one another; ValueError as NumPy's where they do not."""
+    """Whether the last axis has unit stride; ValueError, as NumPy's, where it has not."""
     if a.shape[-1] == 1 or a.strides[-1] == 1:
         return True
     if not sure(r, r.ask_strides(a.strides[-1], 1)):
@@ -172,4 +172,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.iscomplex: not_real, np.iscomplexobj: lambda r, x: is_complex(x),
     np.isrealobj: lambda r, x: not is_complex(x),
 }  # fmt: skip
+"""By NumPy's function: its handler."""
 METHODS: dict[str, Callable[..., Any]] = {"conj": conj, "conjugate": conj, "view": view_as}
+"""By name of the array method: its handler."""

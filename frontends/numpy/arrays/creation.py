@@ -1,4 +1,4 @@
-"""Arrays made of their indices, or written out: arange, linspace, eye, tri and their kin, np.array of numbers.
+"""Arrays computed from their indices, or from given items: arange, linspace, eye, tri, diag, np.array of numbers.
 
 Values come from one `linalg.generic` over the result, with `linalg.index` in its body, in NumPy's own arithmetic.
 """
@@ -56,13 +56,13 @@ from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith, casts
 
 Compute = Callable[[Body, list[Value], list[Value]], Value]
-"""An element from the indices of its place, and scalars."""
+"""Records an element's value from its indices and from scalars."""
 
 
 def indexed(
     r: Recorder, shape: Sequence[Dim], element: ScalarType, scalars: Sequence[Value], compute: Compute
 ) -> ArrayRef:
-    """A fresh array, in rows, whose elements are a function of their indices (as int64) and of scalars."""
+    """A fresh array in C order whose elements are a function of their indices (as int64) and of scalars."""
     n = len(shape)
     block = Block([*(linalg.element_type(s.type) for s in scalars), element])
     body = Body(block, r.loc)
@@ -78,8 +78,8 @@ def indexed(
 
 
 def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
-    """np.arange: start, start + step, then start + i * (second - start), in the result's dtype (`fill` of NumPy's
-    arraytypes.c.src); as many as ceil((stop - start) / step)."""
+    """np.arange, in the result's dtype: start, start + step, then start + i * (second - start) (`fill` of NumPy's
+    arraytypes.c.src); ceil((stop - start) / step) elements."""
     only(r, "np.arange", **{k: (v, None) for k, v in rest.items() if k not in ("start", "stop", "step")})
     named = {k: v for k, v in rest.items() if k in ("start", "stop", "step")}
     if len(args) == 4:
@@ -106,7 +106,7 @@ def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
 
 
 def ramp(body: Body, place: list[Value], ends: list[Value]) -> Value:
-    """ends[0], ends[1], then ends[0] + i * (ends[1] - ends[0])."""
+    """The body of np.arange: ends[0], ends[1], then ends[0] + i * (ends[1] - ends[0])."""
     first, second = ends
     element = linalg.element_type(first.type)
     loop = (element.dtype,) * 3
@@ -134,7 +134,7 @@ def arange_bounds(args: Sequence[Any], named: dict[str, Any]) -> tuple[Any, Any,
 
 
 def arange_size(r: Recorder, start: Any, stop: Any, step: Any) -> Dim:
-    """How many elements; of ints exactly, of floats as NumPy divides."""
+    """The number of elements of np.arange: for ints exactly, for floats by NumPy's division."""
     ints = [as_int(r, int(x) if isinstance(x, bool) else x) for x in (start, stop, step)]
     first, last, by = ints
     narrow = any(isinstance(x, (NpScalar, np.generic)) and weak_type(x) != I64.dtype for x in (start, stop))
@@ -228,11 +228,11 @@ def linspace(
     return points
 
 
-# -- matrices of their indices
+# -- matrices
 
 
 def below(r: Recorder, shape: Sequence[Dim], k: Any, element: ScalarType, predicate: str) -> ArrayRef:
-    """1 where the column is at (eq), or at most (sle), the row + k; else 0."""
+    """A matrix with 1 where the column is equal to (eq), or at most (sle), the row + k, and 0 elsewhere."""
     offset = as_int(r, k)
     if offset is None:
         raise Raises(TypeError(f"'{type(example(k)).__name__}' object cannot be interpreted as an integer"))
@@ -245,6 +245,7 @@ def below(r: Recorder, shape: Sequence[Dim], k: Any, element: ScalarType, predic
 
 
 def eye(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: Any = "C") -> ArrayRef:
+    """np.eye."""
     shape = (*shape_arg(r, N), *shape_arg(r, N if M is None else M))
     element = element_of(r, float if dtype is None else dtype)
     if order_of(order, "CF") == "C":
@@ -253,17 +254,19 @@ def eye(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float, orde
 
 
 def identity(r: Recorder, n: Any, dtype: Any = None) -> ArrayRef:
+    """np.identity."""
     return eye(r, n, dtype=dtype)
 
 
 def tri(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> ArrayRef:
+    """np.tri."""
     sizes = [whole_number(r, n) for n in (N, N if M is None else M)]
     shape = [one_or_more(r, at_least_zero(r, n)) for n in sizes]
     return below(r, shape, k, element_of(r, float if dtype is None else dtype), "sle")
 
 
 def _triangle(lower: bool) -> Callable[..., Any]:
-    """np.tril and np.triu."""
+    """np.tril or np.triu."""
 
     def run(r: Recorder, m: Any, k: Any = 0) -> ArrayRef:
         ref = as_array(r, m)
@@ -283,11 +286,11 @@ def _triangle(lower: bool) -> Callable[..., Any]:
     return run
 
 
-# -- arrays written out
+# -- arrays of items
 
 
 def is_listed(x: Any, dtype: Any) -> bool:
-    """Whether an array is made of items, each converted by itself: a list or tuple, or a number to be converted."""
+    """Whether an array is made of items that are converted one by one: a list or tuple, or a number to be converted."""
     return isinstance(x, (list, tuple)) or (dtype is not None and isinstance(x, (Scalar, *NUMBERS)))
 
 
@@ -302,7 +305,7 @@ def array(r: Recorder, object: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
 
 
 def asarray(r: Recorder, a: Any, dtype: Any = None, order: Any = None, **rest: Any) -> ArrayRef:
-    """np.asarray of the same."""
+    """np.asarray of nested lists and tuples of numbers and arrays, or of an array."""
     if not is_listed(a, dtype):
         return as_array_function(r, a, dtype, order, **rest)
     only(r, "np.asarray of a list", **{k: (v, None) for k, v in rest.items()})
@@ -310,7 +313,7 @@ def asarray(r: Recorder, a: Any, dtype: Any = None, order: Any = None, **rest: A
 
 
 def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
-    """np.diag: of a vector, the matrix that has it on a diagonal; of a matrix, its diagonal."""
+    """np.diag: for a vector, the matrix with it on a diagonal; for a matrix, its diagonal."""
     ref = as_array(r, v)
     if ref.ndim != 1:
         return diagonal_of(r, ref, k)
@@ -364,3 +367,4 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.tril: _triangle(True), np.triu: _triangle(False), np.select: select, np.array: array, np.asarray: asarray,
     np.asanyarray: asarray,    np.diag: diag,
 }  # fmt: skip
+"""By NumPy's function: its handler."""

@@ -1,8 +1,7 @@
-"""Basic indexing: ints, slices with any step, `...`, None; reading gives a reference or a scalar, storing writes
-through.
+"""Basic indexing, `a[i]` and `a[i] = v`: ints, slices with any step, `...`, None.
 
-Slices clamp and never fail; an index is normalised by its sign (rule Z3) and checked, each by proof, guard or at run
-time.
+Reading gives a reference or a scalar, storing writes through. Slices clamp and never fail; an index is normalised by
+its sign (rule Z3) and checked: by proof, guard or at run time.
 """
 
 from __future__ import annotations
@@ -52,7 +51,8 @@ def read_item(r: Recorder, ref: ArrayRef, index: Any) -> ArrayRef | Scalar:
 
 
 def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence[Operand]) -> None:
-    """`ref[index] = value`, converted (unsafe casting) and broadcast as NumPy does; a sequence is one of numbers."""
+    """`ref[index] = value`, converted (unsafe casting) and broadcast as NumPy does; a sequence has to consist of
+    numbers."""
     r.check_writable(ref)  # before the index is looked at, as in NumPy
     parts = index_parts(r, ref, index)
     if all(kind == "int" for kind, _ in parts) and len(parts) == ref.ndim:
@@ -80,7 +80,7 @@ def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence
 
 
 def store_numbers(r: Recorder, target: ArrayRef, values: Sequence[Operand]) -> None:
-    """`target[...] = x, y`: one number for each place on the last axis, each converted by itself."""
+    """`target[...] = x, y`: one number for each index of the last axis, each converted by itself."""
     if len(values) == 1:
         return store_view(r, target, values[0])
     for x in values:
@@ -93,7 +93,7 @@ def store_numbers(r: Recorder, target: ArrayRef, values: Sequence[Operand]) -> N
 
 
 def store_view(r: Recorder, target: ArrayRef, value: Operand) -> None:
-    """`target[...] = value`."""
+    """`target[...] = value`, for an array or a number."""
     r.check_writable(target)
     if isinstance(value, ArrayRef):
         value = drop_leading_ones(value, target.ndim)
@@ -114,16 +114,18 @@ def store_view(r: Recorder, target: ArrayRef, value: Operand) -> None:
 
 
 def drop_leading_ones(value: ArrayRef, ndim: int) -> ArrayRef:
-    """A store ignores surplus leading axes of size 1."""
+    """The stored value without surplus leading axes of size 1, which a store ignores."""
     while value.ndim > ndim and value.shape[0] == 1:
         value = value.derive(methodcaller("drop", 0))
     return value
 
 
 def check_number(r: Recorder, value: Operand, target: ArrayRef) -> None:
-    """A number stored into integers must fit them (a 0-d array need not, it is converted): Python's numbers, and what
-    is NumPy's into signed ones, as int() of it (the setters in NumPy's arraytypes.c.src; those of unsigned ones convert
-    NumPy's scalars)."""
+    """Checks that a number stored into integers fits them (a 0-d array is converted instead).
+
+    For Python's numbers, and for NumPy's stored into signed integers, by int() of them; setters of unsigned integers
+    convert NumPy's scalars (the setters in NumPy's arraytypes.c.src).
+    """
     element = target.element
     if weak_type(value) is complex and not element.is_complex and element is not I1:
         raise Raises(
@@ -161,7 +163,7 @@ def check_float_fits(r: Recorder, value: Value, element: ScalarType) -> None:
 
 
 def check_integer_fits(r: Recorder, value: Value, given: ScalarType, element: ScalarType) -> None:
-    """Raises at run time where an integer of one type is none of another."""
+    """Raises at run time where an integer of one type is out of the range of another."""
     sign = "u" if given.is_unsigned else "s"
     for predicate, bound, own in zip(("ge", "le"), element.bounds, given.bounds):
         if (bound > own) if predicate == "ge" else (bound < own):
@@ -170,7 +172,7 @@ def check_integer_fits(r: Recorder, value: Value, given: ScalarType, element: Sc
 
 
 def index_parts(r: Recorder, ref: ArrayRef, index: Any) -> list[tuple[str, Any]]:
-    """The index as (kind, value) for each axis: int, slice, new (None), with `...` spelled out."""
+    """The index as (kind, value) for each axis: int, slice, new (None), with `...` expanded."""
     items = list(index) if isinstance(index, tuple) else [index]
     parts = [part_of(r, i) for i in items]
     used = sum(item.ndim if kind == "mask" else kind in ("int", "slice", "places") for kind, item in parts)
@@ -186,7 +188,7 @@ def index_parts(r: Recorder, ref: ArrayRef, index: Any) -> list[tuple[str, Any]]
 
 
 def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
-    """One item of an index."""
+    """One item of an index, as (kind, value)."""
     if item is None:
         return "new", None
     if item is Ellipsis:
@@ -236,7 +238,7 @@ def as_int(r: Recorder, item: Any) -> Dim | None:
 
 
 def int_of(r: Recorder, value: Value) -> Dim:
-    """A NumPy integer as Python's, once for each value; of 64 bits (rule N1)."""
+    """A NumPy integer as Python's, recorded once per value; 64 bits wide (rule N1)."""
     element = element_type(value.type)
     key = ("index of", value)
     made = r.cached(key)
@@ -270,13 +272,13 @@ def normalise(r: Recorder, i: Dim, n: Dim, axis: int) -> Dim:
     high = r.emit(arith.CmpI.of("slt", wrapped, r.index(n)))
     r.check(both(r, low, high), "IndexError", message, [r.index(i), r.index(n)])
     place = r.symbol(wrapped, f"i{len(r.func.symbols)}")
-    r.facts.assume_nonneg(place)  # from here on: the check stands before
+    r.facts.assume_nonneg(place)  # from here on: the check precedes it
     r.facts.assume_nonneg(sub(sub(n, place), 1))
     return place
 
 
 def index_steps(r: Recorder, ref: ArrayRef, parts: Sequence[tuple[str, Any]]) -> Callable[[View], View]:
-    """The view an index makes, as steps on the view it is applied to; everything asked of the run time is asked
+    """The view that an index makes, as steps on the view it is applied to; every question to the run time is asked
     here."""
     steps: list[Callable[[View], View]] = []
     axis = source = 0
@@ -317,14 +319,17 @@ def at_least_zero(r: Recorder, e: Dim) -> Dim:
 
 
 def step_of(r: Recorder, step: Any) -> tuple[Dim, bool]:
-    """The step of a slice and whether it is positive."""
+    """The step of a slice, and whether it is positive."""
     e = 1 if step is None else bound(r, step)
     return signed_step(r, e, "a slice", "ValueError", "slice step cannot be zero")
 
 
 def signed_step(r: Recorder, e: Dim, of: str, exception: Raised, zero: str) -> tuple[Dim, bool]:
-    """A step and whether it is positive. One computed from entry values joins the key; one that only the run time knows
-    must be positive, which is checked where it is not known."""
+    """A step, and whether it is positive.
+
+    One computed from entry values joins the key; one that only the run time knows has to be positive, which is checked
+    where it is not proved.
+    """
     e = r.facts.canon(e)
     if r.entry_only(e):
         e = r.static_int(e, f"the step of {of}")
@@ -339,7 +344,7 @@ def signed_step(r: Recorder, e: Dim, of: str, exception: Raised, zero: str) -> t
 
 
 def bound(r: Recorder, item: Any) -> Dim:
-    """A slice's start, stop or step."""
+    """A slice's start, stop or step, as an expression."""
     if isinstance(item, (bool, np.bool_)):
         return int(item)
     if isinstance(item, NpScalar) and item.element is UI64:  # beyond every size, but within 64 bits
@@ -352,7 +357,7 @@ def bound(r: Recorder, item: Any) -> Dim:
 
 
 def clamp(r: Recorder, i: Dim, low: int, high: Dim, n: Dim) -> Dim:
-    """A bound wrapped if negative and clamped to [low, high]."""
+    """A bound of a slice, wrapped if negative and clamped to [low, high]."""
     sign = r.ask_nonneg(i)
     if sign is None:
         negative = r.compare("slt", i, 0)

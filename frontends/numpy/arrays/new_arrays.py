@@ -1,6 +1,4 @@
-"""Fresh arrays (filled, copied, converted) and what function handlers share: array and shape arguments, optional
-parameters.
-"""
+"""Fresh arrays (filled, copied, converted), and what function handlers share: array, shape and optional arguments."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ from tracebuf.ops.arrays import linalg
 
 
 def shape_arg(r: Recorder, shape: Any) -> tuple[Dim, ...]:
-    """A shape argument: an int or a sequence of ints; negative sizes raise ValueError."""
+    """The shape that an int or a sequence of ints means; negative sizes raise ValueError."""
     items = shape if isinstance(shape, (tuple, list)) else (shape,)
     sizes: list[Dim] = []
     if any(isinstance(i, (float, PyFloat)) for i in items):
@@ -61,6 +59,7 @@ def one_or_more(r: Recorder, e: Dim) -> Dim:
 
 
 def element_of(r: Recorder, dtype: Any) -> ScalarType:
+    """The element type of a `dtype=`; UnsupportedError where there is none."""
     wanted = ask(np.dtype, dtype)
     if wanted in SUPPORTED_DTYPES and wanted.char not in CHARS:
         reason = f"the array has dtype {wanted.type.__name__}, which NumPy tells apart from {wanted}"
@@ -76,10 +75,11 @@ _OPTIONS = {
     "order": "leave it out, and transpose with .T",
     "mode": "join the parts: np.concatenate((a[:1], a, a[-1:]))",
 }
+"""By optional parameter: what to write instead of it."""
 
 
 def only(r: Recorder, what: str, **given: Any) -> None:
-    """Refuses optional parameters that are not supported when they are given."""
+    """Refuses optional parameters that are not supported, when they are given."""
     for name, (value, default) in given.items():
         if value is not default and not (isinstance(value, type(default)) and value == default):
             instead = _OPTIONS.get(name, f"leave `{name}` out")
@@ -89,7 +89,7 @@ def only(r: Recorder, what: str, **given: Any) -> None:
 def filled(
     r: Recorder, shape: Sequence[Dim], element: ScalarType, value: Operand | None, order: Sequence[int] | None = None
 ) -> ArrayRef:
-    """A fresh array, filled or (None) not."""
+    """A fresh array, filled with `value`, or of any contents if that is None."""
     out = r.empty(element, shape, order)
     if value is not None:
         out = r.emit(linalg.Fill.of(scalar_value(r, value, element), out))
@@ -98,12 +98,12 @@ def filled(
 
 def k_order(a: ArrayRef) -> tuple[int, ...]:
     """The axes of a copy in K-order, outermost first: by falling strides, so that repeated axes come innermost
-    (PyArray_CreateSortedStrideAxes, which differs from the order of elementwise results there)."""
+    (PyArray_CreateSortedStrideAxes; the order of elementwise results differs there)."""
     return tuple(sorted(range(a.ndim), key=lambda k: (a.is_repeated(k), a.stride_rank(k) or (), k)))
 
 
 def numeric(r: Recorder, x: Any) -> Any:
-    """A number, or what is an array: what may be the elements of one."""
+    """A value that can be the elements of an array, a number or an array; UnsupportedError for anything else."""
     found = as_operand(r, x)
     if isinstance(found, (ArrayRef, Scalar, *NUMBERS)):
         return found
@@ -114,7 +114,7 @@ def numeric(r: Recorder, x: Any) -> Any:
 def filled_with(
     r: Recorder, shape: Sequence[Dim], element: ScalarType, value: Any, order: Sequence[int] | None = None
 ) -> ArrayRef:
-    """A fresh array filled as from an array, where NaN may become an int; a Python int must fit."""
+    """A fresh array filled by the conversion of arrays, where NaN may become an int; a Python int must fit."""
     value = as_operand(r, value)
     if isinstance(value, ArrayRef):
         fresh = filled(r, shape, element, None, order)
@@ -139,7 +139,8 @@ def copy_of(r: Recorder, a: ArrayRef, element: ScalarType, order: Sequence[int])
 
 
 def as_array(r: Recorder, a: Any) -> ArrayRef:
-    """An array argument; a number becomes an array without axes, a list or tuple one of its items, as in NumPy."""
+    """An array argument: a number becomes an array without axes, a list or tuple the array of its items, as in
+    NumPy."""
     if isinstance(a, ArrayRef):
         return a
     if isinstance(a, (list, tuple)):
@@ -152,15 +153,15 @@ def as_array(r: Recorder, a: Any) -> ArrayRef:
 
 
 def as_operand(r: Recorder, x: Any) -> Any:
-    """An operand of an elementwise function: a list or tuple is an array."""
+    """An operand of an elementwise function: a list or tuple becomes an array."""
     return array_of(r, x) if isinstance(x, (list, tuple)) else x
 
 
-# -- arrays written out
+# -- arrays of items
 
 
 MAX_WRITTEN = 256
-"""Most elements of an array that is written out: each is a store."""
+"""The most elements of an array that is made of items: each is a store."""
 
 
 def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> ArrayRef:
@@ -203,14 +204,14 @@ def shape_of(r: Recorder, items: Any) -> tuple[Dim, ...]:
 
 
 def parts_of(items: Any, place: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], Any]]:
-    """The numbers and arrays of nested lists and tuples, each with the indices at which it stands."""
+    """The numbers and arrays in nested lists and tuples, each with its indices."""
     if not isinstance(items, (list, tuple)):
         return [(place, items)]
     return [part for k, x in enumerate(items) for part in parts_of(x, (*place, k))]
 
 
 def strong(r: Recorder, x: Any) -> Any:
-    """An operand that is converted to an array first: Python's numbers are not weak."""
+    """An operand converted to an array first, so that Python's numbers are not weak."""
     if isinstance(x, (PyInt, PyFloat, PyComplex, PyBool, *NUMBERS)) and not isinstance(x, np.generic):
         element = scalar_type(np.dtype(weak_type(x)))
         return NpScalar(scalar_value(r, x, element), element)

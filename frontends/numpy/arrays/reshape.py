@@ -1,4 +1,4 @@
-"""reshape and its kin, `.flat`, and the functions that give the same array, another object or a copy.
+"""reshape, ravel, flatten, `.flat`, and the functions that give the same array, another array object or a copy.
 
 A result is a view exactly where NumPy's is (rule S5), else a copy. Whether it can be a view is decided on symbolic
 strides as `_attempt_nocopy_reshape` does on numbers (numpy/_core/src/multiarray/shape.c); where a size or an argument's
@@ -33,7 +33,7 @@ from tracebuf.ops.scalars import arith
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis: its size, its stride in memory, and how far it reaches there."""
+    """An axis for the decision between view and copy: its size, its stride in memory, and how far it reaches there."""
 
     size: Dim
     stride: Dim
@@ -48,20 +48,20 @@ Grouping = Callable[[Recorder, Sequence[Axis], Sequence[Dim]], tuple[Groups, Gro
 
 
 def reshape(r: Recorder, a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -> ArrayRef:
-    """np.reshape."""
+    """np.reshape: a view where NumPy gives one, else a copy."""
     ref = as_array(r, a)
     return reshaped(r, ref, target_shape(r, ref, shape), order, copy)
 
 
 def reshape_method(r: Recorder, a: ArrayRef, *shape: Any, order: str = "C", copy: bool | None = None) -> ArrayRef:
-    """a.reshape(n, m) and a.reshape((n, m))."""
+    """a.reshape(n, m) or a.reshape((n, m))."""
     if not shape:
         raise Raises(TypeError("reshape() takes exactly 1 argument (0 given)"))
     return reshape(r, a, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
 
 def target_shape(r: Recorder, a: ArrayRef, shape: Any) -> tuple[Dim, ...]:
-    """The shape asked for, with the one negative size filled in; ValueError where the number of elements differs."""
+    """The requested shape, with the one negative size filled in; ValueError where the number of elements differs."""
     items = shape if isinstance(shape, (tuple, list)) else (shape,)
     sizes: list[Dim] = []
     for item in items:
@@ -88,7 +88,7 @@ def target_shape(r: Recorder, a: ArrayRef, shape: Any) -> tuple[Dim, ...]:
 
 
 def size_message(total: Dim, shape: Sequence[Dim | str]) -> tuple[str, list[Dim]]:
-    """NumPy's words where an array does not have as many elements as a shape, and the sizes they name."""
+    """NumPy's message for a shape of a different number of elements, and the sizes in it."""
     inside = ",".join(str(n) if isinstance(n, (int, str)) else "{}" for n in shape) + ("," if len(shape) == 1 else "")
     named = [n for n in shape if not isinstance(n, (int, str))]
     return f"cannot reshape array of size {{}} into shape ({inside})", [total, *named]
@@ -105,7 +105,7 @@ def unless_negative(r: Recorder, n: Dim, otherwise: Dim) -> Dim:
 
 
 def reshaped(r: Recorder, a: ArrayRef, shape: tuple[Dim, ...], order: str = "C", copy: bool | None = None) -> ArrayRef:
-    """The elements of `a`, taken in an order, under a shape of as many elements."""
+    """The elements of `a`, in C or Fortran order, under a shape with as many elements."""
     if order_of(order, "CFA") == "A":
         order = "F" if is_fortran(r, a) else "C"
     if order in "Ff":
@@ -121,19 +121,20 @@ def reshaped(r: Recorder, a: ArrayRef, shape: tuple[Dim, ...], order: str = "C",
 
 
 def order_of(order: Any, allowed: str) -> str:
-    """The parameter `order`; ValueError as NumPy's."""
+    """The value of `order`; ValueError as NumPy's."""
     if isinstance(order, str) and len(order) == 1 and order.upper() in allowed:
         return order.upper()
     raise Raises(ValueError(f"order must be one of {', '.join(repr(c) for c in allowed)} (got {order!r})"))
 
 
 def reversed_axes(a: ArrayRef) -> ArrayRef:
+    """The transposed array: a view with the axes reversed."""
     return a.derive(methodcaller("transpose", range(a.ndim)[::-1]))
 
 
 def as_view(r: Recorder, a: ArrayRef, shape: tuple[Dim, ...], sizes: Sequence[Dim] | None = None) -> ArrayRef | None:
-    """`a` under another shape, in C order, where NumPy gives a view; None where it copies. `sizes`: those of `a`, as
-    the shape's spelling goes."""
+    """`a` under another shape, in C order, where NumPy gives a view; None where it copies. `sizes` are the sizes of
+    `a`, in the form that `shape` uses."""
     sizes = [r.facts.canon(n) for n in sizes or a.shape]
     if isinstance(a, GuardedRef):
         first, second = (as_view(r, arm, shape, sizes) for arm in a.arms)
@@ -148,7 +149,8 @@ def as_view(r: Recorder, a: ArrayRef, shape: tuple[Dim, ...], sizes: Sequence[Di
 def view_steps(
     r: Recorder, a: ArrayRef, sizes: Sequence[Dim], shape: tuple[Dim, ...], grouping: Grouping
 ) -> Steps | None:
-    """Axes of size 1 come and go freely; the others are matched in groups of equal numbers of elements."""
+    """The steps that make a view of another shape. Axes of size 1 are added and dropped freely; the others are matched
+    in groups of equal numbers of elements."""
     steps: Steps = [methodcaller("drop", k) for k in reversed(range(a.ndim)) if sizes[k] == 1]
     old = [Axis(n, s, mul(s, own)) for n, s, own in zip(sizes, a.strides, a.shape) if n != 1]
     new = [n for n in shape if n != 1]
@@ -165,7 +167,7 @@ def view_steps(
 
 
 def small_size(r: Recorder, n: Dim) -> Dim:
-    """A size, as a constant where it turns out to be 0 or 1: there strides do not matter, and NumPy gives a view."""
+    """A size, made constant where it turns out to be 0 or 1: strides do not matter there, and NumPy gives a view."""
     if r.facts.nonneg(sub(n, 2)):
         return n
     if sure(r, r.ask_equal(n, 1)):
@@ -174,7 +176,7 @@ def small_size(r: Recorder, n: Dim) -> Dim:
 
 
 class ViewOrCopy(UnsupportedError):
-    """Which of them a reshape gives is not known."""
+    """Raised where it is not known whether a reshape gives a view or a copy."""
 
 
 def sure(r: Recorder, known: bool | None) -> bool:
@@ -189,7 +191,7 @@ def sure(r: Recorder, known: bool | None) -> bool:
 
 
 def proven_groups(r: Recorder, old: Sequence[Axis], new: Sequence[Dim]) -> tuple[Groups, Groups] | None:
-    """Groups of axes that run on in memory and become groups of new ones, by proof alone."""
+    """Groups of axes that are contiguous among themselves and become groups of new axes, by proof alone."""
     everything = tuple(range(len(old))), tuple(range(len(new)))
     if 0 in new or any(axis.size == 0 for axis in old):
         return (everything[0],), (everything[1],)
@@ -200,7 +202,8 @@ def proven_groups(r: Recorder, old: Sequence[Axis], new: Sequence[Dim]) -> tuple
 
 
 def asked_groups(r: Recorder, old: Sequence[Axis], new: Sequence[Dim]) -> tuple[Groups, Groups] | None:
-    """The same with guards; None where the strides do not run on."""
+    """Groups of axes that are contiguous among themselves and become groups of new axes, by proof or guard; None where
+    the strides forbid it."""
     if (proven := proven_groups(r, old, new)) is not None:
         return proven
     groups = matched([axis.size for axis in old], new, lambda a, b: sure(r, r.ask_equal(a, b)))
@@ -209,7 +212,7 @@ def asked_groups(r: Recorder, old: Sequence[Axis], new: Sequence[Dim]) -> tuple[
 
 
 def matched(old: Sequence[Dim], new: Sequence[Dim], equal: Callable[[Dim, Dim], bool]) -> tuple[Groups, Groups]:
-    """The finest groups of equal numbers of elements."""
+    """The finest partition of both lists of axes into groups of equal numbers of elements."""
     points = [(0, 0)]
     for i in range(1, len(old)):
         for j in range(points[-1][1] + 1, len(new)):
@@ -222,7 +225,7 @@ def matched(old: Sequence[Dim], new: Sequence[Dim], equal: Callable[[Dim, Dim], 
 
 
 def strides_to_agree(axes: Sequence[Axis], groups: Groups) -> list[tuple[Dim, Dim]]:
-    """What must be equal for the axes of each group to run on."""
+    """The pairs of expressions that must be equal for the axes of each group to be contiguous among themselves."""
     neighbours = [pair for group in groups for pair in zip(group, group[1:])]
     return [(axes[a].stride, axes[b].span) for a, b in neighbours]
 
@@ -253,7 +256,7 @@ def c_or_fortran(r: Recorder, a: ArrayRef) -> tuple[int, ...]:
 
 
 def dense_strides(a: ArrayRef, sizes: Sequence[Dim], order: Sequence[int]) -> list[tuple[Dim, Dim]]:
-    """The strides of axes longer than 1, each with what it is in a contiguous array."""
+    """The strides of the axes longer than 1, each with its value in a contiguous array."""
     kept = [k for k in order if sizes[k] != 1]
     return [(a.strides[k], product(sizes[i] for i in kept[place + 1 :])) for place, k in enumerate(kept)]
 
@@ -270,7 +273,7 @@ def ravel(r: Recorder, a: Any, order: str = "C") -> ArrayRef:
 
 
 def flat_values(r: Recorder, a: Any) -> ArrayRef:
-    """All elements as one axis, to be read: a vector as it is, whatever its strides, else as np.ravel has them."""
+    """All elements ravelled, to be read: a vector as it is, whatever its strides, else as np.ravel gives them."""
     ref = as_array(r, a)
     return ref if ref.ndim == 1 else ravel(r, ref)
 
@@ -281,7 +284,7 @@ def flatten(r: Recorder, a: ArrayRef, order: str = "C") -> ArrayRef:
 
 
 def flattened(r: Recorder, a: ArrayRef, axes: Sequence[int]) -> ArrayRef:
-    """A copy as one axis, the elements taken with these axes outermost first."""
+    """A ravelled copy, with the elements taken in the order of these axes, outermost first."""
     turned = a.derive(methodcaller("transpose", axes))
     found = as_view(r, copy_of(r, turned, a.element, range(a.ndim)), (product(turned.shape),))
     assert found is not None, "a dense array is one axis"
@@ -289,7 +292,7 @@ def flattened(r: Recorder, a: ArrayRef, axes: Sequence[int]) -> ArrayRef:
 
 
 def flat_order(r: Recorder, a: ArrayRef, order: str) -> tuple[int, ...]:
-    """The axes outermost first that an `order` of ravel and flatten means."""
+    """The axes, outermost first, that an `order` of ravel and flatten means."""
     axes = tuple(range(a.ndim))
     order = order_of(order, "CFAK")
     if order == "K":
@@ -302,6 +305,7 @@ def flat_order(r: Recorder, a: ArrayRef, order: str) -> tuple[int, ...]:
 
 
 def whole_number(r: Recorder, x: Any) -> Dim:
+    """An int as an expression; TypeError, as Python's, for anything else."""
     e = as_int(r, x)
     if e is None:
         raise Raises(TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer"))
@@ -324,7 +328,7 @@ def as_array_function(
     r: Recorder, a: Any, dtype: Any = None, order: str | None = None, *, device: Any = None, copy: Any = None,
     like: Any = None,
 ) -> ArrayRef:  # fmt: skip
-    """np.asarray: the very array where nothing has to change."""
+    """np.asarray: the same object where nothing has to change."""
     ref = as_array(r, a)
     element = ref.element if dtype is None else element_of(r, dtype)
     order = order_of("K" if order is None else order, "CFAK")
@@ -349,6 +353,7 @@ def array_function(
 
 
 def contiguous(order: str) -> Callable[..., ArrayRef]:
+    """np.ascontiguousarray or np.asfortranarray."""
     def run(r: Recorder, a: Any, dtype: Any = None, *, like: Any = None) -> ArrayRef:
         return array_function(r, a, dtype, copy=None, order=order, ndmin=1)
 
@@ -371,8 +376,8 @@ def set_shape(r: Recorder, a: ArrayRef, shape: Any) -> None:
 
 
 class Flat:
-    """a.flat, to be indexed and iterated over: the elements in C order. Anything else that is done to it is refused by
-    itself, for it is no traced value."""
+    """a.flat, which can be indexed and iterated over: the elements in C order. It is not a traced value, so that
+    anything else done to it is refused."""
 
     __slots__ = ("r", "ref")
 
@@ -384,7 +389,7 @@ class Flat:
         return product(self.ref.shape)
 
     def place(self, at: Dim) -> list[Dim]:
-        """The index of element `at`, which is within bounds."""
+        """The indices of element `at`, which is within bounds."""
         found: list[Dim] = []
         for n in reversed(self.ref.shape[1:]):
             place, at = (mod(at, n), floordiv(at, n)) if n != 1 else (0, at)
@@ -396,7 +401,7 @@ class Flat:
         return NpScalar(self.r.load(self.ref, self.place(at)), self.ref.element)
 
     def item(self, index: Any) -> Any:
-        """a.flat[i]: a number; a.flat[i:j]: a copy."""
+        """a.flat[i] gives a number, a.flat[i:j] a copy."""
         if isinstance(index, slice):
             whole = as_view(self.r, self.ref, (self.size,)) or flatten(self.r, self.ref)
             made = read_item(self.r, whole, index)

@@ -1,7 +1,7 @@
-"""Views with axes moved, added, dropped, repeated, reversed or split, and diagonals; the table of all functions of
+"""Views by axes: transposed, added, dropped, repeated, reversed or split axes, and diagonals; the table of functions of
 shape.
 
-Each is made by steps on the view (see `View` in values.py), so that it composes with any view and is stored through.
+Each is made by steps on the view (`View` in record/values), so that it composes with any view and is stored through.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mod, mul, sub
 
 
 def transpose(r: Recorder, a: ArrayRef, *axes: Any) -> ArrayRef:
+    """a.transpose(*axes)."""
     order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes
     if order is None or (not order and not axes):
         return reversed_axes(a)
@@ -48,11 +49,12 @@ def transpose(r: Recorder, a: ArrayRef, *axes: Any) -> ArrayRef:
 
 
 def transpose_function(r: Recorder, a: Any, axes: Any = None) -> ArrayRef:
+    """np.transpose."""
     return transpose(r, as_array(r, a), axes)
 
 
 def matrix_transpose(r: Recorder, x: Any) -> ArrayRef:
-    """x.mT: the last two axes change places."""
+    """x.mT: the last two axes exchanged."""
     ref = as_array(r, x)
     if ref.ndim < 2:
         raise Raises(ValueError("matrix transpose with ndim < 2 is undefined"))
@@ -60,6 +62,7 @@ def matrix_transpose(r: Recorder, x: Any) -> ArrayRef:
 
 
 def swapaxes(r: Recorder, a: Any, axis1: Any, axis2: Any) -> ArrayRef:
+    """np.swapaxes."""
     ref = as_array(r, a)
     i, j = (axis_of(r, axis, ref.ndim) for axis in (axis1, axis2))
     order = list(range(ref.ndim))
@@ -68,6 +71,7 @@ def swapaxes(r: Recorder, a: Any, axis1: Any, axis2: Any) -> ArrayRef:
 
 
 def moveaxis(r: Recorder, a: Any, source: Any, destination: Any) -> ArrayRef:
+    """np.moveaxis."""
     ref = as_array(r, a)
     given = [tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in (source, destination)]
     sources, targets = (own_axes_of(r, x, ref.ndim) for x in given)
@@ -80,6 +84,7 @@ def moveaxis(r: Recorder, a: Any, source: Any, destination: Any) -> ArrayRef:
 
 
 def rollaxis(r: Recorder, a: Any, axis: Any, start: Any = 0) -> ArrayRef:
+    """np.rollaxis."""
     ref = as_array(r, a)
     at = axis_of(r, axis, ref.ndim)
     place = axis_of(r, start, ref.ndim + 1) if not isinstance(start, int) or start >= 0 else start + ref.ndim
@@ -93,6 +98,7 @@ def rollaxis(r: Recorder, a: Any, axis: Any, start: Any = 0) -> ArrayRef:
 
 
 def expand_dims(r: Recorder, a: Any, axis: Any) -> ArrayRef:
+    """np.expand_dims."""
     ref = as_array(r, a)
     given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     axes = axes_of(r, given, ref.ndim + len(given))
@@ -100,7 +106,7 @@ def expand_dims(r: Recorder, a: Any, axis: Any) -> ArrayRef:
 
 
 def squeeze(r: Recorder, a: Any, axis: Any = None) -> ArrayRef:
-    """np.squeeze; the very array where there is nothing to drop."""
+    """np.squeeze; the same object where there is nothing to drop."""
     ref = as_array(r, a)
     if axis is None:
         axes = tuple(k for k, n in enumerate(ref.shape) if is_one_for_shape(r, n))
@@ -121,7 +127,7 @@ def is_one_for_shape(r: Recorder, n: Dim) -> bool:
 
 
 def _at_least(ndim: int) -> Callable[..., Any]:
-    """np.atleast_1d and its kin."""
+    """np.atleast_1d, np.atleast_2d or np.atleast_3d."""
     index: dict[tuple[int, int], Any] = {(2, 1): (None, ...), (3, 1): (None, slice(None), None), (3, 2): (..., None)}
 
     def one(r: Recorder, a: Any) -> ArrayRef:
@@ -174,7 +180,7 @@ def size_agrees(r: Recorder, size: Dim, wanted: Dim, message: str, values: Seque
 
 
 def flip(r: Recorder, m: Any, axis: Any = None) -> ArrayRef | Scalar:
-    """np.flip: a view; of an array without axes its number."""
+    """np.flip: a view; an array without axes gives its number."""
     ref = as_array(r, m)
     axes = own_axes_of(r, axis, ref.ndim)
     whole, back = slice(None), slice(None, None, -1)
@@ -192,6 +198,7 @@ def _flip_along(axis: int, least: int) -> Callable[[Recorder, Any], ArrayRef | S
 
 
 def rot90(r: Recorder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> ArrayRef | Scalar:
+    """np.rot90: a view."""
     ref = as_array(r, m)
     if not isinstance(axes, (tuple, list)):
         raise UnsupportedError("np.rot90 in these axes", location=r.loc, instead="axes=(0, 1)")
@@ -242,12 +249,12 @@ def place_in_shape(r: Recorder, axis: Any, ndim: int) -> int:
 
 
 def part(r: Recorder, a: ArrayRef, axis: int, start: Dim, size: Dim) -> ArrayRef:
-    """`size` elements of an axis, from `start`."""
+    """The view of `size` indices of an axis, from `start`."""
     return a.derive(methodcaller("narrow", axis, r.facts.canon(start), 1, one_or_more(r, size)))
 
 
 def split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Any]:
-    """np.split: equal parts, or ValueError."""
+    """np.split: equal parts of an axis, or ValueError."""
     if not isinstance(indices_or_sections, (tuple, list)):
         ref = as_array(r, ary)
         n = ref.shape[place_in_shape(r, axis, ref.ndim)]
@@ -270,7 +277,7 @@ def _split_along(name: str, axis: int, least: int) -> Callable[..., list[Any]]:
 
 
 def unstack(r: Recorder, x: Any, *, axis: Any = 0) -> tuple[ArrayRef | Scalar, ...]:
-    """np.unstack: the items along an axis, whose size is known at trace time; of a vector its numbers."""
+    """np.unstack: the items along an axis, whose size is known while tracing; the numbers of a vector."""
     ref = as_array(r, x)
     if not ref.ndim:
         raise Raises(ValueError("Input array must be at least 1-d."))
@@ -298,7 +305,7 @@ def diagonal(r: Recorder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 
 
 
 def diag(r: Recorder, v: Any, k: Any = 0) -> ArrayRef:
-    """np.diag of a matrix."""
+    """np.diag of a matrix: a view of its diagonal."""
     ref = as_array(r, v)
     if ref.ndim != 2:
         raise Raises(ValueError("Input must be 1- or 2-d."))
@@ -331,7 +338,7 @@ Handler = Callable[..., Any]
 
 
 def of_numbers_too(handler: Handler) -> Handler:
-    """Where NumPy calls the method of that name: a NumPy number stays one."""
+    """Wraps a handler for functions that call the method of that name: a NumPy number stays one."""
 
     @wraps(handler)
     def run(r: Recorder, a: Any, *args: Any, **kwargs: Any) -> Any:
@@ -353,7 +360,9 @@ HANDLERS: dict[Any, Handler] = {
 
     np.ascontiguousarray: contiguous("C"), np.asfortranarray: contiguous("F"),
 }  # fmt: skip
+"""By NumPy's function: its handler."""
 METHODS: dict[str, Handler] = {
     "reshape": reshape_method, "ravel": ravel, "flatten": flatten, "transpose": transpose, "swapaxes": swapaxes,
     "squeeze": squeeze, "diagonal": diagonal, "view": view_method,
 }  # fmt: skip
+"""By name of the array method: its handler."""

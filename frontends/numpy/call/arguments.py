@@ -51,9 +51,11 @@ MAX_SIZE = 2**40
 
 @dataclass(frozen=True, slots=True)
 class ArrayKey:
-    """What of an array the compiled code depends on. `order`: axes outermost first; `layout`: "dense" in that order,
-    "unit"
-    (innermost stride 1) or "strided"; `repeated`: axes longer than 1 of stride 0, which have no place in an order."""
+    """What the compiled code depends on in an array argument.
+
+    `order`: axes outermost first; `layout`: "dense" in that order, "unit" (innermost stride 1) or "strided";
+    `repeated`: axes longer than 1 of stride 0, which have no place in an order.
+    """
 
     dtype: str
     dims: tuple[int, ...]
@@ -72,7 +74,7 @@ class ScalarKey:
 
 @dataclass(frozen=True, slots=True)
 class StaticKey:
-    """A value that is part of the key; how it is shown, if not by its repr."""
+    """A value that is part of the key; `text` is how it is shown, if not by its repr."""
 
     type: type
     value: Any
@@ -80,17 +82,20 @@ class StaticKey:
 
 
 Key = ArrayKey | ScalarKey | StaticKey
+"""One argument's part of the key of a specialisation."""
 
 
 class RunOriginal(Control):
-    """These arguments are for the original function; the reason is shown by `specializations()`."""
+    """Control flow, not an error: a call with these arguments has to run the original function; the reason is shown by
+    `specializations()`."""
 
 
 _STATIC = (str, np.dtype, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.sum))
+"""Classes whose objects are part of the key as they are."""
 
 
 def is_static(x: Any) -> bool:
-    """Whether an object is compared, as a part of the key, by what it is; not if its class has a hash of its own."""
+    """Whether an object is compared by its value as part of the key; not if its class defines a hash of its own."""
     kind = type(x)
     if isinstance(x, str):
         return kind is str
@@ -99,7 +104,10 @@ def is_static(x: Any) -> bool:
 
 
 def key_of(name: str, x: Any) -> Key:
-    """An argument's part of the key; UnsupportedError or RunOriginal for what cannot be compiled for."""
+    """The part of the key that belongs to the argument `name`.
+
+    Raises UnsupportedError for what cannot be an argument, RunOriginal for what cannot be compiled for.
+    """
     kind = type(x)
     if kind is np.ndarray:
         return array_key(name, x)
@@ -149,7 +157,7 @@ def refused_argument(name: str, x: Any) -> UnsupportedError:
 
 
 def in_its_place(name: str, x: Any) -> str:
-    """What to pass in the place of an object."""
+    """What to pass instead of an object that cannot be an argument."""
     kind = type(x)
     if hasattr(kind, "toarray"):
         return f"pass {name}.toarray(), or the arrays that it is made of"
@@ -161,7 +169,7 @@ def in_its_place(name: str, x: Any) -> str:
 
 
 def static_key_of(x: Any) -> StaticKey | None:
-    """The key of what is a part of it by nature, beside text, types and functions."""
+    """The key of what is static by its nature, besides strings, types and functions; None for anything else."""
     kind = type(x)
     if isinstance(x, Enum) and not isinstance(x, (int, float, str)) and kind.__hash__ is Enum.__hash__:  # type: ignore[comparison-overlap]
         return StaticKey(kind, x, f"={x}")
@@ -173,11 +181,13 @@ def static_key_of(x: Any) -> StaticKey | None:
 
 
 def has_supported_dtype(x: np.ndarray) -> bool:
+    """Whether the element type of an array is one that can be compiled for."""
     return x.dtype in SUPPORTED_DTYPES and x.dtype.isnative and x.dtype.metadata is None
 
 
 def check_own_type(name: str, dtype: np.dtype) -> None:
-    """RunOriginal for longlong and the like, which equal a supported dtype with scalars of another class (rule C1)."""
+    """Raises RunOriginal for longlong and the like, which equal a supported dtype but have scalars of another class
+    (rule C1)."""
     if dtype in SUPPORTED_DTYPES and dtype.char not in CHARS:
         raise RunOriginal(f"argument `{name}` is of type {dtype.type.__name__}, which NumPy tells apart from {dtype}")
 
@@ -213,11 +223,14 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
 
 
 _STATIC_KINDS = frozenset((str, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.sum)))
+"""The exact types whose objects `signature` takes themselves."""
 _DYNAMIC = frozenset((float, complex, bool, *(dtype.type for dtype in SUPPORTED_DTYPES)))
+"""The exact types of dynamic numbers: their values are not part of the key."""
 
 
 def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
-    """What the keys of arguments are a function of, quickly made and hashed; None where only `key_of` can tell."""
+    """A hashable value that determines the keys of all arguments and is quick to make; None where only `key_of` can
+    tell."""
     parts: list[Any] = []
     for x in values:
         kind = type(x)
@@ -235,7 +248,7 @@ def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
 
 
 def extent(x: np.ndarray) -> tuple[int, int]:
-    """Where the array's elements lie, in bytes from element 0: first and one past the last."""
+    """The range of memory of an array's elements, in bytes from element 0: the first byte and one past the last."""
     if not x.size:
         return 0, 1
     reaches = [s * (n - 1) for s, n in zip(x.strides, x.shape)]
@@ -243,14 +256,14 @@ def extent(x: np.ndarray) -> tuple[int, int]:
 
 
 def apart(values: Sequence[Any], extents: Sequence[tuple[int, int] | None]) -> bool:
-    """Whether no two array arguments' ranges of memory meet (then they are neither one array nor overlapping)."""
+    """Whether the arguments' ranges of memory are pairwise disjoint (then no two are one array, and none overlap)."""
     ranges = sorted([(at + e[0], at + e[1]) for x, e in zip(values, extents) if e is not None and (at := address(x))])
     return all(a[1] <= b[0] for a, b in zip(ranges, ranges[1:]))
 
 
 def overlapping_itself(x: np.ndarray) -> bool:
-    """Whether two indices may mean one element (a sufficient test for the contrary, exact for views made by
-    slicing)."""
+    """Whether two indices of an array may address one element: False is certain, and exact for views made by
+    slicing."""
     if x.size < 2 or x.flags.c_contiguous or x.flags.f_contiguous:
         return False
     reach = 0
@@ -283,9 +296,11 @@ def overlap(x: np.ndarray, y: np.ndarray) -> bool:
 
 @dataclass(frozen=True)
 class Relations:
-    """How array arguments lie to each other: `same[i]` is the first parameter that is the same view as parameter i,
-    `objects[i]` the first that is the same object; `shared` are other pairs that overlap (a parameter with itself if it
-    overlaps itself)."""
+    """How the array arguments of a call may alias.
+
+    `same[i]` is the first parameter that is the same view as parameter i, `objects[i]` the first that is the same
+    object; `shared` holds the other pairs that overlap (a parameter with itself if it overlaps itself).
+    """
 
     same: tuple[int, ...]
     objects: tuple[int, ...]
@@ -311,22 +326,22 @@ def relations(values: Sequence[Any]) -> Relations:
 
 @dataclass(frozen=True)
 class Binding:
-    """Where a symbol's value comes from in a call: argument `index`'s size along `axis`, or (axis None) its own int
-    value; its stride, in elements, with `stride`."""
+    """Where the value of a symbol comes from at a call: the size of argument `index` along `axis`, its stride there in
+    elements (`stride`), or its own int value (`axis` None)."""
 
     index: int
     axis: int | None
     stride: bool = False
 
     def value(self, values: Sequence[Any]) -> int:
-        """The symbol's value for a call's arguments."""
+        """The symbol's value for the arguments of a call."""
         x = values[self.index]
         if self.axis is None:
             return int(x)
         return x.strides[self.axis] // x.itemsize if self.stride else x.shape[self.axis]  # type: ignore[no-any-return]
 
     def source(self) -> str:
-        """The same as Python text over `args`."""
+        """The symbol's value as Python source text over `args`."""
         x = f"args[{self.index}]"
         if self.axis is None:
             return x
@@ -334,7 +349,8 @@ class Binding:
 
 
 class Entry:
-    """Makes the function's arguments: SSA arguments, symbols with their bindings and hints, and traced values."""
+    """Makes the arguments of the traced function: SSA arguments, symbols with their bindings and hints, and the traced
+    values that the parameters are bound to."""
 
     def __init__(self, name: str, loc: Location) -> None:
         self.func = Func(name, [], loc)
@@ -347,6 +363,7 @@ class Entry:
         self.pending: list[tuple[Storage, Value]] = []
 
     def argument(self, index: int, type_: Type, name: str, attrs: dict[str, Any]) -> Value:
+        """A new SSA argument for call argument `index`."""
         value = self.func.block.add_arg(type_)
         value.name = name
         self.func.arg_attrs.append(attrs)
@@ -354,11 +371,13 @@ class Entry:
         return value
 
     def symbol(self, name: str, kind: Any, binding: Binding, hint: int, lo: int, hi: int) -> Sym:
+        """A new symbol for a size, stride or int of an argument."""
         s = Sym(name, kind, lo, hi)
         self.hints[s], self.bindings[s] = hint, binding
         return s
 
     def array(self, index: int, name: str, key: ArrayKey, x: np.ndarray) -> ArrayRef:
+        """The traced value of an array argument."""
         shape: list[Dim] = []
         for axis, (cls, n) in enumerate(zip(key.dims, x.shape)):
             label = f"{name}.{axis}" if x.ndim > 1 else f"len({name})"
@@ -381,7 +400,7 @@ class Entry:
         return ArrayRef(storage)
 
     def strides(self, index: int, name: str, key: ArrayKey, x: np.ndarray, inner: int) -> tuple[Dim, ...]:
-        """What tracing may ask of an array that is not dense: symbols, that become guards where they are asked for."""
+        """The strides of an array that is not dense, as symbols: they become guards where tracing asks for them."""
         found: list[Dim] = []
         for axis, n in enumerate(key.dims):
             if n == 1 or axis in key.repeated:
@@ -395,6 +414,7 @@ class Entry:
         return tuple(found)
 
     def scalar(self, index: int, name: str, key: ScalarKey, x: Any) -> Any:
+        """The traced value of a number."""
         if key.kind == "int":
             value = self.argument(index, INDEX, name, {})
             s = self.symbol(name, "arg", Binding(index, None), x, 1 - SMALL, SMALL - 1)
@@ -411,7 +431,7 @@ class Entry:
         return NpScalar(self.argument(index, element, name, {}), element)
 
     def begin(self) -> Recorder:
-        """The recorder, with sizes and argument values in place."""
+        """The recorder, with the sizes and the numbers of the arguments recorded."""
         r = Recorder(self.func, self.hints)
         r.at(self.loc)
         r.stride_symbols = frozenset(s for s, b in self.bindings.items() if b.stride)

@@ -1,8 +1,8 @@
 """Values from outside a function (rule B5): arrays become hidden arguments, fetched anew at every call.
 
 Tracing that meets an array it was not given raises NewCapture; the caller adds it to the arguments and begins again, so
-that keys, overlap (rule B4), writability (rule B2) and identity hold for captured arrays as for passed ones. What not:
-what may change between calls unseen, as a set may.
+that keys, overlap (rule B4), writability (rule B2) and identity hold for captured arrays as for passed ones. Does not
+capture what may change unseen between calls, such as a set.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from tracebuf.frontends.numpy.record.raises import Control
 from tracebuf.location import Location
 
 Place = tuple[Any, ...]
-"""Where a captured value stands: its name, and the identity of what binds it there."""
+"""What identifies a captured value: its name, and the identity of the scope or object that binds it."""
 
 
 class ABSENT:
-    """What stands for an attribute that an object does not have."""
+    """The value of an attribute that an object does not have."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Hidden:
-    """A captured array, or an attribute: its name in texts, where it stands, and how it is fetched, from argument
-    `root` if it is given."""
+    """A captured array or attribute: its name in texts, its place, and how it is fetched (from argument `root` if that
+    is set)."""
 
     label: str
     place: Place
@@ -40,8 +40,8 @@ class Hidden:
     root: int | None = None
 
     def value(self, given: Sequence[Any] = ()) -> Any:
-        """What it is now; None where there is no array (any more) that could be an argument, ABSENT where there is no
-        such attribute."""
+        """The current value; None where there is no array (any more) that could be an argument, ABSENT where there is
+        no such attribute."""
         try:
             x = self.fetch() if self.root is None else self.fetch(given[self.root])
         except (LookupError, AttributeError, NameError, ValueError, TypeError):
@@ -50,29 +50,29 @@ class Hidden:
         return x if usable else None
 
     def item(self, key: Any) -> Hidden:
-        """An item of it."""
+        """The captured item `key` of this value."""
         place = (*self.place, "item", type(key), key)
         return Hidden(f"{self.label}[{key!r}]", place, partial(item_of, self.fetch, key), self.root)
 
     def attribute(self, name: str) -> Hidden:
-        """An attribute of it."""
+        """The captured attribute `name` of this value."""
         place = (*self.place, "attribute", name)
         return Hidden(f"{self.label}.{name}", place, partial(attribute_of, self.fetch, name), self.root)
 
     def own(self, name: str) -> Hidden:
-        """An attribute that the object itself has, not its class."""
+        """The captured attribute `name` that the object itself has, not its class."""
         place = (*self.place, "attribute", name, "own")
         return Hidden(f"{self.label}.{name}", place, partial(own_attribute_of, self.fetch, name), self.root)
 
     @property
     def from_object(self) -> bool:
-        """Whether it is an attribute of an object, which may be there or not, and be anything."""
+        """Whether it is an attribute of an object, which may be absent, and may be anything."""
         return "attribute" in self.place
 
 
 class NewCapture(Control):
-    """Tracing met a captured array that is not among the arguments yet, and has to begin again; with those that it is
-    about to meet (`more`)."""
+    """Tracing met a captured array that is not among the arguments yet, and has to begin again with it and with those
+    that it is about to meet (`more`)."""
 
     def __init__(self, hidden: Hidden, more: Sequence[Hidden] = ()) -> None:
         self.hidden, self.more = hidden, more
@@ -81,8 +81,11 @@ class NewCapture(Control):
 def outside(
     label: str, place: Place, fetch: Callable[[], Any], value: Any, known: MutableMapping[Place, Any], loc: Location
 ) -> Any:
-    """What a value from outside is in a trace: arrays are the hidden arguments in `known`, tuples are rebuilt with
-    them; what may change in other ways between calls is refused."""
+    """The traced value of something from outside the function.
+
+    Arrays are the hidden arguments in `known`, tuples are rebuilt with them. Raises UnsupportedError for what may
+    change in other ways between calls, NewCapture for an array that is not in `known`.
+    """
     if known.get(place) is not None:
         return known[place]
     if type(value) is not tuple and is_box(value):
@@ -121,19 +124,22 @@ def outside(
 
 
 def item_of(fetch: Callable[..., Any], key: Any, *given: Any) -> Any:
+    """A function that fetches an item of what `fetch` gives."""
     return fetch(*given)[key]
 
 
 def attribute_of(fetch: Callable[..., Any], name: str, *given: Any) -> Any:
+    """A function that fetches an attribute of what `fetch` gives."""
     return getattr(fetch(*given), name)
 
 
 def own_attribute_of(fetch: Callable[..., Any], name: str, *given: Any) -> Any:
+    """A function that fetches an attribute of the object itself, not of its class; ABSENT where it has none."""
     return vars(fetch(*given)).get(name, ABSENT)
 
 
 def default_of(function: types.FunctionType, name: str) -> Any:
-    """The default of a parameter as it is now."""
+    """The current default of a parameter."""
     named = function.__kwdefaults__ or {}
     if name in named:
         return named[name]

@@ -1,6 +1,6 @@
 """donate=: which arguments of a call the compiled function may overwrite as it likes. JAX's word is donate_argnames.
 
-An array can be donated if it is contiguous (in C or Fortran order: a new array would lie in the same way), may be
+An array can be donated if it is contiguous (in C or Fortran order: a new array would have the same layout), may be
 stored to, and shares no memory with an argument that is not donated. The last two depend on the call: they are tested
 at each, before anything runs.
 """
@@ -20,7 +20,7 @@ from tracebuf.options import Options
 def donated(
     function: FunctionType, options: Options, names: Sequence[str], keys: Sequence[Key], related: Relations
 ) -> tuple[int, ...]:
-    """The arguments that one call donates.
+    """The arguments that one call donates, by index.
 
     Raises ValueError where one that `donate` names is read-only, as a store to it would; DonationError where it cannot
     be donated for another reason. Empty arrays have nothing to donate.
@@ -39,14 +39,14 @@ def donated(
             if isinstance(key, ArrayKey) and not key.writable:
                 raise ValueError(f"argument `{names[i]}` is donated, but the assignment destination is read-only")
             raise DonationError(names[i], reason, heading(function))
-    # of arguments that are one array, the first stands for all, if it may
+    # of arguments that are one array, the first represents all, if it may be donated
     return tuple(i for i in found if related.same[i] in found)
 
 
 def why_not(
     index: int, wanted: Collection[int], names: Sequence[str], keys: Sequence[Key], related: Relations
 ) -> str | None:
-    """What stands against donating an argument of this call; None where nothing does."""
+    """Why an argument of this call cannot be donated; None where it can."""
     key = keys[index]
     if not isinstance(key, ArrayKey):
         kind = key.kind if isinstance(key, ScalarKey) else key.type.__name__

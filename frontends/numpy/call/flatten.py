@@ -1,7 +1,7 @@
 """Containers as arguments: tuples, lists, dicts, named tuples and objects of arrays and numbers.
 
 The arrays and numbers in them are *leaves*, arguments like any other; what holds them is a *tree*, part of the key. A
-container that is met again is told by its number, so that what is one object stays one. Objects are leaves of the tree:
+container that occurs again is represented by its number, so that one object stays one. Objects are leaves of the tree:
 their attributes are fetched where tracing reads them (`captures`).
 """
 
@@ -25,17 +25,19 @@ from tracebuf.location import Location
 MAX_LEAVES = 1000
 """The most arrays and numbers that the containers of one call may hold."""
 MAX_DEPTH = 40
+"""How deep containers may be nested."""
 
 Tree = tuple[Any, ...]
 """For each argument: None (a leaf), the number of a container met before, or (type, keys, one such for each item)."""
 _LEAVES = frozenset((np.ndarray, float, int, bool, complex, str, type(None), np.float64, types.FunctionType))
-"""Most arguments are one of these."""
+"""The exact types of most leaves, for a quick test."""
 _KEYS = (str, int, bool, float, type(None), bytes)
+"""The exact types of the keys that a dict among the arguments may have."""
 
 
 class Flat(NamedTuple):
-    """Arguments without containers: the leaves, where those of each argument begin, the tree (None if there are no
-    containers), and the containers in the order met."""
+    """The arguments of a call without containers: the leaves, the index of each argument's first leaf, the tree (None
+    if there are no containers), and the containers in the order in which they were met."""
 
     values: tuple[Any, ...]
     starts: tuple[int, ...]
@@ -44,20 +46,21 @@ class Flat(NamedTuple):
 
 
 def is_plain_tuple(x: Any) -> bool:
-    """A tuple that is a value of its own: of ints, bools and strings (a shape, axes)."""
+    """Whether a tuple is one value: of ints, bools and strings only (a shape, axes)."""
     return type(x) is tuple and all(type(i) in (bool, str) or (type(i) is int and abs(i) < 2**64) for i in x)
 
 
 def is_object(x: Any) -> bool:
-    """Whether an object's attributes can be read one by one: of a class written in Python, with nothing of its own in
-    the way."""
+    """Whether an object's attributes can be read one by one: its class is written in Python, and does not define
+    attribute access itself."""
     kind = type(x)
     return type(kind) in (type, ABCMeta) and has_plain_objects(kind)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=512)
 def has_plain_objects(kind: type) -> bool:
-    """The same of a class."""
+    """Whether the attributes of a class's objects can be read one by one: it and its bases are written in Python, and
+    none defines `__getattribute__` or `__new__`."""
     if kind is types.SimpleNamespace:
         return True
     package = kind.__module__.partition(".")[0]
@@ -72,13 +75,14 @@ def has_plain_objects(kind: type) -> bool:
 
 
 def is_written_in_python(kind: type) -> bool:
+    """Whether a class is of the form that a `class` statement makes, and not built in."""
     heap_type = bool(kind.__flags__ & 1 << 9)
     ours = "__dict__" in vars(kind) or "__slots__" in vars(kind) or kind.__bases__ != (object,)
     return heap_type and ours and isinstance(vars(kind).get("__module__"), str)
 
 
 def is_box(x: Any) -> bool:
-    """Whether an argument holds others."""
+    """Whether an argument is a container."""
     kind = type(x)
     if type(kind) is type and kind in _LEAVES:
         return False
@@ -90,7 +94,8 @@ def is_box(x: Any) -> bool:
 
 
 def flatten(values: Sequence[Any], static: Collection[int] = ()) -> Flat:
-    """The leaves and the tree of a call's arguments; those in the places `static` are leaves, whatever they are."""
+    """The leaves and the tree of a call's arguments; the arguments whose indices are in `static` are leaves, whatever
+    they are."""
     found = _Flattening()
     starts, nodes = [], []
     for i, x in enumerate(values):
@@ -103,6 +108,7 @@ def flatten(values: Sequence[Any], static: Collection[int] = ()) -> Flat:
 
 
 class _Flattening:
+    """The state of one `flatten`."""
     def __init__(self) -> None:
         self.leaves: list[Any] = []
         self.boxes: list[Any] = []
@@ -168,7 +174,7 @@ def leaf_names(names: Sequence[str], flat: Flat) -> tuple[str, ...]:
 
 
 def labels_of(x: Any) -> Iterator[str]:
-    """How the items of a container are reached."""
+    """The text by which each item of a container is reached: `[0]`, `['w']`, `.x`."""
     if isinstance(x, dict):
         return (f"[{k!r}]" for k in x)
     if is_named_tuple(x):
@@ -177,7 +183,7 @@ def labels_of(x: Any) -> Iterator[str]:
 
 
 def check_items(label: str, x: Any, loc: Location) -> None:
-    """Refuses, at a place in the function, what cannot be an argument."""
+    """Raises UnsupportedError, with a place in the function, for an item that cannot be an argument."""
     try:
         flat = flatten((x,))
         for name, leaf in zip(leaf_names((label,), flat), flat.values):

@@ -1,7 +1,7 @@
 """static_argnames: arguments that are Python values while tracing, each a part of the key. JAX's word.
 
-They are compared as dict keys are, but what Python calls equal and a program tells apart (1, 1.0 and True, the two
-zeros) is two. What cannot be hashed cannot be part of a key: a TypeError.
+They are compared as dict keys are, except that values which Python calls equal and a program can distinguish (1, 1.0
+and True, the two zeros) are different keys. What cannot be hashed cannot be part of a key: a TypeError.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from tracebuf.options import NAMING, Options
 
 
 def check_names(function: FunctionType, options: Options) -> None:
-    """ValueError where an option names what is no parameter, or one of many arguments (`*args`)."""
+    """Raises ValueError where an option names something that is not a parameter, or is one of many arguments
+    (`*args`)."""
     parameters = inspect.signature(function, follow_wrapped=False).parameters
     for field in NAMING:
         for name in getattr(options, field):
@@ -39,7 +40,7 @@ def static_key(name: str, x: Any) -> StaticKey:
 
 
 def exact(x: Any) -> Any:
-    """What equals another's only where the program can tell no difference."""
+    """A hashable value that equals another's only where a program cannot distinguish the two."""
     kind = type(x)
     if isinstance(x, (float, complex, np.inexact)):
         return kind, repr(x)  # 0.0 is not -0.0, and NaN is one value

@@ -1,8 +1,9 @@
-"""How a user's own function becomes a user's own op: `traced_as`.
+"""`traced_as`: how a user's own function is traced into the user's own ops.
 
-Eager calls of the function stay what they are; in a traced function a call of it is handed to the user's handler, which
-makes ops. The handler sees traced arrays and numbers through `Tracing`, and none of the tracer's insides. What not: the
-handler must mean what the function does (dtype, memory order and errors included); `testing.ladder.climb` tells.
+Eager calls of the function stay what they are; in a traced function a call of it goes to the user's handler, which
+records ops. The handler sees traced arrays and numbers through `Tracing`, and none of the tracer's internals.
+Limitations: nothing checks that the handler means what the function does (dtype, memory order and errors included);
+`testing.ladder.climb` finds out.
 """
 
 from __future__ import annotations
@@ -29,14 +30,17 @@ from tracebuf.location import Location
 __all__ = ["ArrayRef", "Tracing", "traced_as"]
 
 Handler = Callable[..., Any]
+"""`handler(tracing, *args, **kwargs)`: records a call and returns its result."""
 
 
 def traced_as(function: Callable[..., Any]) -> Callable[[Handler], Handler]:
-    """Decorates the handler of a function: `handler(tracing, *args, **kwargs)` makes what a traced call of `function`
-    computes and returns it (`Tracing.array_of`). The function itself is left as it is; the last handler counts.
+    """Decorates the handler of a function: `handler(tracing, *args, **kwargs)` records what a traced call of `function`
+    computes, and returns it (`Tracing.array_of`). The function itself is not changed; a later handler replaces an
+    earlier one.
 
-    What the function raises the handler says by `Tracing.fail`; any other exception of a handler is its bug, and comes
-    out as an InternalError."""
+    A handler raises what the function raises by `Tracing.fail`; any other exception of a handler is a bug in it, and
+    becomes an InternalError.
+    """
 
     def register(handler: Handler) -> Handler:
         def run(r: Recorder, *args: Any, **kwargs: Any) -> Any:
@@ -61,7 +65,7 @@ class Tracing:
 
     @property
     def loc(self) -> Location:
-        """The user's expression."""
+        """The location of the user's expression."""
         return self._r.loc
 
     def add(self, op: OpT) -> OpT:
@@ -86,7 +90,7 @@ class Tracing:
         return scalar_value(self._r, x, element_of(self._r, dtype))
 
     def dtype_of(self, *args: Any) -> np.dtype:
-        """The dtype that NumPy gives to what these arguments have in common (np.result_type)."""
+        """The common dtype that NumPy gives to these arguments (np.result_type)."""
         weak: dict[Any, Any] = {float: 0.0, int: 0, complex: 0j}
         return ask(np.result_type, *(weak.get(kind, kind) for kind in map(weak_type, args)))
 

@@ -1,4 +1,4 @@
-"""Which parameters of NumPy's functions handlers take: what only NumPy takes is refused by its name."""
+"""Which parameters of NumPy's functions a handler takes: the others are refused by name."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from tracebuf.frontends.numpy.record.raises import asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+"""The kinds of parameters that may be passed by position."""
 
 
 @lru_cache(maxsize=1024)
 def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
-    """A function's signature, if it has one."""
+    """A function's signature; None if it has none."""
     try:
         return inspect.signature(function)
     except (ValueError, TypeError):
@@ -24,7 +25,7 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
 
 @lru_cache(maxsize=1024)
 def taken(handler: Callable[..., Any]) -> tuple[float, frozenset[str] | None]:
-    """How many arguments by their place, and which by name (None: any), a handler takes after the recorder."""
+    """How many positional arguments, and which keyword arguments (None: any), a handler takes after the recorder."""
     found = signature_of(handler)
     if found is None:
         return float("inf"), None
@@ -44,8 +45,8 @@ def check_parameters(
     kwargs: dict[str, Any],
     bound: bool = False,
 ) -> None:
-    """UnsupportedError for parameters that only NumPy has, TypeError for those that it has not either; `bound`: args[0]
-    is the array whose method it is."""
+    """Raises UnsupportedError for parameters that only NumPy has, TypeError for those that NumPy does not have either;
+    `bound`: args[0] is the array whose method it is."""
     by_place, named = taken(handler)
     strange = [] if named is None else [name for name in kwargs if name not in named]
     if not strange and len(args) <= by_place:

@@ -1,7 +1,10 @@
-"""What the tracer knows of functions: one table keyed by the callee itself (rule X1), so that every spelling arrives.
+"""The table of functions that the tracer knows, keyed by the callee itself (rule X1), so that every spelling finds its
+handler.
 
-To add a NumPy function: write a handler `(r, *args, **kwargs)` with NumPy's own parameter names, put it into `HANDLERS`
-under the function (and into `METHODS` under the method's name), and test it in tests/test_language.py against eager.
+To add a NumPy function: write a handler `(r, *args, **kwargs)` with NumPy's own parameter names in the room of its
+subject, put it into that file's `FUNCTIONS` (and `METHODS` under the method's name), which `HANDLERS` and `METHODS`
+here collect, and test it against eager in tests/functions. If it can be written in terms of other functions, write a
+formula (functions/formulas); a ufunc needs no handler (numbers/ufuncs), its `out=` and `where=` are in ufunc_calls.
 """
 
 from __future__ import annotations
@@ -87,7 +90,7 @@ NO_VALUE = np._NoValue
 
 
 def axes_in(r: Recorder, order: Any, ndim: int, like: ArrayRef | None = None) -> tuple[int, ...]:
-    """The axes of a fresh array outermost first, by its `order=` and (for "K" and "A") the array it is to be like."""
+    """The axes of a fresh array, outermost first, by its `order=` and (for "K" and "A") the array it is modelled on."""
     order = order_of("C" if order is None else order, "CF" if like is None else "CFAK")
     if order == "K" and like is not None and like.ndim == ndim:
         return k_order(like)
@@ -97,7 +100,7 @@ def axes_in(r: Recorder, order: Any, ndim: int, like: ArrayRef | None = None) ->
 
 
 def layout_like(r: Recorder, a: ArrayRef, shape: Any, order: Any) -> tuple[tuple[Dim, ...], tuple[int, ...]]:
-    """(sizes, axes outermost first) of an array like another, of its shape or a given one."""
+    """(sizes, axes outermost first) of an array modelled on another, of its shape or a given one."""
     sizes = a.shape if shape is None else shape_arg(r, shape)
     if shape is not None and order == "K" and len(sizes) == a.ndim > 1:
         if is_dense(r, a, range(a.ndim)) or is_dense(r, a, range(a.ndim)[::-1]):
@@ -109,6 +112,7 @@ def layout_like(r: Recorder, a: ArrayRef, shape: Any, order: Any) -> tuple[tuple
 
 
 def _creator(value: float | None) -> Callable[..., ArrayRef]:
+    """The handler of np.zeros, np.ones or np.empty."""
     def create(r: Recorder, shape: Any, dtype: Any = None, order: str = "C", **rest: Any) -> ArrayRef:
         only(r, "this array", **{k: (v, None) for k, v in rest.items()})
         sizes = shape_arg(r, shape)
@@ -119,6 +123,7 @@ def _creator(value: float | None) -> Callable[..., ArrayRef]:
 
 
 def _creator_like(value: float | None) -> Callable[..., ArrayRef]:
+    """The handler of np.zeros_like, np.ones_like or np.empty_like."""
     def create(
         r: Recorder, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **rest: Any
     ) -> ArrayRef:
@@ -139,7 +144,7 @@ def ndarray(
     strides: Any = None,
     order: Any = None,
 ) -> ArrayRef:
-    """np.ndarray(shape, dtype): an array of any values, as np.empty."""
+    """np.ndarray(shape, dtype): an array of undefined contents, as np.empty."""
     only(r, "np.ndarray", buffer=(buffer, None), offset=(offset, 0), strides=(strides, None))
     created: ArrayRef = _creator(None)(r, shape, dtype, "C" if order is None else order)
     return created
@@ -191,7 +196,7 @@ def astype(
 
 
 def where(r: Recorder, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE) -> Any:
-    """np.where: with one argument np.nonzero."""
+    """np.where; with one argument, np.nonzero."""
     if x is NO_VALUE and y is NO_VALUE:
         return picking.nonzero_function(r, condition)
     if x is NO_VALUE or y is NO_VALUE:
@@ -225,7 +230,7 @@ def clip(
     r: Recorder, a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, *, min: Any = NO_VALUE,
     max: Any = NO_VALUE,
 ) -> Any:  # fmt: skip
-    """np.clip, by the ufunc of that name, or np.maximum or np.minimum for one bound."""
+    """np.clip: by the ufunc of that name, or by np.maximum or np.minimum for one bound."""
     if a_min is NO_VALUE and a_max is NO_VALUE:
         low, high = (None if x is NO_VALUE else x for x in (min, max))
     elif a_min is NO_VALUE or a_max is NO_VALUE:
@@ -252,7 +257,7 @@ def clip_method(r: Recorder, a: ArrayRef, min: Any = None, max: Any = None, out:
 
 
 def clip_bound(r: Recorder, a: Any, bound: Any, side: int) -> Any:
-    """A bound of np.clip; a Python int that no element of an integer array is beyond is no bound (rule N1)."""
+    """A bound of np.clip; a Python int that no element of an integer array is beyond counts as no bound (rule N1)."""
     dtype = weak_type(a)
     if not isinstance(dtype, np.dtype) or dtype.kind not in "iu" or (e := int_expr(bound)) is None:
         return bound
@@ -268,7 +273,8 @@ def fill_method(r: Recorder, a: ArrayRef, value: Operand) -> None:
 
 
 def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
-    """np.copyto: a store that converts only within a kind; Python's ints go into any integers that hold them."""
+    """np.copyto: a store that converts within a kind only; Python's ints may be stored into any integers that hold
+    them."""
     only(r, "np.copyto", casting=(casting, "same_kind"))
     if not isinstance(dst, ArrayRef):
         raise Raises(TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {type(example(dst)).__name__}"))
@@ -294,7 +300,7 @@ def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: A
 
 
 def size_of(r: Recorder, a: Any, axis: Any = None) -> Any:
-    """np.size: of all axes, or the product of some."""
+    """np.size: the number of elements, or the product of some sizes."""
     ref = as_array(r, a)
     total: Dim = 1
     for k in own_axes_of(r, axis, ref.ndim):
@@ -304,6 +310,7 @@ def size_of(r: Recorder, a: Any, axis: Any = None) -> Any:
 
 # -- Python's builtins
 def length(r: Recorder, x: Any) -> Any:
+    """len(x)."""
     if isinstance(x, ArrayRef):
         if not x.ndim:
             raise Raises(TypeError("len() of unsized object"))
@@ -316,6 +323,7 @@ def length(r: Recorder, x: Any) -> Any:
 
 
 def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
+    """isinstance(x, kinds), by the type that x has in eager Python."""
     if isinstance(x, NpScalar) and x.maybe_python:
         zero = x.element.dtype.type(0)
         answers = {ask(isinstance, number, kinds) for number in (zero, zero.item())}
@@ -333,7 +341,7 @@ def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
 
 
 def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
-    """np.float64(x) and its kin on a traced scalar."""
+    """The handler of np.float64(x), np.int32(x) ... on a traced scalar."""
 
     def run(r: Recorder, x: Any = 0, *more: Any) -> Any:
         if more:
@@ -374,7 +382,7 @@ def astype_of_number(
 
 
 def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
-    """type(x)."""
+    """type(x), by the type that x has in eager Python."""
     if isinstance(x, NpScalar) and x.maybe_python:
         raise two_origins(r.loc)
     if isinstance(x, Flat):
@@ -419,6 +427,7 @@ HANDLERS: dict[Any, Handler] = {
     **{dtype.type: cast_scalar(dtype) for dtype in SUPPORTED_DTYPES},
     **complex_views.FUNCTIONS, **PYTHON, **MATH, **CMATH, **host_table.FUNCTIONS, host_call: traced_host_call,
 }  # fmt: skip
+"""By function or class: its handler."""
 METHODS: dict[str, Handler] = {
     "copy": copy_method, "astype": astype, "fill": fill_method, "clip": clip_method, "round": round_function,
     "item": item,
@@ -426,11 +435,12 @@ METHODS: dict[str, Handler] = {
     **picking.METHODS,
     **sorted_indices.METHODS, **complex_views.METHODS,
 }  # fmt: skip
+"""By name of the array method: its handler, whose first argument after the recorder is the array."""
 SCALAR_METHODS: dict[str, Handler] = {
     "item": number_item, "tolist": python_number, "round": round_function, "is_integer": is_integer,
     "conjugate": conjugate, "conj": conjugate, "astype": astype_of_number,
 }  # fmt: skip
-"""Methods of traced numbers, where the number's type has them."""
+"""By name of a method of traced numbers, where the number's type has it: its handler."""
 PURE = {
     tuple,
     list,
@@ -449,17 +459,17 @@ PURE = {
     np.finfo,
     np.iinfo,
 }
-"""Called as they are, on values known at trace time."""
+"""Functions and classes that are called as they are, on values known while tracing."""
 
 
 def call_array_method(r: Recorder, a: ArrayRef, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """`a.name(...)`."""
+    """`a.name(...)`, by `METHODS`."""
     check_parameters(r, getattr(np.ndarray, name), METHODS[name], (a, *args), kwargs, bound=True)
     return call_handler(METHODS[name], r, a, *args, **static_flags(r, kwargs))
 
 
 def attribute(r: Recorder, x: Any, name: str) -> Any:
-    """x.name for a traced x: data attributes, or NotImplemented for a method or an unknown name."""
+    """x.name for a traced x: a data attribute, or NotImplemented for a method or an unknown name."""
     if isinstance(x, ArrayRef):
         if name == "shape":
             return tuple(as_int_value(d) for d in x.shape)
@@ -494,7 +504,8 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
 
 
 def is_pure(function: Any) -> bool:
-    """May be called during tracing on plain values: no effects, no randomness (rule F2)."""
+    """Whether a function may be called while tracing, on plain values: it has no effects, and no randomness (rule
+    F2)."""
     if isinstance(function, np.ufunc) or getattr(function, "__module__", None) in (math.__name__, cmath.__name__):
         return True
     if isinstance(getattr(function, "__self__", None), np.number | np.bool_):
@@ -529,7 +540,7 @@ def is_numpys(ufunc: np.ufunc) -> bool:
 
 
 def handler_of(function: Any) -> Handler | None:
-    """What to call for a known function."""
+    """The handler of a function or ufunc; None for one that is not known."""
     if isinstance(function, ScalarMethod):
         method = SCALAR_METHODS[function.name]
         return lambda r, *args, **kwargs: call_handler(method, r, function.number, *args, **kwargs)
@@ -548,7 +559,7 @@ def handler_of(function: Any) -> Handler | None:
 
 
 def formula_of(function: Any) -> Callable[..., Any] | None:
-    """The formula that a function of NumPy is traced as."""
+    """The formula that a NumPy function is traced as; None if it has none."""
     try:
         return FORMULAS.get(function)
     except TypeError:

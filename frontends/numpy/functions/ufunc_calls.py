@@ -1,4 +1,5 @@
-"""Calls of ufuncs with their optional parameters, and of their methods (`np.add.reduce`, `np.multiply.outer` ...)."""
+"""Calls of ufuncs with their optional parameters (`out=`, `where=`, `dtype=` ...), and of their methods
+(`np.add.reduce` ...)."""
 
 from __future__ import annotations
 
@@ -25,10 +26,11 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, is_traced, storages_of
 
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+"""NumPy's casting rules."""
 
 
 def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """`ufunc(*args, out=, where=, dtype=, casting=, order=)`; others only with what they are by default."""
+    """`ufunc(*args, out=, where=, dtype=, casting=, order=)`; other parameters only with their defaults."""
     out, name = kwargs.get("out"), ufunc.__name__
     given = [*args, *(out if isinstance(out, tuple) else (out,)), kwargs.get("where")]
     if not any(is_traced(a) or isinstance(a, (list, tuple)) for a in given):
@@ -74,7 +76,7 @@ def laid_out(
     r: Recorder, ufunc: np.ufunc, operands: Sequence[Any], outs: list[ArrayRef | None], wanted: np.dtype | None,
     casting: Any, layout: str,
 ) -> list[ArrayRef | None]:  # fmt: skip
-    """New arrays in rows ("C") or columns ("F") for the results that have no array to go into."""
+    """New arrays in C order ("C") or Fortran order ("F") for the results that have no `out=`."""
     shape = broadcast(r, [x.shape for x in (*operands, *outs) if isinstance(x, ArrayRef)])
     if not shape:
         return outs
@@ -85,7 +87,7 @@ def laid_out(
 
 
 def operand_of(r: Recorder, x: Any, name: str) -> Any:
-    """An operand as it is, or the array that a list or tuple makes."""
+    """An operand as it is; a list or tuple as an array."""
     if isinstance(x, (list, tuple)):
         return array_of(r, x, None)
     if not is_operand(x):
@@ -97,7 +99,7 @@ def operand_of(r: Recorder, x: Any, name: str) -> Any:
 def check_mask(
     r: Recorder, ufunc: np.ufunc, operands: Sequence[Any], mask: Any, outs: Sequence[ArrayRef | None]
 ) -> None:
-    """Refuses `where=` where eager leaves elements undefined, or converts what it does not compute."""
+    """Refuses `where=` where eager leaves elements undefined, or converts elements that it does not compute."""
     if mask is None:
         return
     if None in outs or ufunc is np.power:
@@ -109,8 +111,8 @@ def check_mask(
 
 
 def check_masked_overlap(r: Recorder, ufunc: np.ufunc, read: Sequence[Any], out: ArrayRef) -> None:
-    """Refuses `where=` into an `out=` that the operands overlap, if the result is converted: NumPy then converts the
-    elements that are not selected too (seen in NumPy 2.4.6)."""
+    """Refuses `where=` into an `out=` that may alias the operands, if the result is converted: NumPy then also converts
+    the elements that are not selected (seen in NumPy 2.4.6)."""
     other = [x for x in read if isinstance(x, ArrayRef) and not x.same(out)]
     shared = any(s in storages_of(out) for x in other for s in storages_of(x))
     results = loop_dtypes(ufunc, tuple(weak_type(x) for x in read[: ufunc.nin]), None)[ufunc.nin :]
@@ -122,7 +124,8 @@ def check_masked_overlap(r: Recorder, ufunc: np.ufunc, read: Sequence[Any], out:
 
 
 def call_method(r: Recorder, ufunc: np.ufunc, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """`ufunc.reduce`, `ufunc.accumulate`, `ufunc.reduceat` and `ufunc.outer`; NumPy's errors where it has none."""
+    """`ufunc.reduce`, `ufunc.accumulate`, `ufunc.reduceat` or `ufunc.outer`; raises NumPy's errors where a ufunc has
+    none."""
     if name not in METHODS:
         what = f"np.{ufunc.__name__}.{name} is not supported"
         raise r.refuse(what, "a for loop over the elements")
@@ -136,7 +139,7 @@ def call_method(r: Recorder, ufunc: np.ufunc, name: str, args: Sequence[Any], kw
 
 
 def writable_out(r: Recorder, out: Any) -> ArrayRef | None:
-    """The `out=` of a method, which is looked at before dtypes are."""
+    """The `out=` of a method, checked before dtypes are."""
     into = out_of(r, out)
     if into is not None:
         r.check_writable(into)
@@ -154,6 +157,7 @@ def method_reduce(
     initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
+    """ufunc.reduce(...)."""
     ref = as_array(r, operand_of(r, array, ufunc.__name__))
     return reduce_any(r, ufunc, ref, axis, dtype, writable_out(r, out), keepdims, initial, where)
 
@@ -161,6 +165,7 @@ def method_reduce(
 def method_accumulate(
     r: Recorder, ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
 ) -> Any:
+    """ufunc.accumulate(...)."""
     ref = as_array(r, operand_of(r, array, ufunc.__name__))
     if not ref.ndim:
         raise Raises(TypeError("cannot accumulate on a scalar"))
@@ -170,6 +175,7 @@ def method_accumulate(
 def method_reduceat(
     r: Recorder, ufunc: np.ufunc, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
 ) -> Any:
+    """ufunc.reduceat(...)."""
     ref = as_array(r, operand_of(r, array, ufunc.__name__))
     places = array_of(r, indices, np.intp) if isinstance(indices, (list, tuple)) else as_array(r, indices)
     if not ref.ndim:
@@ -178,7 +184,7 @@ def method_reduceat(
 
 
 def method_outer(r: Recorder, ufunc: np.ufunc, a: Any, b: Any, **kwargs: Any) -> Any:
-    """ufunc of each element of `a` with each of `b`."""
+    """ufunc.outer: the ufunc of each element of `a` with each of `b`."""
     a, b = (strong(r, operand_of(r, x, ufunc.__name__)) for x in (a, b))
     if isinstance(b, ArrayRef) and b.ndim:
         a = as_array(r, a)
@@ -190,3 +196,4 @@ def method_outer(r: Recorder, ufunc: np.ufunc, a: Any, b: Any, **kwargs: Any) ->
 METHODS: dict[str, Callable[..., Any]] = {
     "reduce": method_reduce, "accumulate": method_accumulate, "reduceat": method_reduceat, "outer": method_outer
 }  # fmt: skip
+"""By name of the ufunc method: its handler, whose first argument after the recorder is the ufunc."""

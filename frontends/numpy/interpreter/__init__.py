@@ -1,7 +1,8 @@
-"""The abstract interpreter: walks the function's syntax tree and hands each piece to the room that knows it.
+"""The abstract interpreter: walks the function's syntax tree and hands each node to the room that knows it.
 
-`trace.trace` is the door of the front end; `statements` and `expressions` walk; `callables`, `iterators`, `dicts`,
-`records`, `operators`, `texts` are Python's objects; `direct`, `tracers` and `structured` trace functions whose source
-cannot be read, by running them.
+`trace.trace` is the door of the front end. `interpreter` has functions and calls, `statements` and `expressions` walk
+the tree, `comprehensions` and `protected` (`try`, `with`) belong to them; `evaluator` is what the other files see of
+them. `callables`, `iterators`, `folds_of_iterators`, `extremes`, `dicts`, `records`, `operators`, `texts` are Python's
+objects and builtins. `direct`, `tracers` and `structured` trace functions whose source cannot be read, by running them.
 May import: every room of the front end. Nothing of the front end may import it.
 """

@@ -1,5 +1,7 @@
-"""Callees that the interpreter answers itself, because what they do is what an expression does: iterators,
-`operator.*`, getattr and its kin, int functions of `math` on arguments that become part of the key. Text is in `texts`.
+"""Callees that the interpreter itself answers, because they do what an expression does: `operator.*`, getattr, hasattr,
+callable, math.prod, and iterators.
+
+Int functions of `math` make traced arguments part of the key. Functions of text are in `texts`.
 """
 
 from __future__ import annotations
@@ -29,15 +31,19 @@ BINARY = {
     "add": "Add", "sub": "Sub", "mul": "Mult", "truediv": "Div", "floordiv": "FloorDiv", "mod": "Mod", "pow": "Pow",
     "matmul": "MatMult", "and_": "BitAnd", "or_": "BitOr", "xor": "BitXor", "lshift": "LShift", "rshift": "RShift",
 }  # fmt: skip
+"""By name in the operator module: the operator of the syntax tree."""
 COMPARED = {"eq": "Eq", "ne": "NotEq", "lt": "Lt", "le": "LtE", "gt": "Gt", "ge": "GtE"}
+"""By name in the operator module: the comparison of the syntax tree."""
 UNARY = {"neg": "USub", "pos": "UAdd", "invert": "Invert", "inv": "Invert"}
+"""By name in the operator module: the unary operator of the syntax tree."""
 GETTERS: tuple[Any, ...] = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
+"""Classes of the operator module whose objects are called with an object to look into."""
 INTS = (math.comb, math.perm, math.factorial, math.lcm, math.gcd, math.isqrt)
-"""Functions of ints whose traced arguments, where they have no other form, become part of the key."""
+"""Functions of ints whose traced arguments become part of the key, unless they have a traced form."""
 
 
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """The call's result; NotImplemented where the callee is another one."""
+    """The result of a call; NotImplemented for a callee that is not answered here."""
     found = iterators.make(i, node, function, args, kwargs)
     if found is not NotImplemented:
         return found
@@ -70,7 +76,7 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
 def elementwise_function(
     pyfunc: Any, otypes: Any = None, doc: Any = None, excluded: Any = None, cache: bool = False, signature: Any = None
 ) -> Partial:
-    """np.vectorize(pyfunc)."""
+    """np.vectorize(pyfunc): a function that is applied to each element."""
     if excluded or cache or signature:
         reason = "np.vectorize with excluded=, cache= or signature="
         raise UnsupportedError(reason, instead="leave them out, or loop over the elements")
@@ -78,7 +84,7 @@ def elementwise_function(
 
 
 def operation(i: Evaluator, node: ast.AST, name: str, args: Sequence[Any]) -> Any:
-    """A function of the operator module."""
+    """A call of a function of the operator module, by its name."""
     r = i.r
     if len(args) != (1 if name in UNARY else 2) and name in (*BINARY, *COMPARED, *UNARY):
         ask(getattr(operator, name), *[None] * len(args))  # raises what Python raises
@@ -105,7 +111,7 @@ def operation(i: Evaluator, node: ast.AST, name: str, args: Sequence[Any]) -> An
 
 
 def getter(i: Evaluator, node: ast.AST, function: Any, x: Any) -> Any:
-    """What operator.itemgetter, attrgetter and methodcaller make functions of."""
+    """A call of what operator.itemgetter, attrgetter or methodcaller made."""
     names = function.__reduce__()[1]
     if isinstance(function, operator.itemgetter):
         found = tuple(i.subscript(node, x, k) for k in names)
@@ -127,20 +133,21 @@ def constant_attribute(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
     if isinstance(value, (np.ndarray, list, dict, set, bytearray)):
         reason = f"`.{name}` of a static argument is a mutable {type(value).__name__}"
         raise i.refuse(node, reason, "pass it as an argument of its own")
-    if getattr(x, name) is value:  # else a property, which makes it anew
+    if getattr(x, name) is value:  # else a property, which gives a new object each time
         i.captures.setdefault((name, id(x)), (name, lambda: getattr(x, name), value))
     i.constants[value] = None
     return value
 
 
 def dotted(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
+    """The attribute of a dotted name."""
     for part in name.split("."):
         x = i.attribute(node, x, part)
     return x
 
 
 def get_attribute(i: Evaluator, node: ast.AST, x: Any, name: Any, *default: Any) -> Any:
-    """getattr(x, name), getattr(x, name, default)."""
+    """getattr(x, name) or getattr(x, name, default)."""
     if not isinstance(name, str):
         raise Raises(TypeError(f"attribute name must be string, not '{type(name).__name__}'"))
     if len(default) == 1 and not has_attribute(i, node, x, name):
@@ -149,6 +156,7 @@ def get_attribute(i: Evaluator, node: ast.AST, x: Any, name: Any, *default: Any)
 
 
 def has_attribute(i: Evaluator, node: ast.AST, x: Any, name: str) -> bool:
+    """hasattr(x, name)."""
     if is_traced(x):
         return hasattr(np.ndarray if isinstance(x, ArrayRef) else type(stand_in(x)), name)
     try:
@@ -161,11 +169,12 @@ def has_attribute(i: Evaluator, node: ast.AST, x: Any, name: str) -> bool:
 
 
 def product(i: Evaluator, node: ast.AST, items: Any, *, start: Any = 1) -> Any:
-    """math.prod."""
+    """math.prod(items, start=start)."""
     return functools.reduce(lambda a, b: i.operate("Mult", a, b), iterators.known(i, items), start)
 
 
 def is_callable(i: Evaluator, node: ast.AST, x: Any) -> bool:
+    """callable(x)."""
     return not isinstance(x, (ArrayRef, Scalar)) and (isinstance(x, (NestedFunction, Method, Partial)) or callable(x))
 
 
@@ -173,3 +182,4 @@ HANDLERS: dict[Any, Callable[..., Any]] = {
     getattr: get_attribute, hasattr: has_attribute, callable: is_callable, functools.reduce: iterators.reduce_of,
     math.prod: product,
 }  # fmt: skip
+"""By callee: its handler, whose first arguments are the interpreter and the node."""

@@ -1,4 +1,4 @@
-"""Comprehensions and generator expressions: their items one by one, or as what a loop goes over."""
+"""Comprehensions and generator expressions: their items one by one, or as the iterable of a loop."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Comprehensions(Evaluator):
         return made
 
     def at_home(self, node: ast.AST, scope: Scope, home: Env | None) -> Scope:
-        """A generator's scope, while it is the one that it was made in."""
+        """A context that makes the scope's environment the one in which a generator was made."""
         if home is not None and scope.env is not home:
             reason = "a generator leaves the comprehension or expression that it was made in"
             raise self.refuse(node, reason, "make a list of it: [x for x in ...]")
         return scope
 
     def generated(self, node: ast.GeneratorExp, scope: Scope, first: Any) -> Iterable:
-        """What a generator goes over, of what it goes over first, with its names as they are now."""
+        """What a generator iterates over, given its first iterable, with the current values of its names."""
         it = self.iterable(node, first)
         with self.within(scope):
             plain = len(node.generators) == 1 and not node.generators[0].ifs and not stored([node])
@@ -48,7 +48,7 @@ class Comprehensions(Evaluator):
             return self.comprehension(node, node.generators, scope.env, [one])[0]
 
     def short(self, it: Iterable) -> bool:
-        """Whether there are so few items, at any sizes, that going through them is written out."""
+        """Whether there are so few items, at any sizes, that the iteration is unrolled."""
         n = self.r.facts.canon(length(self.r, it))
         return isinstance(n, int) and n <= 16
 
@@ -59,7 +59,7 @@ class Comprehensions(Evaluator):
         env: Env,
         given: Any = None,
     ) -> list[Any]:
-        """The items of a comprehension, one by one: its ranges are unrolled. `given`: what it goes over first."""
+        """The items of a comprehension, one by one: its ranges are unrolled. `given`: its first iterable."""
         if not generators:
             return [self.expr(node.elt, env)]
         first, *more = generators

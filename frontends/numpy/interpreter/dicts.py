@@ -1,7 +1,7 @@
-"""Dicts and lists in a trace: reads and stores by keys that are known, and the methods of both.
+"""Lists, dicts and named tuples in a trace: reads and stores by keys that are known, and their methods.
 
-Keys are Python values while tracing; an int argument becomes one by a guard. What not: keys and places that only the
-run time knows.
+Keys are Python values while tracing; an int argument becomes one by a guard. Limitations: keys and indices that only
+the run time knows are refused.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyInt, is_traced
 
 MISSING = object()
+"""Stands for an argument that is not given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,7 @@ class BoxMethod:
 
 
 def key_of(i: Evaluator, node: ast.AST, key: Any) -> Any:
-    """A key as a Python value."""
+    """A key as a Python value; a guard makes a traced int one."""
     if isinstance(key, PyInt):
         return i.r.static_int(key.expr, "the key of a dict")
     if isinstance(key, tuple):
@@ -45,10 +46,12 @@ def key_of(i: Evaluator, node: ast.AST, key: Any) -> Any:
 
 
 def read(i: Evaluator, node: ast.AST, base: dict[Any, Any], key: Any) -> Any:
+    """base[key]."""
     return ask(operator.getitem, base, key_of(i, node, key))
 
 
 def store(i: Evaluator, node: ast.AST, base: dict[Any, Any], key: Any, value: Any) -> None:
+    """base[key] = value."""
     key = key_of(i, node, key)
     if key not in base or base[key] is not value:
         i.change(node, base)
@@ -56,7 +59,7 @@ def store(i: Evaluator, node: ast.AST, base: dict[Any, Any], key: Any, value: An
 
 
 def store_slice(i: Evaluator, node: ast.AST, base: list[Any], index: slice, value: Any) -> None:
-    """base[i:j] = value, of a list."""
+    """base[i:j] = value of a list."""
     places = place(i, node, index)
     items = i.iterate_static(node, value)
     i.change(node, base)
@@ -64,7 +67,7 @@ def store_slice(i: Evaluator, node: ast.AST, base: list[Any], index: slice, valu
 
 
 def delete(i: Evaluator, node: ast.AST, base: Any, index: Any) -> None:
-    """del base[index]."""
+    """del base[index] of a list or dict."""
     if isinstance(base, dict):
         key = key_of(i, node, index)
         if key not in base:
@@ -80,7 +83,7 @@ def delete(i: Evaluator, node: ast.AST, base: Any, index: Any) -> None:
 
 
 def pairs_of(i: Evaluator, node: ast.AST, x: Any) -> Iterator[tuple[Any, Any]]:
-    """What dict(x) takes."""
+    """The argument of dict(x), as (key, value) pairs."""
     if isinstance(x, dict):
         yield from list(x.items())
         return
@@ -101,10 +104,12 @@ def make(i: Evaluator, node: ast.AST, *args: Any, **kwargs: Any) -> Any:
 
 # -- methods of dicts
 def get(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    """d.get(key, default)."""
     return d.get(key_of(i, node, key), default)
 
 
 def pop(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, default: Any = MISSING) -> Any:
+    """d.pop(key, default)."""
     key = key_of(i, node, key)
     if key not in d:
         if default is MISSING:
@@ -115,12 +120,14 @@ def pop(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, default: Any =
 
 
 def update(i: Evaluator, node: ast.AST, d: dict[Any, Any], *args: Any, **kwargs: Any) -> None:
+    """d.update(...)."""
     new = make(i, node, *args, **kwargs)
     i.change(node, d)
     d.update(new)
 
 
 def set_default(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    """d.setdefault(key, default)."""
     key = key_of(i, node, key)
     if key not in d:
         store(i, node, d, key, default)
@@ -128,11 +135,13 @@ def set_default(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, defaul
 
 
 def clear(i: Evaluator, node: ast.AST, x: Any) -> None:
+    """x.clear() of a list or dict."""
     i.change(node, x)
     fill(x, type(x)())
 
 
 def pop_item(i: Evaluator, node: ast.AST, d: dict[Any, Any]) -> Any:
+    """d.popitem()."""
     if not d:
         raise Raises(KeyError("popitem(): dictionary is empty"))
     i.change(node, d)
@@ -144,11 +153,12 @@ DICT: dict[str, Callable[..., Any]] = {
     "values": lambda i, node, d: DictView(d, "values"), "get": get, "pop": pop, "update": update, "clear": clear,
     "setdefault": set_default, "popitem": pop_item, "copy": lambda i, node, d: i.own(dict(d)),
 }  # fmt: skip
+"""By name of the method of a dict: its handler."""
 
 
 # -- methods of lists
 def place(i: Evaluator, node: ast.AST, index: Any) -> Any:
-    """An index or a slice of a list, of Python ints."""
+    """An index or a slice of a list, as Python ints."""
     if isinstance(index, slice):
         return slice(*(place(i, node, p) for p in (index.start, index.stop, index.step)))
     if isinstance(index, PyInt):
@@ -159,7 +169,7 @@ def place(i: Evaluator, node: ast.AST, index: Any) -> Any:
 
 
 def changing(name: str, places: int = 0) -> Callable[..., Any]:
-    """A method that changes a list; its first arguments are places in it."""
+    """The handler of a list's method that changes it; its first `places` arguments are indices."""
 
     def run(i: Evaluator, node: ast.AST, x: list[Any], *args: Any, **kwargs: Any) -> Any:
         given = [place(i, node, a) for a in args[:places]]
@@ -170,13 +180,14 @@ def changing(name: str, places: int = 0) -> Callable[..., Any]:
 
 
 def extend(i: Evaluator, node: ast.AST, x: list[Any], more: Any) -> None:
+    """x.extend(more)."""
     items = i.iterate_static(node, more)
     i.change(node, x)
     x.extend(items)
 
 
 def known_items(name: str) -> Callable[..., Any]:
-    """A method that compares items: those of values that are known."""
+    """The handler of a method that compares items, which have to be known."""
 
     def run(i: Evaluator, node: ast.AST, x: Any, *args: Any) -> Any:
         if holds_traced(x) or holds_traced(args) or any(isinstance(v, (Record, dict)) for v in (*x, *args)):
@@ -194,10 +205,12 @@ LIST: dict[str, Callable[..., Any]] = {
     "reverse": changing("reverse"), "extend": extend, "index": known_items("index"), "count": known_items("count"),
     "remove": known_items("remove"), "copy": lambda i, node, x: i.own(list(x)),
 }  # fmt: skip
+"""By name of the method of a list: its handler."""
 
 
 # -- methods of tuples
 def replaced(i: Evaluator, node: ast.AST, x: Any, /, **changes: Any) -> Any:
+    """x._replace(...) of a named tuple."""
     if unknown := [k for k in changes if k not in x._fields]:
         raise Raises(ValueError(f"Got unexpected field names: {unknown!r}"))
     return tuple.__new__(type(x), [changes.get(k, v) for k, v in zip(x._fields, x)])
@@ -206,21 +219,25 @@ def replaced(i: Evaluator, node: ast.AST, x: Any, /, **changes: Any) -> Any:
 NAMED: dict[str, Callable[..., Any]] = {
     "_replace": replaced, "_asdict": lambda i, node, x: i.own(dict(zip(x._fields, x))),
 }  # fmt: skip
+"""By name of the method of a named tuple: its handler."""
 TUPLE: dict[str, Callable[..., Any]] = {"index": known_items("index"), "count": known_items("count")}
+"""By name of the method of a tuple: its handler."""
 
 
 def method(x: Any, name: str) -> BoxMethod | None:
-    """A method of a container by its name."""
+    """The bound method of a container, by its name; None if it has none."""
     if is_named_tuple(x) and name in x._fields:
         return None
     return BoxMethod(x, name) if name in methods_of(x) else None
 
 
 def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
+    """The table of the methods that a container has."""
     if isinstance(x, (dict, list)):
         return DICT if isinstance(x, dict) else LIST
     return {**TUPLE, **(NAMED if is_named_tuple(x) else {})} if isinstance(x, tuple) else {}
 
 
 def call(i: Evaluator, node: ast.AST, method: BoxMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A call of a container's method."""
     return call_handler(methods_of(method.of)[method.name], i, node, method.of, *args, **kwargs)

@@ -1,8 +1,8 @@
-"""Functions whose source cannot be read (made by exec or typed into a REPL) are traced by running them on tracers.
+"""Functions whose source cannot be read (made by exec or typed into a REPL): traced by running them on tracers.
 
 The function's own code runs, with globals and closure cells in which everything from outside is a tracer or an
-`Outside`, so that its calls are dispatched as in a function that is read. What tracers cannot see is refused before:
-`try`, which would catch at trace time, stores to global names, classes, `is`.
+`Outside`, so that its calls are dispatched as in a function that is read. What tracers cannot observe is refused first:
+`try`, which would catch while tracing, stores to global names, classes, `is`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ REFUSED = {
     "MATCH_MAPPING": ("`match`", "use if and elif"),
     "MATCH_SEQUENCE": ("`match`", "use if and elif"),
 }
+"""By name of an instruction: what it is called in a refusal, and what to write instead."""
 MAX_DEPTH = 40
+"""The most calls of such functions within one another."""
 
 
 class Direct:
@@ -40,7 +42,7 @@ class Direct:
         self.i, self.run, self.depth = interpreter, Run(interpreter), 0
 
     def call(self, function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """What the function returns for traced arguments."""
+        """The result of the function for traced arguments."""
         caller = self.i.r.loc
         if not is_own(function):
             check_code(function.__code__)
@@ -63,7 +65,7 @@ class Direct:
         return result
 
     def result(self, function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """What the function returns for tracers; what it raises is raised where it is reached."""
+        """The result of the function for tracers; what it raises is raised where it is reached."""
         try:
             return function(*args, **kwargs)
         except Raises as said:
@@ -84,7 +86,7 @@ class Direct:
                 del users  # a frame of its traceback that names it would keep the arguments
 
     def hooked(self, function: types.FunctionType) -> types.FunctionType:
-        """The function with globals and cells in which it meets tracers."""
+        """A copy of the function whose globals and cells hold tracers."""
         lookup = self.i.global_lookup(function)
         code = function.__code__
         cells = []
@@ -99,8 +101,8 @@ class Direct:
         return types.FunctionType(code, Namespace(self.run, lookup), code.co_name, None, tuple(cells))
 
     def is_users(self, error: Exception) -> bool:
-        """Whether a running function raised it: nothing of tracebuf stands behind its last frame. A special attribute
-        that a tracer lacks is asked for by Python, or by the function."""
+        """Whether a running function raised it: no frame of tracebuf follows its last one. A special attribute that a
+        tracer lacks is asked for by Python, or by the function."""
         ours, trace = False, error.__traceback__
         while trace is not None:
             space = trace.tb_frame.f_globals
@@ -111,7 +113,7 @@ class Direct:
         return not ours or error is self.run.lacking
 
     def stand_at(self, error: BaseException) -> None:
-        """Makes the line of a running function that raised the current place."""
+        """Makes the line at which a running function raised the current location."""
         trace = error.__traceback__
         while trace is not None:
             if isinstance(trace.tb_frame.f_globals, Namespace):
@@ -120,6 +122,7 @@ class Direct:
 
 
 def is_empty(cell: types.CellType) -> bool:
+    """Whether nothing is bound to a closure cell."""
     try:
         return cell.cell_contents is None and False
     except ValueError:
@@ -128,8 +131,8 @@ def is_empty(cell: types.CellType) -> bool:
 
 @lru_cache(maxsize=512)
 def refusal(code: types.CodeType, outer: frozenset[str]) -> tuple[str, str, Location] | None:
-    """The first instruction that tracers do not see, in a function or one inside it: reason, rewrite, place. `outer`
-    are the names of the functions around it, whose stores would be lost."""
+    """The first instruction whose effect tracers cannot observe, in a function or one inside it: reason, rewrite,
+    place. `outer` are the names of the functions around it, to which stores would be lost."""
     before, found = None, None
     for i in dis.get_instructions(code):
         if i.opname in REFUSED:
@@ -153,7 +156,7 @@ def never_traced(i: dis.Instruction | None) -> bool:
 
 
 def check_code(code: types.CodeType) -> None:
-    """Refuses a function whose code does what tracers do not see."""
+    """Refuses a function whose code does what tracers cannot observe."""
     found = refusal(code, frozenset(code.co_freevars))
     if found is not None:
         reason, instead, place = found
@@ -180,11 +183,12 @@ def containers(x: Any, seen: ByIdentity[Any, None]) -> Iterator[Any]:
 
 
 def contents(x: Any) -> list[Any]:
-    """What a container holds now."""
+    """The current contents of a container or cell."""
     if isinstance(x, types.CellType):
         return [x.cell_contents]
     return [*x, *x.values()] if isinstance(x, dict) else list(x)
 
 
 def changed(now: Sequence[Any], then: Sequence[Any]) -> bool:
+    """Whether the contents of a container differ from an earlier copy."""
     return len(now) != len(then) or any(a is not b for a, b in zip(now, then))

@@ -1,7 +1,7 @@
-"""What the parts of the interpreter ask of it (`Evaluator`), and one function being interpreted (`Scope`).
+"""`Evaluator`, the interpreter as its parts see it, and `Scope`, one function being interpreted.
 
-Everything in this room stands on this file, so that callables, iterators, dicts, records ... need not know the walkers
-of the syntax tree, which know them.
+Every file of this room builds on this one, so that callables, iterators, dicts, records ... need not import the walkers
+of the syntax tree, which import them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Scope:
 
     @contextmanager
     def inside(self, env: Env) -> Iterator[Env]:
-        """Makes `env` what inner functions see of the scope's names."""
+        """A context that makes `env` the names that inner functions see."""
         outside, self.env = self.env, env
         try:
             yield env
@@ -51,7 +51,7 @@ class Scope:
 
     @contextmanager
     def jumping_to(self, names: frozenset[str]) -> Iterator[None]:
-        """A loop's body, out of which a jump leads to where these names may be read."""
+        """A context for a loop's body: a jump out of it leads to where these names may be read."""
         self.targets.append(names)
         try:
             yield
@@ -60,7 +60,7 @@ class Scope:
 
 
 class Evaluator(ABC):
-    """The interpreter as its parts see it. A `node` is where in the user's source an error stands."""
+    """The interpreter as its parts see it. A `node` says where in the user's source an error is."""
 
     r: Recorder
     scopes: list[Scope]
@@ -68,12 +68,12 @@ class Evaluator(ABC):
     """The exceptions whose handlers are being traced, innermost last."""
     hidden: MutableMapping[Place, Any]
     captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]]
-    """(name, how to fetch it again, value) of what was seen outside, for the guards; by name and the id of where it
-    was found: a plain key, since those that are hidden arguments are told by it from trace to trace."""
+    """(name, how to fetch it again, value) of each value from outside, for the guards; by name and the id of where it
+    was found: a plain key, which identifies hidden arguments from trace to trace."""
     constants: ByIdentity[Any, None]
     """Objects that are part of the key."""
     plans: dict[tuple[Any, ...], Plan]
-    """What loops were found to carry."""
+    """The plans of loops: what each was found to carry."""
     returned_at: Location
     """Where the function that was called last returned."""
     consumed: set[ast.AST]
@@ -96,24 +96,24 @@ class Evaluator(ABC):
     # -- places and refusals
     @abstractmethod
     def at(self, node: ast.AST) -> Location:
-        """Makes a node the current place in the user's source; one without a line leaves it where it is."""
+        """Makes a node the current location in the user's source; a node without a line does not change it."""
 
     @abstractmethod
     def refuse(self, node: ast.AST, reason: str, instead: str = "") -> UnsupportedError:
-        """The refusal of a node, to be raised: the reason, and what to write instead."""
+        """The UnsupportedError for a node, to be raised: the reason, and what to write instead."""
 
     # -- expressions
     @abstractmethod
     def expr(self, node: ast.expr, env: Env) -> Any:
-        """An expression's value; refuses one of a type that depends on the path."""
+        """The value of an expression; refuses one whose type is path-dependent."""
 
     @abstractmethod
     def any_expr(self, node: ast.expr, env: Env) -> Any:
-        """An expression's value, which may be a `Choice` of values of different types."""
+        """The value of an expression, which may be a `Choice` of values of different types."""
 
     @abstractmethod
     def items(self, nodes: Sequence[ast.expr], env: Env) -> list[Any]:
-        """The values of several expressions, starred ones spread out."""
+        """The values of several expressions, starred ones unpacked."""
 
     @abstractmethod
     def operate(self, name: str, a: Any, b: Any) -> Any:
@@ -125,7 +125,7 @@ class Evaluator(ABC):
 
     @abstractmethod
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
-        """a == b, a < b ..."""
+        """`a == b`, `a < b` ..., by the operator's name in the syntax tree."""
 
     @abstractmethod
     def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
@@ -142,19 +142,19 @@ class Evaluator(ABC):
     # -- conditions
     @abstractmethod
     def truth(self, node: ast.AST, value: Any) -> bool | PyBool:
-        """bool(value): known now, or a condition."""
+        """bool(value): a bool where it is known now, else a condition."""
 
     @abstractmethod
     def decided(self, node: ast.AST, known: bool | PyBool) -> bool | PyBool:
-        """A condition; one on entry values is decided by a guard (rule F4)."""
+        """A condition as it is, or decided by a guard where entry values determine it (rule F4)."""
 
     @abstractmethod
     def condition(self, node: ast.AST, value: Any) -> bool | PyBool:
-        """The truth of a value, decided by a guard where it is one on entry values."""
+        """The truth of a value, decided by a guard where entry values determine it."""
 
     @abstractmethod
     def negate(self, condition: PyBool) -> PyBool:
-        """not condition."""
+        """`not condition`."""
 
     @abstractmethod
     def choose(self, node: ast.AST, condition: PyBool, arms: Sequence[Callable[[Env], Any]], env: Env) -> Any:
@@ -163,27 +163,27 @@ class Evaluator(ABC):
     # -- containers
     @abstractmethod
     def own(self, made: Any) -> Any:
-        """Notes a list or dict that was made here; the container."""
+        """Registers a list or dict that the trace made; returns it."""
 
     @abstractmethod
     def change(self, node: ast.AST, x: Any) -> None:
-        """Notes that a container is changed; refuses where it is not known which one it is."""
+        """Notes that a container is changed; refuses it where the container is path-dependent."""
 
     @abstractmethod
     def flat(self, values: Sequence[Any]) -> list[Any]:
-        """The values, with the items of containers in their place."""
+        """The values, with the items of containers in place of these."""
 
     @abstractmethod
     def iterable(self, node: ast.AST, value: Any) -> Iterable:
-        """What a loop over a value runs over."""
+        """What a loop over a value iterates over."""
 
     @abstractmethod
     def iterate_static(self, node: ast.AST, value: Any) -> list[Any]:
-        """The items of something whose length is known, or made part of the key."""
+        """The items of an iterable whose length is known, or made part of the key."""
 
     @abstractmethod
     def short(self, it: Iterable) -> bool:
-        """Whether there are so few items, at any sizes, that iterating over them is written out."""
+        """Whether there are so few items, at any sizes, that the iteration is unrolled."""
 
     @abstractmethod
     def storable(self, node: ast.AST, value: Any) -> Any:
@@ -196,7 +196,7 @@ class Evaluator(ABC):
 
     @abstractmethod
     def call_function(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Inlines a function of Python code: by its source, or (where that cannot be read) by running it."""
+        """Inlines a Python function: by its source, or, where that cannot be read, by running it."""
 
     @abstractmethod
     def call_nested(self, function: NestedFunction, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -204,11 +204,11 @@ class Evaluator(ABC):
 
     @abstractmethod
     def make_nested(self, node: ast.FunctionDef | ast.Lambda, name: str, env: Env) -> NestedFunction:
-        """A function object for an inner def or lambda."""
+        """The function object of an inner def or lambda."""
 
     @abstractmethod
     def global_lookup(self, function: types.FunctionType) -> Callable[[str], Any]:
-        """Free names of a function: closure cells, globals, builtins; what is found becomes a guard."""
+        """A look-up of a function's free names: closure cells, globals, builtins; each result becomes a guard."""
 
     @abstractmethod
     def capture(self, name: str, fetch: Callable[[], Any], value: Any, place: object) -> Any:
@@ -216,7 +216,7 @@ class Evaluator(ABC):
 
     @abstractmethod
     def at_home(self, node: ast.AST, scope: Scope, home: Env | None) -> Scope:
-        """A generator's scope, while it is the one that it was made in."""
+        """A context that makes the scope's environment the one in which a generator was made."""
 
     # -- statements
     @abstractmethod
@@ -229,4 +229,4 @@ class Evaluator(ABC):
 
     @abstractmethod
     def reached(self, said: Raises) -> None:
-        """An exception that Python or NumPy raises for this code, where it is reached (rule F3)."""
+        """Records, or raises, an exception that Python or NumPy raises for this code, where it is reached (rule F3)."""

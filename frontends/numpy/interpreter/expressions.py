@@ -72,7 +72,7 @@ class Expressions(Comprehensions):
         return value
 
     def any_expr(self, node: ast.expr, env: Env) -> Any:
-        """An expression's value where it may be of one sort or another."""
+        """The value of an expression, which may be a `Choice` of values of different types."""
         method = getattr(self, f"expr_{type(node).__name__}", None)
         if method is None:
             raise self.refuse(node, *refusals.expression(node))
@@ -121,11 +121,11 @@ class Expressions(Comprehensions):
         return dicts.make(self, node, pairs)
 
     def own(self, made: Any) -> Any:
-        """A list or dict that was made here."""
+        """Registers a list or dict that the trace made; returns it."""
         return self.r.heap.own(made, self.r)
 
     def change(self, node: ast.AST, x: Any) -> None:
-        """Notes that a container is changed; refuses where it is not known which one it is."""
+        """Notes that a container is changed; refuses it where the container is path-dependent."""
         if not self.r.heap.may_change(x, self.r):
             reason = f"a {refusals.name_of(x)} is changed that is one or another, depending on the path"
             raise self.refuse(node, reason, "change it where it is made, or build a new one")
@@ -140,11 +140,11 @@ class Expressions(Comprehensions):
         return values
 
     def iterate_static(self, node: ast.AST, value: Any) -> list[Any]:
-        """The items of something whose length is known, or made part of the key."""
+        """The items of an iterable whose length is known, or made part of the key."""
         return static_items(self.r, self.iterable(node, value), "this")
 
     def iterable(self, node: ast.AST, value: Any) -> Iterable:
-        """What a loop over a value runs over."""
+        """What a loop over a value iterates over."""
         self.at(node)
         it = iterable_of(self.r, value)
         if it is None:
@@ -181,7 +181,7 @@ class Expressions(Comprehensions):
         return self.operate(type(node.op).__name__, a, b)
 
     def operate(self, name: str, a: Any, b: Any) -> Any:
-        """a OP b."""
+        """`a OP b`, by the operator's name in the syntax tree."""
         if operators.is_operand(a) or operators.is_operand(b):
             found = operators.operate(self, ast.Pass(), name, a, b)
             if found is not NotImplemented:
@@ -203,7 +203,7 @@ class Expressions(Comprehensions):
         return binary(self.r, name, a, b)
 
     def beside(self, x: Any, other: Any) -> Any:
-        """An operand; a list or tuple beside an array is one of its items."""
+        """An operand; a list or tuple beside an array becomes the array of its items."""
         return as_operand(self.r, x) if isinstance(other, ArrayRef) else x
 
     def expr_UnaryOp(self, node: ast.UnaryOp, env: Env) -> Any:
@@ -230,7 +230,7 @@ class Expressions(Comprehensions):
         return self.chain(node, left, list(zip(node.ops, node.comparators)), env)
 
     def chain(self, node: ast.Compare, left: Any, rest: list[tuple[ast.cmpop, ast.expr]], env: Env) -> Any:
-        """a < b < c: the later operands only where the earlier comparison holds."""
+        """a < b < c: evaluates the later operands only where the earlier comparison holds."""
         (op, right_node), *more = rest
         right = self.expr(right_node, env)
         first = self.compare_one(node, op, left, right)
@@ -252,7 +252,7 @@ class Expressions(Comprehensions):
         return self.compared(node, name, a, b)
 
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
-        """a == b, a < b and their kin."""
+        """a == b, a < b ..., by the operator's name in the syntax tree."""
         if operators.is_operand(a) or operators.is_operand(b):
             found = operators.compared(self, node, name, a, b)
             if found is not NotImplemented:
@@ -264,7 +264,7 @@ class Expressions(Comprehensions):
         return compare(self.r, name, self.beside(a, b), self.beside(b, a))
 
     def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
-        """`x in items`: what is known, or a number among numbers that are (a NaN is in a tuple by its identity)."""
+        """`x in items`: known, or a number among known numbers (a NaN is in a tuple by its identity)."""
         texts.check_known(self.r, *self.flat([x, items]))
         if isinstance(items, DictView):
             items = items.of if items.sort == "keys" else items.items()
@@ -285,7 +285,7 @@ class Expressions(Comprehensions):
         return self.bool_chain(node, node.values, env)
 
     def bool_chain(self, node: ast.BoolOp, values: Sequence[ast.expr], env: Env) -> Any:
-        """`and`/`or`: returns operands, and evaluates no more of them than Python would (rule F1)."""
+        """`and` or `or`: returns operands, and evaluates no more of them than Python would (rule F1)."""
         first = self.expr(values[0], env)
         if len(values) == 1:
             return first
@@ -301,11 +301,11 @@ class Expressions(Comprehensions):
         return self.choose(node, known, arms if keep else arms[::-1], env)
 
     def condition(self, node: ast.AST, value: Any) -> bool | PyBool:
-        """The truth of a value; conditions on entry values are decided by a guard (rule F4)."""
+        """The truth of a value, decided by a guard where entry values determine it (rule F4)."""
         return self.decided(node, self.truth(node, value))
 
     def truth(self, node: ast.AST, value: Any) -> bool | PyBool:
-        """bool(value): known now, or a condition."""
+        """bool(value): a bool where it is known now, else a condition."""
         return truth(self.r, operators.truth_of(self, node, value))  # type: ignore[no-any-return]
 
     def decided(self, node: ast.AST, known: bool | PyBool) -> bool | PyBool:
@@ -489,7 +489,7 @@ class Expressions(Comprehensions):
             kwargs[name] = value
 
     def call(self, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """Dispatch on the callee itself (rule X1)."""
+        """A call, dispatched on the callee itself (rule X1)."""
         if not takes_choices(function) and any(isinstance(x, Choice) for x in self.flat([*args, *kwargs.values()])):
             raise path_dependent(self.r, "<value>", "values of different types")
         if isinstance(function, Method):
@@ -556,12 +556,12 @@ def is_known_number(x: Any) -> bool:
 
 
 def is_users(function: Any) -> bool:
-    """A function of Python source that is traced like the rest."""
+    """Whether a function is Python source of the user's, which is inlined."""
     module = getattr(function, "__module__", None) or ""
     return isinstance(function, types.FunctionType) and module.partition(".")[0] not in ("numpy", "scipy")
 
 
 def takes_choices(function: Any) -> bool:
-    """Whether a call only hands its arguments on, so that they may be of one sort or another."""
+    """Whether a call only passes its arguments on, so that their types may be path-dependent."""
     handed = isinstance(function, (NestedFunction, dicts.BoxMethod, records.BoundMethod))
     return handed or getattr(function, "__tracebuf__", False) or is_users(function)

@@ -1,4 +1,4 @@
-"""min() and max() by a key, and of numbers of several types: by comparisons, as Python picks."""
+"""min() and max() with a key, and of numbers of several types: by comparisons, as Python compares them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tracebuf.frontends.numpy.record.values import Env, PyBool
 
 
 def by_key(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """min(items, key=f) and max: the first of the items whose key none is beyond."""
+    """min(items, key=f) or max: the first item whose key no other is beyond."""
     key = kwargs["key"]
     if not args or set(kwargs) - {"key", "default"}:
         ask(function, *args, **kwargs)  # raises what Python raises
@@ -26,13 +26,13 @@ def by_key(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwar
 
 
 def of_items(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any]) -> Any:
-    """min(items), or min(x, y), of numbers of several types."""
+    """min(items) or min(x, y), or max, of numbers of several types."""
     items = i.iterate_static(node, args[0]) if len(args) == 1 else args
     return extreme(i, node, function, items, items)
 
 
 def extreme(i: Evaluator, node: ast.AST, function: Any, items: Sequence[Any], keys: Sequence[Any]) -> Any:
-    """The item whose key is the least or greatest; where the run time decides, one or another."""
+    """The item whose key is the least or greatest; path-dependent where the run time decides."""
     best, most = items[0], keys[0]
     for x, key in zip(items[1:], keys[1:]):
         if any(isinstance(k, Choice) for k in (most, key)):
@@ -46,7 +46,7 @@ def extreme(i: Evaluator, node: ast.AST, function: Any, items: Sequence[Any], ke
 
 
 def chosen(i: Evaluator, node: ast.AST, condition: PyBool, one: Any, other: Any) -> Any:
-    """One pair where a condition holds, else the other."""
+    """The pair `one` where a condition holds, else `other`."""
 
     def one_of(env: Env) -> Any:
         return one

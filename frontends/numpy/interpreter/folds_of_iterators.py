@@ -1,8 +1,8 @@
-"""sum, min, max, any, all, next and functools.reduce of iterators whose length is only known at run time, or whose
-items depend on data: loops.
+"""sum, min, max, any, all, next and functools.reduce of an iterator, as loops: its length is only known at run time, or
+its items depend on data.
 
-A fold is a small Python function, traced like one of the user's; that of a generator has its loops and tests written
-into it: `sum(x for x in a if x > 0)` becomes a loop with an `if`.
+A fold is a small Python function that is traced like one of the user's; a generator's loops and tests are written into
+it: `sum(x for x in a if x > 0)` becomes a loop with an `if`.
 """
 
 from __future__ import annotations
@@ -31,16 +31,18 @@ FOLDS: dict[Any, tuple[str, str, str]] = {
     next: ("pass", "return x", "return total"),
     functools.reduce: ("pass", "total = f(total, x)", "return total"),
 }
-"""For each function: what stands before the loop, in it and behind it; `x` is the item."""
+"""By function: the statements before the loop, in its body and after it; `x` is the item."""
 EMPTY = {
     True: "if not found:\n    return total",
     False: "if not found:\n    raise ValueError('{name}() iterable argument is empty')",
 }
+"""By whether there is a default: the statements after the loop for an iterator without items."""
 NAMES = ("items", "total", "best", "found", "x", "f")
+"""The names in the fold functions."""
 
 
 def is_folded(i: Evaluator, it: Any, lists: bool = False) -> bool:
-    """Whether going through something this way is a loop; `lists`: or the tests on a list's items, one by one."""
+    """Whether consuming this iterable is a loop; with `lists`, also where a list's items depend on tests of data."""
     if isinstance(it, Range):
         return not i.short(it)
     if not isinstance(it, Once) or it.left is not None:
@@ -54,7 +56,8 @@ def is_folded(i: Evaluator, it: Any, lists: bool = False) -> bool:
 
 
 def fold(i: Evaluator, function: Any, it: Any, total: Any, default: bool, short: Short, f: Any = None) -> Any:
-    """The fold as a loop, from `total`, which `default` says to be a default; `short` does it for a list."""
+    """The fold as a loop, starting from `total`, which is a default if `default` says so; `short` computes it for a
+    list."""
     outer = i.scope
     if isinstance(it, Once) and it.source is not None:
         generator, scope, first, home = it.source
@@ -70,7 +73,7 @@ def fold(i: Evaluator, function: Any, it: Any, total: Any, default: bool, short:
 
 
 def looped(i: Evaluator, function: Any, nested: NestedFunction, args: list[Any]) -> Any:
-    """The loop, or why these items cannot be gone through in one."""
+    """The fold as a loop, or the refusal of items that no loop can go through."""
     loc = i.r.loc
     try:
         return i.call_nested(nested, args, {})
@@ -82,12 +85,13 @@ def looped(i: Evaluator, function: Any, nested: NestedFunction, args: list[Any])
 
 
 def no_names(name: str) -> Any:
+    """A look-up that finds no name."""
     raise Raises(NameError(f"name '{name}' is not defined"))
 
 
 @functools.lru_cache(maxsize=1024)
 def written(function: Any, default: bool, generator: ast.GeneratorExp | None) -> ast.FunctionDef:
-    """The function that folds: of items, or of a generator's."""
+    """The fold function: of items, or of a generator."""
     before, inside, behind = FOLDS[function]
     if function in (min, max):
         behind = EMPTY[default].format(name=function.__name__) + "\n" + behind
@@ -105,7 +109,7 @@ def written(function: Any, default: bool, generator: ast.GeneratorExp | None) ->
 
 
 def own_name(n: ast.AST) -> None:
-    """Names that no user has, and no place in the user's source."""
+    """Renames a fold function's name to one that no user has, without a place in the user's source."""
     if isinstance(n, ast.Name) and n.id in NAMES:
         n.id = f"tracebuf_{n.id}"
     elif isinstance(n, ast.arg):

@@ -1,7 +1,7 @@
-"""The abstract interpreter (rule F0): runs the function's AST on traced and plain values.
+"""The abstract interpreter (rule F0): functions, their scopes, their free names and calls.
 
-Here are functions: their scopes, their free names and calls. Statements are in `statements`, expressions in
-`expressions`, joins in `joins`, loops in `loops`.
+It runs the function's syntax tree on traced and plain values. Statements are in `statements`, expressions in
+`expressions`, joins in paths/joins, loops in paths/loops.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tracebuf.location import Location
 
 
 def is_internal(file: str) -> bool:
-    """Whether code is this package's own: what happens there happens where it was called."""
+    """Whether code belongs to this package: what happens in it is reported at the line that called it."""
     return file == structured.FILE or is_formula(file)
 
 
@@ -59,13 +59,13 @@ class Interpreter(Statements):
         recorder.heap.read = lambda x, name: records.read(self, x, name, recorder.heap)
 
     def outer_values(self) -> list[Any]:
-        """What the functions around the one being traced hold."""
+        """The values that names of the functions around the one being traced hold."""
         boxes = [x for x, _ in self.r.heap.originals]
         return [*(v for s in self.scopes[:-1] for v in s.env.values()), *boxes, *self.direct.run.live()]
 
     # -- calls
     def call_function(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Inlines a Python function: by its source, or (where that cannot be read) by running it."""
+        """Inlines a Python function: by its source, or, where that cannot be read, by running it."""
         if not isinstance(function, types.FunctionType):  # a property's getter, say, that is a builtin
             return self.call(ast.Pass(), function, list(args), kwargs)
         code = function.__code__
@@ -87,7 +87,7 @@ class Interpreter(Statements):
         return self.run_scope(Scope(source, self.global_lookup(function), function.__name__, dict(bound.arguments)))
 
     def global_lookup(self, function: types.FunctionType) -> Callable[[str], Any]:
-        """Free names of a function: closure cells, globals, builtins; what is found becomes a guard."""
+        """A look-up of a function's free names: closure cells, globals, builtins; each result becomes a guard."""
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         names = function.__globals__
 
@@ -121,7 +121,7 @@ class Interpreter(Statements):
         return self.run_scope(Scope(function.source, function.lookup, function.name, function.bind(args, kwargs)))
 
     def run_scope(self, scope: Scope) -> Any:
-        """Runs a function's body in a scope of its own; what it returns."""
+        """Runs a function's body in a scope of its own; its result."""
         if (many := scope.source.node.args.kwarg) is not None:
             self.own(scope.env[many.arg])
         if len(self.scopes) > 40:
@@ -137,7 +137,7 @@ class Interpreter(Statements):
                 self.returned_at = self.r.loc
 
     def returned(self, env: Env) -> Any:
-        """What a function whose statements were traced returns."""
+        """The result of a function whose statements were traced."""
         ended = jump_of(env)
         if isinstance(ended, int):
             return env[RETURN] if ended == LEAVE else None
@@ -151,7 +151,7 @@ class Interpreter(Statements):
         return env[RETURN]
 
     def at(self, node: ast.AST) -> Location:
-        """Makes a node the current place in the user's source (one without a line leaves it where it is)."""
+        """Makes a node the current location in the user's source (a node without a line does not change it)."""
         if not hasattr(node, "lineno") or is_internal(self.scope.source.file):
             return self.r.loc  # the caller's
         s = self.scope.source

@@ -1,8 +1,9 @@
-"""Iterators: zip, enumerate, reversed, map, filter, iter and itertools, which give their items out once, and as late
-as Python does.
+"""Iterators: zip, enumerate, reversed, map, filter, iter and itertools, which give each item once, and as late as
+Python does.
 
-What they go over stays a list, a `Range` or `Items` (iteration.py), so that a loop over one is a loop; going through
-one a second time, or in a loop that is traced once for all its iterations, is refused. Counterpart: none in MLIR.
+The underlying iterable stays a list, a `Range` or `Items` (paths/iteration), so that a loop over an iterator is a loop;
+consuming an iterator twice, or in a loop that is traced once for all its iterations, is refused. MLIR has no
+counterpart.
 """
 
 from __future__ import annotations
@@ -44,22 +45,22 @@ from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool
 from tracebuf.ir.dims import Dim, floordiv, mul, sub
 
 OPTIONS: dict[Any, tuple[str, ...]] = {sum: ("start",), any: (), all: (), min: ("default",), max: ("default",)}
-"""Functions that are folds, and what they take beside the items."""
+"""By function that is a fold: its parameters besides the items."""
 CONSUMERS = frozenset((
     list, tuple, dict, sum, min, max, any, all, sorted, math.fsum, math.prod, np.fromiter, functools.reduce,
 ))  # fmt: skip
-"""Functions that go through an iterator at once."""
+"""Functions that consume an iterator at once."""
 
 
 def mapped(r: Recorder, it: Iterable, f: Callable[[Any], Any]) -> Iterable:
-    """The items that `f` makes of the items of another."""
+    """The iterable of the results of `f` for the items of another."""
     if isinstance(it, list):
         return [f(x) for x in it]
     return Items(length(r, it), lambda i: f(item(it, i)))
 
 
 def make(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """What an iterator's class or function gives; NotImplemented for any other callee."""
+    """The iterator that an iterator's class or function makes; NotImplemented for any other callee."""
     maker = MAKERS.get(function) if isinstance(function, (type, types.BuiltinFunctionType)) else None
     if maker is None:
         return NotImplemented
@@ -76,7 +77,7 @@ def make(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs
 
 
 def sequences(function: Any, args: Sequence[Any]) -> Sequence[Any]:
-    """Those arguments that are gone through."""
+    """Those arguments that are iterated over."""
     if function in (map, filter, itertools.starmap, itertools.filterfalse, itertools.takewhile, itertools.dropwhile):
         return args[1:]
     if function in (zip, itertools.product, itertools.chain, itertools.zip_longest):
@@ -85,7 +86,7 @@ def sequences(function: Any, args: Sequence[Any]) -> Sequence[Any]:
 
 
 def check_iterable(i: Evaluator, node: ast.AST, function: Any, x: Any) -> None:
-    """What is not iterable raises where the iterator is made."""
+    """Raises TypeError, where the iterator is made, for what is not iterable."""
     if function is reversed and isinstance(x, Once):
         raise Raises(TypeError(f"'{x.kind}' object is not reversible"))
     if isinstance(x, Once):
@@ -96,19 +97,19 @@ def check_iterable(i: Evaluator, node: ast.AST, function: Any, x: Any) -> None:
 
 
 def over(i: Evaluator, x: Any) -> Iterable:
-    """What is gone through, when it is."""
+    """The iterable of a value, when the iterator is consumed."""
     it = iterable_of(i.r, x)
     assert it is not None
     return it
 
 
 def known(i: Evaluator, x: Any) -> list[Any]:
-    """All items."""
+    """All items, where their number is known."""
     return static_items(i.r, over(i, x), "this")
 
 
 def following(i: Evaluator, node: ast.AST, it: Any, *default: Any) -> Any:
-    """next(it), next(it, default)."""
+    """next(it) or next(it, default)."""
     if not isinstance(it, Once):
         raise Raises(TypeError(f"'{refusals.name_of(it)}' object is not an iterator"))
     if it.source is not None and default and is_folded(i, it):
@@ -122,15 +123,17 @@ def following(i: Evaluator, node: ast.AST, it: Any, *default: Any) -> Any:
 
 
 def map_of(i: Evaluator, node: ast.AST, f: Any, *more: Any) -> Iterable:
+    """map(f, ...)."""
     return mapped(i.r, zipped(i.r, [over(i, x) for x in more]), lambda xs: i.call(node, f, list(xs), {}))
 
 
 def filter_of(i: Evaluator, node: ast.AST, f: Any, x: Any, keep: bool = True) -> list[Any]:
+    """filter(f, x), or itertools.filterfalse."""
     return [one for one in known(i, x) if truth_at(i, node, f, one) is keep]
 
 
 def truth_at(i: Evaluator, node: ast.AST, f: Any, one: Any) -> bool:
-    """What a predicate says of an item, which has to be known."""
+    """The truth of a predicate for an item, which has to be known."""
     found = i.condition(node, one if f in (None, bool) else i.call(node, f, [one], {}))
     if isinstance(found, PyBool):
         raise i.refuse(node, "which items there are depends on data", "use np.where, or a for loop")
@@ -138,7 +141,7 @@ def truth_at(i: Evaluator, node: ast.AST, f: Any, one: Any) -> bool:
 
 
 def while_true(i: Evaluator, node: ast.AST, f: Any, x: Any, drop: bool) -> list[Any]:
-    """itertools.takewhile and dropwhile."""
+    """itertools.takewhile or dropwhile."""
     items = known(i, x)
     n = next((k for k, one in enumerate(items) if not truth_at(i, node, f, one)), len(items))
     return items[n:] if drop else items[:n]
@@ -153,7 +156,7 @@ def product_of(i: Evaluator, node: ast.AST, *its: Any, repeat: Any = 1) -> Itera
 
 
 def nested(r: Recorder, factors: Sequence[Iterable]) -> Iterable:
-    """Tuples of an item of each: the place in all of them tells the place in each."""
+    """The iterable of tuples of an item of each factor: the index into all of them determines the index into each."""
     counts = [length(r, it) for it in factors]
     total: Dim = 1
     for n in counts:
@@ -187,6 +190,7 @@ def ndenumerate_of(i: Evaluator, node: ast.AST, a: Any) -> Iterable:
 
 
 def accumulate_of(i: Evaluator, node: ast.AST, x: Any, f: Any = None, *, initial: Any = None) -> list[Any]:
+    """itertools.accumulate."""
     found: list[Any] = [] if initial is None else [initial]
     for one in known(i, x):
         if not found:
@@ -197,18 +201,20 @@ def accumulate_of(i: Evaluator, node: ast.AST, x: Any, f: Any = None, *, initial
 
 
 def repeat_of(i: Evaluator, node: ast.AST, x: Any, times: Any = None) -> Iterable:
+    """itertools.repeat."""
     if times is None:
         raise i.refuse(node, "itertools.repeat without end", "itertools.repeat(x, n)")
     return mapped(i.r, make_range(i.r, [times]), lambda _: x)
 
 
 def islice_of(i: Evaluator, node: ast.AST, x: Any, *bounds: Any) -> list[Any]:
+    """itertools.islice."""
     parts = [None if b is None else i.r.static_int(range_bound(i.r, b), "a bound of itertools.islice") for b in bounds]
     return list(ask(itertools.islice, known(i, x), *parts))
 
 
 def of_known(function: Callable[..., Any], numbers: int = 0) -> Callable[..., list[Any]]:
-    """An iterator of itertools that only arranges items; `numbers` further arguments are ints."""
+    """The handler of an iterator of itertools that only arranges items; its `numbers` further arguments are ints."""
 
     def run(i: Evaluator, node: ast.AST, *args: Any, **kwargs: Any) -> list[Any]:
         its = args[: len(args) - numbers] if len(args) > numbers else args
@@ -219,7 +225,7 @@ def of_known(function: Callable[..., Any], numbers: int = 0) -> Callable[..., li
 
 
 def reduce_of(i: Evaluator, node: ast.AST, f: Any, x: Any, *start: Any) -> Any:
-    """functools.reduce."""
+    """functools.reduce(f, x, ...)."""
     if isinstance(x, ArrayRef):
         x = Once("iterator", functools.partial(over, i, x), i.r.frame)
     if start and is_folded(i, x):
@@ -231,7 +237,8 @@ def reduce_of(i: Evaluator, node: ast.AST, f: Any, x: Any, *start: Any) -> Any:
 
 
 def hand_over(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """A call with iterators among its arguments: a list of their items for those that go through them at once."""
+    """A call with iterators among its arguments: a fold, or a call with a list of the items, for a function that
+    consumes them at once."""
     if goes_through(function) and isinstance(args[0], (Once, Range)):
         first, *rest = args
         named = dict(zip(OPTIONS[function], rest), **kwargs) if function is sum else kwargs
@@ -262,7 +269,7 @@ def goes_through(function: Any) -> bool:
 
 
 def takes(function: Any) -> bool:
-    """Whether a function goes through an iterator at once."""
+    """Whether a function consumes an iterator."""
     return isinstance(function, (type, types.BuiltinFunctionType)) and function in CONSUMERS
 
 
@@ -291,10 +298,13 @@ MAKERS: dict[Any, Callable[..., Any]] = {
     itertools.takewhile: lambda i, node, f, x: while_true(i, node, f, x, drop=False),
     itertools.dropwhile: lambda i, node, f, x: while_true(i, node, f, x, drop=True),
 }
+"""By class or function: the handler that makes the iterable of its iterator."""
 NAMES = {iter: "iterator"}
+"""By function whose iterator has another name in messages: that name."""
 
 
 def zip_of(i: Evaluator, node: ast.AST, its: Sequence[Any], strict: Any) -> Iterable:
+    """zip(*its, strict=strict)."""
     found = [over(i, x) for x in its]
     if strict:
         counts = [length(i.r, it) for it in found]

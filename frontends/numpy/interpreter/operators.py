@@ -1,7 +1,7 @@
-"""Operators where an operand is a container or an object: a list beside an array is an array, as in NumPy; objects have
-methods for operators, which are inlined.
+"""Operators with a container or an object as operand: a list beside an array becomes an array, as in NumPy; an object's
+special methods are inlined.
 
-What not: what an operator of NumPy's makes of an object (arrays of objects).
+Limitations: operators of NumPy's on objects (arrays of objects) are refused.
 """
 
 from __future__ import annotations
@@ -27,18 +27,24 @@ METHODS = {
     "Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow",
     "MatMult": "matmul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor", "LShift": "lshift", "RShift": "rshift",
 }  # fmt: skip
+"""By operator of the syntax tree: the special method, without underscores; "r" and "i" are prefixed for the reflected
+and the in-place one."""
 COMPARISONS = {"Eq": ("eq", "eq"), "NotEq": ("ne", "ne"), "Lt": ("lt", "gt"), "LtE": ("le", "ge"), "Gt": ("gt", "lt"),
                "GtE": ("ge", "le")}  # fmt: skip
+"""By comparison of the syntax tree: the special method, and that of the operands exchanged."""
 SIGNS = {"USub": "neg", "UAdd": "pos", "Invert": "invert"}
+"""By unary operator of the syntax tree: the special method."""
 BOXES = (list, tuple, dict, DictView, Record)
+"""The classes of containers and objects."""
 
 
 def is_operand(x: Any) -> bool:
+    """Whether a value is a container or an object, whose operators are looked up here."""
     return isinstance(x, BOXES)
 
 
 def method(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
-    """A special method of an object, None if its class has none."""
+    """A special method of an object; None if its class has none."""
     if not isinstance(x, (Record, tuple)) or type(x) is tuple:
         return None
     found = records.in_class(records.kind_of_object(x).__mro__, f"__{name}__")
@@ -48,7 +54,7 @@ def method(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
 
 
 def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
-    """a OP b; NotImplemented where it is none of ours."""
+    """a OP b; NotImplemented where no operand is a container or an object."""
     if isinstance(a, Record) or isinstance(b, Record) or is_named_tuple(a) or is_named_tuple(b):
         found = by_methods(i, node, METHODS[name], "r" + METHODS[name], a, b)
         if found is not NotImplemented:
@@ -76,11 +82,12 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
 
 
 def is_number_of_numpy(x: Any) -> bool:
+    """Whether a value is of a NumPy type, whose operators would make an array of an object."""
     return hasattr(type(x), "__array_interface__")
 
 
 def by_methods(i: Evaluator, node: ast.AST, first: str, second: str, a: Any, b: Any) -> Any:
-    """What the methods of two objects make of an operator."""
+    """The result of an operator by the special methods of two objects."""
     if any(isinstance(x, (ArrayRef, NpScalar)) for x in (a,)):
         reason = f"an operator of NumPy's on an object ({records.kind_of_object(b).__name__})"
         raise i.r.refuse(reason, "put the object on the left, or use its arrays")
@@ -97,7 +104,7 @@ def by_methods(i: Evaluator, node: ast.AST, first: str, second: str, a: Any, b: 
 
 
 def augmented(i: Evaluator, node: ast.AST, name: str, old: Any, right: Any) -> Any:
-    """old OP= right in place, for lists, dicts and objects; NotImplemented where it is none of ours."""
+    """old OP= right in place, for lists, dicts and objects; NotImplemented for other values."""
     if isinstance(old, list) and not isinstance(right, (ArrayRef, NpScalar)):
         if name == "Add":
             dicts.extend(i, node, old, right)
@@ -116,7 +123,7 @@ def augmented(i: Evaluator, node: ast.AST, name: str, old: Any, right: Any) -> A
 
 
 def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
-    """a < b and its kin; NotImplemented where it is none of ours."""
+    """a == b, a < b ...; NotImplemented where no operand is a container or an object."""
     boxes = [isinstance(x, (list, tuple)) for x in (a, b)]
     if any(boxes) and any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)):
         return compare(i.r, name, *(asarray(i.r, x) if box else x for box, x in zip(boxes, (a, b))))
@@ -138,22 +145,24 @@ def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
 
 
 def is_generated(x: Record, special: str) -> bool:
+    """Whether a special method is one that `dataclass` made."""
     code = getattr(records.in_class(x.kind.__mro__, f"__{special}__"), "__code__", None)
     return code is not None and code.co_filename == "<string>"
 
 
 def plain_equality(x: Record) -> bool:
+    """Whether the equality of an object is its identity."""
     return "__eq__" not in {n for c in x.kind.__mro__[:-1] for n in vars(c)}
 
 
 def signed(i: Evaluator, node: ast.AST, name: str, a: Any) -> Any:
-    """-a and its kin for an object."""
+    """-a, +a or ~a of an object."""
     found = method(i, node, a, SIGNS[name])
     return NotImplemented if found is None else i.call(node, found, [], {})
 
 
 def truth_of(i: Evaluator, node: ast.AST, a: Any) -> Any:
-    """The truth of an object or of a view of a dict, as something whose truth is known."""
+    """A value with the truth of an object or of a view of a dict, whose truth is known."""
     if isinstance(a, DictView):
         return bool(a.items())
     for name in ("bool", "len"):
@@ -164,8 +173,8 @@ def truth_of(i: Evaluator, node: ast.AST, a: Any) -> Any:
 
 
 def holds(i: Evaluator, node: ast.expr, env: Env) -> bool | PyBool:
-    """The truth of an expression: of `and`, `or` and `not` in it only the truth matters, so that what they join may be
-    of any types."""
+    """The truth of an expression: the operands of `and`, `or` and `not` in it count by their truth only, so that they
+    may be of any types."""
     if isinstance(node, ast.BoolOp):
         return holds_in_turn(i, node, node.values, env)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -175,7 +184,7 @@ def holds(i: Evaluator, node: ast.expr, env: Env) -> bool | PyBool:
 
 
 def holds_in_turn(i: Evaluator, node: ast.BoolOp, values: Sequence[ast.expr], env: Env) -> bool | PyBool:
-    """The truth of `and` or `or`, of no more operands than Python would look at (rule F1)."""
+    """The truth of `and` or `or`; evaluates no more operands than Python would (rule F1)."""
     first = holds(i, values[0], env)
     if len(values) == 1:
         return first
@@ -187,8 +196,8 @@ def holds_in_turn(i: Evaluator, node: ast.BoolOp, values: Sequence[ast.expr], en
 
 
 def reshape_to_read(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """A call whose result is an operand and nothing else: where only the run time knows whether a reshape is a view, a
-    copy is as good (of one axis: the order of more would show in the result's)."""
+    """A call whose result is only read as an operand: where only the run time knows whether a reshape is a view, a copy
+    serves as well (of one axis: the order of several would be visible in the result's)."""
     try:
         return i.call(node, function, args, kwargs)
     except ViewOrCopy:

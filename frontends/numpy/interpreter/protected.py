@@ -1,8 +1,7 @@
-"""`try` and `with`: what is protected from exceptions that tracing foresees, and contexts that compiled code need not
-enter.
+"""`try` and `with`: bodies whose exceptions tracing foresees, and contexts that compiled code need not enter.
 
-A body that raises while it is traced, surely and before anything in it that only the run time decides, goes on in the
-handler, as Python does. One in which a check may fail at run time, with an exception that a handler would take, is
+A body that certainly raises while it is traced, before anything that only the run time decides, continues in the
+handler, as in Python. One in which a check may fail at run time, with an exception that a handler would catch, is
 refused: compiled code ends at a failed check.
 """
 
@@ -28,11 +27,13 @@ from tracebuf.location import Location
 from tracebuf.ops.control import checks
 
 JUMPS = (ast.Return, ast.Break, ast.Continue)
+"""Statements that leave a block."""
 Kinds = tuple[type[BaseException], ...]
 Error = tuple[BaseException, Location] | None
+"""An exception and where it was raised; None where none was."""
 ENTERED: dict[Any, tuple[str, ...]] = {np.errstate: ("raise", "call", "print", "log"), np.printoptions: (),
                                        warnings.catch_warnings: (), contextlib.nullcontext: ()}  # fmt: skip
-"""Contexts that change nothing that compiled code does, and the words among their arguments that would."""
+"""By context that does not change what compiled code does: the words among its arguments that would."""
 
 
 class Protected(Evaluator):
@@ -55,13 +56,13 @@ class Protected(Evaluator):
         try:
             self.block(node.finalbody, env)
         finally:
-            if len(inside) > len(before) and len(stops(block)) > len(inside):  # one may take the place of another
+            if len(inside) > len(before) and len(stops(block)) > len(inside):  # one exception may replace another
                 raise self.unforeseen(node) from None
         env.update(jump)
         self.raise_again(error)
 
     def attempt(self, node: ast.Try, env: Env) -> Error:
-        """The body with its handlers, and `else`; the exception that is raised in the end."""
+        """Traces the body with its handlers, and `else`; the exception that is raised in the end."""
         handlers = [(self.kinds_of(h, env), h) for h in node.handlers]
         error = self.tried(node, tuple(k for kinds, _ in handlers for k in kinds), lambda: self.block(node.body, env))
         if error is None:
@@ -82,13 +83,13 @@ class Protected(Evaluator):
                 env.pop(handler.name, None)
 
     def raise_again(self, error: Error) -> None:
-        """Raises what no handler took, where it is reached."""
+        """Raises an exception that no handler caught, where it is reached."""
         if error is not None:
             self.r.at(error[1])
             self.r.fail(error[0])
 
     def kinds_of(self, handler: ast.ExceptHandler, env: Env) -> Kinds:
-        """The classes that a handler takes."""
+        """The classes that a handler catches."""
         found = BaseException if handler.type is None else self.expr(handler.type, env)
         kinds = found if isinstance(found, tuple) else (found,)
         if not all(isinstance(k, type) and issubclass(k, BaseException) for k in kinds):
@@ -96,8 +97,8 @@ class Protected(Evaluator):
         return kinds
 
     def tried(self, node: ast.AST, kinds: Kinds, run: Callable[[], None]) -> Error:
-        """The exception that a body surely raises, and where. Refuses what may raise one of these classes at run
-        time."""
+        """The exception that a body certainly raises, and where. Refuses a body that may raise one of these classes at
+        run time."""
         r, scope, frame = self.r, self.scopes[-1], self.r.frame
         before = stops(frame.block)
         cells, targets = len(scope.cells), len(scope.targets)
@@ -120,6 +121,7 @@ class Protected(Evaluator):
         return found
 
     def unforeseen(self, node: ast.AST) -> UnsupportedError:
+        """The refusal of a body that may raise at run time."""
         return self.refuse(node, *refusals.statement(ast.Try([], [], [], [])))
 
     # -- with
@@ -156,18 +158,18 @@ class Protected(Evaluator):
 
 
 def stops(block: Block) -> list[Op]:
-    """What may raise at run time in a region."""
+    """The ops in a region that may raise at run time."""
     return [x for op in block.ops for x in (op, *op.walk()) if checks.may_stop(x)]
 
 
 def may_catch(block: Block, before: Sequence[Op], kinds: Kinds) -> bool:
-    """Whether something recorded since may raise, at run time, what one of these classes takes."""
+    """Whether an op recorded since `before` may raise, at run time, an exception of one of these classes."""
     known = set(before)
     return any(raises(op, kinds) for op in stops(block) if op not in known)
 
 
 def raises(op: Op, kinds: Kinds) -> bool:
-    """Whether an op may raise what these classes take."""
+    """Whether an op may raise an exception of these classes."""
     if not isinstance(op, checks.Check):
         return bool(kinds)
     kind = checks.raised(op.attrs["exception"])

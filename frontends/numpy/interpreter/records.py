@@ -1,7 +1,7 @@
 """Objects of the user's classes in a trace: attributes, methods, properties, constructors, `super()`.
 
 An attribute of an object of the caller's is an argument that is fetched at each call; methods and properties are
-inlined. What not: classes that take attribute access into their own hands, and descriptors other than Python's own.
+inlined. Does not trace classes that define attribute access themselves, or descriptors other than Python's own.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ from tracebuf.frontends.numpy.record.values import is_traced
 from tracebuf.location import UNKNOWN
 
 MISSING = object()
+"""Stands for an attribute that does not exist."""
 PASS_IT = "read it outside and pass the value as an argument"
 
 
 @dataclass(frozen=True, eq=False)
 class BoundMethod:
-    """A method of an object, or a class method."""
+    """A method bound to an object or a class."""
 
     function: Any
     owner: Any
@@ -47,14 +48,14 @@ class BoundMethod:
 
 @dataclass(frozen=True, eq=False)
 class Super:
-    """super(): an object, as its bases behind `after` see it."""
+    """super(): an object, as the bases after `after` see it."""
 
     after: type
     owner: Any
 
 
 def in_class(mro: Sequence[type], name: str) -> Any:
-    """What a class and its bases hold under a name, as it stands there."""
+    """The attribute of a class or its bases, as it is stored there."""
     return next((vars(c)[name] for c in mro if name in vars(c)), MISSING)
 
 
@@ -90,7 +91,7 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str) -> Any:
 
 
 def special(i: Evaluator, node: ast.AST, base: Record, name: str, without: str) -> Any:
-    """A special method; TypeError where the class has none."""
+    """A call of a special method; TypeError where the class has none."""
     found = in_class(base.kind.__mro__, name)
     if found is MISSING:
         raise Raises(TypeError(f"'{base.kind.__name__}' object {without}"))
@@ -98,10 +99,12 @@ def special(i: Evaluator, node: ast.AST, base: Record, name: str, without: str) 
 
 
 def kind_of_object(base: Any) -> Any:
+    """The class of an object."""
     return base.kind if isinstance(base, Record) else type(base)
 
 
 def mro_behind(base: Super) -> Sequence[type]:
+    """The classes in which an attribute is looked up: those after `after` for super()."""
     kind = base.owner if isinstance(base.owner, type) else kind_of_object(base.owner)
     if base.after not in kind.__mro__:
         raise Raises(TypeError("super(type, obj): obj must be an instance or subtype of type"))
@@ -109,13 +112,13 @@ def mro_behind(base: Super) -> Sequence[type]:
 
 
 def field(i: Evaluator, base: Record, name: str, found: Any) -> Any:
-    """The value of an attribute of the object's own (of an object of the caller's, of its class too); MISSING if it has
-    none. It is fetched anew at each call."""
+    """The value of an attribute of the object itself (for an object of the caller's, of its class too); MISSING if it
+    has none. It is fetched anew at each call."""
     return base.fields[name] if name in base.fields else original(i, base, name, found)
 
 
 def original(i: Evaluator, base: Record, name: str, found: Any) -> Any:
-    """The value that an attribute of an object of the caller's has when the call begins."""
+    """The value that an attribute of the caller's object has when the call begins."""
     if name in base.base:
         return base.base[name]
     if base.actual is None:
@@ -137,7 +140,7 @@ def original(i: Evaluator, base: Record, name: str, found: Any) -> Any:
 
 
 def to_come(i: Evaluator, base: Record, name: str) -> list[Hidden]:
-    """Further attributes of an object's own that the function being traced names: those that may be arguments, so that
+    """Further attributes of the object itself that the function being traced names, and that may be arguments: so that
     tracing does not begin again for each."""
     names = [n for n, x in i.scope.env.items() if x is base]
     nodes = (n for n in ast.walk(i.scope.source.node) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))
@@ -148,6 +151,7 @@ def to_come(i: Evaluator, base: Record, name: str) -> list[Hidden]:
 
 
 def is_argument(x: Any) -> bool:
+    """Whether a value may be an argument."""
     try:
         check_items("", x, UNKNOWN)
     except (UnsupportedError, RunOriginal):
@@ -156,13 +160,13 @@ def is_argument(x: Any) -> bool:
 
 
 def read(i: Evaluator, base: Record, name: str, default: Any) -> Any:
-    """An attribute that an object has of its own when the call begins, else the default."""
+    """An attribute that an object itself has when the call begins, else the default."""
     value = original(i, base, name, in_class(base.kind.__mro__, name))
     return default if value is MISSING else value
 
 
 def from_class(i: Evaluator, node: ast.AST, base: Any, found: Any, name: str) -> Any:
-    """What an attribute that the class holds gives for an object: a bound method, a property's value."""
+    """The value, for an object, of an attribute that its class holds: a bound method, a property's value."""
     if isinstance(found, property):
         if not isinstance(found.fget, types.FunctionType):
             raise i.refuse(node, f"the property `{name}` has no function of Python's", PASS_IT)
@@ -182,12 +186,13 @@ def from_class(i: Evaluator, node: ast.AST, base: Any, found: Any, name: str) ->
 
 
 def guarded(i: Evaluator, base: Any, name: str, found: Any) -> Any:
-    """What a class holds, guarded: it may be changed between calls."""
+    """A value that a class holds, guarded: it may be changed between calls."""
     kind = base if isinstance(base, type) else kind_of_object(base.owner if isinstance(base, Super) else base)
     return i.capture(name, lambda: plain_function(in_class(kind.__mro__, name)), found, kind)
 
 
 def plain_function(found: Any) -> Any:
+    """The function in a staticmethod or classmethod; any other value as it is."""
     return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
 
 
@@ -219,11 +224,12 @@ def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None
 
 
 def is_frozen(kind: type) -> bool:
+    """Whether a class is a frozen dataclass."""
     return bool(getattr(getattr(kind, "__dataclass_params__", None), "frozen", False))
 
 
 def is_class(x: Any) -> bool:
-    """A class of the user's whose objects can be made in a trace."""
+    """Whether a value is a class of the user's whose objects can be made in a trace."""
     if not isinstance(x, type) or x is object or issubclass(x, BaseException):
         return False
     return x.__module__.partition(".")[0] not in ("numpy", "scipy") and is_written_in_python_or_named(x)
@@ -267,7 +273,7 @@ def is_generated(kind: type) -> bool:
 
 
 def fill_dataclass(i: Evaluator, made: Record, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-    """What the constructor of a dataclass does."""
+    """Does what the constructor of a dataclass does."""
     init = made.kind.__init__  # type: ignore[misc]
     bound = ask(inspect.signature(init).bind, None, *args, **kwargs).arguments
     extra: list[Any] = []
@@ -331,7 +337,7 @@ def replaced(i: Evaluator, node: ast.AST, x: Any, /, **changes: Any) -> Any:
 
 
 def super_of(i: Evaluator, node: ast.AST, *args: Any) -> Super:
-    """super(), or super(Class, self)."""
+    """super() or super(Class, self)."""
     if args:
         return call_handler(Super, *args)
     scope = i.scope
@@ -342,6 +348,7 @@ def super_of(i: Evaluator, node: ast.AST, *args: Any) -> Super:
 
 
 def variables(i: Evaluator, node: ast.AST, x: Any) -> Any:
+    """vars(x)."""
     raise i.refuse(node, "vars() of an object", "name the attributes")
 
 
@@ -349,14 +356,16 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     getattr: get_attribute, hasattr: has_attribute, setattr: store, dataclasses.replace: replaced,
     super: super_of, vars: variables,
 }  # fmt: skip
+"""By function: its handler for an object."""
 
 
 ITERATING = (list, tuple, sorted, sum, min, max, any, all, np.array, np.asarray, np.stack)
-"""What looks at the items of a dict, or a view of one, in turn."""
+"""Functions that iterate over a dict, or a view of one."""
 
 
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """A call of what belongs to objects, or that asks for one; NotImplemented for anything else."""
+    """A call of an object's method, of a function of objects, or with an object as argument; NotImplemented for
+    anything else."""
     if isinstance(function, BoundMethod):
         return call_method(i, node, function, args, kwargs)
     if function is host_call and args and isinstance(args[0], Record):
@@ -393,7 +402,7 @@ def sorted_by(i: Evaluator, node: ast.AST, items: Any, /, *, key: Any, reverse: 
 
 
 def itself(i: Evaluator, node: ast.AST, x: Record) -> Any:
-    """An object from outside as it is, guarded by its identity."""
+    """The caller's object itself, guarded by its identity."""
     if x.actual is None or x.path.root is not None:
         raise i.refuse(node, "a host call of an object that is an argument", "use a function, or a global object")
     i.captures.setdefault((x.path.label, id(x.actual)), (x.path.label, x.path.fetch, x.actual))
@@ -405,7 +414,7 @@ def is_hashable(x: Any) -> bool:
 
 
 SPECIAL: dict[Any, str] = {len: "__len__", abs: "__abs__", float: "__float__", int: "__int__", bool: "__bool__"}
-"""Builtins that ask an object for a method."""
+"""By builtin that calls a special method of an object: that method."""
 
 
 def call_method(i: Evaluator, node: ast.AST, method: BoundMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -419,5 +428,5 @@ def call_method(i: Evaluator, node: ast.AST, method: BoundMethod, args: list[Any
 
 
 def is_ours(x: Any) -> bool:
-    """Whether attributes of a value are found here."""
+    """Whether the attributes of a value are found here."""
     return isinstance(x, (Record, Super)) or is_named_tuple(x)

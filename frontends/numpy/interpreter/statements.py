@@ -1,7 +1,8 @@
 """Statements of the abstract interpreter: assignments, branches, loops, jumps, checks.
 
-Tests known at trace time just run; traced ones become `scf.if`. A jump is a number that names carry like any other
-(`<jump>`): what stands behind an `if` that may jump is traced in the arm that goes on, or else under a test of it.
+Tests that are known while tracing just run; traced ones become `scf.if`. A jump is a number that a name (`<jump>`)
+carries like any other: the statements after an `if` that may jump are traced in the branch that goes on, or else under
+a test of it.
 """
 
 from __future__ import annotations
@@ -58,11 +59,13 @@ from tracebuf.ir.types import I64
 from tracebuf.ops.scalars import arith
 
 INPLACE = {name: ufunc for name, (_, ufunc) in BINARY.items()}
+"""By operator: the ufunc of its in-place form."""
 JUMPS = (ast.Return, ast.Break, ast.Continue)
 OURS = frozenset([JUMP, RETURN])
+"""Names that only the tracer binds."""
 CERTAIN = (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError, OverflowError,
            UnboundLocalError, NameError, np.exceptions.AxisError)  # fmt: skip
-"""What can be raised again with its text alone."""
+"""Exceptions that can be raised again from their text alone."""
 
 
 class Statements(Expressions, Protected):
@@ -98,14 +101,14 @@ class Statements(Expressions, Protected):
                 return
 
     def split(self, statement: ast.stmt, choice: Choice, env: Env) -> None:
-        """A statement for each sort of a value that it uses."""
+        """Traces a statement once for each type of a path-dependent value that it uses."""
         names = (*stored([statement]), JUMP, RETURN)
         arms = [self.branch([statement])] * 2
         live = frozenset(env) | frozenset(names)
         trace_if(self.r, PyBool(choice.condition), env, arms, names, live, frozenset([RETURN]))
 
     def test(self, node: ast.expr, env: Env) -> bool | PyBool:
-        """The truth of an expression, for each sort of a value that it uses."""
+        """The truth of an expression, for each type of a path-dependent value that it uses."""
         choice = to_split(node, env)
         if choice is None:
             found: bool | PyBool = operators.holds(self, node, env)
@@ -115,7 +118,7 @@ class Statements(Expressions, Protected):
         return found
 
     def rest(self, on: PyBool, body: Sequence[ast.stmt], env: Env) -> None:
-        """The statements behind one that may have jumped."""
+        """Traces the statements after one that may have jumped."""
         if not body:
             return
         live = self.block_end(body[-1]) | self.jump_targets()
@@ -123,7 +126,7 @@ class Statements(Expressions, Protected):
         trace_if(self.r, on, env, arms, (*stored(body), JUMP, RETURN), live, frozenset([RETURN]))
 
     def block_end(self, statement: ast.stmt) -> frozenset[str]:
-        """The names that may be read behind the block that a statement stands in."""
+        """The names that may be read after the block that a statement stands in."""
         return self.scope.source.live.ends[statement]
 
     def jump_targets(self) -> frozenset[str]:
@@ -131,10 +134,12 @@ class Statements(Expressions, Protected):
         return (self.scope.targets[-1] if self.scope.targets else frozenset()) | OURS
 
     def reached(self, said: Raises) -> None:
-        """An exception that NumPy or Python raises for this code: where it is always reached and nothing before it may
-        raise, it gets the user's line, and is the caller's to raise; else it is recorded, raised when it is reached.
+        """Handles an exception that NumPy or Python raises for this code: where it is always reached and nothing before
+        it may raise, it gets the user's line, and the caller raises it; else it is recorded, to be raised when it is
+        reached.
 
-        Not raised here: an exception that a frame of its own traceback names is a cycle, and keeps the arguments.
+        Not raised here: an exception bound in a frame of its own traceback is a reference cycle, and keeps the
+        arguments alive.
         """
         error = said.error
         if said.placed:
@@ -193,7 +198,7 @@ class Statements(Expressions, Protected):
             raise self.refuse(target, *refusals.ATTRIBUTE_SET)
 
     def store_into(self, target: ast.Subscript, base: Any, index: Any, value: Any) -> None:
-        """base[index] = value, where base is no array."""
+        """base[index] = value, where base is not an array."""
         if isinstance(base, dict):
             dicts.store(self, target, base, index, value)
         elif isinstance(base, list) and isinstance(index, slice):
@@ -218,7 +223,7 @@ class Statements(Expressions, Protected):
         records.store(self, node, base, name, value)
 
     def no_store(self, target: ast.Subscript, base: Any) -> BaseException:
-        """Why nothing is stored into an item of `base`."""
+        """The refusal of a store to an item of `base`."""
         if isinstance(base, (tuple, str, Scalar)):
             kind = type(stand_in(base) if isinstance(base, Scalar) else base)
             return Raises(TypeError(f"'{kind.__name__}' object does not support item assignment"))
@@ -302,8 +307,9 @@ class Statements(Expressions, Protected):
             self.set_attribute(target, base, target.attr, new)
 
     def augment_picked(self, name: str, base: ArrayRef, index: Any, old: Any, right: Any, same: bool) -> None:
-        """`base[index] OP= right` where arrays are in the index: what was picked is changed and stored back; in place,
-        where a mask picks it, the right side is one number, and all is the `same` as when `old` was picked."""
+        """`base[index] OP= right` where arrays are in the index: the gathered elements are changed and scattered back;
+        in place, where a mask selects them, the right side is one number, and the storages are the `same` as when `old`
+        was gathered."""
         plain = same and name != "MatMult" and not isinstance(right, ArrayRef) and is_operand(right)
         masked = subscripts.masked(self.r, base, index) if plain else None
         if masked is None:
@@ -337,7 +343,7 @@ class Statements(Expressions, Protected):
 
     # -- branches
     def stmt_If(self, node: ast.If, env: Env, rest: Sequence[ast.stmt] = ()) -> bool:
-        """An `if`; whether it has run the rest of its block too."""
+        """Traces an `if`; whether it has traced the rest of its block too."""
         condition = self.test(node.test, env)
         known = condition if isinstance(condition, bool) else None
         if isinstance(condition, PyBool):
@@ -434,8 +440,8 @@ class Statements(Expressions, Protected):
         self.after_loop(node, env, exits)
 
     def after_loop(self, node: ast.For | ast.While, env: Env, exits: bool) -> None:
-        """The `else` of a loop that was not left by `break`, and what a `return` in it means for the statements
-        behind."""
+        """The `else` of a loop that was not left by `break`, and the effect of a `return` in it on the statements after
+        the loop."""
         ended = jump_of(env) if exits else DONE
         if not leaves_by(node.body, ast.Return):
             env[JUMP] = GO_ON
@@ -508,7 +514,7 @@ class Statements(Expressions, Protected):
         self.fail(kind, parts)
 
     def plain_cause(self, cause: ast.expr | None, env: Env) -> bool:
-        """Whether what stands behind `from` is nothing that a message shows: None, or what is being handled."""
+        """Whether the operand of `from` is one that no message shows: None, or the exception being handled."""
         return cause is None or (x := self.expr(cause, env)) is None or any(x is e for e in self.handling)
 
     def stmt_Global(self, node: ast.Global | ast.Nonlocal, env: Env) -> None:
@@ -530,7 +536,7 @@ class Statements(Expressions, Protected):
         self.r.check(known.value, AssertionError, message, values)
 
     def fail(self, kind: type[BaseException], parts: Sequence[Text]) -> None:
-        """What stands here raises where it is reached."""
+        """Records that this statement raises, where it is reached."""
         message, values = joined(parts)
         self.r.fail(kind, message, values)
 
@@ -576,7 +582,7 @@ class Statements(Expressions, Protected):
 
 
 def joined(parts: Sequence[Text]) -> tuple[str | None, list[Any]]:
-    """The message of an exception with these arguments, and the values in it."""
+    """The message of an exception with these arguments, and the traced values in it."""
     if not parts:
         return None, []
     template = ", ".join(p.template for p in parts)

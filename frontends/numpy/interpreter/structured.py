@@ -1,7 +1,7 @@
 """`fori_loop`, `while_loop` and `cond`: control flow on values, for functions that are traced by running them.
 
-They are what JAX documents, in plain Python, and traced as such; errors in them are the caller's. In a function whose
-source can be read a plain `for`, `while` or `if` does the same.
+They are what JAX documents, in plain Python, and traced as such; errors in them are reported at the caller's line. In a
+function whose source can be read a plain `for`, `while` or `if` does the same.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Text in a trace: str, f-strings, `%`, format and the methods of str, on what is known; numbers that only the run time
-knows may stand in messages (`Text`), and nowhere else.
+"""Text in a trace: str, f-strings, `%`, format and the methods of str, on known values.
+
+Numbers that only the run time knows may occur in messages of exceptions (`Text`), and nowhere else.
 """
 
 from __future__ import annotations
@@ -31,12 +32,15 @@ from tracebuf.frontends.numpy.record.values import (
 )
 
 PLAIN = (str, bytes, int, float, complex, bool, type(None), np.generic, np.dtype, slice, type(Ellipsis))
+"""Types of values whose text is known while tracing."""
 SHOWN = frozenset((str, repr, ascii, format, bin, hex, oct, chr, ord))
-"""Builtins between text and numbers."""
+"""Builtins that convert between text and numbers."""
 PERCENT = re.compile(r"%(?:%|(?P<flags>[-+ 0#]*)(?P<width>\d*)(?P<places>\.\d+)?(?P<kind>[sdifFeEgGr]))")
+"""One conversion of a `%` format."""
 
 
 def escaped(text: str) -> str:
+    """Text with its braces doubled, as part of a message."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
@@ -59,13 +63,13 @@ def text_of(r: Recorder, x: Any) -> Text:
 
 
 def joined_text(parts: Sequence[Text]) -> Text | str:
-    """Parts of a text in a row: a str, where they are known."""
+    """Parts of a text joined: a str, where they are all known."""
     made = Text("".join(p.template for p in parts), [v for p in parts for v in p.values])
     return made if made.values else made.template.format()
 
 
 def spelled(r: Recorder, x: Any, spec: str) -> Text:
-    """A value by a format's letters."""
+    """A value in the format `spec`."""
     if is_traced(x) or isinstance(x, (tuple, list)):
         found = text_of(r, x)
         return Text("{:" + spec + "}", found.values) if spec and found.template == "{}" else found
@@ -73,7 +77,7 @@ def spelled(r: Recorder, x: Any, spec: str) -> Text:
 
 
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Functions and methods of text; NotImplemented for others."""
+    """A call of a function or method of text; NotImplemented for other callees."""
     of = getattr(function, "__self__", None) if isinstance(function, types.BuiltinFunctionType) else None
     if function not in SHOWN if isinstance(function, (type, types.BuiltinFunctionType)) else True:
         if not isinstance(of, str):
@@ -90,7 +94,7 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
 
 
 def formatted(r: Recorder, template: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Text | str:
-    """str.format."""
+    """template.format(*args, **kwargs)."""
     parts, place = [], 0
     pieces: list[tuple[str, str | None, str | None, str | None]] = ask(list, Formatter().parse(template))
     for before, name, spec, conversion in pieces:
@@ -133,7 +137,7 @@ def percent(r: Recorder, template: str, values: Any) -> Text | str:
 
 
 def percent_part(r: Recorder, m: re.Match[str], x: Any) -> Text:
-    """One `%` of a format."""
+    """The text of one conversion of a `%` format."""
     kind, flags, places = m["kind"], m["flags"], m["places"] or ""
     if not isinstance(x, (Scalar, Text)):
         return text_of(r, ask(operator.mod, m.group(), (x,)))
@@ -145,18 +149,20 @@ def percent_part(r: Recorder, m: re.Match[str], x: Any) -> Text:
 
 
 def refused(r: Recorder, reason: str) -> UnsupportedError:
+    """The refusal of text whose numbers only the run time knows."""
     return r.refuse(reason, "an f-string, in a message")
 
 
 def check_known(r: Recorder, *values: Any) -> None:
-    """Refuses text with numbers that only the run time knows, where it would have to be looked at."""
+    """Refuses text with numbers that only the run time knows, where its characters would be needed."""
     if any(isinstance(x, Text) for x in values):
         reason = "text with numbers that only the run time knows is looked at"
         raise r.refuse(reason, "compare the numbers; such text may be a message")
 
 
 def check_handed(r: Recorder, function: Any, args: Sequence[Any]) -> None:
-    """Refuses such text as an argument of a builtin, but for those that make text of it."""
+    """Refuses text with numbers that only the run time knows as an argument of a builtin, except those that make text
+    of it."""
     makes_text = function is str or isinstance(getattr(function, "__self__", None), str)
     makes_text = makes_text or (isinstance(function, type) and issubclass(function, BaseException))
     if isinstance(function, (type, types.BuiltinFunctionType)) and not makes_text:
@@ -164,7 +170,7 @@ def check_handed(r: Recorder, function: Any, args: Sequence[Any]) -> None:
 
 
 def added(r: Recorder, a: Any, b: Any) -> Text | str:
-    """a + b, one of which is a Text."""
+    """a + b, where at least one is a Text."""
     if not all(isinstance(x, (str, Text)) for x in (a, b)):
         check_known(r, a, b)
     return joined_text([text_of(r, a), text_of(r, b)])

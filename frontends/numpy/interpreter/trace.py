@@ -1,4 +1,5 @@
-"""trace: a Python function and the arguments of one call become one tensor-level Func with guards and a result plan."""
+"""`trace`: a Python function and the arguments of one call become one tensor-level Func with guards and a plan of its
+results."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ from tracebuf.ops.control import func
 
 @dataclass(frozen=True)
 class Conditions:
-    """What tracing assumed of a call beside its key: guards on sizes and ints, and what names from outside mean."""
+    """What tracing assumed of a call besides its key: guards on sizes and ints, and the values of names from
+    outside."""
 
     guards: tuple[Guard, ...]
     bindings: Mapping[Sym, Binding]
@@ -56,7 +58,7 @@ class Conditions:
         return predicate
 
     def captures_hold(self) -> bool:
-        """Whether names from outside still mean what they meant."""
+        """Whether names from outside still have the values that tracing saw."""
         try:
             return all((now := fetch()) is value or same_capture(now, value) for _, fetch, value in self.captures)
         except (LookupError, AttributeError, ValueError):
@@ -65,8 +67,8 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Traced(Conditions):
-    """What tracing gives, where its conditions hold: the function at tensor level; which call argument each SSA
-    argument is; the parameters it stores to; how results are put together."""
+    """The result of tracing, valid where its conditions hold: the tensor program; the call argument of each SSA
+    argument; the parameters it stores to; how results are put together."""
 
     func: Func
     arguments: tuple[int, ...]
@@ -76,6 +78,7 @@ class Traced(Conditions):
 
 
 def same_capture(now: Any, then: Any) -> bool:
+    """Whether a value from outside equals the one that tracing saw."""
     if type(now) is not type(then):
         return False
     if isinstance(now, (float, complex, np.generic)):
@@ -85,11 +88,14 @@ def same_capture(now: Any, then: Any) -> bool:
 
 @dataclass(frozen=True)
 class Call:
-    """The arguments of one call: the bound parameters in order, the `extra` arguments of `*args`, those of
-    `**kwargs` (`named`), the buffers of `out=`, the captured arrays. `keys` are their parts of the specialisation's
-    key, `related` how they lie to each other, `donated` those that the program may overwrite as it likes. Where
-    arguments are containers, these are their leaves; `tops` are the names of the arguments, `starts` says where the
-    leaves of each begin, `tree` and `boxes` what holds them."""
+    """The arguments of one call.
+
+    `values`: the bound parameters in order, the `extra` arguments of `*args`, those of `**kwargs` (`named`), the
+    buffers of `out=`, the captured arrays (`hidden`). `keys` are their parts of the specialisation's key, `related` how
+    they may alias, `donated` those that the program may overwrite. Where arguments are containers, these are their
+    leaves; `tops` are the names of the arguments, `starts` the index of each one's first leaf, `tree` and `boxes` the
+    containers.
+    """
 
     names: tuple[str, ...]
     values: tuple[Any, ...]
@@ -106,12 +112,12 @@ class Call:
     boxes: tuple[Any, ...]
 
     def leaves_before(self, count: int) -> int:
-        """How many leaves stand before the last `count` arguments."""
+        """The number of leaves before the last `count` arguments."""
         return len(self.keys) if count == 0 else self.starts[-count]
 
     @property
     def paths(self) -> list[Hidden]:
-        """How each argument is found."""
+        """How each argument is fetched."""
         count = len(self.starts) - len(self.hidden)
         first = [Hidden(name, ("argument", i), as_it_is, i) for i, name in enumerate(self.tops[:count])]
         return [*first, *self.hidden]
@@ -125,8 +131,8 @@ class Call:
 def arranged(
     tree: Tree | None, leaves: Sequence[Any], boxes: Sequence[Any], paths: Sequence[Hidden], heap: Heap
 ) -> list[Any]:
-    """What stands for a call's arguments in a trace: containers of what stands for their leaves. `paths` say how each
-    argument is found."""
+    """The arguments of a call in a trace: containers of the traced values of their leaves. `paths` say how each
+    argument is fetched."""
     if tree is None:
         return list(leaves)
     rest, originals, made = iter(leaves), iter(enumerate(boxes)), dict[int, Any]()
@@ -157,12 +163,16 @@ def arranged(
 
 
 def as_it_is(x: Any) -> Any:
+    """Fetches an argument: the value itself."""
     return x
 
 
 def trace(function: types.FunctionType, call: Call) -> Traced:
-    """Traces one call; UnsupportedError where the language ends, NewCapture for an array from outside that is not in
-    the call."""
+    """Traces one call.
+
+    Raises UnsupportedError where the function is outside the language, NewCapture for an array from outside that is not
+    in the call.
+    """
     entry = Entry(function.__name__, heading(function))
     given: list[Any] = []
     related = call.related
@@ -217,7 +227,7 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
 
 
 def constants_in(values: Iterable[Any]) -> Iterator[Any]:
-    """Values that are part of the key, and what is in them."""
+    """The values that are part of the key, and their items."""
     for x in values:
         yield x
         if isinstance(x, (tuple, frozenset)):
@@ -225,7 +235,7 @@ def constants_in(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def assumed(entry: Entry, r: Recorder, interpreter: Interpreter) -> Conditions:
-    """What was assumed until now."""
+    """The conditions assumed so far."""
     return Conditions(tuple(r.guards), dict(entry.bindings), tuple(interpreter.captures.values()))
 
 
@@ -264,7 +274,8 @@ def finish(
 
 
 def spell_equal_sizes_alike(f: Func, r: Recorder) -> None:
-    """Guards that came late made sizes equal that ops before spell in two ways: types and values get one spelling."""
+    """Rewrites types and values so that equal sizes have one expression: guards that came late made sizes equal which
+    earlier ops express in two ways."""
     if not any(g.kind == "zero" for g in r.guards):
         return
     for s, value in list(f.symbols.items()):
@@ -282,10 +293,11 @@ def spell_equal_sizes_alike(f: Func, r: Recorder) -> None:
 
 
 def sole_symbol(e: Expr) -> Sym | None:
-    """The symbol that an expression is, if it is nothing else."""
+    """The symbol that an expression consists of; None if it is anything else."""
     found = symbols(e)
     return next(iter(found)) if len(found) == 1 and e == sym(next(iter(found))) else None
 
 
 def results_and_arguments(op: Op) -> list[Value]:
+    """The results of an op and the block arguments of its regions."""
     return [*op.results, *(a for region in op.regions for b in region.blocks for a in b.args)]

@@ -1,8 +1,9 @@
-"""Tracers: what arrays and numbers are in a function that is traced by running it (rule X1).
+"""Tracers: the arrays and numbers of a function that is traced by running it (rule X1).
 
-Python's operators, subscripts and attributes of a `Tracer` arrive at the interpreter by the methods of its class, calls
-by an `Outside`, which stands for every function and module that the running function meets. What Python alone decides
-(the truth of a value, an int, the end of an iteration) is answered where a guard or the trace knows it, else refused.
+Python's operators, subscripts and attributes of a `Tracer` reach the interpreter through the methods of its class,
+calls through an `Outside`, which stands for every function and module that the running function meets. What Python
+alone decides (the truth of a value, an int, the end of an iteration) is answered where a guard or the trace knows it,
+else refused.
 """
 
 from __future__ import annotations
@@ -39,17 +40,23 @@ from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, Scal
 from tracebuf.location import Location
 
 HERE = ast.expr()
-"""A node without a line: what is traced stands where the running function is."""
+"""A node without a line: ops get the current line of the running function."""
 CHOOSE = "tracebuf.cond(c, f, g, ...) in place of if, np.where(c, x, y) for elements, tracebuf.while_loop for while"
 LOOP = "tracebuf.fori_loop(lower, upper, body_fun, init_val)"
 PLAIN = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type(None), type(Ellipsis), frozenset)
+"""Types of values that a running function sees as they are."""
 ITERATORS: tuple[type[Any], ...] = (
     types.GeneratorType, zip, enumerate, type(iter([])), type(iter(())), reversed, type(reversed([]))
 )  # fmt: skip
+"""Types of iterators that the running function makes of tracers."""
 CALLED = (Method, ScalarMethod, NestedFunction, Partial, np.finfo, np.iinfo)
+"""Types of values whose calls are traced."""
 MOST_AT_ONE_PLACE = 8 * UNROLLED
+"""The most times that one line is traced: more means that its loop is unrolled."""
 UFUNCS = {ufunc: name for name, (_, ufunc) in BINARY.items()}
+"""By ufunc: the operator of the syntax tree that it implements."""
 COMPARISONS = {ufunc: name for name, (_, ufunc, _) in COMPARE.items()}
+"""By ufunc: the comparison of the syntax tree that it implements."""
 
 
 class Namespace(dict[str, Any]):
@@ -67,7 +74,7 @@ class Namespace(dict[str, Any]):
 
 
 class Run:
-    """What the tracers of one trace have in common."""
+    """The state that the tracers of one trace share."""
 
     def __init__(self, interpreter: Evaluator) -> None:
         self.i, self.r = interpreter, interpreter.r
@@ -84,7 +91,7 @@ class Run:
 
     # -- where the running function is
     def here(self, frame: types.FrameType | None = None) -> types.FrameType | None:
-        """Makes the line that runs now the current place; its frame."""
+        """Makes the line that is running now the current location; its frame."""
         frame = frame or sys._getframe(1)
         while frame is not None and not isinstance(frame.f_globals, Namespace):
             frame = frame.f_back
@@ -129,7 +136,7 @@ class Run:
         raise self.refuse(f"a {type(x).__name__} from outside", "pass its arrays and numbers as arguments")
 
     def unwrap(self, x: Any) -> Any:
-        """A value of the running function as the interpreter sees it."""
+        """A value from the running function as the interpreter sees it."""
         if isinstance(x, Tracer):
             self.check_inside(x._frame)
             return x._value
@@ -161,7 +168,7 @@ class Run:
 
     # -- what the running function does
     def call(self, function: Any, args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
-        """A call, by the callee itself."""
+        """A call, dispatched on the callee itself."""
         self.here()
         args = list(args)
         if function in (range, enumerate, zip, reversed) and isinstance(function, type):
@@ -174,19 +181,20 @@ class Run:
         return self.wrap(self.i.call(HERE, function, given, named))
 
     def iteration(self, function: type, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """range, enumerate, zip and reversed of what is known now: the loop is unrolled."""
+        """range, enumerate, zip or reversed of known lengths: the loop is unrolled."""
         if any(isinstance(x, Tracer) for x in (*args, *kwargs.values())):
             raise self.refuse(f"{function.__name__} of a traced value", LOOP)
         made = ask(function, *args, **kwargs)
         return self.short(made) if isinstance(made, range) else made
 
     def short(self, x: range) -> range:
+        """A range that is short enough to be unrolled; refused otherwise."""
         if len(x) > UNROLLED:
             raise self.refuse(f"a loop of {len(x)} iterations would be unrolled", LOOP)
         return x
 
     def imported(self, name: str, space: Any, inside: Any, names: tuple[str, ...] | None, level: int) -> Any:
-        """An import statement: of a module that is loaded already."""
+        """An import statement, of a module that is already loaded."""
         self.here()
         if level or name not in sys.modules:
             raise self.refuse(f"an import of {name or 'a relative module'}", "import at the top of the module")
@@ -245,7 +253,7 @@ class Run:
         return known
 
     def integer(self, x: Tracer) -> int:
-        """The value of an int that Python needs; it becomes part of the key."""
+        """The value of an int that Python needs, which becomes part of the key."""
         self.here()
         value = self.unwrap(x)
         if not isinstance(value, PyInt):
@@ -253,14 +261,14 @@ class Run:
         return self.r.static_int(value.expr, "an int that Python itself needs here")
 
     def concrete(self, x: Tracer, what: str) -> Any:
-        """Refuses to be a value of Python's."""
+        """Refuses a conversion to one of Python's values."""
         self.here()
         self.unwrap(x)
         raise self.refuse(f"Python needs {what} here, but the value is only known at run time",
                           "use np.* functions, operators, int(), float() and abs() of traced values")  # fmt: skip
 
     def items(self, x: Tracer) -> Iterator[Any]:
-        """Unpacking, by the number of items; loops are not unrolled."""
+        """The items for unpacking, by their number; loops over tracers are not unrolled."""
         frame = self.here()
         it = iterable_of(self.r, self.unwrap(x))
         if frame is None or frame.f_code.co_code[frame.f_lasti] not in UNPACKING:
@@ -269,7 +277,7 @@ class Run:
         return iter([self.wrap(i) for i in static_items(self.r, it, "what is unpacked here")])
 
     def ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A ufunc that NumPy hands over: what an operator of a NumPy number is, or a call."""
+        """A ufunc that NumPy passes on: an operator of a NumPy number, or a call."""
         inputs = tuple(x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in inputs)
         if method == "__call__" and not kwargs and len(inputs) == 2 and isinstance(inputs[0], np.generic):
             if ufunc in UFUNCS:
@@ -280,19 +288,21 @@ class Run:
 
 
 UNPACKING = dis.opmap["UNPACK_SEQUENCE"], dis.opmap["UNPACK_EX"]
+"""The instructions that unpack an iterable."""
 
 
 def has_list(x: Any) -> bool:
+    """Whether a value is a list, or a tuple with one in it."""
     return type(x) is list or (type(x) is tuple and any(has_list(i) for i in x))
 
 
 def is_own(x: Any) -> bool:
-    """A function made by a running function."""
+    """Whether a function was made by a running function."""
     return isinstance(x, types.FunctionType) and isinstance(x.__globals__, Namespace)
 
 
 def place_of(code: types.CodeType, at: int) -> Location:
-    """The place in the source of an instruction."""
+    """The location in the source of an instruction."""
     first, last, column, end = next(itertools.islice(code.co_positions(), at // 2, None), (None,) * 4)
     line = first or code.co_firstlineno
     if column is None or end is None:
@@ -377,12 +387,15 @@ SPELLED = {
     "Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow",
     "BitAnd": "and", "BitOr": "or", "BitXor": "xor", "LShift": "lshift", "RShift": "rshift", "MatMult": "matmul",
 }  # fmt: skip
+"""By operator of the syntax tree: Python's special method, without underscores."""
 COMPARED = {"Eq": "eq", "NotEq": "ne", "Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge"}
+"""By comparison of the syntax tree: Python's special method, without underscores."""
 SIGNS = {"USub": "neg", "UAdd": "pos", "Invert": "invert"}
+"""By unary operator of the syntax tree: Python's special method, without underscores."""
 
 
 def give_operators(kind: type[Tracer]) -> None:
-    """Python's operators, with the operand on either side and in place."""
+    """Gives a class Python's operators, with the operand on either side, and in place."""
     for name, spelled in SPELLED.items():
         setattr(kind, f"__{spelled}__", lambda a, b, name=name: a._run.binary(name, a, b))
         setattr(kind, f"__r{spelled}__", lambda a, b, name=name: a._run.binary(name, b, a))

@@ -1,6 +1,8 @@
 """Scalars and elementwise functions: dtypes, promotion, casts, the scalar body of each ufunc; Python's own numbers.
 
-`ufuncs.elementwise` is the door for everything computed element by element; `scalars` holds Python's operators on
-traced numbers, `lattice` what a number is where paths meet.
+`ufuncs.elementwise` is the door for everything computed element by element: it asks NumPy for dtypes, takes the body
+from `rules` or `complexes`, and `generics` records the op. `scalars.binary` holds Python's operators on traced numbers
+(`python_ints`, `python_complex`, `powers`), `weak_ints` what rule N1 checks, `lattice` the kind of a number where paths
+meet.
 May import: source, record, call. Knows nothing of indexing, shapes or statements.
 """

@@ -1,4 +1,4 @@
-"""Where the scalar ops of an elementwise body go, and NumPy's conversions between element types."""
+"""`Body`, into which the scalar ops of an elementwise computation go, and NumPy's conversions between element types."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tracebuf.ops.scalars.complex import Create, Im, Re, constant
 
 
 class Body:
-    """Where scalar ops of an elementwise body go: a block and a location."""
+    """The place of the scalar ops of an elementwise body: a block and a location."""
 
     __slots__ = ("block", "loc")
     block: Block
@@ -40,7 +40,7 @@ class Body:
         return self.add(constant(value, element, self.loc))
 
     def index(self, dim: int) -> Value:
-        """The loop index along a dimension, as data."""
+        """The loop index along a dimension, as int64 data."""
         return self.add(arith.IndexCast.of(self.add(linalg.Index.of(dim)), I64))
 
     def cast(self, value: Value, to: ScalarType) -> Value:
@@ -61,8 +61,8 @@ class Body:
 
 
 def cast_steps(source: ScalarType, to: ScalarType) -> list[tuple[type[arith.CastOp], ScalarType]]:
-    """NumPy's conversion to another number type, as C has it on x86 (rule N4): float16 goes by way of float32, a float
-    to a small integer by way of a larger one."""
+    """The casts that make up NumPy's conversion to another number type, as C does it on x86 (rule N4): float16 converts
+    through float32, a float to a small integer through a larger one."""
     if source.is_float and to.is_float:
         return [(casts.ExtF if to.bits > source.bits else casts.TruncF, to)]
     if F16 in (source, to):
@@ -79,8 +79,8 @@ def cast_steps(source: ScalarType, to: ScalarType) -> list[tuple[type[arith.Cast
 
 
 def cast_complex(b: Body, value: Value, to: ScalarType) -> Value:
-    """NumPy's conversion from or to a complex type: of a real number the imaginary part is 0, of a complex one the real
-    part is left; it is True if one of its parts is not 0."""
+    """NumPy's conversion from or to a complex type: a real number gets the imaginary part 0, a complex one loses its
+    imaginary part; as a bool it is True if either part is nonzero."""
     source = value.type
     assert isinstance(source, ScalarType)
     if not source.is_complex:
@@ -96,8 +96,10 @@ def cast_complex(b: Body, value: Value, to: ScalarType) -> Value:
 
 
 def real(b: Body, value: Value) -> Value:
+    """The real part of a complex number."""
     return b.add(Re.of(value))
 
 
 def imaginary(b: Body, value: Value) -> Value:
+    """The imaginary part of a complex number."""
     return b.add(Im.of(value))

@@ -1,7 +1,7 @@
-"""Complex elements of elementwise functions: conversions, and the scalar body of each ufunc that has a form of its own.
+"""Complex elements of elementwise functions: conversions, and the scalar body of each ufunc that has a native form.
 
-What is not here runs NumPy's own inner loops. Orders are lexicographic, and false where a NaN decides (the macros
-CLT to CGE of NumPy's loops.c.src).
+Ufuncs that are not in `COMPLEX_RULES` run NumPy's own inner loops. Orders are lexicographic, and False where a NaN
+decides (the macros CLT to CGE of NumPy's loops.c.src).
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def _equality(op: type[complex.Eq] | type[complex.Neq]) -> Rule:
 
 
 def _ordered(strict: str, predicate: str) -> Rule:
-    """The real parts decide unless an imaginary part is NaN; where they are equal the imaginary ones do."""
+    """A comparison: the real parts decide unless an imaginary part is NaN; where they are equal, the imaginary parts
+    do."""
 
     def rule(b: Body, a: list[Value]) -> Value:
         (xr, xi), (yr, yi) = ((real(b, v), imaginary(b, v)) for v in a)
@@ -48,7 +49,7 @@ GREATER, GREATER_EQUAL = _ordered("ogt", "ogt"), _ordered("ogt", "oge")
 
 
 def _extreme(wins: Rule, nan: int) -> Rule:
-    """The first operand where it wins; where operand `nan` is NaN too."""
+    """The first operand where it wins, or where operand `nan` is NaN; else the second."""
 
     def rule(b: Body, a: list[Value]) -> Value:
         take = b.add(arith.OrI.of(wins(b, a), is_nan(b, a[nan : nan + 1])))
@@ -58,13 +59,13 @@ def _extreme(wins: Rule, nan: int) -> Rule:
 
 
 def is_nan(b: Body, a: list[Value]) -> Value:
-    """Whether one of the parts is."""
+    """Whether either part is NaN."""
     re, im = real(b, a[0]), imaginary(b, a[0])
     return b.add(arith.CmpF.of("uno", re, im))
 
 
 def _infinite(predicate: str, together: type[arith.BinaryOp]) -> Rule:
-    """Whether the parts' magnitudes compare so with infinity."""
+    """A test of the magnitudes of both parts against infinity by `predicate`, combined by `together`."""
 
     def rule(b: Body, a: list[Value]) -> Value:
         tests = []
@@ -115,3 +116,4 @@ COMPLEX_RULES: dict[np.ufunc, Rule] = {
     np.logical_or: _logical(arith.OrI),
     np.logical_xor: _logical(arith.XorI),
 }
+"""By ufunc: the body of its loop on complex elements."""

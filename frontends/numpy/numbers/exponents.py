@@ -1,4 +1,4 @@
-"""Integers to negative powers, which NumPy refuses: ValueError, before a loop meets one."""
+"""Checks of integer exponents: NumPy raises ValueError for integers to negative integer powers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ NEGATIVE = "Integers to negative integer powers are not allowed."
 
 
 def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -> None:
-    """Integers to a negative power raise ValueError, unless there are none; NumPy's loop must not meet one."""
+    """Raises ValueError for integers to a negative power, unless one of `arrays` has no elements: NumPy's loop must
+    never meet one."""
     if isinstance(exponent, ArrayRef) and exponent.ndim == 0:
         exponent = NpScalar(r.load(exponent, ()), exponent.element)
     if isinstance(exponent, ArrayRef) and exponent.dtype.kind == "i":
@@ -44,7 +45,7 @@ def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -
 
 
 def check_exponents(r: Recorder, exponents: ArrayRef, arrays: Sequence[ArrayRef] = ()) -> None:
-    """ValueError where one of an array's exponents is negative, unless one of `arrays` is empty."""
+    """Raises ValueError where an element of an array of exponents is negative, unless one of `arrays` is empty."""
     element, dtype = exponents.element, exponents.dtype
 
     def is_negative(body: Body, args: list[Value]) -> Value:
@@ -56,5 +57,5 @@ def check_exponents(r: Recorder, exponents: ArrayRef, arrays: Sequence[ArrayRef]
 
 
 def or_no_elements(r: Recorder, ok: Value, arrays: Sequence[ArrayRef]) -> Value:
-    """The condition, or that one of the arrays is empty."""
+    """The condition, or that one of the arrays has no elements."""
     return or_empty(r, ok, (d for a in arrays for d in a.shape))

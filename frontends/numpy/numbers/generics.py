@@ -41,8 +41,12 @@ def build(
     mask: Operand | None = None,
     unsure: Unsure | None = None,
 ) -> ArrayRef | Scalar:
-    """An elementwise computation over broadcast operands; `elements` is the type each scalar operand is converted to.
-    With `into` and `mask`, elements where the mask is false stay as they are."""
+    """An elementwise computation as one linalg.generic over the broadcast operands.
+
+    `compute` records the body; `elements` are the types that scalar operands are converted to. The result is a fresh
+    array in K-order, a number where nothing is an array, or `into`, in which elements stay as they are where `mask` is
+    false.
+    """
     return build_all(r, lambda b, args: [compute(b, args)], operands, elements, [out], [into], mask, unsure)[0]
 
 
@@ -56,7 +60,7 @@ def build_all(
     mask: Operand | None = None,
     unsure: Unsure | None = None,
 ) -> list[ArrayRef | Scalar]:
-    """The same of several results, in one nest."""
+    """An elementwise computation of several results, as one linalg.generic with one out for each (see `build`)."""
     if mask is not None:
         operands, elements = [*operands, mask], [*elements, I1]
     arrays, targets = [o for o in operands if isinstance(o, ArrayRef)], [t for t in into if t is not None]
@@ -104,15 +108,15 @@ def build_all(
 
 
 def result_order(arrays: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:
-    """K-order of a fresh elementwise result."""
+    """The axis order of a fresh elementwise result, outermost first: K-order."""
     return axis_order([(a, [None] * (ndim - a.ndim) + list(range(a.ndim))) for a in arrays], ndim)
 
 
 def input_of(
     r: Recorder, operand: Operand, element: ScalarType, shape: tuple[Dim, ...]
 ) -> tuple[Value, linalg.AffineMap]:
-    """An operand of a generic over `shape` with its map; a size that may be 1 at run time is repeated by a stride of
-    0 (rule Z2)."""
+    """An operand of a generic over `shape`, with its indexing map; an axis whose size may be 1 at run time is repeated
+    by a stride of 0 (rule Z2)."""
     n = len(shape)
     if not isinstance(operand, ArrayRef):
         return scalar_value(r, operand, element), linalg.AffineMap(n, ())
@@ -149,8 +153,8 @@ def repeat_where_one(r: Recorder, ref: ArrayRef, value: Value, axes: Sequence[in
 
 
 def convert_to(r: Recorder, value: Operand, element: ScalarType, shape: tuple[Dim, ...], fresh: bool = False) -> Value:
-    """A tensor of `shape` and `element` holding `value`, converted and broadcast as a store does it (unsafe casting);
-    with `fresh` always a new one."""
+    """A tensor of `shape` and `element` that holds `value`, converted and broadcast as a store does it (unsafe
+    casting); with `fresh`, always a new one."""
     if not isinstance(value, ArrayRef):
         empty = r.empty(element, shape)
         return r.emit(linalg.Fill.of(scalar_value(r, value, element), empty))
@@ -172,7 +176,7 @@ def convert_to(r: Recorder, value: Operand, element: ScalarType, shape: tuple[Di
 
 
 def any_true(r: Recorder, mask: ArrayRef) -> Value:
-    """Whether some element of an array of bools is true: a fold over all axes."""
+    """Whether an array of bools has a True element: a reduction over all axes."""
     start = r.emit(linalg.Fill.of(r.constant(False, I1), r.empty(I1, ())))
     block = Block([I1, I1])
     body = Body(block, r.loc)

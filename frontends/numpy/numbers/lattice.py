@@ -1,7 +1,7 @@
-"""What a name may hold where paths meet: kinds of numbers, structures of leaves, and what is the same.
+"""What a name may hold where paths meet: kinds of numbers, the leaves of containers, and when two bindings are equal.
 
-A tuple or list is joined and carried item by item: its *leaves* are numbers, arrays and anything else. `Maybe` is a
-name that is bound on some paths only; `Choice` is a value of one sort or another, depending on the path.
+A tuple or list is joined and carried item by item: its *leaves* are numbers, arrays and anything else. `Maybe` is the
+value of a name that is bound on some paths only; `Choice` is a value whose type is path-dependent.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.types import C128, F64, I1, INDEX, SUPPORTED_DTYPES, ScalarType, scalar_type
 
 JUMP, RETURN = "<jump>", "<return>"
-"""Names of the tracer's own: how the statements traced so far ended, and what the function returns."""
+"""Names that only the tracer binds: how the statements traced so far ended, and what the function returns."""
 GO_ON, CONTINUE, BREAK, LEAVE, DONE = range(5)
-"""How a block of statements ended: at its end, by `continue`, `break` or `return`; DONE: by the loop's condition."""
+"""How a block of statements ended: at its end, by `continue`, by `break` or by `return`; DONE: by the loop's
+condition."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What kind of number a name holds: int, float, complex, bool (Python's), or np with an element type."""
+    """The kind of a number: Python's int, float, complex or bool, or np with an element type."""
 
     name: str
     element: ScalarType
@@ -56,7 +57,7 @@ COMPLEX = Kind("complex", C128)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maybe:
-    """What a name holds that is bound on some paths only: on those where `bound` (a PyBool or a bool) is True."""
+    """The value of a name that is bound on some paths only: those where `bound` (a PyBool or a bool) is True."""
 
     bound: Any
     value: Any
@@ -64,7 +65,8 @@ class Maybe:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """`then` where the condition held, `orelse` where it did not, of different sorts: may be returned, not used."""
+    """A path-dependent value of different types: `then` where the condition held, `orelse` where it did not. It may be
+    returned, or used after a test that decides the type (paths/choices)."""
 
     condition: Value
     then: Any
@@ -87,7 +89,8 @@ def kind_of(x: Any) -> Kind | None:
 
 
 def unify(a: Kind | None, b: Kind | None) -> Kind | None:
-    """One kind for both, or None. A Python number beside a NumPy one is marked (see NpScalar.python)."""
+    """The kind that both kinds widen to, or None. A Python number beside a NumPy one is marked (see
+    `NpScalar.python`)."""
     if a is None or b is None or a == b:
         return a if a == b else None
     if a.name == b.name == "np":
@@ -119,7 +122,7 @@ def to_value(r: Recorder, x: Any, kind: Kind) -> Value:
 
 
 def holds_exactly(r: Recorder, x: PyInt | PyFloat, element: ScalarType) -> Value:
-    """Whether a float type has exactly this value, at run time."""
+    """Whether a float type represents this value exactly, tested at run time."""
     if isinstance(x, PyInt):
         limit = 2 ** (np.finfo(element.dtype).nmant + 1)
         return both(r, r.compare("sge", x.expr, -limit), r.compare("sle", x.expr, limit))
@@ -128,7 +131,7 @@ def holds_exactly(r: Recorder, x: PyInt | PyFloat, element: ScalarType) -> Value
 
 
 def python_flag(r: Recorder, x: Any) -> Value:
-    """Whether eager has a Python number where a number of an unsure kind is."""
+    """The flag (i1) that eager has a Python number here, for a number of an unsure kind."""
     if isinstance(x, NpScalar) and x.python is not None:
         return x.python.flag
     return r.constant(not isinstance(x, (NpScalar, np.generic)), I1)
@@ -147,7 +150,7 @@ def from_value(r: Recorder, value: Value, kind: Kind, name: str, flag: Value | N
 
 
 def zero(r: Recorder, kind: Kind) -> Value:
-    """A number that nobody reads."""
+    """A placeholder number that is never read."""
     made = {"bool": False, "complex": 0j, "float": 0.0}
     element = kind.element
     name = "bool" if element is I1 else "complex" if element.is_complex else "float" if element.is_float else ""
@@ -155,7 +158,7 @@ def zero(r: Recorder, kind: Kind) -> Value:
 
 
 def same_value(a: Any, b: Any) -> bool:
-    """Whether two bindings are the same: the same object, reference, expression or plain value."""
+    """Whether two bindings are interchangeable: the same object, reference, expression or plain value."""
     if a is b:
         return True
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
@@ -173,7 +176,7 @@ def same_value(a: Any, b: Any) -> bool:
 
 
 def is_container(x: Any) -> bool:
-    """Whether a value is joined and carried item by item; the caller's objects are one thing each."""
+    """Whether a value is joined and carried item by item; an object of the caller's is one leaf."""
     kind = type(x)  # `in` would ask for ==, which a class of classes may define
     if kind is tuple or kind is list or kind is dict:
         return True
@@ -181,7 +184,7 @@ def is_container(x: Any) -> bool:
 
 
 def leaves(x: Any) -> Iterator[Any]:
-    """The numbers, arrays and other things a value consists of, in order."""
+    """The numbers, arrays and other values that a value consists of, in order."""
     if is_container(x) or isinstance(x, Record):
         for item in items_of(x):
             yield from leaves(item)
@@ -195,7 +198,7 @@ def leaves(x: Any) -> Iterator[Any]:
 
 
 def parts_of(x: Any) -> Iterator[Any]:
-    """The leaves of a value that `structure` tells apart: a Choice is one of them."""
+    """The leaves of a value as `structure` counts them: a Choice is one leaf."""
     if is_container(x):
         for item in items_of(x):
             yield from parts_of(item)
@@ -204,12 +207,12 @@ def parts_of(x: Any) -> Iterator[Any]:
 
 
 def carried_parts(x: Any) -> list[Any]:
-    """What a loop carries of a name, one by one: whether it is bound, if that is in doubt, and the parts."""
+    """What a loop carries for a name, one by one: whether it is bound, if that is in doubt, and the leaves."""
     return [x.bound, *parts_of(x.value)] if isinstance(x, Maybe) else list(parts_of(x))
 
 
 def shell(x: Any) -> Any:
-    """What a container is without its items: type, length, keys."""
+    """A container without its items: its type, length, keys."""
     if not is_container(x):
         return None
     if isinstance(x, Record):
@@ -218,17 +221,17 @@ def shell(x: Any) -> Any:
 
 
 def structure(x: Any) -> Any:
-    """How a value is built of its leaves; equal for values that can be carried leaf by leaf."""
+    """How a value is composed of its leaves; equal for values that can be carried leaf by leaf."""
     return (shell(x), tuple(structure(i) for i in items_of(x))) if is_container(x) else None
 
 
 def rebuild(like: Any, parts: Iterator[Any]) -> Any:
-    """A value of the same structure from other leaves."""
+    """A value of the structure of `like` with other leaves."""
     return with_items(like, [rebuild(i, parts) for i in items_of(like)]) if is_container(like) else next(parts)
 
 
 def path_dependent(r: Recorder, name: str, what: str) -> UnsupportedError:
-    """A name that holds one thing or another, depending on the path taken."""
+    """The refusal of a name whose type depends on the path taken."""
     plain = name if name.isidentifier() else "x"
     shown = f"`{name}`" if name.isidentifier() else "this value"
     instead = {
@@ -240,5 +243,5 @@ def path_dependent(r: Recorder, name: str, what: str) -> UnsupportedError:
 
 
 def is_number(x: Any) -> bool:
-    """A number, traced or not."""
+    """Whether a value is a number, traced or not."""
     return isinstance(x, Scalar) or kind_of(x) is not None

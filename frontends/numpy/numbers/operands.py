@@ -1,4 +1,4 @@
-"""Operands of elementwise functions: what dtype resolution sees of them, their scalar values, `where=` and `out=`.
+"""Operands of elementwise functions: how dtype resolution sees them, their scalar values, and `where=` and `out=`.
 
 Dtypes come from NumPy itself (rule N5).
 """
@@ -39,18 +39,20 @@ from tracebuf.ir.types import (
 from tracebuf.location import Location
 
 Operand = ArrayRef | Scalar | bool | int | float | complex | np.generic
+"""What an elementwise function takes."""
 WEAK = {float: "float", complex: "complex"}
+"""By weak type: the `kind` that `Unsure` has for it; that of any other is "int"."""
 Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 BOOL, INT = np.dtype(np.bool_), np.dtype(np.int64)
 
 
 def is_operand(x: object) -> bool:
-    """Whether it is an array or a number, traced or not."""
+    """Whether a value is an array or a number, traced or not."""
     return is_traced(x) or isinstance(x, NUMBERS)
 
 
 def weak_type(value: object) -> Any:
-    """What dtype resolution sees of an operand: a dtype, or the weak Python types int, float, complex (NEP 50)."""
+    """An operand as dtype resolution sees it: a dtype, or one of the weak Python types int, float, complex (NEP 50)."""
     if isinstance(value, (ArrayRef, np.generic)):
         return value.dtype
     if isinstance(value, NpScalar):
@@ -77,7 +79,7 @@ def loop_dtypes(
 
 
 def supported(dtype: np.dtype, what: str, loc: Location) -> ScalarType:
-    """The element type, or a refusal."""
+    """The element type of a dtype; UnsupportedError where there is none."""
     if dtype not in SUPPORTED_DTYPES:
         raise UnsupportedError(
             f"{what} has dtype {dtype}; supported are {SUPPORTED}", location=loc,
@@ -105,16 +107,16 @@ def scalar_value(r: Recorder, operand: Operand, element: ScalarType) -> Value:
 
 
 def same_in_numpy(operands: Sequence[Operand]) -> bool:
-    """Whether numbers that are Python's or NumPy's, depending on the path, count alike in a ufunc that is called: those
-    of float64, beside nothing that would decide otherwise for a Python number."""
+    """Whether numbers that are Python's or NumPy's, depending on the path, mean the same to a ufunc that is called:
+    those of float64, beside nothing that would decide otherwise for a Python number."""
     beside = (F64.dtype, float, int, INT, BOOL)
     unsure = [isinstance(o, NpScalar) and o.maybe_python for o in operands]
     return all(weak_type(o) == F64.dtype if u else weak_type(o) in beside for o, u in zip(operands, unsure))
 
 
 def check_maybe_python(operands: Sequence[Operand], loc: Location, compared: bool = False) -> bool:
-    """Whether the result may be a Python number too; refuses where NumPy scalar and Python number would differ. Of ints
-    `compared` with ints only the type of the result does."""
+    """Whether the result, too, may be a Python number; UnsupportedError where a NumPy scalar and a Python number would
+    give different results. Comparisons (`compared`) of ints with ints differ in the result's type only."""
     unsure = [o for o in operands if isinstance(o, NpScalar) and o.maybe_python]
     if not unsure:
         return False
@@ -133,7 +135,8 @@ def check_maybe_python(operands: Sequence[Operand], loc: Location, compared: boo
 
 
 def acts_alike(x: NpScalar, beside: np.dtype) -> bool:
-    """Whether NumPy makes of the scalar and this dtype what it makes of the Python number that may be in its place."""
+    """Whether NumPy computes the same from the scalar and this dtype as from the Python number that may be in its
+    place."""
     if x.element is F64 and x.python is not None and x.python.kind == "float":
         return beside == F64.dtype or beside.kind in "iub"  # a Python float beside integers is a float64
     if x.element is C128 and x.python is not None and x.python.kind == "complex":
@@ -142,7 +145,8 @@ def acts_alike(x: NpScalar, beside: np.dtype) -> bool:
 
 
 def mask_of(r: Recorder, where: Any) -> Operand | None:
-    """A `where=`: bools, an array of them or one, or None for everything; TypeError as NumPy's for what is no bool."""
+    """The value of `where=`: an array of bools, one bool, or None for everything; TypeError, as NumPy's, for any other
+    dtype."""
     if where is True or where is np._NoValue:
         return None
     if not isinstance(where, (ArrayRef, Scalar, *NUMBERS)):
@@ -156,7 +160,7 @@ def mask_of(r: Recorder, where: Any) -> Operand | None:
 
 
 def out_of(r: Recorder, out: Any) -> ArrayRef | None:
-    """An `out=`: an array, or a tuple of one."""
+    """The array that `out=` names, given by itself or in a tuple of one."""
     if isinstance(out, tuple):
         if len(out) != 1:
             raise Raises(ValueError("The 'out' tuple must have exactly one entry per ufunc output"))

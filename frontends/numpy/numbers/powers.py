@@ -1,4 +1,4 @@
-"""Powers (rule N3): Python's numbers, NumPy's scalars and arrays each have their own."""
+"""Powers (rule N3): of Python's numbers, of NumPy's scalars and of arrays, each with rules of its own."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ from tracebuf.ops.scalars.libm import Libm
 
 
 def python_power(r: Recorder, a: Any, b: Any) -> PyFloat | PyInt | int:
-    """a ** b of Python's ints and floats: the result's type depends on the sign of an int's exponent (proved, or made
-    part of the key by a guard), and, for floats, on that of the base (proved)."""
+    """a ** b of Python's ints and floats.
+
+    The result's type depends on the sign of an int's exponent (proved, or made part of the key by a guard), and for
+    floats on the sign of the base (proved).
+    """
     ia, ib = int_expr(a), int_expr(b)
     if ia is not None and ib is not None:
         rising = r.ask_nonneg(ib)
@@ -47,7 +50,7 @@ def python_power(r: Recorder, a: Any, b: Any) -> PyFloat | PyInt | int:
 
 
 def never_negative(x: Value, depth: int = 4) -> bool:
-    """Whether a float is surely not below 0, by the op that it comes from (NaN may be)."""
+    """Whether a float is certainly not below 0, by the op that defines it (it may be NaN)."""
     op = x.defining_op
     if isinstance(op, arith.Constant):
         return bool(op.attrs["value"] >= 0)
@@ -73,7 +76,7 @@ def float_power(r: Recorder, base: Value, exponent: Value) -> PyFloat:
 
 
 def scalar_power(r: Recorder, a: Operand, b: Operand) -> Any:
-    """A power with a NumPy scalar: floats by the C library, as NumPy's scalar arithmetic does it; ints as the ufunc."""
+    """A power with a NumPy scalar: floats by the C library, as in NumPy's scalar arithmetic; ints by the ufunc."""
     unsure = check_maybe_python((a, b), r.loc)
     dtype = loop_dtypes(np.power, (weak_type(a), weak_type(b)))[-1]
     if dtype.kind != "f" or unsure:
@@ -85,7 +88,7 @@ def scalar_power(r: Recorder, a: Operand, b: Operand) -> Any:
 
 
 def power_form(r: Recorder, a: ArrayRef, b: Operand) -> tuple[np.ufunc, list[Operand]]:
-    """The ufunc that array ** x runs: scalar exponents with a fast path take it (rule N3; array_power in NumPy's
+    """The ufunc that array ** x runs: a scalar exponent with a fast path takes it (rule N3; array_power in NumPy's
     number.c)."""
     plain = isinstance(b, (int, float)) and not isinstance(b, (bool, np.generic))
     if a.element.is_complex:

@@ -24,14 +24,16 @@ from tracebuf.ops.scalars.complex import Create
 from tracebuf.ops.scalars.libm import Libm
 
 Parts = tuple[Value, Value]
+"""The real and the imaginary part."""
 
 
 def is_python_complex(x: object) -> bool:
+    """Whether a value is a Python complex number, traced or not."""
     return isinstance(x, PyComplex) or type(x) is complex
 
 
 def parts_of(r: Recorder, x: Any, element: ScalarType = C128) -> Parts:
-    """The real and the imaginary part of a number that is converted to a complex type."""
+    """The real and the imaginary part of a number, as `element`'s part type."""
     if isinstance(x, (PyInt, PyFloat, PyBool, bool, int, float)) and not isinstance(x, np.generic):
         return scalar_value(r, x, element.component), r.constant(0.0, element.component)
     body, value = Body(r.frame.block, r.loc), scalar_value(r, x, element)
@@ -48,7 +50,7 @@ def _do(r: Recorder, op: type[arith.BinaryOp], a: Value, b: Value) -> Value:
 
 
 def product(r: Recorder, a: Parts, b: Parts) -> Parts:
-    """Each product is rounded."""
+    """a * b of Python's complex numbers, each of the four products rounded by itself."""
     mul, (ar, ai), (br, bi) = arith.MulF, a, b
     re = _do(r, arith.SubF, _do(r, mul, ar, br), _do(r, mul, ai, bi))
     return re, _do(r, arith.AddF, _do(r, mul, ar, bi), _do(r, mul, ai, br))
@@ -75,7 +77,7 @@ def quotient(r: Recorder, a: Parts, b: Parts) -> Parts:
 
 
 def complex_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
-    """Two of Python's numbers, one of them complex."""
+    """a OP b of two Python numbers, at least one of them complex."""
     if name == "Pow":
         return complex_power(r, a, b)
     x, y = parts_of(r, a), parts_of(r, b)
@@ -86,11 +88,11 @@ def complex_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
 
 
 MOST = 100
-"""Whole exponents up to it are products."""
+"""The largest whole exponent for which a power is computed by products."""
 
 
 def complex_power(r: Recorder, a: Any, b: Any) -> PyComplex:
-    """a ** b: products for a small whole exponent that is known, else what Python computes (complex_pow)."""
+    """a ** b: by products for a small whole exponent that is known, else by Python's own function (complex_pow)."""
     known = b if isinstance(b, (int, float, complex)) else None
     if known is not None and known.imag == 0 and abs(known.real) <= MOST and known.real == int(known.real):
         return PyComplex(made_of(r, whole_power(r, parts_of(r, a), int(known.real))))
@@ -98,7 +100,7 @@ def complex_power(r: Recorder, a: Any, b: Any) -> PyComplex:
 
 
 def whole_power(r: Recorder, base: Parts, exponent: int) -> Parts:
-    """c_powi: by squaring, from the lowest bit; of a negative exponent the reciprocal."""
+    """c_powi: squarings from the lowest bit on; for a negative exponent, the reciprocal."""
     one = r.constant(1.0, F64), r.constant(0.0, F64)
     result, square, bits = one, base, abs(exponent)
     for k in range(bits.bit_length()):
@@ -108,7 +110,8 @@ def whole_power(r: Recorder, base: Parts, exponent: int) -> Parts:
 
 
 def by_python(r: Recorder, function: str, args: list[Value]) -> Value:
-    """What a function of `cmath`, or a power, gives, and what it raises: the parts of the arguments one by one."""
+    """The result of a function of `cmath`, or of a power, called back on the parts of the arguments; raises what it
+    raises."""
     failed = r.emit(Libm.of(f"complex_{function}_error", args, F64))
     for code, kind, message in ((1.0, "ValueError", "math domain error"), (2.0, "OverflowError", "math range error"),
                                 (3.0, "ZeroDivisionError", "zero to a negative or complex power")):  # fmt: skip
@@ -118,7 +121,7 @@ def by_python(r: Recorder, function: str, args: list[Value]) -> Value:
 
 
 def compare_complex(r: Recorder, predicate: str, a: Any, b: Any) -> PyBool:
-    """== and != of Python's numbers, one of them complex."""
+    """== and != of two Python numbers, at least one of them complex."""
     pairs = zip(parts_of(r, a), parts_of(r, b), strict=True)
     if predicate == "eq":
         return PyBool(both(r, *(compare_floats(r, "oeq", x, y) for x, y in pairs)))
@@ -126,7 +129,7 @@ def compare_complex(r: Recorder, predicate: str, a: Any, b: Any) -> PyBool:
 
 
 def scalar_product(r: Recorder, a: Any, b: Any) -> NpScalar | None:
-    """a * b of scalars, one of them NumPy's, where it is complex."""
+    """a * b of scalars where the product is complex and at least one is NumPy's."""
     if isinstance(a, ArrayRef) or isinstance(b, ArrayRef) or any(isinstance(x, NpScalar) and x.python for x in (a, b)):
         return None
     dtype = loop_dtypes(np.multiply, (weak_type(a), weak_type(b)))[-1]
@@ -149,7 +152,7 @@ def magnitude(r: Recorder, x: PyComplex | NpScalar) -> PyFloat | NpScalar:
 
 
 def part_of(r: Recorder, x: PyComplex | NpScalar, name: str) -> PyFloat | NpScalar:
-    """x.real and x.imag of a complex number."""
+    """x.real or x.imag of a complex number."""
     check_origin(r, x)
     op = complexes.Re if name == "real" else complexes.Im
     value = r.emit(op.of(x.value))
@@ -157,6 +160,6 @@ def part_of(r: Recorder, x: PyComplex | NpScalar, name: str) -> PyFloat | NpScal
 
 
 def check_origin(r: Recorder, x: Any) -> None:
-    """Refuses what may be a real number of Python's."""
+    """Refuses a number that may be a real number of Python's on some paths."""
     if isinstance(x, NpScalar) and x.maybe_python:
         raise two_origins(r.loc)

@@ -1,7 +1,7 @@
 """Python's ints: exact as expressions, 64 bits wide where they are computed (rule N1).
 
-A sum, difference or product that surely fits, by the ranges of its symbols or by a guard on entry values, stays an
-expression, and so does x + c; any other is computed where it stands, with OverflowError where 64 bits do not hold it.
+A sum, difference or product that certainly fits, by the ranges of its symbols or by a guard on entry values, stays an
+expression, and so does x + c; any other is computed in place, with OverflowError where 64 bits do not hold it.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ from tracebuf.ir.types import C128, F64, I1, I64, INDEX, ScalarType
 from tracebuf.ops.scalars import arith, casts, division, integers
 
 EXACT = 2**53
-"""Ints up to this size are floats exactly."""
+"""Ints up to this magnitude convert to float64 exactly."""
 COMBINE = {
     "Add": (add, arith.AddI, "add"), "Sub": (sub, arith.SubI, "sub"), "Mult": (mul, arith.MulI, "mul"),
 }  # fmt: skip
+"""By operator: its expression, the op that computes it in 64 bits, and its name in the overflow test."""
 DIVISION = {"FloorDiv": "integer division or modulo by zero", "Mod": "integer modulo by zero"}
+"""By operator: the message of its ZeroDivisionError."""
 BITS = {"BitAnd": arith.AndI, "BitOr": arith.OrI, "BitXor": arith.XorI}
+"""By operator: the op that computes it."""
 
 
 def int_expr(x: object) -> Dim | None:
@@ -38,41 +41,43 @@ def int_expr(x: object) -> Dim | None:
 
 
 def bool_as_int(r: Recorder, x: Any) -> Any:
-    """Python's bools count as ints in arithmetic."""
+    """A number in arithmetic: Python's bools count as ints."""
     if isinstance(x, PyBool):
         return int_of_value(r, r.emit(casts.ExtUI.of(x.value, I64)), 0, 1)
     return int(x) if isinstance(x, bool) else x
 
 
 def as_int_value(e: Dim) -> PyInt | int:
+    """The Python int of an expression: a plain int if it is constant."""
     return e if isinstance(e, int) else PyInt(e)
 
 
 def opaque(r: Recorder, value: Value, lo: int | None = None, hi: int | None = None) -> Expr:
-    """A computed index or i64 as an expression of its own."""
+    """A computed index or i64 value as a new symbol."""
     if value.type is not INDEX:
         value = r.emit(arith.IndexCast.of(value, INDEX))
     return r.symbol(value, f"i{len(r.func.symbols)}", lo, hi)
 
 
 def int_of_value(r: Recorder, value: Value, lo: int | None = None, hi: int | None = None) -> PyInt:
+    """The Python int that an SSA value holds."""
     return PyInt(opaque(r, value, lo, hi))
 
 
 def bounds(r: Recorder, e: Dim) -> tuple[int, int]:
-    """Constant bounds; those of 64 bits where nothing better is known."""
+    """Constant bounds of an expression; those of 64 bits where nothing better is known."""
     low, high = r.facts.interval(e)
     return INT_MIN if low is None else max(low, INT_MIN), INT_MAX if high is None else min(high, INT_MAX)
 
 
 def is_small(r: Recorder, e: Dim) -> bool:
-    """Whether an int is surely a float exactly."""
+    """Whether an int certainly converts to float64 exactly."""
     low, high = bounds(r, e)
     return -EXACT <= low and high <= EXACT
 
 
 def is_exactly(r: Recorder, x: Any, element: ScalarType) -> bool:
-    """Whether a number has this element type, or is a Python number that such an element is exactly."""
+    """Whether a number has this element type, or is a Python number that the element type represents exactly."""
     if isinstance(x, (NpScalar, np.generic)):
         return (x.element.dtype if isinstance(x, NpScalar) else x.dtype) == element.dtype
     if isinstance(x, PyFloat):
@@ -91,6 +96,7 @@ def is_exactly(r: Recorder, x: Any, element: ScalarType) -> bool:
 
 
 def minus(r: Recorder, a: Dim) -> Dim:
+    """-a of an int."""
     return combine(r, "Sub", 0, a)
 
 
@@ -108,11 +114,12 @@ def combine(r: Recorder, name: str, a: Dim, b: Dim) -> Dim:
 
 
 def clip(bound: int | None) -> int | None:
+    """A bound limited to 64 bits."""
     return None if bound is None else max(INT_MIN, min(INT_MAX, bound))
 
 
 def is_offset(e: Expr) -> bool:
-    """x + c, which keeps its relation to x."""
+    """Whether an expression is x + c, which keeps its relation to x."""
     rest = sub(e, constant_part(e))
     return (
         abs(constant_part(e)) <= EXACT
@@ -123,7 +130,8 @@ def is_offset(e: Expr) -> bool:
 
 # -- division
 def divide(r: Recorder, name: str, a: Dim, b: Dim) -> Dim:
-    """`//` and `%`: an expression where the divisor's sign is known and the dividend fits, else computed here."""
+    """`//` and `%`: an expression where the divisor's sign is known and the dividend fits 64 bits, else computed in
+    place."""
     positive = r.ask_nonneg(sub(b, 1))
     negative = positive is False and r.ask_nonneg(sub(neg(b), 1))
     if positive is False and negative is False:
@@ -137,7 +145,8 @@ def divide(r: Recorder, name: str, a: Dim, b: Dim) -> Dim:
 
 
 def computed_division(r: Recorder, name: str, a: Dim, b: Dim, positive: bool) -> Dim:
-    """The same at run time; what the processor traps on (x // 0, -2**63 // -1) is kept from it (rule N4)."""
+    """`//` and `%` at run time; the operands that the processor traps on (x // 0, -2**63 // -1) never reach it (rule
+    N4)."""
     x, y = r.index(a), r.index(b)
     low, high = bounds(r, b)
     if positive:
@@ -216,7 +225,8 @@ def power(r: Recorder, a: Dim, n: Dim) -> Dim:
 
 
 def computed_power(r: Recorder, a: Dim, n: Dim) -> Dim:
-    """Six steps are enough: what has a larger exponent and fits is a power of 0, 1 or -1, where its last bit counts."""
+    """a ** n at run time, by squaring. Six steps are enough: a larger exponent overflows unless a is 0, 1 or -1, where
+    its lowest bit decides."""
     below = r.compare("slt", n, 64)
     trivial = both(r, r.compare("sge", a, -1), r.compare("sle", a, 1))
     r.check(either(r, below, trivial), "OverflowError", OVERFLOW)
@@ -241,7 +251,7 @@ def computed_power(r: Recorder, a: Dim, n: Dim) -> Dim:
 
 # -- beside floats
 def compare_with_float(r: Recorder, predicate: str, e: Dim, f: Value) -> PyBool:
-    """int OP float as Python compares them: exactly."""
+    """int OP float as Python compares them: by their exact values."""
     value = r.i64(e)
     near = r.emit(casts.SIToFP.of(value, F64))
     if is_small(r, e):

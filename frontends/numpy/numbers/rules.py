@@ -1,4 +1,4 @@
-"""The scalar body of each ufunc that has a native form of its own; the others run NumPy's own inner loop by pointer.
+"""The scalar body of each ufunc that has a native form; the others run NumPy's own inner loop by pointer.
 
 To give a ufunc a native form, add a line to `RULES`; complex numbers have theirs in `complexes`.
 """
@@ -23,7 +23,7 @@ Rule = Callable[[Body, list[Value]], Value]
 
 
 def _two(**ops: type[arith.BinaryOp]) -> dict[str, Rule]:
-    """A rule a kind (b, i, u, f) from a binary op class each."""
+    """A binary op class for each kind of operands (b, i, u, f), as rules."""
     return {kind: lambda b, a, op=op: b.add(op.of(a[0], a[1])) for kind, op in ops.items()}  # type: ignore[misc]
 
 
@@ -126,13 +126,14 @@ RULES: dict[np.ufunc, dict[str, Rule]] = {
     np.isinf: {"f": _is_abs("oeq"), "i": _always(False), "b": _always(False)},
     np.isfinite: {"f": _is_abs("olt"), "i": _always(True), "b": _always(True)},
 }
-"""By ufunc and kind of its operands; "u" may be left out where it is as "i"."""
+"""By ufunc, then by the kind of its loop dtype (b, i, u, f): the function that records the body; "u" may be left out
+where it equals "i"."""
 for _ufunc, _rule in COMPLEX_RULES.items():
     RULES.setdefault(_ufunc, {})["c"] = _rule
 
 
 def apply_rule(ufunc: np.ufunc, body: Body, args: list[Value], dtypes: tuple[np.dtype, ...]) -> Value:
-    """One ufunc on scalars of its loop dtypes."""
+    """The result of one ufunc on scalars of its loop dtypes, recorded into a body."""
     loop = dtypes[: ufunc.nin]
     kind = loop[0].kind if len({d.kind for d in loop}) == 1 else "?"
     rules = RULES.get(ufunc, {})

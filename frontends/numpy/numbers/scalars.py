@@ -1,7 +1,7 @@
-"""Python's own arithmetic on traced numbers (rules N1-N3), and truth.
+"""Python's operators on traced numbers (rules N1-N3), and truth.
 
-Ints are expressions over sizes; floats are f64; where Python raises (a division by zero), a check stands. NumPy scalars
-compute as NumPy's ufuncs do.
+`binary` is the door for `a + b`; arrays go on to `ufuncs.elementwise`. Ints are expressions over sizes; floats are f64;
+where Python raises (a division by zero), a check is recorded. NumPy scalars compute as NumPy's ufuncs do.
 """
 
 from __future__ import annotations
@@ -76,6 +76,7 @@ BINARY: dict[str, tuple[Callable[[Any, Any], Any], np.ufunc]] = {
     "LShift": (operator.lshift, np.left_shift),
     "RShift": (operator.rshift, np.right_shift),
 }
+"""By operator of the syntax tree: Python's function and the ufunc."""
 COMPARE: dict[str, tuple[Callable[[Any, Any], Any], np.ufunc, str]] = {
     "Eq": (operator.eq, np.equal, "eq"),
     "NotEq": (operator.ne, np.not_equal, "ne"),
@@ -84,9 +85,11 @@ COMPARE: dict[str, tuple[Callable[[Any, Any], Any], np.ufunc, str]] = {
     "Gt": (operator.gt, np.greater, "gt"),
     "GtE": (operator.ge, np.greater_equal, "ge"),
 }
+"""By comparison of the syntax tree: Python's function, the ufunc, and the predicate of an op."""
 
 
 TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+"""By predicate: the one with its operands exchanged."""
 
 
 def is_python_number(x: object) -> bool:
@@ -98,7 +101,7 @@ def is_python_number(x: object) -> bool:
 
 @as_reached
 def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
-    """a OP b for any two traced or plain values."""
+    """a OP b for any two values, traced or plain."""
     function, ufunc = BINARY[name]
     if not is_traced(a) and not is_traced(b):
         if any(isinstance(x, np.generic) for x in (a, b)) and any(isinstance(x, (tuple, list)) for x in (a, b)):
@@ -118,7 +121,7 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
 
 
 def unsupported_operand(r: Recorder, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    """An operand that is no array or number: raises what it raises in Python, else refuses."""
+    """Raises, for an operand that is neither array nor number, what Python raises, else UnsupportedError."""
     if not any(isinstance(x, np.ndarray) for x in (a, b)):
         with np.errstate(all="ignore"):
             ask(function, example(a), example(b))
@@ -128,7 +131,7 @@ def unsupported_operand(r: Recorder, function: Callable[[Any, Any], Any], a: Any
 
 
 def example(x: Any) -> Any:
-    """Something like x to try an operation on."""
+    """A concrete value like x, to try an operation on."""
     if isinstance(x, ArrayRef):
         return np.ones((1,) * x.ndim, x.dtype)
     if type(x) is tuple or type(x) is list:
@@ -137,12 +140,12 @@ def example(x: Any) -> Any:
 
 
 def one(x: Any) -> Any:
-    """A number of the type of a Python number, not 0."""
+    """A nonzero number of the type of a Python number."""
     return type(example(x))(1)
 
 
 def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
-    """Two Python numbers, at least one traced."""
+    """a OP b of two Python numbers, at least one of them traced."""
     if name in BITS and isinstance(a, (PyBool, bool)) and isinstance(b, (PyBool, bool)):
         return PyBool(r.emit(BITS[name].of(scalar_value(r, a, I1), scalar_value(r, b, I1))))
     a, b = (bool_as_int(r, x) for x in (a, b))
@@ -170,7 +173,7 @@ def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
 
 
 def int_arithmetic(r: Recorder, name: str, a: Dim, b: Dim) -> PyInt | int:
-    """Two ints give an int."""
+    """a OP b of two ints where the result is an int."""
     if name in ("LShift", "RShift"):
         return as_int_value(shift(r, name, a, b))
     how = combine if name in ("Add", "Sub", "Mult") else bitwise if name in BITS else divide
@@ -178,7 +181,7 @@ def int_arithmetic(r: Recorder, name: str, a: Dim, b: Dim) -> PyInt | int:
 
 
 def int_quotient(r: Recorder, a: Dim, b: Dim) -> PyFloat:
-    """a / b, rounded once: by Python itself where an int may not be a float exactly."""
+    """a / b of ints, rounded once: by Python itself where an int may not convert to a float exactly."""
     x, y = r.i64(a), r.i64(b)
     fa, fb = float_value(r, as_int_value(a)), float_value(r, as_int_value(b))
     require_nonzero(r, fb, "division by zero")
@@ -197,7 +200,7 @@ def float_value(r: Recorder, x: Any) -> Value:
 
 @as_reached
 def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
-    """a OP b, as one comparison."""
+    """a OP b as one comparison."""
     function, ufunc, predicate = COMPARE[name]
     if not is_traced(a) and not is_traced(b):
         return compare_items(r, name, a, b) if holds_traced(a) or holds_traced(b) else ask(function, a, b)
@@ -218,12 +221,12 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
 
 
 def holds_traced(x: Any) -> bool:
-    """Whether a tuple or list has items, or items of items, that are only known at run time."""
+    """Whether a tuple or list contains items, at any depth, that are only known at run time."""
     return isinstance(x, (tuple, list)) and any(is_traced(i) or holds_traced(i) for i in x)
 
 
 def compare_items(r: Recorder, name: str, a: Any, b: Any) -> bool | PyBool:
-    """== and != of tuples or lists with traced items: item by item, as far as the first known to differ."""
+    """== and != of tuples or lists with traced items: item by item, up to the first pair that is known to differ."""
     if name not in ("Eq", "NotEq"):
         raise r.refuse("an order of tuples or lists", "compare their items")
     conditions: list[Value] = []
@@ -243,7 +246,7 @@ def compare_items(r: Recorder, name: str, a: Any, b: Any) -> bool | PyBool:
 
 
 def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
-    """x is y or x == y, the equality of items. Refused where a NaN could be an item of both."""
+    """x is y or x == y, the equality of items. Refused where a NaN could be an item of both sides."""
     if x is y:
         return True
     known = [v for v in (x, y) if not is_traced(v)]
@@ -258,7 +261,7 @@ def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
 
 
 def python_compare(r: Recorder, predicate: str, a: Any, b: Any) -> bool | PyBool:
-    """Two of Python's numbers, exactly."""
+    """a OP b of two Python numbers, by their exact values."""
     if is_python_complex(a) or is_python_complex(b):
         ask(COMPARE[{"eq": "Eq", "ne": "NotEq"}.get(predicate, "Lt")][0], example(a), example(b))  # raises for an order
         return compare_complex(r, predicate, a, b)
@@ -275,7 +278,7 @@ def python_compare(r: Recorder, predicate: str, a: Any, b: Any) -> bool | PyBool
 
 
 def int_compare(r: Recorder, predicate: str, a: Dim, b: Dim) -> bool | PyBool:
-    """Two Python ints: decided by proof or by a guard on entry values, else at run time."""
+    """a OP b of two Python ints: decided by proof or by a guard on entry values, else at run time."""
     if predicate in ("eq", "ne"):
         known = r.ask_equal(a, b)
         if known is not None:
@@ -309,7 +312,7 @@ def unary(r: Recorder, name: str, a: Any) -> Any:
 
 @as_reached
 def truth(r: Recorder, x: Any) -> bool | PyBool:
-    """bool(x): known now, or a condition."""
+    """bool(x): a bool where it is known now, else a condition."""
     if not is_traced(x):
         if isinstance(x, np.ndarray):
             raise r.refuse(

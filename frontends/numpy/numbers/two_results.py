@@ -1,4 +1,4 @@
-"""Ufuncs of two results: np.divmod, np.modf, np.frexp. One nest with two outs."""
+"""Ufuncs with two results, np.divmod, np.modf and np.frexp: one loop nest with two outs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tracebuf.ops.scalars import arith, casts, integers
 
 Pair = Callable[[Body, list[Value], tuple[np.dtype, ...]], list[Value]]
 FORMATS: dict[ScalarType, tuple[ScalarType, int, int]] = {F16: (I16, 10, 15), F32: (I32, 23, 127), F64: (I64, 52, 1023)}
-"""Of a float: the integer of its width, the bits behind the point, what is added to its exponent."""
+"""By float type: the integer type of its width, the bits of its mantissa, the bias of its exponent."""
 
 
 def _divmod(b: Body, a: list[Value], dtypes: tuple[np.dtype, ...]) -> list[Value]:
@@ -32,7 +32,7 @@ def _divmod(b: Body, a: list[Value], dtypes: tuple[np.dtype, ...]) -> list[Value
 
 
 def _modf(b: Body, a: list[Value], dtypes: tuple[np.dtype, ...]) -> list[Value]:
-    """(what is behind the point, what is before it), both with the sign of x; of infinity 0 is behind it."""
+    """(fractional part, integral part), both with the sign of x; the fractional part of an infinity is 0."""
     (x,) = a
     whole = b.add(arith.Trunc.of(x))
     infinite = apply_rule(np.isinf, b, a, (dtypes[0], np.dtype(np.bool_)))
@@ -42,8 +42,8 @@ def _modf(b: Body, a: list[Value], dtypes: tuple[np.dtype, ...]) -> list[Value]:
 
 
 def _frexp(b: Body, a: list[Value], dtypes: tuple[np.dtype, ...]) -> list[Value]:
-    """x = m * 2**e with 1/2 <= |m| < 1, by its bits; (x, 0) where x is 0 or not finite. What is too small for an
-    implicit leading bit is scaled first."""
+    """x = m * 2**e with 1/2 <= |m| < 1, by its bits; (x, 0) where x is 0 or not finite. A subnormal number is scaled
+    first."""
     (x,) = a
     element = linalg.element_type(x.type)
     integer, point, bias = FORMATS[element]
@@ -66,6 +66,7 @@ def _frexp(b: Body, a: list[Value], dtypes: tuple[np.dtype, ...]) -> list[Value]
 
 
 PAIRS: dict[np.ufunc, Pair] = {np.divmod: _divmod, np.modf: _modf, np.frexp: _frexp}
+"""By ufunc: the function that records its body, and gives both results."""
 
 
 def elementwise_pair(
@@ -77,7 +78,7 @@ def elementwise_pair(
     wanted: np.dtype | None = None,
     casting: Casting = "same_kind",
 ) -> tuple[ArrayRef | Scalar, ...]:
-    """A call of a ufunc of two results."""
+    """A call of a ufunc with two results; `into` are its outs, `wanted` its `dtype=`."""
     unsure = any(isinstance(o, NpScalar) and o.maybe_python for o in operands)
     if unsure and not same_in_numpy(operands):
         raise two_origins(r.loc)
@@ -98,7 +99,7 @@ def elementwise_pair(
 
 
 def outs_of(ufunc: np.ufunc, positional: Sequence[Any], out: Any) -> list[ArrayRef | None]:
-    """The arrays that results go into: behind the operands, or `out=`."""
+    """The arrays that results are stored into: the positional ones after the operands, or `out=`."""
     if out is not None and not isinstance(out, tuple):
         raise Raises(TypeError("'out' must be a tuple of arrays"))
     given = [*positional, *[None] * (ufunc.nout - len(positional))] if out is None else list(out)

@@ -1,7 +1,7 @@
 """Calls of elementwise ufuncs: dtypes asked from NumPy itself (rule N5), checks, one `linalg.generic`.
 
-To add a ufunc that NumPy can compute element by element, nothing is needed: it runs NumPy's own inner loop by pointer.
-To give one its own native form, add a line to `rules.RULES`.
+A ufunc that NumPy can compute element by element needs nothing here: it runs NumPy's own inner loop by pointer. To give
+one a native form, add a line to `rules.RULES`. `out=` and `where=` arrive from functions/ufunc_calls.
 """
 
 from __future__ import annotations
@@ -45,12 +45,14 @@ from tracebuf.ir.types import (
 )
 
 DIVISIONS = (np.true_divide, np.floor_divide, np.remainder)
+"""Ufuncs that raise ZeroDivisionError for Python's numbers."""
 CLOSED = (np.add, np.subtract, np.multiply, np.negative, np.positive, np.absolute, np.floor_divide, np.remainder)
-"""Of Python ints they give ints, of floats floats."""
+"""Ufuncs that give ints for Python ints, and floats for floats."""
 
 
 def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out: ScalarType) -> Unsure | None:
-    """Where a result is a Python number: where the operands that may be are, if nothing else is NumPy's."""
+    """The condition under which a result is a Python number: where the operands that may be are, if no other operand is
+    NumPy's."""
     if not check_maybe_python(operands, r.loc, ufunc in COMPARISONS):
         return None
     unsure = [o.python for o in operands if isinstance(o, NpScalar) and o.python is not None]
@@ -84,8 +86,12 @@ def elementwise(
     *,
     called: bool = False,
 ) -> ArrayRef | Scalar | bool:
-    """A ufunc call. `into`: its `out=`, or the target of an in-place operator, stored to where `mask` is true;
-    `wanted`: its `dtype=`. `called` by its own name it never gives a Python number, as an operator may."""
+    """A ufunc call on arrays and numbers, with one result.
+
+    `into` is its `out=`, or the target of an in-place operator, stored to where `mask` is true; `wanted` is its
+    `dtype=`. `called` by its own name it never gives a Python number, as an operator may. Raises what NumPy raises for
+    dtypes and shapes.
+    """
     if ufunc.nout != 1 or ufunc.signature is not None:
         raise r.refuse(
             f"np.{ufunc.__name__} is not an elementwise function of one result",
@@ -121,6 +127,6 @@ def elementwise(
 
 
 def check_output(ufunc: np.ufunc, into: ArrayRef | None, dtype: np.dtype, casting: Casting, which: int = 0) -> None:
-    """TypeError, as NumPy's, unless a result may be cast to the dtype of its `out=`."""
+    """Raises TypeError, as NumPy does, unless a result may be cast to the dtype of its `out=`."""
     if into is not None and not np.can_cast(dtype, into.dtype, casting):
         raise Raises(_exceptions._UFuncOutputCastingError(ufunc, casting, dtype, into.dtype, which))

@@ -1,4 +1,5 @@
-"""Python ints where they meet NumPy's integers: which fit, what raises, and comparisons, which never do (rule N1)."""
+"""Python ints beside NumPy's integers: which fit the dtype, what raises, and comparisons, which never raise (rule
+N1)."""
 
 from __future__ import annotations
 
@@ -16,13 +17,13 @@ COMPARISONS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.gr
 
 
 def is_weak_int(operand: object) -> bool:
-    """A Python int, traced or not."""
+    """Whether an operand is a Python int, traced or not."""
     return isinstance(operand, PyInt) or type(operand) is int
 
 
 def surely_fits(r: Recorder, number: object, element: ScalarType, guard: bool = True) -> bool:
-    """Whether a number is no Python int, or one in the range of an integer type, by proof or guard (a traced one has 64
-    bits)."""
+    """Whether a number is not a Python int, or one in the range of an integer type, by proof or guard (a traced one has
+    64 bits)."""
     low, high = element.bounds
     if isinstance(number, PyInt) and element is not I64:
         return bool(r.ask_nonneg(sub(number.expr, low), guard) and r.ask_nonneg(sub(high, number.expr), guard))
@@ -32,10 +33,10 @@ def surely_fits(r: Recorder, number: object, element: ScalarType, guard: bool = 
 def exact_comparison(
     r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], dtypes: tuple[np.dtype, ...]
 ) -> tuple[np.ufunc, Sequence[Operand], tuple[np.dtype, ...]]:
-    """A comparison with a Python int that may not fit the dtype it meets: one of whole numbers all the same (rule N1).
+    """A comparison with a Python int that may not fit the dtype it meets: by its exact value all the same (rule N1).
 
-    A known int that does not fit makes it the same for every element, as `x == x` or `x != x` is; one only known at run
-    time is compared as an int64.
+    A known int that does not fit gives every element the same answer, as `x == x` or `x != x` does; one that is only
+    known at run time is compared as an int64.
     """
     weak = [k for k, o in enumerate(operands) if is_weak_int(o)]
     if len(weak) != 1 or (dtype := dtypes[weak[0]]).kind not in "iu":
@@ -57,13 +58,13 @@ def exact_comparison(
 
 
 def check_weak_int(r: Recorder, operand: Operand, dtype: np.dtype) -> None:
-    """A Python int must fit the integer dtype it meets (rule N1)."""
+    """Raises OverflowError unless a Python int fits the integer dtype it meets (rule N1)."""
     if is_weak_int(operand) and dtype.kind in "iu":
         require_fits(r, operand.expr if isinstance(operand, PyInt) else operand, scalar_type(dtype))  # type: ignore[arg-type]
 
 
 def require_fits(r: Recorder, number: Dim, element: ScalarType) -> None:
-    """OverflowError unless an int is in the range of an integer type; by proof, guard or check."""
+    """Raises OverflowError unless an int is in the range of an integer type: by proof, guard or check."""
     low, high = element.bounds
     message = f"Python integer {{}} out of bounds for {element.dtype}"
     if isinstance(number, int):

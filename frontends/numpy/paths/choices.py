@@ -1,7 +1,7 @@
-"""Values of one sort or another, depending on the path (`Choice`), where they are used (rules C1, S8).
+"""Values whose type is path-dependent (`Choice`), and where they are used (rules C1, S8).
 
-A statement that does more with such a value than hand it on is traced once for each sort, as the two branches of an
-`if`; where a test tells the sort (`x is None`), names hold what they hold on that path.
+A statement that does more with such a value than pass it on is traced once for each type, as the two branches of an
+`if`; where a test decides the type (`x is None`), names are narrowed to what they hold on that path.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from tracebuf.ir.core import Value
 from tracebuf.ops.scalars import arith
 
 SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert)
+"""Statements that are traced once for each type of a value."""
 
 
 def narrow(env: Env, condition: Value, positive: bool) -> Env:
-    """What names hold where a condition has this truth."""
+    """The values of names where a condition is known to be `positive`."""
     op = condition.defining_op
     if isinstance(op, arith.XorI) and is_true(op.operands[1]):
         env = narrow(env, op.operands[0], not positive)
@@ -28,12 +29,13 @@ def narrow(env: Env, condition: Value, positive: bool) -> Env:
 
 
 def is_true(value: Value) -> bool:
+    """Whether an SSA value is the constant True."""
     op = value.defining_op
     return isinstance(op, arith.Constant) and op.attrs["value"] is True
 
 
 def narrowed(x: Any, condition: Value, positive: bool) -> Any:
-    """A value where a condition has this truth; the very object if nothing more is known of it."""
+    """A value where a condition is known to be `positive`; the same object if that says nothing about it."""
     if isinstance(x, (Choice, GuardedRef)) and x.condition is condition:
         arms = x.arms if isinstance(x, GuardedRef) else (x.then, x.orelse)
         return narrowed(arms[0 if positive else 1], condition, positive)
@@ -50,7 +52,7 @@ def narrowed(x: Any, condition: Value, positive: bool) -> Any:
 
 
 def to_split(node: ast.stmt | ast.expr, env: Env) -> Choice | None:
-    """A value of one sort or another that a statement or expression needs to know the sort of."""
+    """A path-dependent value whose type a statement or expression needs to know; None if there is none."""
     for name in used(node):
         x = env.get(name)
         found = next((p for p in parts_of(x.value if isinstance(x, Maybe) else x) if isinstance(p, Choice)), None)
@@ -60,7 +62,7 @@ def to_split(node: ast.stmt | ast.expr, env: Env) -> Choice | None:
 
 
 def used(node: ast.AST) -> Iterator[str]:
-    """Names whose values are not just handed on."""
+    """The names whose values a node does more with than pass on."""
     if isinstance(node, ast.Name):
         return
     if isinstance(node, (ast.Assign, ast.AnnAssign)):
@@ -89,4 +91,5 @@ def used(node: ast.AST) -> Iterator[str]:
 
 
 def names_in(node: ast.AST) -> Iterator[str]:
+    """The names that a node reads."""
     return (n.id for n in ast.walk(node) if isinstance(n, ast.Name))

@@ -1,4 +1,4 @@
-"""Containers that branches change, where the branches meet: what they hold is joined like what a name holds."""
+"""Containers that branches change, where the branches meet: their contents are joined like the values of names."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tracebuf.frontends.numpy.record.values import Env
 
 
 class JoinedBoxes:
-    """The containers that some branch has changed. Until `close` they are empty, and names of their own hold what they
-    hold at the end of each branch."""
+    """The containers that some branch has changed. Until `close` they are empty, and names that only the tracer binds
+    hold their contents at the end of each branch."""
 
     def __init__(self, r: Recorder, envs: Sequence[Env | None], changed: Sequence[ByIdentity[Any, Any]]) -> None:
         self.r = r
@@ -36,10 +36,11 @@ class JoinedBoxes:
 
     @property
     def names(self) -> list[str]:
+        """The names that hold the contents."""
         return list(self.boxes)
 
     def close(self, env: Env) -> None:
-        """The containers hold what was joined."""
+        """Puts the joined contents into the containers."""
         new = {name: env.pop(name) for name in self.boxes}
         for x, before in self.boxes.values():
             fill(x, before)
@@ -50,6 +51,7 @@ class JoinedBoxes:
             fill(x, new[name])
 
     def unlike(self, x: Any) -> UnsupportedError:
+        """The refusal of a container whose length or keys depend on the path."""
         what = "the length of a list" if isinstance(x, list) else "which keys a dict has"
         if isinstance(x, Record):
             what = f"which attributes an object ({x.kind.__name__}) has"
@@ -60,7 +62,8 @@ class JoinedBoxes:
 
 
 def complete(r: Recorder, x: Record, ends: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The attributes of an object at the ends of branches: where one has set an attribute, the others have the old."""
+    """The attributes of an object at the ends of branches: where one branch has set an attribute, the others have the
+    old value."""
     names = list(dict.fromkeys(n for end in ends for n in end))
     old = {n: r.heap.read(x, n) for n in names if any(n not in end for end in ends)}
     full = [{n: end.get(n, old.get(n, r.heap)) for n in names} for end in ends]

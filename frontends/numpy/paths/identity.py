@@ -1,7 +1,7 @@
-"""Which array object a name holds (rules S3, C1): `x is y`, and which results are one object.
+"""Which array object a name holds (rules S3, C1): for `x is y`, and for results that are one object.
 
-Where paths meet, two references may become one that stands for either object; its `origin` says which it is then. An
-object is told by the reference that stands for it, and only compared.
+Where paths meet, two references may become one that stands for either object; its `origin` then says which one it is.
+An object is represented by a reference to it, and only compared.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tracebuf.ops.scalars import arith
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Either:
-    """One object where the condition held, else another."""
+    """A path-dependent object: `then` where the condition held, else `orelse`."""
 
     condition: Value
     then: Any
@@ -29,15 +29,15 @@ class Either:
 
 
 def identity(x: ArrayRef) -> Any:
-    """The object that a reference stands for: itself, another, or an `Either`."""
+    """The object that a reference stands for: the reference itself, another one, or an `Either`."""
     if isinstance(x, GuardedRef):
         return Either(x.condition, identity(x.arms[0]), identity(x.arms[1]))
     return x if x.origin is None else x.origin
 
 
 def anew(x: ArrayRef) -> ArrayRef:
-    """A reference as it may be known behind the loop that made it: not as one object or another, as a test inside
-    tells."""
+    """A reference as it is known after the loop that made it, without the identity that a test inside the loop gave
+    it."""
     return ArrayRef(x.storage, x.view, x.read_only) if isinstance(x.origin, Either) else x
 
 
@@ -51,7 +51,7 @@ def objects(found: Any) -> Iterator[Any]:
 
 
 def conditions(found: Any) -> Iterator[Value]:
-    """What an identity depends on."""
+    """The conditions that an identity depends on."""
     if isinstance(found, Either):
         yield found.condition
         yield from conditions(found.then)
@@ -59,7 +59,7 @@ def conditions(found: Any) -> Iterator[Value]:
 
 
 def one_object(r: Recorder, a: Any, b: Any) -> bool | PyBool:
-    """Whether two identities are one."""
+    """Whether two identities are the same object: a bool, or a condition."""
     if not isinstance(a, Either) and isinstance(b, Either):
         a, b = b, a
     if not isinstance(a, Either):
@@ -68,7 +68,7 @@ def one_object(r: Recorder, a: Any, b: Any) -> bool | PyBool:
 
 
 def either(r: Recorder, condition: Value, a: bool | PyBool, b: bool | PyBool) -> bool | PyBool:
-    """`a` where the condition holds, else `b`."""
+    """The truth that is `a` where the condition holds, else `b`."""
     if a is b:
         return a
     first, second = (x.value if isinstance(x, PyBool) else r.constant(x, I1) for x in (a, b))
@@ -76,7 +76,7 @@ def either(r: Recorder, condition: Value, a: bool | PyBool, b: bool | PyBool) ->
 
 
 def same_thing(r: Recorder, a: Any, b: Any) -> bool | PyBool:
-    """`a is b`."""
+    """`a is b`, for any two values."""
     if isinstance(b, Choice):
         a, b = b, a
     if isinstance(a, Choice):
@@ -87,7 +87,8 @@ def same_thing(r: Recorder, a: Any, b: Any) -> bool | PyBool:
 
 
 def same_number(r: Recorder, a: Any, b: Any) -> bool | PyBool:
-    """`a is b` of numbers: True and False are one object each, in Python and in NumPy; of others only CPython knows."""
+    """`a is b` of numbers: True and False are one object each, in Python and in NumPy; for others it depends on
+    CPython, and is refused."""
     if not (isinstance(a, Scalar) or isinstance(b, Scalar)):
         return False
     one, other = kind_of(a), kind_of(b)

@@ -1,7 +1,7 @@
-"""What a `for` loop may run over: ranges and arrays of any length, and `enumerate`, `zip` and `reversed` of them.
+"""What a `for` loop iterates over: ranges and arrays of any length, and `enumerate`, `zip` and `reversed` of them.
 
-Something whose length is only known at run time is a `Range` or `Items`; tuples and lists are lists, and their loops
-are unrolled.
+An iterable whose length is only known at run time is a `Range` or `Items`; tuples and lists become lists, and their
+loops are unrolled.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ UNROLLED = 512
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """range(start, stop, step). A step that is only known at run time comes with the number of iterations."""
+    """range(start, stop, step). A step that is only known at run time is given with the number of iterations."""
 
     start: Dim
     stop: Dim
@@ -36,7 +36,7 @@ class Range:
 
     @property
     def rising(self) -> bool:
-        """Whether scf.for can count it as it stands."""
+        """Whether scf.for can count the range as it stands."""
         return isinstance(self.step, int) and self.step > 0
 
     def trips(self) -> Dim:
@@ -48,7 +48,7 @@ class Range:
         return span if abs(self.step) == 1 else floordiv(add(span, abs(self.step) - 1), abs(self.step))
 
     def bounds(self) -> tuple[Dim, Dim, int]:
-        """What scf.for counts: start, stop and step, or the iterations where it would count down."""
+        """The bounds of the scf.for: start, stop and step, or the iterations where the range counts down."""
         if self.rising:
             assert isinstance(self.step, int)
             return self.start, self.stop, self.step
@@ -61,26 +61,29 @@ class Range:
         )
 
     def backwards(self) -> Range:
-        """The same ints, last first."""
+        """The same ints in reverse."""
         last = add(self.start, mul(self.step, add(self.trips(), -1)))
         return Range(last, sub(self.start, self.step), neg(self.step), self.count)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Items:
-    """`count` items, each made from its place."""
+    """`count` items, each made from its index."""
 
     count: Dim
     get: Callable[[Dim], Any]
 
 
 Iterable = list[Any] | Range | Items
+"""What a loop iterates over: known items, or a length that is only known at run time."""
 
 
 @dataclass(eq=False, slots=True)
 class Once:
-    """An iterator: `kind` is its type's name, `make` gives what it goes over, when it is gone through. That is possible
-    once, and not in a loop around which it was made. `left`: what `next` has left of it."""
+    """An iterator: `kind` is the name of its type, `make` gives its items when it is consumed.
+
+    It is consumed once, and not in a loop around which it was made. `left`: what `next` has left of it.
+    """
 
     kind: str
     make: Callable[[], Iterable]
@@ -88,15 +91,15 @@ class Once:
     gone: bool = False
     left: list[Any] | None = None
     source: Any = None
-    """Of a generator expression: its node, its scope, and what it goes over first."""
+    """For a generator expression: its node, its scope, its home environment, and its first iterable."""
 
     def take(self, r: Recorder) -> Iterable:
-        """All that it has not given out yet."""
+        """All items that it has not yet given."""
         self.claim(r)
         return self.make() if self.left is None else self.left
 
     def claim(self, r: Recorder) -> None:
-        """Notes that it is gone through."""
+        """Notes that the iterator is consumed."""
         inside = list(r.frames())
         around = inside[: inside.index(self.frame)] if self.frame in inside else inside
         if self.gone or any(f.kind == "loop" for f in around):
@@ -105,7 +108,7 @@ class Once:
         self.gone = True
 
     def remaining(self, r: Recorder) -> list[Any]:
-        """What `next` takes from."""
+        """The items that `next` takes from."""
         if self.left is None:
             self.left, self.gone = static_items(r, self.take(r), "this"), False
         if r.frame is not self.frame:
@@ -114,7 +117,7 @@ class Once:
 
 
 def iterable_of(r: Recorder, x: Any) -> Iterable | None:
-    """What a loop over x runs over; None for what is not iterable while tracing. TypeError as Python's."""
+    """What a loop over x iterates over; None for what cannot be iterated over while tracing. TypeError as Python's."""
     if isinstance(x, Once):
         return x.take(r)
     if isinstance(x, (Range, Items)):
@@ -139,7 +142,7 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
 
 
 def length(r: Recorder, it: Iterable) -> Dim:
-    """How many items there are."""
+    """The number of items."""
     if isinstance(it, list):
         return len(it)
     if isinstance(it, Items):
@@ -149,7 +152,7 @@ def length(r: Recorder, it: Iterable) -> Dim:
 
 
 def item(it: Iterable, i: Dim) -> Any:
-    """The item at a place (a list's is known)."""
+    """The item at an index (of a list, at a known one)."""
     if isinstance(it, Range):
         return as_int_value(add(it.start, mul(it.step, i)))
     if isinstance(it, Items):
@@ -230,7 +233,7 @@ def range_item(r: Recorder, x: Range, index: Any) -> Any:
 
 
 def stepped_range(r: Recorder, start: Dim, stop: Dim, step: Dim) -> Range:
-    """A range with a step computed at run time; the sign, too, where it is not known."""
+    """A range with a step computed at run time; whose sign, too, may only be known there."""
     up, down = (sub(stop, start), step), (sub(start, stop), neg(step))
     if r.ask_nonneg(sub(step, 1)):
         span, size = map(r.index, up)

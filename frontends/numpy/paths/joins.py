@@ -1,8 +1,9 @@
 """Where two paths meet: an `if` in which both sides were traced (rules S8, F3).
 
-Storages stored to on a path are joined by value. Names are paired: the same binding on both sides stays; numbers of one
-kind become one number; two private arrays that nothing else refers to become one storage, carried by value; any other
-two arrays become a guarded reference, `cond ? r1 : r2`. Sizes and offsets that differ are carried as ints.
+Storages stored to on a path are joined by value. Names are paired: the same binding on both sides stays; numbers widen
+to one kind; two private arrays that nothing else refers to become one storage, carried by value; any other two arrays
+become a guarded reference, `cond ? r1 : r2`. Sizes and offsets that differ are carried as ints. `trace_if` is the door;
+container_joins does the same for the contents of containers, numbers/lattice knows the kinds of numbers.
 """
 
 from __future__ import annotations
@@ -61,8 +62,9 @@ from tracebuf.ir.types import TensorType
 from tracebuf.ops.scalars import arith
 
 MISSING = object()
+"""Stands for a name that one side does not bind."""
 Finish = Callable[[], Any]
-"""What a join gives for one value, once its scf.if is recorded."""
+"""Makes the joined value, once the scf.if is recorded."""
 
 
 def trace_if(
@@ -109,8 +111,8 @@ def trace_branch(
     body: Callable[[Env], None],
     changed: ByIdentity[Any, Any],
 ) -> tuple[Frame, Env | None]:
-    """One branch in its own region; its names afterwards, None where its end cannot be reached. `changed` takes the
-    containers that it changes, and what they hold at its end."""
+    """Traces one branch in its own region; its names afterwards, None where its end cannot be reached. Adds to
+    `changed` the containers that it changes, with their contents at its end."""
     with r.region("branch", Block()) as frame:
         try:
             if condition.nonneg is not None:
@@ -125,8 +127,8 @@ def trace_branch(
 
 
 class Join:
-    """The join of two traced branches. `outputs` are the values the scf.if yields beside storages: how each side makes
-    it, and what is done with the result."""
+    """The join of two traced branches. `outputs` are the values that the scf.if yields besides storages: how each side
+    makes it, and what is done with the result."""
 
     def __init__(self, r: Recorder, condition: PyBool, frames: Sequence[Frame], envs: Sequence[Env | None]) -> None:
         self.r, self.condition, self.frames, self.envs = r, condition, frames, envs
@@ -157,7 +159,7 @@ class Join:
                 env[name] = finish()
 
     def collect(self, env: Env, chosen: dict[str, list[Any]], live: frozenset[str]) -> None:
-        """The pairs of storages that live names hold, and the storages that anything else refers to."""
+        """Collects the pairs of storages that live names hold, and the storages that anything else refers to."""
         self.fixed = anchored(self.r, (v for n, v in env.items() if n not in chosen and n in live))
         for a, b in chosen.values():
             a, b = (x.value if isinstance(x, Maybe) else x for x in (a, b))
@@ -173,7 +175,7 @@ class Join:
                 self.pairs |= {(x.storage, y.storage) for x, y in matched}
 
     def name(self, name: str, sides: Sequence[Any], unchecked: bool) -> Finish | None:
-        """One live name; None where it is bound on no side."""
+        """Joins one live name; None where no side binds it."""
         dead = [e is None for e in self.envs]
         if all(s is MISSING for s in sides):
             return None
@@ -214,7 +216,7 @@ class Join:
             self.uses[x] = self.uses.get(x, 0) + 1
 
     def new_box(self, a: Any, b: Any, items: Sequence[Any]) -> Any:
-        """A container that stands for one of each side; it may be changed if both were made there."""
+        """A container that stands for one of each side; it may be changed if both sides made theirs."""
         made, heap = with_items(a, items), self.r.heap
         if isinstance(a, tuple):
             return made
@@ -224,7 +226,7 @@ class Join:
         return heap.own(made, self.r) if private else made
 
     def number(self, name: str, kind: Kind, a: Any, b: Any) -> Finish:
-        """A number from both sides; MISSING stands for one that nobody reads."""
+        """A number joined from both sides; MISSING stands for one that is never read."""
         found: list[Any] = []
 
         def make(side: int) -> Value:
@@ -247,7 +249,7 @@ class Join:
         return lambda: found[0]
 
     def between(self, joined: Any, a: Any, b: Any) -> None:
-        """An int from two paths lies between them, where it is known which is the greater."""
+        """Bounds an int joined from two paths by both, where it is known which is the greater."""
         r = self.r
         if not isinstance(joined, PyInt) or MISSING in (a, b):
             return
@@ -261,7 +263,7 @@ class Join:
             r.facts.assume_nonneg(sub(high, joined.expr))
 
     def inside(self, x: Any) -> bool:
-        """Whether a value is made of what belongs to a branch that has ended."""
+        """Whether a value consists of anything that belongs to a branch that has ended."""
         for leaf in leaves(x):
             if isinstance(leaf, ArrayRef) and not self.in_view(leaf):
                 return True
@@ -270,7 +272,7 @@ class Join:
         return False
 
     def in_view(self, ref: ArrayRef) -> bool:
-        """Whether a reference is to what exists outside of the branches, with parameters known there."""
+        """Whether a reference refers to something that exists outside of the branches, with parameters known there."""
         if isinstance(ref, GuardedRef):
             return self.r.is_visible(ref.condition) and all(self.in_view(arm) for arm in ref.arms)
         if not all(self.r.is_visible(c) for c in conditions(ref.origin)):
@@ -285,12 +287,13 @@ class Join:
         return self.r.is_visible(x.value)
 
     def local(self, s: Storage) -> int | None:
-        """The side that made a storage."""
+        """The side that made a storage; None where neither did."""
         return next((i for i, f in enumerate(self.frames) if s in f.locals), None)
 
     # -- arrays
     def one_array(self, name: str, a: ArrayRef, b: ArrayRef) -> Finish | None:
-        """Two arrays as one reference, the same for all names that hold these two; it knows which object it is."""
+        """Two arrays as one reference, the same for all names that hold these two; its `origin` says which object it
+        is."""
         if (a, b) not in self.arrays_made:
             joined = self.arrays(name, a, b)
             if joined is not None and plain(a) and plain(b):
@@ -299,6 +302,7 @@ class Join:
         return self.arrays_made[a, b]
 
     def with_origin(self, made: Finish, first: Finish, second: Finish | None = None) -> Finish:
+        """The joined reference, with the identity that either side gives it."""
         def finish() -> ArrayRef:
             ref: ArrayRef = made()
             if plain(ref):
@@ -310,7 +314,7 @@ class Join:
         return finish
 
     def origin(self, name: str, found: Any, side: int) -> Finish:
-        """An identity of one side, made visible behind the join."""
+        """An identity from one side, made visible after the join."""
         if not isinstance(found, Either):
             return lambda: found
         then, orelse = self.origin(name, found.then, side), self.origin(name, found.orelse, side)
@@ -320,8 +324,8 @@ class Join:
         return lambda: Either(flag().value, then(), orelse())
 
     def arrays(self, name: str, a: ArrayRef, b: ArrayRef) -> Finish | None:
-        """Two arrays: views of one storage, of two that become one, or a guarded reference; None if they differ too
-        much."""
+        """Two arrays joined: views of one storage, of two that become one, or a guarded reference; None where they
+        differ too much."""
         if a.element is not b.element or a.ndim != b.ndim:
             return None
         if plain(a) and plain(b) and pairable(a, b):
@@ -337,7 +341,7 @@ class Join:
         return lambda: GuardedRef(self.condition.value, (arms[0](), arms[1]()), [s() for s in sizes], leaving)
 
     def leaving(self) -> int | None:
-        """The side that has left the loop, if one surely has and the other has not."""
+        """The side that has left the loop, if one certainly has and the other has not."""
         left = [e is None or (isinstance(j := e.get(JUMP, GO_ON), int) and j >= BREAK) for e in self.envs]
         return left.index(True) if sum(left) == 1 else None
 
@@ -357,7 +361,7 @@ class Join:
         return made
 
     def carry(self, into: Storage, sources: Sequence[Storage | None]) -> None:
-        """Yields the contents of a storage from each side (None: nothing that anybody reads) into a new one."""
+        """Yields the contents of a storage from each side (None: contents that are never read) into a new one."""
         one = next(s for s in sources if s is not None)
         shapes = [one.shape if s is None else s.shape for s in sources]
         sizes = [
@@ -388,7 +392,8 @@ class Join:
         return lambda: ArrayRef(storage, with_parts(a.view, offsets, sizes), a.read_only)
 
     def size(self, a: Dim, b: Dim, lo: int | None = 0) -> Callable[[], Dim]:
-        """A size or offset: what both sides agree on, else an int carried out (one for each pair, rule S11)."""
+        """A size or offset: the one that both sides agree on, else an int that the scf.if yields (one for each pair,
+        rule S11)."""
         r = self.r
         if r.in_scope(a) and r.facts.equal(a, b):
             return lambda: a
@@ -403,6 +408,7 @@ class Join:
         return self.output_size((a, side), lambda at: self.r.index(a if at == side else 0), lo)
 
     def output_size(self, key: tuple[Any, ...], make: Callable[[int], Value], lo: int | None) -> Callable[[], Dim]:
+        """A size that the scf.if yields, as a symbol; one for each key."""
         found = self.sizes.get(key)
         if found is None:
             found = self.sizes[key] = []
@@ -413,7 +419,7 @@ class Join:
 
     # -- what one side made
     def lift(self, name: str, x: Any, side: int) -> Finish:
-        """A value of one side, made visible behind the join; it is read only where that side was taken."""
+        """A value from one side, made visible after the join; it is read only where that side was taken."""
         if is_container(x) and self.r.heap.number(x) is None and not self.r.heap.outlives(x, self.r):
             if x not in self.boxes_lifted[side]:
                 parts = [self.lift(name, i, side) for i in items_of(x)]
@@ -442,6 +448,7 @@ class Join:
         return lambda: x
 
     def lift_array(self, name: str, x: ArrayRef, side: int) -> Finish:
+        """An array from one side, made visible after the join."""
         storage = x.storage
         if self.local(storage) is not None:
             made = self.lifted.get(storage)
@@ -461,10 +468,11 @@ class Join:
         return lambda: ArrayRef(storage, with_parts(x.view, offsets, sizes), x.read_only)
 
     def lift_dim(self, d: Dim, side: int, lo: int | None = 0) -> Callable[[], Dim]:
+        """A size or offset from one side, made visible after the join."""
         return (lambda: d) if self.r.in_scope(d) else self.size_of(d, side, lo)
 
     def close(self) -> None:
-        """Records the scf.if and hands its results on."""
+        """Records the scf.if and passes its results on."""
         r = self.r
         values: list[list[Value]] = []
         for side, frame in enumerate(self.frames):
@@ -477,7 +485,7 @@ class Join:
             done(value)
 
     def anything(self, side: int, like: Value) -> Value:
-        """A value of a type, in a branch that never ends."""
+        """A placeholder of the type of `like`, for the branch whose end cannot be reached."""
         with self.r.inside(self.frames[side]):
             if isinstance(like.type, TensorType):
                 return self.r.nothing(like.type.element, like.type.shape, range(like.type.rank))
@@ -487,17 +495,17 @@ class Join:
 
 
 def alike(a: View, b: View) -> bool:
-    """Whether two views differ in offsets and sizes at most."""
+    """Whether two views differ at most in offsets and sizes."""
     return a.strides == b.strides and a.dims == b.dims and a.over == b.over
 
 
 def pairable(a: ArrayRef, b: ArrayRef) -> bool:
-    """Whether two references may become one, if their storages do."""
+    """Whether two references may become one, given that their storages may."""
     return a.element is b.element and alike(a.view, b.view) and a.read_only == b.read_only
 
 
 def one_or_other(r: Recorder, condition: Value, a: ArrayRef, b: ArrayRef | Choice) -> ArrayRef | Choice:
-    """`a` where the condition holds, else `b`: arrays that exist on either path."""
+    """The path-dependent array that is `a` where the condition holds, else `b`; both exist on either path."""
     if isinstance(b, Choice) or a.element is not b.element or a.ndim != b.ndim:
         return Choice(condition, a, b)
     if any(a.stride_rank(k) != b.stride_rank(k) for k in range(a.ndim)):
@@ -512,7 +520,7 @@ def one_or_other(r: Recorder, condition: Value, a: ArrayRef, b: ArrayRef | Choic
 
 
 def plain(x: Any) -> bool:
-    """A reference to one storage."""
+    """Whether a value is a reference to one storage."""
     return isinstance(x, ArrayRef) and not isinstance(x, GuardedRef)
 
 
@@ -522,13 +530,13 @@ def parameters(view: View) -> tuple[Dim, ...]:
 
 
 def deep_parameters(view: View) -> tuple[Dim, ...]:
-    """Those of the views it is made over too."""
+    """The sizes and offsets that were fixed when a view, and the views it is based on, were made."""
     over = view.over
     return parameters(view) if over is None else (*parameters(view), *over.shape, *deep_parameters(over.view))
 
 
 def once(make: Finish) -> Finish:
-    """Gives the same object each time."""
+    """A function that calls `make` the first time, and returns that object each time."""
     found: list[Any] = []
 
     def get() -> Any:
@@ -540,6 +548,7 @@ def once(make: Finish) -> Finish:
 
 
 def with_parts(view: View, offsets: Sequence[Callable[[], Dim]], sizes: Sequence[Callable[[], Dim]]) -> View:
+    """A view with other offsets and sizes."""
     return replace(view, offsets=tuple(o() for o in offsets), sizes=tuple(s() for s in sizes))
 
 
@@ -549,7 +558,7 @@ def references(x: Any) -> list[ArrayRef]:
 
 
 def anchored(r: Recorder, values: Iterable[Any]) -> set[Storage]:
-    """The storages that live names, outer functions' names and arguments refer to: they stay what they are."""
+    """The storages that live names, outer functions' names and arguments refer to: they cannot be replaced."""
     return {s for v in (*values, *r.outer_values()) for ref in references(v) for s in storages_of(ref)}
 
 

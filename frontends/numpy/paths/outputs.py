@@ -1,8 +1,8 @@
 """`f(..., out=buffer)`: the result is computed into the caller's buffer, and the buffer is returned, as ufuncs do it.
 
-A tuple of buffers serves a tuple of results; None leaves a place free. Shapes must agree (no broadcasting), dtypes may
-be converted with casting "same_kind". All results are taken before the first buffer is written, so a buffer may be an
-argument too. Source: numpy.org/doc/stable/reference/ufuncs.html, `out`.
+A tuple of buffers serves a tuple of results; None leaves a result where it is. Shapes must agree (no broadcasting),
+dtypes may be converted with casting "same_kind". All results are computed before the first buffer is written, so a
+buffer may be an argument too. Source: numpy.org/doc/stable/reference/ufuncs.html, `out`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, NpScalar, Scalar
 
 Form = bool | tuple[bool, ...] | None
-"""How `out` was given: None (not at all), True (one buffer), or which places of a tuple hold a buffer."""
+"""How `out` was given: None (not at all), True (one buffer), or which items of a tuple are buffers."""
 
 
 def destinations(out: Any) -> tuple[Form, tuple[np.ndarray, ...]]:
-    """The form of `out` and its buffers; TypeError for what is no array, ValueError for a read-only one."""
+    """The form of `out` and its buffers; TypeError for a value that is not an array, ValueError for a read-only one."""
     if out is None:
         return None, ()
     items = out if isinstance(out, tuple) else (out,)
@@ -40,7 +40,7 @@ def destinations(out: Any) -> tuple[Form, tuple[np.ndarray, ...]]:
 
 
 def arranged(form: Form, buffers: Sequence[Any]) -> Any:
-    """`out` as it was given, from its form and what stands for its buffers."""
+    """`out` as the caller gave it, from its form and the values of its buffers."""
     if form is None or isinstance(form, bool):
         return buffers[0] if form else None
     rest = iter(buffers)
@@ -48,14 +48,14 @@ def arranged(form: Form, buffers: Sequence[Any]) -> Any:
 
 
 def labels(form: Form) -> list[str]:
-    """Names of the buffers."""
+    """The names of the buffers: `out`, or `out[0]` ...."""
     if form is None or isinstance(form, bool):
         return ["out"] if form else []
     return [f"out[{i}]" for i, given in enumerate(form) if given]
 
 
 def pairs(result: Any, out: Any) -> list[tuple[Any, Any]]:
-    """(result, its buffer or None) one by one; raises what ufuncs raise where they do not match."""
+    """The results one by one, each with its buffer or None; raises what ufuncs raise where they do not match."""
     if isinstance(result, (tuple, list)):
         if out is None:
             return [(x, None) for x in result]
@@ -72,15 +72,15 @@ def pairs(result: Any, out: Any) -> list[tuple[Any, Any]]:
 
 
 def placed(result: Any, out: Any) -> Any:
-    """The result with the buffers in their places."""
+    """The result with the buffers in place of the results stored into them."""
     items = [x if buffer is None else buffer for x, buffer in pairs(result, out)]
     if isinstance(result, tuple):
-        return tuple(items) if type(result) is tuple else result  # a named tuple is refused behind
+        return tuple(items) if type(result) is tuple else result  # a named tuple is refused later
     return items if isinstance(result, list) else items[0]
 
 
 def store_results(r: Recorder, result: Any, out: Any) -> Any:
-    """Stores traced results into traced buffers; what is returned then."""
+    """Stores traced results into traced buffers; the new result."""
     if out is None:
         return result
     stores = [(o, content(r, x, o)) for x, o in ask(pairs, result, out) if o is not None and not same_elements(x, o)]
@@ -93,11 +93,12 @@ def store_results(r: Recorder, result: Any, out: Any) -> Any:
 
 
 def same_elements(x: Any, buffer: ArrayRef) -> bool:
+    """Whether a result is the buffer itself, or the same view of it."""
     return isinstance(x, ArrayRef) and x.same(buffer)
 
 
 def content(r: Recorder, x: Operand, buffer: ArrayRef) -> Any:
-    """A result as the buffer will hold it, checked: a tensor, a scalar where the buffer is 0-d."""
+    """A result as the buffer will hold it, checked: a tensor, or a scalar where the buffer is 0-d."""
     r.check_writable(buffer)
     if isinstance(x, Choice):
         raise path_dependent(r, "<value>", "values of different types")
@@ -127,19 +128,21 @@ def check_one_type(r: Recorder, x: Operand) -> None:
 
 
 def check_kind(x: Any, fine: bool) -> None:
+    """Raises TypeError unless a result is `fine`: an array or a number."""
     if not fine:
         raise TypeError(f"a result of type {type(x).__name__} cannot be computed into an output array")
 
 
 def check_cast(source: Any, target: np.dtype) -> None:
-    """TypeError unless the cast is of the same kind."""
+    """Raises TypeError unless the cast is allowed by "same_kind"."""
     dtype = np.dtype(source)
     if not np.can_cast(dtype, target, "same_kind"):
         raise TypeError(f"Cannot cast a result of {dtype!r} to {target!r} according to the rule 'same_kind'")
 
 
 def copy_results(result: Any, form: Form, buffers: Sequence[np.ndarray]) -> Any:
-    """The same on NumPy's arrays and numbers, after a call of the original function."""
+    """Copies NumPy's results into their buffers, after a call of the original function, as `store_results` does in a
+    trace."""
     if form is None:
         return result
     out = arranged(form, buffers)

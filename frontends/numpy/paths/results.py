@@ -1,7 +1,7 @@
-"""What a call gives back: from what was traced to a plan, and from the plan to objects (rules C1, B3).
+"""The results of a call: from traced values to a plan, and from the plan to Python objects (rules C1, B3).
 
-Results have eager's types, and are one object where eager's are. What the function has changed in lists, dicts and
-objects of the caller's is written into them after the call; nothing is if it raises.
+Results have eager's types, and are one object where eager's are. What the function has changed in the caller's lists,
+dicts and objects is written into them after the call; if the call raises, nothing is written.
 """
 
 from __future__ import annotations
@@ -38,10 +38,12 @@ from tracebuf.ir.core import Value
 
 @dataclass(frozen=True)
 class Leaf:
-    """One result. kind: "argument" (the very object passed as `index`), "box" (the caller's container of that number),
-    "array" or a scalar kind (result `index` of the
-    compiled function), "const" (`value`). Leaves with one `identity` are one object; `read_only` arrays are views that
-    must not be stored to."""
+    """The plan of one result.
+
+    `kind` is "argument" (the very object passed as `index`), "box" (the caller's container of that number), "array" or
+    a scalar kind (result `index` of the compiled function), or "const" (`value`). Leaves with one `identity` are one
+    object; `read_only` arrays are views that must not be stored to.
+    """
 
     kind: str
     index: int = -1
@@ -52,7 +54,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Pick:
-    """One plan or another: `then` where result `index` (an i1) is True (rule S8)."""
+    """The plan of a path-dependent result: `then` where result `index` (an i1) is True, else `orelse` (rule S8)."""
 
     index: int
     then: Any
@@ -61,8 +63,8 @@ class Pick:
 
 @dataclass(eq=False)
 class Made:
-    """A new tuple, list, dict or object: its class, the keys of a dict or the names of attributes, the items. One
-    object wherever this very plan stands."""
+    """The plan of a new tuple, list, dict or object: its class, the keys of a dict or the names of attributes, the
+    items. One object wherever this very plan stands."""
 
     kind: type
     keys: tuple[Any, ...] | None
@@ -71,7 +73,7 @@ class Made:
 
 @dataclass(frozen=True)
 class Write:
-    """What the caller's container of a number holds after the call: all of it (`whole`), or these of its items (plans;
+    """The contents of the caller's container of a number after the call: all of them (`whole`), or these items (plans;
     traced values before)."""
 
     number: int
@@ -81,6 +83,7 @@ class Write:
 
 
 Plan = Leaf | Pick | Made
+"""How a result is built from those of the compiled function."""
 
 
 Taken = tuple[tuple[Value, int], ...]
@@ -88,7 +91,7 @@ Taken = tuple[tuple[Value, int], ...]
 
 
 class Results:
-    """Turns what the function returned, and has changed, into returned values and plans."""
+    """Turns what the function returned and changed into returned values and plans."""
 
     def __init__(self, r: Recorder, heap: Heap, given: Sequence[Any]) -> None:
         self.r, self.heap = r, heap
@@ -103,11 +106,12 @@ class Results:
         """In how many of the results' references an object stands."""
 
     def add(self, value: Value) -> int:
+        """Adds a value to the results of the compiled function; its index."""
         self.values.append(value)
         return len(self.values) - 1
 
     def leaf(self, x: Any, taken: Taken = ()) -> Plan:
-        """The plan of one value; on a path, each array is read only where it is taken (rule S8)."""
+        """The plan of one value; on a path, each array is read only where that path is taken (rule S8)."""
         number = self.heap.number(x)
         if number is not None:
             return Leaf("box", number)
@@ -129,7 +133,7 @@ class Results:
         )
 
     def container(self, x: Any, taken: Taken) -> Plan:
-        """A new container; one object wherever the same one stands."""
+        """The plan of a new container; one object wherever the same one occurs."""
         containers = self.made[taken]
         if x not in containers:
             kind, keys, items = parts_in(x)
@@ -140,7 +144,7 @@ class Results:
         return containers[x]
 
     def changes(self) -> list[Write]:
-        """What the function has changed in the caller's containers, with traced items."""
+        """The plans of what the function has changed in the caller's containers."""
         found = []
         for x, before in self.heap.originals:
             now = contents(x)
@@ -159,11 +163,11 @@ class Results:
         return found
 
     def kept_or_new(self, x: Any) -> Plan:
-        """An item of a container that is written: the caller's own number where it is one."""
+        """The plan of an item that is written into a container: the caller's own number where it is one."""
         return Leaf("argument", self.numbers[x]) if x in self.numbers else self.leaf(x)
 
     def array(self, x: ArrayRef, found: Any, taken: Taken = ()) -> Plan:
-        """A result that is the object `found`, with the elements of `x`."""
+        """The plan of a result that is the object `found`, with the elements of `x`."""
         if isinstance(found, Either):
             if not any(self.known(o) for o in objects(found)):
                 return self.array(x, x, taken)
@@ -183,7 +187,7 @@ class Results:
         return any(found is g for g, _ in self.given) or self.held.get(found, 0) > 1
 
     def read_where(self, x: ArrayRef, taken: Taken) -> Value:
-        """The elements of an array on a path; on any other nothing that is looked at."""
+        """The elements of an array on a path; on any other path a placeholder."""
         r = self.r
         sizes_known = all(r.entry_only(d) for d in deep_parameters(x.view))
         if not taken or (x.storage.arg is not None and sizes_known):  # a view of what is there on any path
@@ -199,6 +203,7 @@ class Results:
         return value
 
     def scalar(self, x: Scalar) -> Plan:
+        """The plan of a number."""
         if isinstance(x, PyInt):
             if isinstance(e := self.r.facts.canon(x.expr), int):
                 return Leaf("const", value=e)
@@ -217,7 +222,7 @@ class Results:
 
 
 def unchanged(now: Any, then: Any) -> bool:
-    """Whether an item of a container is what it was: the same object, or the same number."""
+    """Whether an item of a container is still the same object, or the same number."""
     return now is then or (not isinstance(now, (tuple, list, dict, Record)) and same_value(now, then))
 
 
@@ -233,8 +238,8 @@ def parts_in(x: Any) -> tuple[type, tuple[Any, ...] | None, tuple[Any, ...]]:
 def build_results(
     plan: Plan, raw: Sequence[Any], values: Sequence[Any], boxes: Sequence[Any] = (), writes: Sequence[Write] = ()
 ) -> Any:
-    """What the function returns, from the compiled function's results (rule C1: types, identity, shared memory), with
-    the caller's containers brought up to date."""
+    """What the function returns, from the compiled function's results (rule C1: types, identity, shared memory); also
+    brings the caller's containers up to date."""
     if isinstance(plan, Leaf) and plan.kind == "const" and not writes:
         return plan.value
     building = _Building(raw, values, boxes)
@@ -262,6 +267,7 @@ def write_into(x: Any, write: Write, items: Sequence[Any]) -> None:
 
 
 _PYTHON: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "complex": complex, "bool": bool}
+"""By kind of a Python number: the function that converts a result to it."""
 
 
 class _Building:
@@ -324,7 +330,7 @@ class _Building:
         return value
 
     def _becomes(self, x: Leaf, value: Any) -> Any:
-        """`value` in the place of a result."""
+        """Makes `value` the object of a result."""
         self.raw[x.index] = value
         self.used[id(value)] = x.identity
         return value

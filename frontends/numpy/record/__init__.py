@@ -1,7 +1,9 @@
-"""What tracing writes: ops into regions, and what is known on the way.
+"""What tracing records: ops in regions, and what is known on the way.
 
-A `Storage` is one array object, an `ArrayRef` a reference to it through views; the `Recorder` appends ops, holds each
-storage's current SSA value per region, and answers questions about sizes by proof, guard or run-time check. The `Heap`
-tells lists, dicts and objects apart. Nothing here knows NumPy's functions, dtype promotion or Python's syntax.
+A `Storage` is the memory of one array, an `ArrayRef` a reference to it through views (`values`). The `Recorder`
+(`recorder`) appends ops, holds each storage's current SSA value per region (`regions`), answers questions about sizes
+by proof, guard or run-time check, and makes the guards (`sizes`). The `Heap` (`heap`) tells lists, dicts and objects
+apart. `raises` holds what leaves tracing by an exception, `refusals` what to write instead of what cannot be traced.
+Nothing here knows NumPy's functions, dtype promotion or Python's syntax.
 May import: source.
 """

@@ -1,4 +1,4 @@
-"""Shapes that meet: broadcasting, and what fits into an output, by proof, guard or a check in place (rule Z2)."""
+"""Broadcasting of shapes, and which shapes fit into an output: by proof, guard or a check in place (rule Z2)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ MISMATCH = "operands could not be broadcast together with shapes {} "
 def broadcast(
     r: Recorder, shapes: Sequence[tuple[Dim, ...]], exception: checks.Raised = "ValueError", message: str = MISMATCH
 ) -> tuple[Dim, ...]:
-    """The common shape; an exception where there is none, checked at run time where only it knows (rule Z2). `message`
-    has a {} for the shapes."""
+    """The common shape of `shapes`, as NumPy broadcasts them (rule Z2).
+
+    Raises `exception` where there is none, at run time where only the run time knows; `message` has a {} for the
+    shapes.
+    """
     n = max((len(s) for s in shapes), default=0)
     result: list[Dim] = [1] * n
     for shape in shapes:
@@ -27,7 +30,7 @@ def broadcast(
 
 
 def shape_text(shapes: Sequence[tuple[Dim, ...]]) -> tuple[str, list[Dim]]:
-    """A message part with a {} for each symbolic size, and those sizes."""
+    """Shapes as part of a message, with a {} for each symbolic size, and those sizes."""
     values: list[Dim] = []
     parts = []
     for shape in shapes:
@@ -48,7 +51,7 @@ def broadcast_dim(
     exception: checks.Raised = "ValueError",
     mismatch: str = MISMATCH,
 ) -> Dim:
-    """Two sizes of one axis: equal, or one of them 1."""
+    """The size of an axis that two shapes share: the sizes are equal, or one of them is 1."""
     if r.facts.equal(a, b) or b == 1:
         return a
     if a == 1:

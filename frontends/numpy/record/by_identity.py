@@ -1,4 +1,4 @@
-"""Maps from objects to what is known of them, by identity: equal objects are different keys, none need be hashable."""
+"""Maps from objects by identity: equal objects are different keys, and keys need not be hashable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ D = TypeVar("D")
 
 
 class ByIdentity(MutableMapping[K, V]):
-    """A map whose keys are objects. It holds them, so that none of their ids becomes another's."""
+    """A map whose keys are objects. It keeps them alive, so that no other object gets the id of one."""
 
     __slots__ = ("_entries",)
     _id: ClassVar[Any] = staticmethod(id)
@@ -49,19 +49,19 @@ class ByIdentity(MutableMapping[K, V]):
 
 
 class PairsByIdentity(ByIdentity[tuple[Any, Any], V]):
-    """A map whose keys are pairs of objects, the same if both objects are."""
+    """A map whose keys are pairs of objects, equal if both objects are the same."""
 
     __slots__ = ()
     _id = staticmethod(lambda pair: (id(pair[0]), id(pair[1])))
 
 
 def distinct(objects: Iterable[K]) -> ByIdentity[K, None]:
-    """Each object once, in the order of their first."""
+    """The objects without duplicates, in the order of their first occurrence."""
     return ByIdentity((x, None) for x in objects)
 
 
 def counted(objects: Iterable[K]) -> ByIdentity[K, int]:
-    """How often each object stands there."""
+    """How often each object occurs."""
     counts: ByIdentity[K, int] = ByIdentity()
     for x in objects:
         counts[x] = counts.get(x, 0) + 1

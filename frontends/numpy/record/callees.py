@@ -1,4 +1,4 @@
-"""What names hold in a trace beside arrays and numbers: functions, bound methods, messages."""
+"""What names hold in a trace besides arrays and numbers: functions, bound methods, messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tracebuf.frontends.numpy.source.source import Source
 
 @dataclass(frozen=True)
 class Method:
-    """A bound method of a traced array, or of a number, whose results without axes are numbers."""
+    """A bound method of a traced array, or (`of_number`) of a number, whose results without axes are numbers."""
 
     ref: ArrayRef
     name: str
@@ -57,7 +57,7 @@ class Partial:
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """A message with numbers in it that only the run time knows: a {} for each of `values`."""
+    """A message that contains numbers known only at run time: a {} for each of `values`."""
 
     template: str
     values: list[Any]

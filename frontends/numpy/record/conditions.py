@@ -11,12 +11,15 @@ from tracebuf.ops.scalars import arith
 
 
 def inverse(r: Regions, condition: Value) -> Value:
+    """The negation of a condition."""
     return r.emit(arith.XorI.of(condition, r.constant(True, I1)))
 
 
 def either(r: Regions, *conditions: Value) -> Value:
+    """Whether one of the conditions holds."""
     return reduce(lambda a, b: r.emit(arith.OrI.of(a, b)), conditions)
 
 
 def both(r: Regions, *conditions: Value) -> Value:
+    """Whether all conditions hold."""
     return reduce(lambda a, b: r.emit(arith.AndI.of(a, b)), conditions)

@@ -1,8 +1,9 @@
 """Lists, dicts and objects while a function is traced: which object is which, and what happens to them on which path.
 
-A container is a Python list or dict, an object a `Record`. What is traced changes it in place; in a branch or a loop
-the contents before are kept in a journal of the region, so that the other branch sees them, and so that the contents
-can be joined and carried like what names hold (rules S8, S10, F2). What not: containers of unknown length or keys.
+A container is a Python list or dict, an object a `Record`. Traced code changes it in place; in a branch or a loop the
+earlier contents are kept in a journal of the region, so that the other branch sees them, and so that the contents can
+be joined and carried like the values of names (rules S8, S10, F2). Limitations: the length of a list and the keys of a
+dict are known while tracing.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from tracebuf.location import Location
 
 
 class Record:
-    """An object of the user's: its class and the attributes that were set. Of an object of the caller's (`actual`) also
-    the path by which it is found at each call, and in `base` the attributes that were read from it. Identity is the
-    Python object's."""
+    """An object of the user's class: the class and the attributes that were set.
+
+    For an object of the caller's (`actual`) also the path by which it is found at each call, and in `base` the
+    attributes that were read from it. Identity is the Python object's.
+    """
 
     __slots__ = ("actual", "base", "fields", "kind", "path")
 
@@ -44,12 +47,12 @@ class DictView:
     sort: str
 
     def items(self) -> list[Any]:
-        """What it gives now."""
+        """The items, keys or values that the view gives now."""
         return list(getattr(self.of, self.sort)())
 
 
 class Changed(Control):
-    """A loop changes containers that it does not carry yet (those with these labels), and is to be traced again."""
+    """A loop changes containers (those with these labels) that it does not carry yet, and has to be traced again."""
 
     def __init__(self, labels: Iterable[Any]) -> None:
         self.labels = frozenset(labels)
@@ -57,15 +60,15 @@ class Changed(Control):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Fixed:
-    """A container that stays the same object where others are joined and carried item by item."""
+    """A container that stays the same object where other containers are joined and carried item by item."""
 
     of: Any
 
 
 @dataclass(slots=True)
 class Known:
-    """A container that may be changed: the region it belongs to, what tells it from others when a loop is traced
-    again, where it was changed last."""
+    """What the heap knows of a container that may be changed: the region that owns it, the label that identifies it
+    when a loop is traced again, the line that changed it last."""
 
     of: Any
     home: Frame
@@ -74,16 +77,17 @@ class Known:
 
 
 def is_named_tuple(x: Any) -> bool:
+    """Whether a value is a named tuple."""
     return isinstance(x, tuple) and type(x) is not tuple and isinstance(getattr(type(x), "_fields", None), tuple)
 
 
 def blank(kind: type) -> Any:
-    """An object without attributes."""
+    """A new object of a class, without attributes."""
     return types.SimpleNamespace() if kind is types.SimpleNamespace else object.__new__(kind)
 
 
 def made_of(kind: type, items: Sequence[Any]) -> Any:
-    """A tuple, named tuple or list of these items."""
+    """A tuple, named tuple or list of the class `kind` with these items."""
     made: Any = tuple.__new__(kind, items) if issubclass(kind, tuple) else list(items)
     return made
 
@@ -94,7 +98,7 @@ def items_of(x: Any) -> list[Any]:
 
 
 def with_items(like: Any, items: Iterable[Any]) -> Any:
-    """A container of the same kind and keys with other items."""
+    """A container of the kind and keys of `like`, with other items."""
     if isinstance(like, Record):
         made = Record(like.kind)
         made.fields.update(zip(like.fields, items))
@@ -103,18 +107,19 @@ def with_items(like: Any, items: Iterable[Any]) -> Any:
 
 
 def contents(x: Any) -> Any:
-    """What a container holds now: a tuple for a list, else a dict."""
+    """The current contents of a container: a tuple for a list, else a dict."""
     return tuple(x) if isinstance(x, list) else dict(x.fields if isinstance(x, Record) else x)
 
 
 def is_of_class(x: Any, name: Any) -> bool:
-    """Whether an attribute that was set had been its class's till then: now the object has its own."""
+    """Whether an attribute that was set was an attribute of the class until then: from now on the object has its
+    own."""
     own = getattr(x.actual, "__dict__", None) if isinstance(x, Record) else None
     return own is not None and name not in own
 
 
 def fill(x: Any, held: Any) -> None:
-    """Makes a container hold this, and nothing else."""
+    """Replaces the contents of a container by `held`."""
     if isinstance(x, list):
         x[:] = held
         return
@@ -134,33 +139,34 @@ class Heap:
         self.fixed: ByIdentity[Any, Fixed] = ByIdentity()
         self.stand_ins: ByIdentity[Any, Any] = ByIdentity()
         self.merged: ByIdentity[Any, None] = ByIdentity()
-        """Containers that another may stand for from now on: they may not be changed any more."""
+        """Containers that another may represent from now on: they may not be changed any more."""
         self.joins = 0
         self.read: Callable[[Record, str], Any] = lambda x, name: x.known.get(name, self)
         """An attribute of the caller's object as it is at the start; the heap itself where there is none."""
 
     # -- which is which
     def given(self, x: Any, number: int) -> None:
-        """Notes a container of the caller's."""
+        """Registers a container of the caller's."""
         self.numbers[x] = number
 
     def begin(self, frame: Frame) -> None:
-        """What the caller's containers hold before anything is traced."""
+        """Notes the contents of the caller's containers before anything is traced."""
         for x, number in self.numbers.items():
             if not isinstance(x, tuple):
                 self.known[x] = Known(x, frame, ("argument", number))
                 self.originals.append((x, contents(x)))
 
     def number(self, x: Any) -> int | None:
-        """Which of the caller's containers it is."""
+        """The number of the caller's container that `x` is; None for any other object."""
         return self.numbers.get(x)
 
     def own(self, x: Any, r: Regions) -> Any:
-        """Notes a container that was made here."""
+        """Registers a container that the trace made."""
         self.known[x] = Known(x, r.frame, r.loc)
         return x
 
     def find(self, x: Any) -> Known | None:
+        """What is known of a container; None where it may not be changed."""
         return self.known.get(x)
 
     def outlives(self, x: Any, r: Regions) -> bool:
@@ -169,21 +175,21 @@ class Heap:
         return known is not None and any(known.home is f for f in r.frames())
 
     def merge(self, x: Any, r: Regions) -> None:
-        """Notes that a container that was made by now is copied where paths meet: it and what it holds."""
+        """Notes that a container, and each one in it, is copied where paths meet: it may not be changed any more."""
         if self.outlives(x, r):
             self.merged[x] = None
         for item in items_of(x) if isinstance(x, (tuple, list, dict, Record)) else ():
             self.merge(item, r)
 
     def fix(self, x: Any) -> Fixed:
-        """The one leaf that stands for a container."""
+        """The one leaf (`Fixed`) that stands for a container."""
         if (found := self.fixed.get(x)) is None:
             found = self.fixed[x] = Fixed(x)
         return found
 
     # -- changes
     def may_change(self, x: Any, r: Regions) -> bool:
-        """Whether a container may be changed here; notes that it is."""
+        """Whether a container may be changed here; if so, notes that it is."""
         known = self.find(x)
         if x in self.stand_ins:
             raise Changed([self.stand_ins[x]])
@@ -195,7 +201,8 @@ class Heap:
         return True
 
     def leave(self, frame: Frame) -> list[tuple[Any, Any]]:
-        """The containers that a region has changed, and what they hold at its end; they get back what they held."""
+        """The containers that a region has changed, with their contents at its end; their contents before it are
+        restored."""
         found = []
         for x, before in self.journals.pop(frame, ByIdentity()).items():
             found.append((x, contents(x)))

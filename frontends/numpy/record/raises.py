@@ -1,12 +1,12 @@
-"""What leaves tracing by an exception: `Control` steers tracing itself, `Raises` carries what the traced code raises.
+"""The exceptions that leave tracing: `Control` steers tracing itself, `Raises` carries what the traced code raises.
 
 A handler that finds that NumPy or Python would raise says so by `raise Raises(ValueError(...))` or `Recorder.fail`;
-where it asks NumPy or Python on stand-ins, it does so inside `with asking:`. Nothing else that comes out of a handler
-is believed: it is a bug of the tracer and becomes an InternalError (`internal_error`).
+where it asks NumPy or Python on stand-ins, it does so inside `with asking:`. Any other exception from a handler is a
+bug in the tracer and becomes an InternalError (`internal_error`).
 
 Control flow, and who catches it: `DeadEnd` (paths/joins, paths/loops, interpreter/protected, trace), `Changed`
 (paths/loops/trace), `NewCapture` and `RunOriginal` (tracebuf/api.py), `Raises` (interpreter/statements and expressions,
-trace). None derives from Exception, so that no handler takes one for something else.
+trace). None derives from Exception, so that no handler mistakes one for an error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Control(BaseException):
-    """What steers tracing: never an error, never the user's to see."""
+    """An exception that steers tracing: never an error, and never seen by the user."""
 
 
 class DeadEnd(Control):
@@ -42,7 +42,7 @@ class Raises(Control):
 
 
 class _Asking:
-    """`with asking:` what NumPy or Python raises inside, on stand-ins or plain values, the traced code raises."""
+    """`with asking:` what NumPy or Python raises inside, on stand-ins or plain values, is raised by the traced code."""
 
     __slots__ = ()
 
@@ -58,14 +58,14 @@ asking = _Asking()
 
 
 def ask(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
-    """What NumPy or Python gives for these; what it raises, the traced code raises."""
+    """The result of a function of NumPy's or Python's; what it raises is raised by the traced code."""
     with asking:
         return function(*args, **kwargs)
 
 
 def call_handler(handler: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
-    """What a handler gives. That its parameters do not take these arguments is Python's TypeError of the call, told by
-    its traceback, in which no frame of the handler stands."""
+    """The result of a handler. If its parameters do not take these arguments, the call's TypeError is Python's; the
+    traceback shows it, for no frame of the handler is in it."""
     try:
         return handler(*args, **kwargs)
     except TypeError as error:
@@ -75,8 +75,8 @@ def call_handler(handler: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
 
 
 def internal_error(error: Exception, loc: Location) -> InternalError:
-    """A bug of the tracer as an error, with the user's line, the function that raised, and the handler that it ran
-    for."""
+    """A bug of the tracer as an error, with the user's line, the function that raised, and the handler that was
+    running."""
     trace, place, handler = error.__traceback__, "", ""
     while trace is not None:
         frame = trace.tb_frame

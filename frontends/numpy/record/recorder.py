@@ -1,6 +1,6 @@
-"""The recorder: regions, sizes, and what each storage's current value is.
+"""The recorder: appends ops to regions, and tracks the current SSA value of each storage.
 
-Reading a storage inside a loop makes an optimistic loop-carried value on first touch; what comes back unchanged is
+Reading a storage inside a loop makes an optimistic loop-carried value at the first touch; what comes back unchanged is
 dropped when the loop is closed (rule S10).
 """
 
@@ -38,7 +38,7 @@ from tracebuf.ops.control import scf
 
 
 class Recorder(Sizes):
-    """Builds one Func. `hints` are the traced call's entry values of the size symbols."""
+    """Records one `Func`. `hints` are the traced call's values of the size symbols."""
 
     def __init__(self, func: Func, hints: Mapping[Sym, int]) -> None:
         super().__init__(func, hints)
@@ -53,7 +53,7 @@ class Recorder(Sizes):
         """What names of the functions around the one being traced hold."""
 
     def argument_strides(self, storage: Storage) -> tuple[Dim | None, ...]:
-        """The strides of an argument's storage, as far as its key tells them."""
+        """The strides of an argument's storage, as far as its key determines them."""
         value = self.func.args[[a.name for a in self.func.args].index(storage.name)]
         strides: tuple[Dim | None, ...] = self.func.arg_attrs[self.func.args.index(value)]["strides"]
         return strides
@@ -62,6 +62,7 @@ class Recorder(Sizes):
     def new_storage(
         self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], value: Value, name: str = ""
     ) -> Storage:
+        """A storage that begins with `value`, or with no contents yet."""
         storage = Storage(element, shape, order, name=name)
         self.frame.values[storage] = value
         self.frame.locals.add(storage)
@@ -74,12 +75,13 @@ class Recorder(Sizes):
         return self.emit(tensor.Empty.of(type_, sizes, order=None if order is None else tuple(order)))
 
     def nothing(self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], constant: bool = True) -> Value:
-        """A tensor that nobody reads: of no elements, but for sizes that are constant (if those are to stay)."""
+        """A placeholder tensor that is never read: without elements, except that constant sizes stay (if
+        `constant`)."""
         none = self.symbol(self.constant(0, INDEX), "none", 0, 0)
         return self.empty(element, [d if constant and isinstance(d, int) else none for d in shape], order)
 
     def value(self, storage: Storage) -> Value:
-        """The storage's current value here."""
+        """The current SSA value of a storage, in the region being recorded."""
         return self._value_in(self.frame, storage)
 
     def _value_in(self, frame: Frame, storage: Storage) -> Value:
@@ -94,7 +96,7 @@ class Recorder(Sizes):
         return phi
 
     def slice(self, view: View) -> Slice:
-        """The view's geometry in its base, as SSA values."""
+        """The geometry of a view in its base (offsets, sizes, strides), as SSA values."""
         sizes: list[Dim] = [1] * len(view.offsets)
         for d, size in zip(view.dims, view.sizes):
             if d is not None:
@@ -107,10 +109,11 @@ class Recorder(Sizes):
         return Slice(offsets, tuple(self.mixed(s) for s in sizes), steps, view.dims)
 
     def tensor_type(self, shape: Sequence[Dim], element: ScalarType) -> TensorType:
+        """The tensor type of a shape and an element type; symbolic sizes are dynamic."""
         return TensorType(tuple(self.facts.canon(d) for d in shape), element)
 
     def read(self, ref: ArrayRef) -> Value:
-        """The reference's current elements."""
+        """The current elements of a reference, as an SSA value."""
         if isinstance(ref, GuardedRef):
             value = self.either(ref.condition, lambda side: [self.read(ref.arms[side])])[0]
             value.type = self.tensor_type(ref.shape, ref.element)
@@ -126,11 +129,11 @@ class Recorder(Sizes):
         return self._once(("extract", base, s), lambda: tensor.ExtractSlice.of(base, s, type_, self.loc))
 
     def _once(self, key: object, make: Callable[[], Op]) -> Value:
-        """What `make` gives, made once per region."""
+        """The value that `make` records, recorded once per region."""
         return self.cached(key) or self.remember(key, self.emit(make()))
 
     def _base(self, storage: Storage, view: View) -> Value:
-        """What the view is of: the storage's value, or another view of it under another shape."""
+        """The base of a view: the storage's value, or another view of it under another shape."""
         over = view.over
         if over is None:
             return self.value(storage)
@@ -145,7 +148,8 @@ class Recorder(Sizes):
         return self._regrouped(source, over.shape, over.old, over.new, over.merged)
 
     def _regrouped(self, value: Value, shape: Sequence[Dim], old: Groups, new: Groups, merged: Sequence[Dim]) -> Value:
-        """Groups of axes, each made one axis of a size in `merged` (unless each is one) and then split likewise."""
+        """Groups of axes, each collapsed into one axis of the size in `merged` (unless it is a single axis) and then
+        expanded into the new ones."""
         element = value.tensor_type.element
         if any(len(group) > 1 for group in old):
             source = value
@@ -161,7 +165,7 @@ class Recorder(Sizes):
         return value
 
     def store(self, ref: ArrayRef, new: Value) -> None:
-        """The reference's elements become `new` (of its shape and element type)."""
+        """Replaces the elements of a reference by `new`, of its shape and element type."""
         if isinstance(ref, GuardedRef):
             self.on_either(ref, lambda arm: self.store(arm, new))
             return
@@ -171,7 +175,7 @@ class Recorder(Sizes):
         self._set_base(ref.storage, ref.view, stored)
 
     def _set_base(self, storage: Storage, view: View, value: Value) -> None:
-        """What the view is of becomes `value`: up the chain to the storage (rule S5)."""
+        """Replaces the base of a view by `value`: up the chain of views to the storage (rule S5)."""
         over = view.over
         if over is None:
             self.set_value(storage, value)
@@ -191,8 +195,8 @@ class Recorder(Sizes):
         self._set_base(storage, inner, back)
 
     def _store_diagonal(self, storage: Storage, over: Diagonal, value: Value) -> None:
-        """The diagonal of a view becomes `value`, whose last axis runs along it: element by element, for the diagonal
-        is no slice of the array."""
+        """Replaces the diagonal of a view by `value`, whose last axis runs along it: element by element, for a diagonal
+        is not a slice of the array."""
         target, shape = ArrayRef(storage, over.view), over.shape
         new = ArrayRef(self.new_storage(value.tensor_type.element, shape, range(len(shape)), value))
 
@@ -206,11 +210,12 @@ class Recorder(Sizes):
         self.for_each(0, shape[-1], one)
 
     def set_value(self, storage: Storage, value: Value) -> None:
+        """Makes `value` the current value of a storage, in the region being recorded."""
         self.frame.values[storage] = value
         storage.stored = True
 
     def check_writable(self, ref: ArrayRef) -> None:
-        """Rule B2: a store through a read-only argument, or a read-only view, raises where it stands."""
+        """Raises ValueError, where the store is reached, for a store through a read-only argument or view (rule B2)."""
         if isinstance(ref, GuardedRef):
             if any(arm.read_only or not s.writable for arm in ref.arms for s in storages_of(arm)):
                 self.on_either(ref, lambda arm: self.check_writable(arm))
@@ -219,7 +224,7 @@ class Recorder(Sizes):
             self.fail("ValueError", "assignment destination is read-only")
 
     def element_view(self, view: View, index: Sequence[Dim]) -> list[Value]:
-        """Indices into what the view is of, of one of its elements."""
+        """The indices, in the base of a view, of one element of the view."""
         places: list[Dim] = list(view.offsets)
         for d, i in zip(view.dims, index):
             if d is not None:
@@ -227,14 +232,14 @@ class Recorder(Sizes):
         return [self.index(p) for p in places]
 
     def load(self, ref: ArrayRef, index: Sequence[Dim]) -> Value:
-        """One element, its index normalised and checked."""
+        """One element of a reference; its index is normalised and checked."""
         if isinstance(ref, GuardedRef):
             return self.either(ref.condition, lambda side: [self.load(ref.arms[side], index)])[0]
         base = self._base(ref.storage, ref.view)
         return self.emit(tensor.Extract.of(base, self.element_view(ref.view, index)))
 
     def store_element(self, ref: ArrayRef, index: Sequence[Dim], scalar: Value) -> None:
-        """One element becomes `scalar`."""
+        """Replaces one element of a reference by `scalar`."""
         if isinstance(ref, GuardedRef):
             self.on_either(ref, lambda arm: self.store_element(arm, index, scalar))
             return
@@ -258,7 +263,7 @@ class Recorder(Sizes):
         return self.close_if(condition, frames, values)
 
     def on_either(self, ref: GuardedRef, run: Callable[[ArrayRef], None]) -> None:
-        """Something done to the array that a guarded reference is to."""
+        """Applies `run` to the array that a path-dependent reference refers to, in the branches of an scf.if."""
 
         def side(k: int) -> list[Value]:
             run(ref.arms[k])
@@ -267,8 +272,8 @@ class Recorder(Sizes):
         self.either(ref.condition, side)
 
     def close_if(self, condition: Value, frames: Sequence[Frame], values: Sequence[Sequence[Value]]) -> list[Value]:
-        """Ends two branches with their yields and records the scf.if; storages take their joined values, the rest is
-        given back."""
+        """Ends two branches with their yields and records the scf.if; storages take their joined values, the other
+        joined values are returned."""
         storages = list(dict.fromkeys(s for f in frames for s in f.values if s not in f.locals))
         yields = [[f.values.get(s) or self.value(s) for s in storages] + list(v) for f, v in zip(frames, values)]
         for frame, given in zip(frames, yields):
@@ -280,8 +285,8 @@ class Recorder(Sizes):
         return results[len(storages) :]
 
     def for_each(self, start: Dim, stop: Dim, body: Callable[[Dim], None]) -> None:
-        """An scf.for with what `body` records once, for the indices from `start` to before `stop`; storages it stores
-        to are carried."""
+        """An scf.for whose body `body` records once, for the indices from `start` to before `stop`; the storages that
+        it stores to are loop-carried."""
         block, index = Block([INDEX]), Sym("k", "iv")
         self.func.symbols[index] = block.args[0]
         with self.region("loop", block, (index, start, sub(stop, 1))) as frame:
@@ -301,7 +306,7 @@ class Recorder(Sizes):
             self.set_value(storage, result)
 
     def for_all(self, sizes: Sequence[Dim], body: Callable[[Sequence[Dim]], None]) -> None:
-        """`body` for all tuples of indices below `sizes`, the last fastest."""
+        """A loop nest that runs `body` for all tuples of indices below `sizes`, the last index fastest."""
 
         def nest(indices: tuple[Dim, ...]) -> None:
             if len(indices) == len(sizes):

@@ -1,6 +1,6 @@
-"""What to write instead of what cannot be traced: the second half of every refusal, in one place, by what was met.
+"""What to write instead of what cannot be traced: the second half of every refusal, in one place.
 
-Callees are known by the name the user reads (`numpy.sort`, `print`); what is not listed gets a general answer.
+Callees are looked up by the name that the user reads (`numpy.sort`, `print`); what is not listed gets a general answer.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
     ast.Match: ("`match`", "use if and elif"),
     ast.AsyncFunctionDef: ("an async function", _PLAIN),
 }
+"""By class of statement: what it is called in a refusal, and what to write instead."""
 EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
     ast.SetComp: ("a set comprehension", "use a list comprehension"),
     ast.Set: ("a set", "use a tuple"),
     ast.Yield: ("`yield`", _PLAIN),
     ast.YieldFrom: ("`yield from`", _PLAIN),
 }
+"""By class of expression: what it is called in a refusal, and what to write instead."""
 OUTSIDE = "compute it outside and pass the result in, or call it by tracebuf.host_call"
 _ITERABLE = "iterate over range(...), an array, a tuple or a list"
 _RANDOM = "tracebuf.host_call(draw, n, result_shape=n), where draw(n) draws them, or pass the numbers in"
@@ -42,10 +44,14 @@ CALLS = {
     "iter": _ITERABLE,
     "sorted": "np.sort(np.array(items))",
 }
+"""By a callee's qualified name: what to write instead."""
 MODULES = {"random": _RANDOM, "numpy.random": _RANDOM, "time": _TIME}
+"""By the name of a module: what to write instead of a call of any of its functions that `CALLS` does not list."""
 ATTRIBUTES = {"tolist": "return the array, and convert it outside"}
+"""By the name of an array's attribute or method: what to write instead."""
 CONTAINS = "np.any(a == x) for an array, x == y or x == z for numbers"
 ATTRIBUTE_SET = ("an attribute is set in a traced function", "return the value, and set it outside")
+"""Reason and rewrite for a store to an attribute."""
 OF_ARRAYS = "use operators, slices, np.* functions, or a loop over the elements"
 
 
@@ -54,6 +60,7 @@ _NAMES = {
     "Flat": "flat iterator", "Partial": "partial", "Text": "str", "Method": "method", "BoxMethod": "method",
     "BoundMethod": "method", "DictView": "view of a dict",
 }  # fmt: skip
+"""By the tracer's class of a value: the name of the type that the user knows."""
 
 
 def name_of(x: object) -> str:
@@ -63,27 +70,27 @@ def name_of(x: object) -> str:
 
 
 def statement(node: ast.stmt) -> tuple[str, str]:
-    """Reason and rewrite for a kind of statement."""
+    """The reason and the rewrite for a refused kind of statement."""
     what, instead = STATEMENTS.get(type(node), (f"`{type(node).__name__.lower()}`", "keep to plain statements"))
     return f"{what} is not supported in a traced function", instead
 
 
 def expression(node: ast.expr) -> tuple[str, str]:
-    """Reason and rewrite for a kind of expression."""
+    """The reason and the rewrite for a refused kind of expression."""
     what, instead = EXPRESSIONS.get(type(node), (type(node).__name__, "use names, operators, calls and indexing"))
     return f"{what} is not supported in a traced function", instead
 
 
 def call(where: str) -> str:
-    """What to write in the place of a call."""
+    """What to write instead of a call, by the callee's qualified name."""
     return CALLS.get(where) or MODULES.get(where.rpartition(".")[0]) or OUTSIDE
 
 
 def of_object(kind: type) -> str:
-    """What to write for an attribute of an object from outside."""
+    """What to write instead of an attribute of an object from outside."""
     return _RANDOM if kind.__module__.startswith("numpy.random") else "pass the value as an argument"
 
 
 def attribute(name: str) -> str:
-    """What to write for an attribute or method of an array."""
+    """What to write instead of an attribute or method of an array."""
     return ATTRIBUTES.get(name, OF_ARRAYS)

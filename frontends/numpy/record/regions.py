@@ -1,4 +1,5 @@
-"""Regions being recorded: where ops go, constants made once, what is certain to be reached."""
+"""Regions being recorded: where ops are appended, constants made once per region, and which ops are certain to be
+reached."""
 
 from __future__ import annotations
 
@@ -68,7 +69,7 @@ class Regions:
         self.func = func
         self.frame = Frame("func", func.block, None)
         self.loc: Location = UNKNOWN
-        self.surely: list[Callable[[], bool]] = []  # what tells it within each `try`
+        self.surely: list[Callable[[], bool]] = []  # decides it within each `try`
         self.blocks: list[Block] = []
         """The regions recorded, in the order they were begun."""
         self.doubts: list[UnsupportedError] = []

@@ -1,4 +1,4 @@
-"""Conditions on scalars while recording: small pieces of which the front end's checks are made."""
+"""Conditions on scalars, as ops: the building blocks of the front end's checks."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ FLAGS = frozenset((
     "full_matrices", "compute_uv", "hermitian", "return_index", "return_inverse", "return_counts", "density", "upper",
     "assume_unique", "subok", "unbiased", "include_initial", "optimize",
 ))  # fmt: skip
-"""Named arguments of NumPy's functions that are True or False, and decide what is done."""
+"""The names of those parameters of NumPy's functions that are flags: True or False, known while tracing."""
 
 
 def static_flags(r: Recorder, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Named arguments with their flags known: a guard decides what an argument of the caller's is."""
+    """The keyword arguments with every flag known: a guard fixes one that is an argument of the caller's."""
     decided = {
         k: known
         for k, x in kwargs.items()
@@ -39,14 +39,14 @@ def static_flags(r: Recorder, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def two_origins(loc: Location) -> UnsupportedError:
-    """A number of which only the run time knows whether it is Python's."""
+    """The refusal of a number of which only the run time knows whether it is Python's or NumPy's."""
     reason = "this number is Python's or NumPy's, depending on the path; here it makes a difference"
     return UnsupportedError(reason, location=loc, instead="give it one type on all paths, for example np.float64(0)")
 
 
 def as_reached(handler: Callable[..., Any]) -> Callable[..., Any]:
-    """What Python or NumPy raises for the operands of `handler(r, ...)` is raised where and when this is reached (rule
-    F3): an untaken branch raises nothing, an earlier error wins."""
+    """Wraps `handler(r, ...)` so that what Python or NumPy raises for its operands is raised where and when it is
+    reached (rule F3): a branch that is not taken raises nothing, and an earlier error wins."""
 
     @wraps(handler)
     def run(r: Recorder, *args: Any, **kwargs: Any) -> Any:
@@ -70,19 +70,22 @@ def compare_floats(r: Recorder, predicate: str, a: Value, b: Value | float) -> V
 
 
 def is_nan(r: Recorder, x: Value) -> Value:
+    """Whether a float is NaN."""
     return compare_floats(r, "uno", x, x)
 
 
 def is_number(r: Recorder, x: Value) -> Value:
-    """Not NaN."""
+    """Whether a float is not NaN."""
     return compare_floats(r, "oeq", x, x)
 
 
 def is_infinite(r: Recorder, x: Value) -> Value:
+    """Whether a float is an infinity."""
     return compare_floats(r, "oeq", r.emit(arith.AbsF.of(x)), math.inf)
 
 
 def is_finite(r: Recorder, x: Value) -> Value:
+    """Whether a float is neither NaN nor an infinity."""
     return compare_floats(r, "olt", r.emit(arith.AbsF.of(x)), math.inf)
 
 

@@ -71,7 +71,7 @@ class Sizes(Regions):
         self.guards: list[Guard] = []
         self.index_symbols: dict[Value, Dim] = {}
         self.stride_symbols: frozenset[Sym] = frozenset()
-        """Those that stand for arguments' strides: they occur in guards only."""
+        """The symbols of arguments' strides, which occur in guards only."""
 
     def region(
         self, kind: Literal["loop", "branch"], block: Block, loop: tuple[Sym, Dim, Dim] | None = None
@@ -113,7 +113,7 @@ class Sizes(Regions):
         return self.index(e) if self.fits(e) else self.emit(arith.AddI.of(self.index(a), self.index(b)))
 
     def fits(self, e: Dim) -> bool:
-        """Whether 64 bits surely hold e, and what its quotients and extremes are made of (rule N1)."""
+        """Whether 64 bits certainly hold e, and the operands of its quotients and extremes (rule N1)."""
         low, high = self.facts.interval(e)
         if low is None or high is None or low < INT_MIN or high > INT_MAX:
             return False
@@ -197,8 +197,8 @@ class Sizes(Regions):
         return holds
 
     def _tie(self, a: Dim, b: Dim) -> bool | None:
-        """True if sizes that occur on one side only, guarded to be equal where they are in this call, make both
-        equal (Z1b)."""
+        """True if sizes that occur on one side only, guarded to be equal where they are in this call, make both equal
+        (Z1b)."""
         left, right = ([s for s in symbols(x) if s in self.hints and s not in symbols(y)] for x, y in ((a, b), (b, a)))
         pairs: dict[Sym, Dim] = {}
         for s in sorted(left, key=lambda s: s.serial):
@@ -283,8 +283,8 @@ class Sizes(Regions):
     def fail(
         self, exception: checks.Raised, message: str | None = None, values: Sequence[Dim | Value] = ()
     ) -> NoReturn:
-        """What stands here always raises: at once if it is always reached, else when it is reached (an earlier error
-        wins, rule F3)."""
+        """Records that the program raises here: tracing raises at once if this is always reached, else the program does
+        when it is reached (an earlier error wins, rule F3)."""
         known = [v for v in values if not isinstance(v, Value) and self.entry_only(v)]
         if self.certain and len(known) == len(values):
             numbers = [evaluate(v, self.hints) for v in known]

@@ -1,8 +1,9 @@
 """What names hold while a function is traced: storages and references to them, and traced scalars.
 
 An array is a `Storage` (identity and, in the recorder, a current SSA value); a name holds an `ArrayRef`, one object per
-Python array object: a storage and an affine `View` of it whose parameters are fixed (rules S1, S2). Scalars know
-whether they are Python's (weak) or NumPy's (strong), see NEP 50.
+Python array object: a storage and an affine `View` of it whose parameters are fixed (rules S1, S2), or a `GuardedRef`
+where the array is path-dependent (rule S8). Scalars know whether they are Python's (weak) or NumPy's (strong), see NEP
+50.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Storage:
 
     @property
     def strides(self) -> tuple[Dim, ...]:
-        """In elements: those of a dense array, if nothing else was said."""
+        """The strides, in elements: those of a dense array unless others were set."""
         return strides_in_order(self.shape, self.order) if self._strides is None else self._strides
 
     @strides.setter
@@ -53,15 +54,15 @@ class Storage:
 
 
 Groups = tuple[tuple[int, ...], ...]
-"""Axes, in groups that follow one another."""
+"""Consecutive groups of axes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Regrouping:
-    """The elements of a view in C order under another shape (rule S5): an array that an affine view can be of.
+    """The elements of a view in C order under another shape (rule S5): one of the bases that an affine view can have.
 
-    `old` and `new` are groups of the view's axes and of the shape's, group k of one becoming group k of the other; a
-    group's axes run on in memory. Equal groups of single axes change nothing.
+    `old` and `new` group the axes of the view and of the new shape; group k of `old` becomes group k of `new`. The axes
+    of a group are contiguous among themselves in memory. Equal groups of single axes change nothing.
     """
 
     view: View
@@ -71,13 +72,13 @@ class Regrouping:
 
     @property
     def merged(self) -> list[Dim]:
-        """The elements in each group."""
+        """The number of elements in each group."""
         return [product(self.view.sizes[axis] for axis in group) for group in self.old]
 
 
 @dataclass(frozen=True, slots=True)
 class Diagonal:
-    """The diagonal of two axes, of equal size, of a view; it is the last axis. Read only."""
+    """The diagonal of two axes of equal size, as the last axis. Read only."""
 
     view: View
     axes: tuple[int, int]
@@ -90,7 +91,7 @@ class Diagonal:
 
 @dataclass(frozen=True, slots=True)
 class Recast:
-    """The memory of a view as elements of another type (`tracebuf.recast`): of complex numbers pairs of floats."""
+    """The memory of a view as elements of another type (`tracebuf.recast`): complex numbers as pairs of floats."""
 
     view: View
     element: ScalarType
@@ -99,7 +100,7 @@ class Recast:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """The runs of `size` elements along an axis of a view, along a new last axis. Read only."""
+    """The runs of `size` consecutive elements along an axis of a view, as a new last axis. Read only."""
 
     view: View
     axis: int
@@ -114,7 +115,8 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Offset and stride per base dimension; per view dimension its base dimension (None: a new axis) and size.
+    """The geometry of a view in its base: an offset and a stride per base dimension, and per view dimension its base
+    dimension (None: a new axis) and its size.
 
     The base is the storage, or what `over` makes of another view.
     """
@@ -126,7 +128,7 @@ class View:
     over: Over | None = None
 
     def is_whole(self, shape: tuple[Dim, ...]) -> bool:
-        """Whether it is all of its base, of that shape."""
+        """Whether the view is all of its base, a base of that shape."""
         n = len(shape)
         return (
             self.dims == tuple(range(n))
@@ -136,7 +138,8 @@ class View:
         )
 
     def transpose(self, axes: Sequence[int]) -> View:
-        """The axes in another order; those of size 1 keep theirs among themselves, which changes no element's place."""
+        """The view with its axes permuted; axes of size 1 keep their strides among themselves, which moves no
+        element."""
         ones = [k for k, a in enumerate(axes) if self.sizes[a] == 1 and self.dims[a] is not None]
         order = list(axes)
         for k, a in zip(ones, sorted(axes[k] for k in ones)):
@@ -144,7 +147,8 @@ class View:
         return replace(self, dims=tuple(self.dims[a] for a in order), sizes=tuple(self.sizes[a] for a in axes))
 
     def narrow(self, axis: int, start: Dim, step: Dim, size: Dim) -> View:
-        """The view dimension `axis` restricted to start, start + step ... (size of them; step 0 repeats one)."""
+        """The view dimension `axis` restricted to the indices start, start + step ... (`size` of them; step 0 repeats
+        one)."""
         d = self.dims[axis]
         if d is None:
             return self if size == 1 else self.rebased().narrow(axis, start, step, size)
@@ -166,38 +170,38 @@ class View:
         )
 
     def rebased(self) -> View:
-        """The same view, as a whole of which parts are taken: its new axes are as good as any other."""
+        """This view as the base of further views: its new axes then count as ordinary ones."""
         single = tuple((axis,) for axis in range(len(self.sizes)))
         return self.regrouped(self.sizes, single, single)
 
     def regrouped(self, shape: tuple[Dim, ...], old: Groups, new: Groups) -> View:
-        """The elements under another shape."""
+        """The elements of the view under another shape, by groups of axes (`Regrouping`)."""
         return whole(shape, Regrouping(self, shape, old, new))
 
     def diagonal(self, axes: tuple[int, int]) -> View:
-        """The diagonal of two axes of equal size, as the last axis."""
+        """The diagonal of two axes of equal size, as the last axis (`Diagonal`)."""
         over = Diagonal(self, axes)
         return whole(over.shape, over)
 
     def windows(self, axis: int, size: Dim) -> View:
-        """The runs of so many elements along an axis, as a new last axis."""
+        """The runs of `size` consecutive elements along an axis, as a new last axis (`Windows`)."""
         over = Windows(self, axis, size)
         return whole(over.shape, over)
 
     def recast(self, source: ScalarType, element: ScalarType) -> View:
-        """The same memory as elements of another type."""
+        """The memory of the view as elements of another type (`Recast`)."""
         shape = recast_shape(self.sizes, source, element)
         return whole(shape, Recast(self, element, shape))
 
     def element(self, storage: Storage) -> ScalarType:
-        """The type of its elements."""
+        """The element type of the view."""
         if self.over is None:
             return storage.element
         return self.over.element if isinstance(self.over, Recast) else self.over.view.element(storage)
 
     def place(self, axis: int, storage: Storage) -> tuple[int, ...] | None:
-        """How far out the axis lies in memory, comparable within a view (least is outermost); None where its stride
-        does not matter or is 0 (size 1, new axis, repeated)."""
+        """The rank of an axis by its stride in memory, comparable within a view (the least is outermost); None where
+        the stride does not matter or is 0 (size 1, new axis, repeated)."""
         d = self.dims[axis]
         if d is None or self.sizes[axis] == 1 or self.strides[d] == 0:
             return None
@@ -217,17 +221,17 @@ class View:
         return None if outer is None else (*outer, over.new[k].index(d))
 
     def memory_strides(self, storage: Storage) -> tuple[Dim, ...]:
-        """The strides in memory, in elements; that of a new axis is 0."""
+        """The strides in memory, in elements; 0 for a new axis."""
         base = storage.strides if self.over is None else regrouped_strides(self.over, storage)
         return tuple(0 if d is None else mul(base[d], self.strides[d]) for d in self.dims)
 
 
 Over = Regrouping | Diagonal | Recast | Windows
-"""What a view may be of but a storage."""
+"""What a view may be based on other than a storage."""
 
 
 def regrouped_strides(over: Over, storage: Storage) -> tuple[Dim, ...]:
-    """The strides in memory of what an affine view is of."""
+    """The strides in memory of the base of an affine view."""
     inner = over.view.memory_strides(storage)
     if isinstance(over, Diagonal):
         a, b = over.axes
@@ -245,19 +249,19 @@ def regrouped_strides(over: Over, storage: Storage) -> tuple[Dim, ...]:
 
 
 def whole(shape: tuple[Dim, ...], over: Over | None = None) -> View:
-    """The view that is all of a storage, or of what `over` makes of another view."""
+    """The view that covers all of a storage, or all of what `over` makes of another view."""
     n = len(shape)
     return View((0,) * n, (1,) * n, tuple(range(n)), shape, over)
 
 
 def in_turn(steps: Sequence[Callable[[View], View]]) -> Callable[[View], View]:
-    """One step that does several, one after the other."""
+    """One step that applies several steps on views in order."""
     return lambda view: reduce(lambda made, step: step(made), steps, view)
 
 
 class ArrayRef:
     """A reference: what a name bound to an array holds. Identity is the Python object's identity; `origin`, where it is
-    given, says which object it is instead (see `identity`)."""
+    set, says which object it is instead (paths/identity)."""
 
     __slots__ = ("origin", "read_only", "storage", "view")
 
@@ -277,7 +281,7 @@ class ArrayRef:
         return self.derive(step)
 
     def derive(self, step: Callable[[View], View], read_only: bool = False) -> ArrayRef:
-        """Another array object: a view of this one. `step` looks at nothing but the view it is given."""
+        """A new array object that is a view of this one. `step` depends on nothing but the view that it is given."""
         return ArrayRef(self.storage, step(self.view), self.read_only or read_only)
 
     @property
@@ -302,7 +306,7 @@ class ArrayRef:
 
     @property
     def strides(self) -> tuple[Dim, ...]:
-        """In elements."""
+        """The strides in memory, in elements."""
         return self.view.memory_strides(self.storage)
 
     def same(self, other: ArrayRef) -> bool:
@@ -312,7 +316,7 @@ class ArrayRef:
         return alike and self.read_only == other.read_only
 
     def stride_rank(self, axis: int) -> tuple[int, ...] | None:
-        """How far out the axis lies in memory (see View.place)."""
+        """The rank of an axis by its stride in memory (see `View.place`)."""
         return self.view.place(axis, self.storage)
 
     def is_repeated(self, axis: int) -> bool:
@@ -321,10 +325,10 @@ class ArrayRef:
 
 
 class GuardedRef(ArrayRef):
-    """`condition ? arms[0] : arms[1]`: a name that holds one array or another, depending on the path (rule S8).
+    """`condition ? arms[0] : arms[1]`: the value of a name whose array is path-dependent (rule S8).
 
-    The arms have one element type and one order of axes; `sizes` is their shape. Reads and stores through it are an
-    `scf.if` with the access in each branch. `leaving`: the arm of a path that has left the loop, if one has.
+    The arms have one element type and one order of axes; `sizes` is their common shape. Reads and stores through it are
+    an `scf.if` with the access in each branch. `leaving`: the arm of a path that has left the loop, if there is one.
     """
 
     __slots__ = ("arms", "condition", "leaving", "sizes")
@@ -383,7 +387,7 @@ class GuardedRef(ArrayRef):
 
 
 def storages_of(ref: ArrayRef) -> list[Storage]:
-    """The storages a reference may be to."""
+    """The storages that a reference may refer to."""
     if isinstance(ref, GuardedRef):
         return [s for arm in ref.arms for s in storages_of(arm)]
     return [ref.storage]
@@ -432,12 +436,13 @@ class PyBool(Scalar):
 
 
 EITHER = "int or float"
+"""The `kind` of an `Unsure` number that is a Python int or float."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unsure:
     """Where `flag` (an i1) is True, eager has a Python number here, of type `kind` (int, float, complex, bool or
-    EITHER)."""
+    EITHER); otherwise a NumPy one."""
 
     flag: Value
     kind: str
@@ -458,6 +463,7 @@ class NpScalar(Scalar):
 
 
 Traced = ArrayRef | Scalar
+"""The arrays and numbers of a trace. (`interpreter.trace.Traced` is the result of tracing.)"""
 
 
 def is_traced(value: object) -> bool:
@@ -469,7 +475,7 @@ NUMBERS = (bool, int, float, complex, np.generic)
 
 
 def stand_in(x: Scalar) -> bool | int | float | complex | np.generic:
-    """A number of the type that a traced scalar has in Python."""
+    """A concrete number of the type that a traced scalar has in eager Python."""
     if isinstance(x, NpScalar):
         zero: np.generic = x.element.dtype.type(0)
         return zero
@@ -493,7 +499,7 @@ def axis_order(operands: Sequence[tuple[ArrayRef, Sequence[int | None]]], ndim: 
             for rank in ranks:
                 r0, r1 = rank[axis], rank[perm[i]]
                 if r0 is not None and r1 is not None:
-                    if r1 >= r0:  # the other lies further in: the C order stands
+                    if r1 >= r0:  # the other axis is further in: C order remains
                         swap = False
                     elif ambiguous:
                         swap = True

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 class Liveness:
     """Names, per compound statement: live after it, live at a loop's head, assigned by it.
 
-    Per loop, of the names that its body assigns: those bound anew (not by `+=` alone), bound to an operator's result,
-    and bound to what is surely no int. Per statement: live at the end of the block it stands in."""
+    Per loop, of the names that its body assigns: those that it rebinds (not by `+=` alone), bound to an operator's
+    result, and those bound to something that is certainly not an int. Per statement: live at the end of the block it
+    stands in."""
 
     after: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
     head: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)
@@ -47,6 +48,7 @@ def analyse(function: ast.FunctionDef | ast.Lambda) -> Liveness:
 
 
 def is_scope(node: ast.AST) -> bool:
+    """Whether a node opens a scope: a function, a lambda, a comprehension."""
     return isinstance(
         node,
         (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.AsyncFunctionDef),
@@ -63,7 +65,7 @@ def loaded(node: ast.AST) -> set[str]:
 
 def stored(nodes: Iterable[ast.AST], surely: bool = False) -> tuple[str, ...]:
     """Names bound anywhere in nodes, in order of appearance; not those that belong to functions and comprehensions
-    inside. `surely`: without those of `:=`, which may stand where Python does not evaluate it."""
+    inside. `surely`: without those of `:=`, which Python may not evaluate."""
     found: dict[str, None] = {}
     for node in nodes:
         for n in own_nodes(node):
@@ -91,6 +93,7 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _block(body: Sequence[ast.stmt], live: frozenset[str], place: Place, out: Liveness) -> frozenset[str]:
+    """The names live before a block, where `live` are live after it; fills `out` for the statements in it."""
     end = live
     for statement in reversed(body):
         out.ends[statement] = out.ends.get(statement, frozenset()) | end
@@ -99,6 +102,7 @@ def _block(body: Sequence[ast.stmt], live: frozenset[str], place: Place, out: Li
 
 
 def _statement(s: ast.stmt, live: frozenset[str], place: Place, out: Liveness) -> frozenset[str]:
+    """The names live before a statement, where `live` are live after it."""
     if isinstance(s, ast.If):
         out.after[s] = live
         out.assigned[s] = stored([s])
@@ -123,6 +127,7 @@ def _statement(s: ast.stmt, live: frozenset[str], place: Place, out: Liveness) -
 
 
 def _loop(s: ast.For | ast.While, live: frozenset[str], place: Place, out: Liveness) -> frozenset[str]:
+    """The names live before a loop: its body is analysed to a fixed point, for its end leads back to its head."""
     live_after = _block(s.orelse, live, place, out) | live
     target = [s.target] if isinstance(s, ast.For) else []
     bound = frozenset(stored(target))
@@ -146,7 +151,7 @@ def _loop(s: ast.For | ast.While, live: frozenset[str], place: Place, out: Liven
 
 
 def bound_to_floats(s: ast.AST) -> list[str]:
-    """The names that an assignment binds to numbers that are no ints: there is a division, or a float, in it."""
+    """The names that an assignment binds to a float: there is a division, or a float literal, in its value."""
     if isinstance(s, ast.AugAssign):
         found = isinstance(s.op, ast.Div) or makes_float(s.value)
         return [s.target.id] if found and isinstance(s.target, ast.Name) else []
@@ -156,13 +161,14 @@ def bound_to_floats(s: ast.AST) -> list[str]:
 
 
 def makes_float(e: ast.expr) -> bool:
+    """Whether an expression certainly gives a number that is not an int, by its form alone."""
     if isinstance(e, ast.BinOp):
         return isinstance(e.op, ast.Div) or makes_float(e.left) or makes_float(e.right)
     return isinstance(e, ast.Constant) and isinstance(e.value, float)
 
 
 def leaves_by(body: Sequence[ast.stmt], *kinds: type[ast.stmt]) -> bool:
-    """Whether statements contain a jump of these kinds out of them (`break` and `continue` belong to their loop)."""
+    """Whether a block contains a jump of these kinds out of it (`break` and `continue` belong to their loop)."""
     for s in body:
         if isinstance(s, kinds):
             return True
@@ -176,13 +182,13 @@ def leaves_by(body: Sequence[ast.stmt], *kinds: type[ast.stmt]) -> bool:
 
 
 def inner_statements(s: ast.If | ast.With | ast.Try) -> list[ast.stmt]:
-    """The statements in a statement that is no loop."""
+    """The statements inside a statement that is not a loop."""
     handlers = [b for h in getattr(s, "handlers", []) for b in h.body]
     return [*s.body, *handlers, *getattr(s, "orelse", []), *getattr(s, "finalbody", [])]
 
 
 def may_end(body: Sequence[ast.stmt]) -> bool:
-    """Whether a block may be run to its end, as its form tells."""
+    """Whether a block may be run to its end, by its form alone."""
     for s in body:
         if isinstance(s, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
             return False

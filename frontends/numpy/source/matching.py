@@ -1,7 +1,7 @@
 """`match` as `if`s: each case becomes a test of the subject, with its names bound by `:=`.
 
-Values, True, False and None, sequences, mappings, builtin classes, captures, `|` and guards. What not: `__match_args__`
-and `**rest`; such a `match` stays as it is, and is refused. Source: PEP 634.
+Values, True, False and None, sequences, mappings, builtin classes, captures, `|` and guards. Does not handle
+`__match_args__` and `**rest`: such a `match` is left as it is, and refused later. Source: PEP 634.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 SEQUENCES = (tuple, list, range)
+"""The builtin classes that a sequence pattern matches in a trace."""
 ITSELF = ("bool", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple")
 """Builtin classes of which `int(x)` captures the subject itself."""
 
@@ -20,18 +21,18 @@ Node = TypeVar("Node", bound=ast.AST)
 
 
 class Odd(Exception):
-    """A pattern that is not understood."""
+    """Raised for a pattern that is not handled."""
 
 
 def without_match(tree: ast.Module) -> ast.Module:
-    """The tree with `if`s in the place of `match`."""
+    """The tree with every `match` that is handled replaced by `if`s."""
     if any(isinstance(n, ast.Match) for n in ast.walk(tree)):
         tree = Rewriter().visit(tree)
     return tree
 
 
 class Rewriter(ast.NodeTransformer):
-    """Replaces every `match` that is understood."""
+    """Replaces every `match` that is handled."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -48,7 +49,7 @@ class Rewriter(ast.NodeTransformer):
 
 
 def cases(node: ast.Match, name: str) -> list[ast.stmt]:
-    """The cases as an `if` with its `elif`s."""
+    """The cases of a `match` on `name` as an `if` with its `elif`s."""
     rest: list[ast.stmt] = []
     for case in reversed(node.cases):
         parts = tests(case.pattern, at(case.pattern, ast.Name(name, ast.Load())))
@@ -59,7 +60,7 @@ def cases(node: ast.Match, name: str) -> list[ast.stmt]:
 
 
 def at(place: ast.AST, made: Node) -> Node:
-    """A node made here, with the place of another in the user's source."""
+    """A generated node with the position of another in the user's source."""
     for n in ast.walk(made):
         if isinstance(n, (ast.expr, ast.stmt)) and not hasattr(n, "lineno"):
             ast.copy_location(n, place)
@@ -67,7 +68,7 @@ def at(place: ast.AST, made: Node) -> Node:
 
 
 def both(place: ast.AST, parts: Sequence[ast.expr]) -> ast.expr:
-    """All of these conditions, one after the other."""
+    """All of these conditions, joined by `and`."""
     found = list(parts) or [ast.Constant(True)]
     return at(place, found[0] if len(found) == 1 else ast.BoolOp(ast.And(), found))
 
@@ -96,7 +97,7 @@ def tests(pattern: ast.pattern, subject: ast.expr) -> list[ast.expr]:
 
 
 def sequence(pattern: ast.MatchSequence, subject: ast.expr) -> list[ast.expr]:
-    """`[a, b, *c]`: tuples, lists and ranges; no arrays, as in Python."""
+    """The tests of `[a, b, *c]`, which matches tuples, lists and ranges; arrays do not match, as in Python."""
     count = len(pattern.patterns)
     star = next((k for k, p in enumerate(pattern.patterns) if isinstance(p, ast.MatchStar)), None)
     size = ast.Call(known(len), [subject], [])
@@ -114,7 +115,7 @@ def sequence(pattern: ast.MatchSequence, subject: ast.expr) -> list[ast.expr]:
 
 
 def instance(pattern: ast.MatchClass, subject: ast.expr) -> list[ast.expr]:
-    """`int(x)`, `Point(x=a)`."""
+    """The tests of `int(x)` and `Point(x=a)`: the class, then the patterns of its attributes."""
     found = [of_class(subject, pattern.cls)]
     if pattern.patterns:
         itself = isinstance(pattern.cls, ast.Name) and pattern.cls.id in ITSELF and hasattr(builtins, pattern.cls.id)
@@ -128,22 +129,25 @@ def instance(pattern: ast.MatchClass, subject: ast.expr) -> list[ast.expr]:
 
 
 def known(x: Any) -> ast.expr:
-    """A value as an expression."""
+    """A Python value as a constant expression."""
     return ast.Constant(x)
 
 
 def compared(left: ast.expr, op: ast.cmpop, right: ast.expr) -> ast.expr:
+    """The expression `left op right`."""
     return ast.Compare(left, [op], [right])
 
 
 def of_class(subject: ast.expr, kinds: ast.expr) -> ast.expr:
+    """The expression `isinstance(subject, kinds)`."""
     return ast.Call(known(isinstance), [subject, kinds], [])
 
 
 def item(subject: ast.expr, key: ast.expr) -> ast.expr:
+    """The expression `subject[key]`."""
     return ast.Subscript(subject, key, ast.Load())
 
 
 def bound(name: str, subject: ast.expr) -> ast.expr:
-    """Binds a name; always true."""
+    """Binds a name by `:=`, in an expression that is always true."""
     return compared(ast.NamedExpr(ast.Name(name, ast.Store()), subject), ast.IsNot(), known(Odd))

@@ -13,6 +13,7 @@ from tracebuf.frontends.numpy.source.matching import without_match
 from tracebuf.location import Location
 
 Definition = ast.FunctionDef | ast.Lambda
+"""A function's syntax tree: a `def` or a `lambda`."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ class Source:
 
 @lru_cache(maxsize=512)
 def read_source(code: types.CodeType, file: str, line: int) -> Source | None:
-    """A function's source, once per code object and place (equal code objects may stand in different files); None where
-    it is not there (any more), or two functions may be meant."""
+    """The source of a code object, looked up once per code object and place (equal code objects may stand in different
+    files); None where the file cannot be read (any more), or several functions could be meant."""
     linecache.checkcache(file)
     text = "".join(linecache.getlines(file))
     if not text or file in ("<string>", "<stdin>"):  # a name that many texts share
@@ -77,7 +78,7 @@ def matches(node: Definition, code: types.CodeType) -> bool:
     }
     plain = {n for n in code.co_names if n.isidentifier() and not n.startswith(("@", "_"))}
     if any(isinstance(n, ast.Assert) for n in ast.walk(node)):
-        plain.discard("AssertionError")  # pytest spells assertions out
+        plain.discard("AssertionError")  # pytest rewrites assertions
     imported = any(isinstance(n, (ast.Import, ast.ImportFrom)) for n in ast.walk(node))
     return parameters == list(code.co_varnames[:count]) and (imported or plain <= used)
 

@@ -2,7 +2,7 @@
 
 `FORMULAS` has them by NumPy's function. A formula has NumPy's own parameters and follows the arithmetic of NumPy's
 Python code, so that the bits are the same, but makes no array that the result does not need: what is elementwise fuses.
-Errors in it are the caller's. `primitives` has what NumPy's functions do not say.
+Errors in it are reported at the caller's line. `primitives` has what NumPy's functions cannot express.
 May import: the rooms up to arrays, and the sub-rooms of functions before it.
 """
 
@@ -19,10 +19,11 @@ FORMULAS: dict[Any, Callable[..., Any]] = {
     **joining.FORMULAS, **logic.FORMULAS, **padding.FORMULAS, **lookup.FORMULAS, **mapping.FORMULAS,
     **sequences.FORMULAS, **statistics.FORMULAS
 }  # fmt: skip
+"""By NumPy's function: the Python function that is traced in its place."""
 GRIDS = sequences.GRIDS
-"""By type, what is indexed as if it were an array: np.mgrid, np.r_ and their kin."""
+"""By type of an object that is indexed like an array (np.mgrid, np.ogrid, np.r_, np.c_): the formula of its `[key]`."""
 
 
 def is_formula(file: str) -> bool:
-    """Whether a source file is one of formulas."""
+    """Whether a source file is one of the formulas."""
     return file.startswith(HERE)

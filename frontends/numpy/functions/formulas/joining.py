@@ -1,4 +1,4 @@
-"""Arrays put together from blocks, and with parts put in or left out (numpy/_core/shape_base.py,
+"""Formulas of np.block, and of arrays with parts inserted or deleted (numpy/_core/shape_base.py,
 numpy/lib/_function_base_impl.py)."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.functions.formulas.statistics import along
 
 
 def depth_of(blocks: Any) -> int:
-    """How deep lists are nested; ValueError where that differs."""
+    """The depth of nested lists; ValueError where it differs."""
     if isinstance(blocks, tuple):
         raise TypeError("arrays is a tuple. Only lists can be used to arrange blocks")
     if not isinstance(blocks, list):
@@ -30,10 +30,12 @@ def depth_of(blocks: Any) -> int:
 
 
 def most_axes(blocks: Any) -> int:
+    """The most axes that any of the blocks has."""
     return max([most_axes(x) for x in blocks]) if isinstance(blocks, list) else np.ndim(blocks)
 
 
 def block_of(blocks: Any, depth: int, ndim: int) -> Any:
+    """The nested blocks joined along their axes."""
     if depth:
         return np.concatenate([block_of(x, depth - 1, ndim) for x in blocks], axis=-depth)
     x = np.asanyarray(blocks)
@@ -46,16 +48,16 @@ def block(arrays: Any) -> Any:
     return made if depth else made.copy()
 
 
-# -- parts put in, and left out
+# -- parts inserted and deleted
 
 
 def sized(shape: Any, axis: int, n: Any) -> Any:
-    """The shape with another size of one axis."""
+    """A shape with another size of one axis."""
     return tuple([n if k == axis else size for k, size in enumerate(shape)])
 
 
 def inserted_along(arr: Any, axis: Any) -> Any:
-    """(the array, the axis) that np.insert and np.delete work on."""
+    """The array and the axis that np.insert and np.delete work on: ravelled, without an axis."""
     if axis is not None:
         return arr, normalize_axis_index(axis, arr.ndim)
     arr = arr if arr.ndim == 1 else arr.ravel()
@@ -93,7 +95,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
 
 
 def insert_several(arr: Any, places: Any, values: Any, axis: int, order: Any) -> Any:
-    """At known places that are counted from the front, one item of the values each."""
+    """The array with one item of the values inserted at each of these known indices, counted from the front."""
     n, more = arr.shape[axis], len(places)
     if any(p < 0 for p in places):
         refuse("np.insert at negative places", "count them from the front")
@@ -174,7 +176,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     return np.reshape(np.tile(a, (size + a.size - 1) // a.size)[:size], shape)
 
 
-# -- places in the order of memory
+# -- ravelled indices
 
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
@@ -200,3 +202,4 @@ FORMULAS: dict[Any, Callable[..., Any]] = {
     np.block: block, np.insert: insert, np.delete: delete, np.resize: resize,
     np.ravel_multi_index: ravel_multi_index, np.trim_zeros: trim_zeros,
 }  # fmt: skip
+"""By NumPy's function: its formula."""

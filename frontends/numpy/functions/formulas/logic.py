@@ -1,4 +1,4 @@
-"""Comparisons of whole arrays, values replaced and chosen, polynomials (numpy/_core/numeric.py, numpy/lib)."""
+"""Formulas of comparisons of whole arrays, replaced values and polynomials (numpy/_core/numeric.py, numpy/lib)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tracebuf.frontends.numpy.functions.formulas.primitives import check_writabl
 
 
 def as_number_or_array(x: Any) -> Any:
-    """Python's numbers stay weak."""
+    """An argument as an array; Python's numbers stay as they are, so that they stay weak."""
     return x if isinstance(x, (int, float, complex)) else np.asanyarray(x)
 
 
@@ -50,7 +50,7 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 
 MOST_TESTED = 16
-"""So many elements np.isin looks through for each of the others; more are sorted first."""
+"""The most test elements that np.isin compares one by one; more are sorted first."""
 
 
 def isin(
@@ -103,7 +103,7 @@ def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neg
 
 
 def finite(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
-    """The elements with numbers for NaN and the infinities."""
+    """The elements, with numbers in place of NaN and the infinities."""
     for x_for in (nan, posinf, neginf):
         if x_for is not None and np.iscomplexobj(x_for):
             raise TypeError(f"Cannot cast a complex number to {x.dtype} according to the rule 'same_kind'")
@@ -176,7 +176,7 @@ def polyval(p: Any, x: Any) -> Any:
 
 
 def vector_of(p: Any) -> Any:
-    """The coefficients of a polynomial."""
+    """The coefficients of a polynomial as a vector."""
     p = np.asarray(p)
     if p.ndim > 1:
         refuse("coefficients of a polynomial that are no vector", "loop over the polynomials")
@@ -236,3 +236,4 @@ FORMULAS: dict[Any, Callable[..., Any]] = {
     np.isfortran: isfortran, np.polyval: polyval, np.polyder: polyder, np.polyint: polyint,
     np.polyadd: polyadd, np.polysub: polysub,
 }  # fmt: skip
+"""By NumPy's function: its formula."""

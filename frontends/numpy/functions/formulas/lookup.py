@@ -1,4 +1,4 @@
-"""Values looked up: np.interp (arr_interp in numpy/_core/src/multiarray/compiled_base.c), np.choose."""
+"""Formulas of np.interp (arr_interp in numpy/_core/src/multiarray/compiled_base.c) and np.choose."""
 
 from __future__ import annotations
 
@@ -75,3 +75,4 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
 
 
 FORMULAS: dict[Any, Callable[..., Any]] = {np.interp: interp, np.choose: choose}
+"""By NumPy's function: its formula."""

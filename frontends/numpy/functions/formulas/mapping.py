@@ -1,4 +1,4 @@
-"""Functions of the caller's applied along axes, and to elements (numpy/lib/_shape_base_impl.py and
+"""Formulas that apply the caller's functions along axes and to elements (numpy/lib/_shape_base_impl.py and
 _function_base_impl.py)."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def product(sizes: Any) -> Any:
 
 
 def along_each(func1d: Any, lines: Any, made: Any, place: Any, args: Any, kwargs: Any) -> None:
-    """The results for the lines whose indices begin with `place`."""
+    """Computes the results for the vectors whose indices begin with `place`."""
     if len(place) == lines.ndim - 1:
         made[place + (...,)] = np.asanyarray(func1d(lines[place + (...,)], *args, **kwargs))
         return
@@ -57,7 +57,7 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
 
 
 def vectorized(pyfunc: Any, otypes: Any, *args: Any) -> Any:
-    """np.vectorize(pyfunc, otypes)(*args): each element by itself, as Python's numbers."""
+    """np.vectorize(pyfunc, otypes)(*args): each element by itself, as a Python number."""
     arrays = np.broadcast_arrays(*args)
     if otypes is None:
         if arrays[0].size == 0:
@@ -87,3 +87,4 @@ def for_each_element(pyfunc: Any, arrays: Any, made: Any, place: Any) -> None:
 FORMULAS: dict[Any, Callable[..., Any]] = {
     np.apply_along_axis: apply_along_axis, np.apply_over_axes: apply_over_axes, vectorized: vectorized,
 }  # fmt: skip
+"""By NumPy's function, or the function that stands for np.vectorize: its formula."""

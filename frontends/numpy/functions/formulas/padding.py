@@ -1,5 +1,5 @@
-"""np.pad with margins that are computed: ramps and statistics (numpy/lib/_arraypad_impl.py). The others are in
-`frontends.numpy.padding`."""
+"""The formula of np.pad with computed margins: ramps and statistics (numpy/lib/_arraypad_impl.py). The other modes are
+in functions/joining/padding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tracebuf.frontends.numpy.functions.formulas.statistics import along
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
-    """Axis after axis, over the whole extent of those before and the middle of those behind."""
+    """np.pad: one axis after another, over the whole extent of the axes before it and the middle of those after it."""
     if not isinstance(mode, str):
         refuse("np.pad with a function", "pad with a constant, then store into the margins")
     if any(name != option_of(mode) for name in kwargs):
@@ -47,7 +47,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
 
 
 def option_of(mode: str) -> Any:
-    """The only option that a mode has."""
+    """The one option that a mode has."""
     for name, option in (
         ("constant", "constant_values"), ("linear_ramp", "end_values"), ("maximum", "stat_length"),
         ("minimum", "stat_length"), ("mean", "stat_length"), ("median", "stat_length"), ("reflect", "reflect_type"),
@@ -59,7 +59,7 @@ def option_of(mode: str) -> Any:
 
 
 def pairs_of(x: Any, ndim: int) -> Any:
-    """(before, after) for each axis, of a number or pairs."""
+    """(before, after) for each axis, from a number or pairs."""
     if not isinstance(x, (list, tuple)):
         return [(x, x)] * ndim
     if not isinstance(x[0], (list, tuple)):
@@ -68,7 +68,7 @@ def pairs_of(x: Any, ndim: int) -> Any:
 
 
 def middle_of(array: Any, widths: Any, axis: int) -> Any:
-    """The index of what the margins of an axis go along."""
+    """The index of the part along which the margins of an axis run."""
     sizes = array.shape
     behind = [slice(widths[k][0], widths[k][0] + sizes[k]) for k in range(axis + 1, len(sizes))]
     return (slice(None),) * (axis + 1) + tuple(behind)
@@ -83,3 +83,4 @@ def rounded(x: Any, dtype: Any) -> Any:
 
 
 FORMULAS: dict[Any, Callable[..., Any]] = {np.pad: pad}
+"""By NumPy's function: its formula."""

@@ -1,4 +1,4 @@
-"""What formulas need beside NumPy: functions that exist in a trace only (`HANDLERS` says what they do there)."""
+"""What formulas need beyond NumPy: functions that mean something only in a trace (`HANDLERS` says what)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tracebuf.ir.types import C128, F64, I1, I64
 
 
 def divide_by_count(total: Any, count: Any, out: Any = None) -> Any:
-    """total / count in the dtype of the total: as `np.divide(total, count, out=total, casting="unsafe")`."""
+    """total / count in the dtype of the total, as `np.divide(total, count, out=total, casting="unsafe")`."""
 
 
 def linspace_of_numbers(start: Any, stop: Any, num: Any, endpoint: Any, retstep: Any, dtype: Any) -> Any:
@@ -36,23 +36,23 @@ def linspace_of_numbers(start: Any, stop: Any, num: Any, endpoint: Any, retstep:
 
 
 def refuse(reason: str, instead: str) -> Any:
-    """UnsupportedError at the caller's line."""
+    """Raises UnsupportedError at the caller's line."""
 
 
 def is_array(x: Any) -> Any:
-    """Whether it is an array, and no number."""
+    """Whether a value is an array, not a number."""
 
 
 def argsort_of(x: tuple[int, ...]) -> Any:
-    """The places of known numbers in rising order."""
+    """The indices that sort known numbers."""
 
 
 def known_ints(x: Any) -> Any:
-    """The ints of a list, which become part of the key."""
+    """The ints of a list, as part of the key."""
 
 
 def order_of_memory(a: Any) -> Any:
-    """ "F" for an array in columns, and no rows too, else "C"."""
+    """"F" for an array in Fortran order only, else "C"."""
 
 
 def pad_rows(array: Any, pad_width: Any, mode: Any, constants: Any) -> Any:
@@ -68,7 +68,7 @@ def check_writable(a: Any) -> Any:
 
 
 def broadcast_view(a: Any, shape: Any) -> Any:
-    """np.broadcast_to, but for a view that may be stored to as the array may."""
+    """np.broadcast_to, except that the view may be stored to if the array may."""
 
 
 def _broadcast_view(r: Recorder, a: ArrayRef, shape: Any) -> ArrayRef:
@@ -77,7 +77,8 @@ def _broadcast_view(r: Recorder, a: ArrayRef, shape: Any) -> ArrayRef:
 
 
 def dtype_of(x: Any) -> Any:
-    """np.asarray(x).dtype; that of a number which is Python's or NumPy's, depending on the path, where both agree."""
+    """np.asarray(x).dtype; for a number that is Python's or NumPy's, depending on the path, where both have the
+    same."""
 
 
 def _dtype_of(r: Recorder, x: Any) -> np.dtype:
@@ -90,7 +91,7 @@ def _dtype_of(r: Recorder, x: Any) -> np.dtype:
 
 
 def fresh_as(arrays: Any, dtype: Any) -> Any:
-    """An array of any values, laid out as an elementwise result of arrays of one shape."""
+    """An array of undefined contents, laid out like an elementwise result of arrays of one shape."""
 
 
 def _fresh_as(r: Recorder, arrays: Sequence[ArrayRef], dtype: Any) -> ArrayRef:
@@ -144,3 +145,4 @@ HANDLERS: dict[Any, Callable[..., Any]] = {
     np.iterable: lambda r, y: y.ndim > 0 if isinstance(y, ArrayRef) else np.iterable(example(y)),
     np.result_type: _result_type, argsort_of: lambda r, x: tuple(sorted(range(len(x)), key=x.__getitem__)),
 }  # fmt: skip
+"""By function of this file, and a few of NumPy's that formulas call: its handler."""

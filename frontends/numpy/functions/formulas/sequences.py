@@ -1,4 +1,4 @@
-"""Arrays made of a rule: ranges, grids, matrices of places, windows (numpy/_core/function_base.py, numpy/lib)."""
+"""Formulas of ranges, grids, matrices of indices, and windows (numpy/_core/function_base.py, numpy/lib)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def linspace(
     return (points, step) if retstep else points
 
 def as_double(x: Any) -> Any:
-    """A number as np.float64, if it is no int or float of Python's."""
+    """A number as np.float64, unless it is a Python int or float."""
     return x if isinstance(x, (int, float)) and not isinstance(x, bool) else np.float64(x)
 
 
@@ -86,12 +86,12 @@ def geomspace(
 
 
 def laid(x: Any, axis: int, ndim: int) -> Any:
-    """A vector along one of so many axes."""
+    """A vector along one of `ndim` axes."""
     return x[(None,) * axis + (slice(None),) + (None,) * (ndim - 1 - axis)]
 
 
 def stacked(vectors: Any, sizes: Any, dtype: Any) -> Any:
-    """For each vector, an array of the common shape that has it along its axis."""
+    """For each vector, an array of the common shape that holds it along its axis."""
     n = len(vectors)
     made = np.empty((n, *sizes), dtype)
     for k, x in enumerate(vectors):
@@ -130,7 +130,7 @@ def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
 
 
 def grid_step(part: Any) -> Any:
-    """(start, step, size, the numbers that say the dtype) of one slice of np.mgrid."""
+    """(start, step, size, the numbers that determine the dtype) of one slice of np.mgrid."""
     start, step = 0 if part.start is None else part.start, 1 if part.step is None else part.step
     if isinstance(step, complex):
         size = int(abs(step))
@@ -163,7 +163,7 @@ def ogrid(key: Any) -> Any:
 
 
 def ranged(part: Any) -> Any:
-    """The grid of one slice that stands alone."""
+    """The grid of a single slice."""
     if not isinstance(part, slice):
         refuse("a grid of what is no slice", "np.mgrid[a:b]")
     if isinstance(part.step, complex):
@@ -173,7 +173,7 @@ def ranged(part: Any) -> Any:
 
 
 def joined_along(key: Any, columns: bool) -> Any:
-    """np.r_[key] and np.c_[key]."""
+    """np.r_[key], or np.c_[key] (`columns`)."""
     items, kinds = [], []
     for item in key if isinstance(key, tuple) else (key,):
         if isinstance(item, str):
@@ -204,7 +204,7 @@ def columns(key: Any) -> Any:
 GRIDS: dict[Any, Callable[..., Any]] = {
     type(np.mgrid): mgrid, type(np.ogrid): ogrid, type(np.r_): rows, type(np.c_): columns
 }  # fmt: skip
-"""What is indexed as if it were an array."""
+"""By type of an object that is indexed like an array: the formula of its `[key]`."""
 
 # -- matrices
 
@@ -280,7 +280,7 @@ def diag_indices_from(arr: Any) -> Any:
 
 
 def window_places(M: Any) -> Any:
-    """1 - M, 3 - M ... M - 1: what the windows are functions of."""
+    """1 - M, 3 - M ... M - 1: the argument of the window functions."""
     return np.arange(1 - M, M, 2, dtype=np.float64)
 
 
@@ -318,3 +318,4 @@ FORMULAS: dict[Any, Callable[..., Any]] = {
     np.diag_indices: diag_indices, np.diag_indices_from: diag_indices_from, np.hanning: hanning,
     np.hamming: hamming, np.bartlett: bartlett, np.blackman: blackman,
 }  # fmt: skip
+"""By NumPy's function: its formula."""

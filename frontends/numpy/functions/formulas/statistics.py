@@ -1,4 +1,4 @@
-"""Averages, functions that leave out NaN, differences and integrals (numpy/lib/_function_base_impl.py,
+"""Formulas of averages, functions that skip NaN, differences and integrals (numpy/lib/_function_base_impl.py,
 _nanfunctions_impl.py)."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tracebuf.frontends.numpy.functions.formulas.primitives import argsort_of, d
 
 
 def along(axis: int, index: Any) -> Any:
-    """The index that takes `index` of an axis."""
+    """The index that applies `index` to one axis."""
     return (slice(None),) * axis + (index, ...)
 
 
@@ -22,7 +22,7 @@ def along(axis: int, index: Any) -> Any:
 
 
 def weights_of(a: Any, axis: Any, weights: Any) -> Any:
-    """The weights under the shape of the array."""
+    """The weights, broadcast to the shape of the array."""
     w = np.asanyarray(weights)
     if w.ndim == a.ndim and a.shape == w.shape:
         return w
@@ -57,11 +57,11 @@ def average(
     return mean, scale
 
 
-# -- without NaN
+# -- functions that skip NaN
 
 
 def replaced(a: Any, value: Any) -> Any:
-    """The array with a number for NaN."""
+    """The array with a number in place of NaN."""
     return np.where(np.isnan(a), value, a) if a.dtype.kind in "fc" else a
 
 
@@ -80,7 +80,8 @@ def nanprod(
 
 
 def copy_without(a: Any, value: Any) -> Any:
-    """The same as a copy, whose axes lie as NumPy's do: what is computed from it keeps their order."""
+    """A copy with a number in place of NaN, in the axis order of NumPy's copy: what is computed from it keeps that
+    order."""
     if a.dtype.kind not in "fc":
         return a
     made = np.empty_like(a)
@@ -97,7 +98,7 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> 
 
 
 def check_inexact(dtype: Any, out: Any) -> None:
-    """TypeError for a result that cannot be NaN."""
+    """Raises TypeError for a result whose dtype has no NaN."""
     if dtype is not None and np.dtype(dtype).kind not in "fc":
         raise TypeError("If a is inexact, then dtype must be inexact")
     if out is not None and out.dtype.kind not in "fc":
@@ -191,7 +192,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 
 def cumulative(ufunc: Any, x: Any, axis: Any, dtype: Any, out: Any, include_initial: Any) -> Any:
-    """np.cumulative_sum and np.cumulative_prod."""
+    """np.cumulative_sum or np.cumulative_prod."""
     x = np.atleast_1d(x)
     if axis is None and x.ndim >= 2:
         raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
@@ -285,7 +286,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
 
 
 def distances(n: Any, x: Any) -> Any:
-    """The spacing along an axis of n elements: a number, or the differences of coordinates."""
+    """The spacing along an axis of n elements: a number, or the differences of the coordinates."""
     if np.ndim(x) == 0:
         return x
     x = np.asanyarray(x)
@@ -299,7 +300,7 @@ def distances(n: Any, x: Any) -> Any:
 
 
 def gradient_along(f: Any, axis: Any, step: Any, dtype: Any, edge_order: Any) -> Any:
-    """The derivative along one axis; equal distances are one number, as in NumPy."""
+    """The derivative along one axis; equal distances become one number, as in NumPy."""
     if f.shape[axis] < edge_order + 1:
         text = "Shape of array too small to calculate a numerical gradient, "
         raise ValueError(text + "at least (edge_order + 1) elements are required.")
@@ -315,7 +316,7 @@ def gradient_along(f: Any, axis: Any, step: Any, dtype: Any, edge_order: Any) ->
 
 
 def evenly(out: Any, f: Any, h: Any, edge_order: Any) -> None:
-    """Differences of points at equal distances, along the last axis."""
+    """Stores the differences of points at the equal distance `h`, along the last axis."""
     out[..., 1:-1] = (f[..., 2:] - f[..., :-2]) / (2.0 * h)
     if edge_order == 1:
         out[..., 0] = (f[..., 1] - f[..., 0]) / h
@@ -326,7 +327,7 @@ def evenly(out: Any, f: Any, h: Any, edge_order: Any) -> None:
 
 
 def unevenly(out: Any, f: Any, h: Any, edge_order: Any) -> None:
-    """The same at distances `h`."""
+    """Stores the differences of points at the distances `h`, along the last axis."""
     p, q = h[:-1], h[1:]
     a, b, c = -q / (p * (p + q)), (q - p) / (p * q), p / (q * (p + q))
     out[..., 1:-1] = a * f[..., :-2] + b * f[..., 1:-1] + c * f[..., 2:]
@@ -348,3 +349,4 @@ FORMULAS: dict[Any, Callable[..., Any]] = {
     np.ediff1d: ediff1d, np.cumulative_sum: cumulative_sum, np.cumulative_prod: cumulative_prod,
     np.trapezoid: trapezoid, np.unwrap: unwrap, np.gradient: gradient,
 }  # fmt: skip
+"""By NumPy's function: its formula."""

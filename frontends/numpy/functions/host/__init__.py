@@ -1,6 +1,7 @@
-"""Host calls: what NumPy's own function computes on the program's arrays, or a function of the user's.
+"""Host calls: NumPy's own function, or one of the user's, called on the program's arrays.
 
-`calls` records the op `tracebuf.host_call` and checks what comes back; `linalg`, `fft` and `sorting` say for each
-function what its results are; `declared` is `tracebuf.host_call`; `table` has them all.
+`calls` records the op `tracebuf.host_call` and checks what the function returns; `kinds` finds out what that is;
+`linalg`, `fft` and `sorting` give the shapes of results by function; `declared` is `tracebuf.host_call`; `table` has
+them all.
 May import: the rooms up to arrays, and functions/reductions, indices, joining.
 """

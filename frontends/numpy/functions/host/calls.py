@@ -1,7 +1,8 @@
 """How a call of a NumPy function that has no loop form becomes a `tracebuf.host_call`: by its `Entry` in the table.
 
-The result's shape is a rule of the entry. Everything else (dtypes, ranks, order of axes, tuple or not) NumPy tells
-itself (`host_kinds`). What is wrong is raised when the program runs, by the function, which gets the very arrays.
+The result's shape is a rule of the entry. Everything else (dtypes, ranks, order of axes, tuple or not) NumPy is asked
+for (`kinds`). Errors are raised when the program runs, by the function itself, which gets the same arrays as in eager
+NumPy.
 """
 
 from __future__ import annotations
@@ -43,18 +44,20 @@ from tracebuf.ops.scalars import arith
 
 Shape = Sequence[Dim]
 Given = Mapping[str, Any]
-"""A call's arguments by parameter: arrays are references, numbers traced ones or known ones."""
+"""A call's arguments by parameter: arrays are references, numbers are traced or known."""
 Arguments = dict[str, Any]
+"""A call's arguments by parameter, when the program runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class UpTo:
-    """The size of a result that only the elements decide, and what it is at most."""
+    """The size of a result that only the elements determine, and its upper bound."""
 
     most: Dim
 
 
 Shapes = Callable[[Recorder, Given], Sequence[Sequence[Dim | UpTo]]]
+"""The shapes of a call's results, from its arguments."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -63,8 +66,8 @@ class Entry:
 
     `arrays` are the parameters that are converted to arrays, `values` those that may be traced numbers, or tuples of
     numbers or arrays; all others must be known when the function is traced. `shapes` gives the shape of each array in
-    the result, one size of which may be `UpTo`. `stand_ins` replaces arguments in the call that tells dtypes, where
-    small arrays do not stand for all; `into` computes the result where it goes.
+    the result, one size of which may be `UpTo`. `stand_ins` replaces arguments in the call that finds the dtypes, where
+    small arrays are not representative; `into` computes the result into its memory.
     """
 
     function: Callable[..., Any]
@@ -75,14 +78,14 @@ class Entry:
     into: Callable[[Arguments, np.ndarray], None] | None = None
     refuses: Callable[[Recorder, Given], None] | None = None
     counts: bool = False
-    """Whether a size of a result may be `UpTo`."""
+    """Whether a size in the result may be `UpTo`."""
 
     @property
     def name(self) -> str:
         return f"{self.function.__module__}.{self.function.__name__}"
 
     def __call__(self, r: Recorder, *args: Any, **kwargs: Any) -> Any:
-        """Records a call."""
+        """Records a call: the handler of the function."""
         given = self.bind(r, args, kwargs)
         if self.refuses is not None:
             self.refuses(r, given)
@@ -114,14 +117,15 @@ class Entry:
         return found.build(results)
 
     def fitting(self, r: Recorder, shape: Sequence[Dim | UpTo], leaf: Leaf) -> Sequence[Dim | UpTo]:
-        """The rule's shape, unless NumPy gives another rank (a number, for no elements)."""
+        """The shape that the rule gives, unless NumPy gives another rank (a number, where there are no elements)."""
         if len(shape) != len(leaf.shape) and leaf.shape:
             reason = f"{self.name} gives an array of another rank than for other sizes"
             raise r.refuse(reason, "call it outside, or through tracebuf.host_call")
         return shape if len(shape) == len(leaf.shape) else ()
 
     def writes(self, r: Recorder, given: Given, out: ArrayRef) -> ArrayRef:
-        """A call with `out=`, which the function itself writes; a read-only one is passed as it is, to be refused."""
+        """Records a call with `out=`, which the function itself writes; a read-only one is passed as it is, and refused
+        by the function."""
         ins: list[Value] = []
         call = self.caller({k: pass_on(r, v, ins) for k, v in given.items()})
 
@@ -134,14 +138,15 @@ class Entry:
         return out
 
     def fails(self, r: Recorder, given: Given, error: BaseException) -> NoReturn:
-        """A call that raises, by all that is known now: it is made, for what else is wrong may be raised before."""
+        """Records a call that raises by all that is known now: the function is called, for other errors may come
+        first."""
         ins: list[Value] = []
         call = self.caller({k: pass_on(r, v, ins) for k, v in given.items()})
         record(r, HostFunction(self.name, lambda ins, outs: call(ins)), ins, [])
         r.fail(error)
 
     def caller(self, pattern: Given) -> Callable[..., Any]:
-        """Calls the function on the operands, and on what else is given."""
+        """The Python function that calls the function on the operands, and on the other arguments."""
         function = self.function
         leading = list(takewhile(lambda name: name in pattern, positional_of(function)))
         positional = [pattern[name] for name in leading]
@@ -156,7 +161,7 @@ class Entry:
         return call
 
     def bind(self, r: Recorder, args: Sequence[Any], kwargs: Given) -> Arguments:
-        """The arguments by parameter, defaults left out; TypeError as Python's."""
+        """The arguments by parameter, without defaults; TypeError as Python's."""
         with asking:
             try:
                 given = dict(signature(self.function).bind(*args, **kwargs).arguments)
@@ -173,7 +178,8 @@ class Entry:
         return given
 
     def runner(self, pattern: Given, shapes: Mapping[int, Bounded]) -> Run:
-        """What runs: the function on the operands, its results of these numbers stored into the outs."""
+        """The Python function that runs at the call: the function on the operands, its results of these numbers stored
+        into the outs."""
         into, call = self.into, self.caller(pattern)
 
         def run(ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
@@ -187,7 +193,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """The shape of the buffer for a result, and the axis of which only the first part may be used."""
+    """The shape of the buffer for a result, and the axis of which perhaps only the first part is used."""
 
     shape: tuple[Dim, ...]
     axis: int | None
@@ -198,7 +204,7 @@ class Bounded:
         return Bounded(tuple(d.most if isinstance(d, UpTo) else d for d in shape), axes[0] if axes else None)
 
     def part(self, r: Recorder, ref: ArrayRef, counts: Iterator[ArrayRef]) -> ArrayRef:
-        """An array of the elements that are used; `counts` tells how many."""
+        """An array of the elements that are used; `counts` gives their number."""
         axis = self.axis
         if axis is None:
             return ref
@@ -211,15 +217,15 @@ class Bounded:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """An argument that is known when the program runs: its number among the inputs, and which of Python's types it
-    has (None: what it is)."""
+    """An argument that is known when the program runs: its index among the inputs, and which of Python's types it has
+    (None: the type it arrives with)."""
 
     place: int
     type: type | None = None
 
 
 def pass_on(r: Recorder, x: Any, ins: list[Value]) -> Any:
-    """The argument with a `Passed` for each array and traced number in it, whose values are added to `ins`."""
+    """An argument with a `Passed` for each array and traced number in it, whose values are appended to `ins`."""
     if isinstance(x, (tuple, list)):
         return type(x)([pass_on(r, item, ins) for item in x])
     if not is_traced(x):
@@ -232,19 +238,19 @@ def pass_on(r: Recorder, x: Any, ins: list[Value]) -> Any:
 
 
 def is_passed(pattern: Any) -> bool:
-    """Whether something of an argument is only known when the program runs."""
+    """Whether an argument contains anything that is only known when the program runs."""
     return isinstance(pattern, Passed) or (isinstance(pattern, (tuple, list)) and any(map(is_passed, pattern)))
 
 
 def fill(pattern: Any, ins: Sequence[Any]) -> Any:
-    """The inverse, when the program runs."""
+    """An argument with the inputs in place of each `Passed`, when the program runs: the inverse of `pass_on`."""
     if isinstance(pattern, Passed):
         return ins[pattern.place] if pattern.type is None else pattern.type(ins[pattern.place])
     return type(pattern)([fill(p, ins) for p in pattern]) if isinstance(pattern, (tuple, list)) else pattern
 
 
 def static(r: Recorder, value: Any, what: str) -> Any:
-    """An argument that must be known now: an int of the caller's becomes part of the key."""
+    """An argument that must be known while tracing: an int of the caller's becomes part of the key."""
     if isinstance(value, PyInt):
         return r.static_int(value.expr, what)
     if isinstance(value, (tuple, list)):
@@ -260,7 +266,7 @@ def dims(x: Any) -> Shape:
 
 
 def reduced(r: Recorder, ref: Any, axis: Any, keepdims: Any) -> Shape:
-    """An array's shape without these axes, or with 1 in their place."""
+    """An array's shape without these axes, or with size 1 in their place."""
     if not isinstance(ref, ArrayRef):
         return ()
     axes = axes_of(r, axis, ref.ndim)
@@ -268,7 +274,7 @@ def reduced(r: Recorder, ref: Any, axis: Any, keepdims: Any) -> Shape:
 
 
 def put(result: Any, outs: Sequence[np.ndarray], shapes: Mapping[int, Bounded], name: str) -> None:
-    """Results of these numbers into the buffers for them, whose shapes they must have; then how much of some is
+    """Stores results into their buffers, whose shapes they must have; then, for some, how much of the buffer is
     used."""
     counts = iter(outs[len(shapes) :])
     results = result if isinstance(result, tuple) else (result,)
@@ -291,8 +297,11 @@ def record(
     written: Sequence[ArrayRef] = (),
     unread: Sequence[int] = (),
 ) -> list[ArrayRef]:
-    """Records the op: new arrays of these elements, shapes and orders; arrays that the call writes where they are, of
-    which it does not read those with a number in `unread`."""
+    """Records the op.
+
+    `fresh` gives new arrays by element type, shape and order; `written` are arrays that the call writes in place, of
+    which it does not read those whose index is in `unread`.
+    """
     outs = [r.empty(element, shape, order) for element, shape, order in fresh]
     not_read = [*range(len(fresh)), *(len(fresh) + k for k in unread)]
     results = r.add(HostCall.of(function, ins, [*outs, *map(r.read, written)], not_read)).results
@@ -304,12 +313,12 @@ def record(
 
 
 def loaded(r: Recorder, ref: ArrayRef, leaf: Leaf) -> ArrayRef | NpScalar | PyInt:
-    """A result, or the number that it holds."""
+    """A result as eager has it: an array, or the number that it holds."""
     if leaf.number is None:
         return ref
     return PyInt(int_of(r, r.load(ref, ()))) if leaf.number is int else number(r, ref)
 
 
 def number(r: Recorder, ref: ArrayRef) -> NpScalar:
-    """The only element."""
+    """The only element of an array."""
     return NpScalar(r.load(ref, ()), ref.element)

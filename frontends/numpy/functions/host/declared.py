@@ -1,6 +1,6 @@
-"""`tracebuf.host_call`: a function of the user's, with what it reads, writes and gives declared.
+"""`tracebuf.host_call`: a function of the user's, with declarations of what it reads, writes and returns.
 
-Outside of a traced function it runs the function the same way: on the same kinds of arrays, with the same checks.
+Outside of a traced function it runs the function in the same way: on the same kinds of arrays, with the same checks.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from tracebuf.ir.ndarray import address, array_at, leases, still_lent
 from tracebuf.ops.arrays.host import HostFunction, kept_error, read_only
 
 Positions = int | Sequence[int]
+"""Positions among the arguments of a host call."""
 
 
 def host_call(
@@ -109,7 +110,7 @@ class Declared:
 
 
 def shapes_of(result_shape: Any) -> tuple[list[Any], bool]:
-    """The shape of each result; whether there may be several."""
+    """The shape of each result, and whether `result_shape` allows several."""
     if result_shape is None:
         return [], False
     several = isinstance(result_shape, (tuple, list)) and any(isinstance(s, (tuple, list)) for s in result_shape)
@@ -142,7 +143,7 @@ def lend(array: np.ndarray) -> np.ndarray:
 
 
 def deliver(result: Any, outs: Sequence[np.ndarray], several: bool, name: str) -> None:
-    """What the function gave, into the new arrays; TracebufError unless it is what was declared."""
+    """Stores what the function returned into the new arrays; TracebufError unless it is what was declared."""
     if not outs:
         return
     if several and (not isinstance(result, (tuple, list)) or len(result) != len(outs)):
@@ -161,13 +162,13 @@ def deliver(result: Any, outs: Sequence[np.ndarray], several: bool, name: str) -
 # -- traced
 
 Place = tuple[Literal["in", "out", "int", "float", "complex", "bool", "known"], Any]
-"""Where an argument is found when the program runs: among the inputs (and as which of Python's numbers), or the outs;
-or its value."""
+"""Where an argument is when the program runs: among the inputs (and as which of Python's numbers), among the outs, or a
+known value."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Call:
-    """What runs: the function on its arguments, in their order."""
+    """What runs at a host call: the function on its arguments, in their order."""
 
     fn: Callable[..., Any]
     places: tuple[Place, ...]
@@ -219,7 +220,7 @@ def traced_host_call(
 
 
 def written_arrays(r: Recorder, arrays: Sequence[Any], positions: Declared) -> list[ArrayRef]:
-    """The arrays that are written; nothing else that is passed may be of the same memory."""
+    """The arrays that are written; refuses other arguments that may alias one of them."""
     for k in positions.writes:
         if not isinstance(arrays[k], ArrayRef):
             raise Raises(TypeError(f"host_call: argument {k} is written, so it must be an array"))
@@ -235,7 +236,7 @@ def written_arrays(r: Recorder, arrays: Sequence[Any], positions: Declared) -> l
 
 
 def passed(r: Recorder, x: Any) -> tuple[Literal["in", "int", "float", "complex", "bool", "known"], Any]:
-    """How an argument that is only read is passed: an SSA value, or what is known now."""
+    """How an argument that is only read is passed: as an SSA value, or as a known value."""
     if isinstance(x, ArrayRef):
         return "in", r.read(x)
     if isinstance(x, PyInt):
@@ -257,7 +258,8 @@ def passed(r: Recorder, x: Any) -> tuple[Literal["in", "int", "float", "complex"
 
 
 def is_known(x: Any) -> bool:
-    """Whether a value is the same each time the call is made: nothing that is traced, or that the trace may change."""
+    """Whether a value is the same each time the call is made: it contains nothing that is traced, or that the trace may
+    change."""
     if isinstance(x, tuple):
         return all(map(is_known, x))
     if is_dataclass(x) and not isinstance(x, type):

@@ -1,4 +1,4 @@
-"""np.fft on the host (pocketfft), and the functions of its frequencies, which are loops."""
+"""np.fft: transforms as host calls (pocketfft), and fftshift and fftfreq as loops."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ def whole(n: Dim) -> Dim:
 
 
 def half(n: Dim) -> Dim:
-    """How many terms a transform of n real numbers has."""
+    """The number of terms in the transform of n real numbers."""
     return add(floordiv(n, 2), 1)
 
 
 def double(n: Dim) -> Dim:
-    """How many real numbers n terms stand for, if nothing is said."""
+    """The number of real numbers that n terms stand for by default."""
     return mul(2, sub(n, 1))
 
 
 def size_of(r: Recorder, given: Any, default: Dim) -> Dim:
-    """`n`, of which at least 1 is wanted."""
+    """The value of `n`, which has to be at least 1."""
     if given is None:
         n = default
     else:
@@ -57,7 +57,7 @@ def size_of(r: Recorder, given: Any, default: Dim) -> Dim:
 
 
 def along(points: Size, terms: Size) -> Shapes:
-    """One axis: `points` is what `n` is where it is not given, `terms` how many a transform of n gives."""
+    """Shapes for a transform of one axis: `points` is the default of `n`, `terms` the size of a transform of n."""
 
     def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
         shape = list(given["a"].shape)
@@ -69,7 +69,7 @@ def along(points: Size, terms: Size) -> Shapes:
 
 
 def over(points: Size, terms: Size, default: tuple[int, ...] | None = None) -> Shapes:
-    """Several axes, the last of which is of a real transform's sizes."""
+    """Shapes for a transform of several axes, the last of which has a real transform's sizes."""
 
     def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
         shape = list(given["a"].shape)
@@ -91,8 +91,8 @@ def over(points: Size, terms: Size, default: tuple[int, ...] | None = None) -> S
 
 
 def sure(r: Recorder, ref: ArrayRef, shape: Shape, steps: int = 1) -> Shape:
-    """The shape, unless the order of the result's axes depends on the stride of an axis of size 1, which grows (a new
-    axis has one of 0, but not in what a first of several steps makes of it)."""
+    """The shape; UnsupportedError where the order of the result's axes depends on the stride of an axis of size 1,
+    which grows (a new axis has stride 0, but not after the first of several steps)."""
     grown = [axis for axis, n in enumerate(ref.shape) if n == 1 and shape[axis] != 1]
     several = len(shape) - list(shape).count(1) > 1
     if several and not all(has_known_place(ref, axis, steps == 1) for axis in grown):
@@ -102,7 +102,7 @@ def sure(r: Recorder, ref: ArrayRef, shape: Shape, steps: int = 1) -> Shape:
 
 
 def into_out(function: Callable[..., Any]) -> Callable[[Arguments, np.ndarray], None]:
-    """The function's own `out=`, which is of no use where sizes change on the way, and which np.fft.hfft ignores."""
+    """The call with the function's own `out=`: not used where sizes change on the way; np.fft.hfft ignores it."""
 
     def run(arguments: Arguments, out: np.ndarray) -> None:
         axes = arguments.get("axes") or ()
@@ -127,13 +127,14 @@ ENTRIES: tuple[Entry, ...] = tuple(
         (fft.irfftn, over(double, whole)),
     )
 )  # fmt: skip
+"""The functions that run on the host."""
 
 
 # -- loops
 
 
 def shifted(back: bool) -> Callable[..., ArrayRef]:
-    """np.fft.fftshift and ifftshift: the halves of each axis change places, by copies of parts."""
+    """np.fft.fftshift or ifftshift: the halves of each axis are exchanged, by copies of parts."""
 
     def shift(r: Recorder, x: Any, axes: Any = None) -> ArrayRef:
         ref = asarray(r, x)
@@ -199,3 +200,4 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{entry.function: entry for entry in ENTRIES}, fft.fftshift: shifted(False), fft.ifftshift: shifted(True),
     fft.fftfreq: fftfreq, fft.rfftfreq: rfftfreq,
 }  # fmt: skip
+"""By NumPy's function: its handler."""

@@ -1,7 +1,7 @@
-"""What a NumPy function gives, found by calling it on small stand-ins of its operands: dtypes, ranks, order of axes.
+"""The kinds of a NumPy function's results (dtypes, ranks, order of axes), found by calling it on small stand-ins.
 
-A stand-in has its operand's dtype, rank and order in memory, and its very sizes where all sizes are known (then the
-result's sizes are known too). Calls are cached by all that stand-ins are made of, the types of known values included.
+A stand-in has its operand's dtype, rank and order in memory, and its sizes where all sizes are known (the result's
+sizes are then known too). Calls are cached by all that stand-ins are made from, including the types of known values.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyInt, 
 
 T = TypeVar("T")
 SMALL = 64
-"""Elements of a stand-in of its operand's very sizes."""
+"""The most elements of a stand-in that has its operand's sizes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What of an array operand decides about results: its dtype, its axes, outermost first, those of stride 0, its
-    sizes as far as they are known. `fill`: what its stand-in is filled with, if it matters."""
+    """The part of an array operand that determines results: its dtype, its axes, outermost first, those of stride 0,
+    and its sizes as far as they are known. `fill`: what its stand-in is filled with, if it matters."""
 
     dtype: np.dtype
     order: tuple[int, ...]
@@ -51,14 +51,14 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class NumberKind:
-    """A traced number, of which only the type is known."""
+    """A traced number, only the type of which is known."""
 
     type: type
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A value known now, told from equal ones of other types."""
+    """A known value, distinguished from equal values of other types."""
 
     type: type
     value: Any
@@ -66,14 +66,14 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A tuple or list of such."""
+    """A tuple or list of kinds."""
 
     type: type
     items: tuple[Any, ...]
 
 
 def kind_of(x: Any) -> Any:
-    """What of an argument decides about results."""
+    """The kind of an argument."""
     if isinstance(x, ArrayRef):
         repeated = tuple(axis for axis in range(x.ndim) if x.is_repeated(axis) and 0 not in x.shape)
         sizes = tuple(n if isinstance(n, int) else None for n in x.shape)
@@ -86,8 +86,8 @@ def kind_of(x: Any) -> Any:
 
 
 def order_of(ref: ArrayRef) -> tuple[int, ...]:
-    """The axes of a new array in K-order, as `k_order`, but with a place for axes of size 1, that may be longer in a
-    result: their own in memory, new axes innermost. Without elements all strides are one."""
+    """The axes of a new array in K-order, as `k_order` gives them, except that axes of size 1, which may be longer in a
+    result, have a position too: their own in memory, new axes innermost. Without elements all strides count as one."""
     if 0 in ref.shape:
         return tuple(range(ref.ndim))
     if isinstance(ref, GuardedRef) or ref.view.over is not None:
@@ -106,25 +106,27 @@ def order_of(ref: ArrayRef) -> tuple[int, ...]:
 
 
 def has_known_place(ref: ArrayRef, axis: int, new: bool) -> bool:
-    """Whether an axis of size 1 has a known place in memory: an argument's may have any stride; `new` ones."""
+    """Whether an axis of size 1 has a known position in memory: an argument's may have any stride; `new` ones are
+    known."""
     if isinstance(ref, GuardedRef) or ref.view.over is not None:
         return False
     return new if ref.view.dims[axis] is None else ref.storage.arg is None
 
 
 def arrays_in(kind: Any) -> list[Kind]:
+    """The kinds of the arrays in an argument."""
     if isinstance(kind, Items):
         return [k for item in kind.items for k in arrays_in(item)]
     return [kind] if isinstance(kind, Kind) else []
 
 
 def has_sizes(x: Any) -> bool:
-    """Whether a traced int is among an argument, which may be a size of the result."""
+    """Whether an argument contains a traced int, which may be a size of the result."""
     return isinstance(x, PyInt) or (isinstance(x, (tuple, list)) and any(map(has_sizes, x)))
 
 
 def without_sizes(kind: Any, but: int | None = None) -> Any:
-    """No sizes are known, but those that are `but`."""
+    """A kind without its sizes, except those that equal `but`."""
     if isinstance(kind, Items):
         return replace(kind, items=tuple(without_sizes(k, but) for k in kind.items))
     if not isinstance(kind, Kind):
@@ -133,7 +135,7 @@ def without_sizes(kind: Any, but: int | None = None) -> Any:
 
 
 def made(kind: Any, size: int, number: int = 1) -> Any:
-    """A stand-in; numbers in a tuple grow, for bounds are asked to."""
+    """A stand-in for a kind; numbers in a tuple rise, for bounds have to."""
     if isinstance(kind, Items):
         return kind.type([made(k, size, i) for i, k in enumerate(kind.items)])
     if isinstance(kind, Known):
@@ -166,7 +168,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """The results of a function: one, or a tuple (of that type) of some. `exact`: their shapes are the very ones."""
+    """The results of a function: one, or several in a tuple of type `kind`. `exact`: their shapes are the program's."""
 
     leaves: tuple[Leaf, ...]
     kind: type[tuple[Any, ...]] | None
@@ -179,8 +181,8 @@ class Described:
 
 
 def describe(function: Callable[..., Any], given: Mapping[str, Any], instead: Mapping[str, Any]) -> Described:
-    """What the function gives for these arguments, where `instead` replaces some (None: some that are sizes); what it
-    raises for stand-ins."""
+    """What the function returns for arguments of these kinds, with those in `instead` replaced (None: an argument that
+    is a size); raises what it raises for stand-ins."""
     kinds, exact = kinds_of(given, instead)
     if exact:
         sure = not any(has_sizes(x) for name, x in given.items() if name not in instead)
@@ -189,7 +191,7 @@ def describe(function: Callable[..., Any], given: Mapping[str, Any], instead: Ma
 
 
 def takes_out(function: Callable[..., Any], given: Mapping[str, Any], instead: Mapping[str, Any]) -> bool:
-    """Whether the function looks at `out=` at all; some of np.fft have the parameter and do not."""
+    """Whether the function uses `out=`; some of np.fft have the parameter and ignore it."""
     kinds, exact = kinds_of(given, instead)
 
     def attempt(kinds: Mapping[str, Any], size: int) -> bool:
@@ -211,14 +213,14 @@ def kinds_of(given: Mapping[str, Any], instead: Mapping[str, Any]) -> tuple[dict
 
 
 def attempts(kinds: Mapping[str, Any]) -> list[tuple[dict[str, Any], int]]:
-    """Stand-ins to try where sizes are not all known: of sizes 3, or 0 where that is known; of 3; of 1."""
+    """Stand-ins to try where sizes are not all known: with size 3, or 0 where that is known; with 3; with 1."""
     nothing = {name: without_sizes(kind, 0) for name, kind in kinds.items()}
     unknown = {name: without_sizes(kind) for name, kind in kinds.items()}
     return [(nothing, 3), (unknown, 3), (unknown, 1)]
 
 
 def first_that_works(tries: Sequence[Callable[[], T]]) -> T:
-    """What the first gives that raises nothing, else the error of the last."""
+    """The result of the first call that does not raise, else the error of the last."""
     for attempt in tries[:-1]:
         try:
             return attempt()
@@ -228,7 +230,7 @@ def first_that_works(tries: Sequence[Callable[[], T]]) -> T:
 
 
 def described(function: Callable[..., Any], kinds: tuple[tuple[str, Any], ...], size: int) -> Described:
-    """What the function gives for operands of these kinds."""
+    """What the function returns for operands of these kinds; cached."""
     try:
         hash(kinds)
     except TypeError:
@@ -254,7 +256,7 @@ def signature(function: Callable[..., Any]) -> inspect.Signature:
 
 @lru_cache(maxsize=256)
 def positional_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The parameters that may be given by position; some must be, though the signature does not say it."""
+    """The parameters that may be passed by position; some must be, though the signature does not say so."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return tuple(name for name, p in signature(function).parameters.items() if p.kind in kinds)
 

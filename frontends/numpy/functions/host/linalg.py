@@ -1,4 +1,4 @@
-"""np.linalg on the host: what LAPACK computes. Shapes are as `numpy/linalg/_linalg.py` documents them."""
+"""np.linalg as host calls: LAPACK's functions. Shapes are those that `numpy/linalg/_linalg.py` documents."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ la = np.linalg
 
 
 def of_square(*axes: int) -> Shapes:
-    """Results of so many axes of the matrix's size, behind the leading ones. Sizes are equal by a guard; where only the
-    run time knows, or they are not, the function raises what it raises."""
+    """Shapes with so many axes of the matrix's size after the leading axes, for each result. A guard makes the matrix
+    square; where only the run time knows, or it is not, the function raises what it raises."""
 
     def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
         *batch, m, n = given["a"].shape
@@ -33,6 +33,7 @@ def of_square(*axes: int) -> Shapes:
 
 
 def transposed(r: Recorder, given: Given) -> Sequence[Shape]:
+    """The shape of a pseudo-inverse: the last two axes exchanged."""
     *batch, m, n = given["a"].shape
     return [(*batch, n, m)]
 
@@ -83,7 +84,7 @@ def only_complex(r: Recorder, given: Given) -> None:
 
 
 def leading(r: Recorder, given: Given) -> Sequence[Shape]:
-    """A number for each matrix."""
+    """The leading axes: a number for each matrix."""
     return [given["x"].shape[:-2]]
 
 
@@ -93,13 +94,13 @@ def rank_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 
 
 def dots_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
-    """The rows of the first, if it is a matrix, and the columns of the last."""
+    """The shape of multi_dot: the rows of the first array, if it is a matrix, and the columns of the last."""
     first, last = (dims(given["arrays"][k]) for k in (0, -1))
     return [(*first[:-1][:1], *last[1:])]
 
 
 def lstsq_shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
-    """Solution, residuals (none where the rank is not full), rank, singular values."""
+    """Shapes of the solution, the residuals (none where the rank is not full), the rank, the singular values."""
     a, b = given["a"].shape, given["b"].shape
     columns = b[1:]
     return [(a[1], *columns), (UpTo(columns[0] if columns else 1),), (), (r.facts.simplify(dim_min(*a)),)]
@@ -115,7 +116,7 @@ def tensorinv_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 
 
 def tensorsolve_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
-    """The axes of `a` that `b` does not have, those of `axes` moved to the end."""
+    """The axes of `a` that `b` does not have, after those in `axes` are moved to the end."""
     shape: Shape = given["a"].shape
     moved = [axis_of(r, axis, len(shape)) for axis in given.get("axes") or ()]
     order = [n for axis, n in enumerate(shape) if axis not in moved] + [shape[axis] for axis in moved]
@@ -134,7 +135,7 @@ def polyfit_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 
 
 def only_coefficients(r: Recorder, given: Given) -> None:
-    """Its other results have sizes that depend on the rank."""
+    """Refuses np.polyfit with full=True or cov=True: the sizes of its other results depend on the rank."""
     only(r, "np.polyfit", full=(given.get("full", False), False), cov=(given.get("cov", False), False))
 
 
@@ -143,8 +144,8 @@ def singular(error: str, flag: int) -> None:
 
 
 def directly(function: Callable[..., Any], *names: str) -> Callable[[Arguments, np.ndarray], None]:
-    """The gufunc behind the function, which computes where the result goes; by the number of axes of the last operand
-    where there are several. The function itself where it would do more than call that."""
+    """The gufunc behind the function, which computes into the result's memory; chosen by the number of axes of the last
+    operand where there are several. The function itself where it does more than call the gufunc."""
     inner = [getattr(getattr(la, "_umath_linalg", None), name, None) for name in names]
 
     def run(arguments: Arguments, out: np.ndarray) -> None:
@@ -185,6 +186,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(la.matrix_norm, ("x",), matrix_norm_shapes, values=("ord",)),
     Entry(np.polyfit, ("x", "y", "w"), polyfit_shapes, values=("deg", "rcond"), refuses=only_coefficients),
 )
+"""The functions that run on the host."""
 NORM = Entry(la.norm, ("x",), norm_shapes, values=("ord",))
-"""What `products.norm` leaves to it."""
+"""The norms that functions/products/matmul.norm does not record as loops."""
 FUNCTIONS: dict[Any, Entry] = {entry.function: entry for entry in ENTRIES}
+"""By NumPy's function: its handler."""

@@ -1,4 +1,4 @@
-"""Sorting on the host, and what NumPy computes by sorting: order statistics, sets, histograms."""
+"""Sorting as host calls, and what NumPy computes by sorting: order statistics, sets, histograms."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from tracebuf.ops.arrays.host import HostFunction
 
 
 def along_axis(r: Recorder, given: Given) -> Sequence[Shape]:
-    """The array's shape; one axis where `axis` is None."""
+    """The array's shape; ravelled where `axis` is None."""
     shape = dims(given["a"])
     return [shape if given.get("axis", -1) is not None else (product(shape),)]
 
 
 def in_place(name: str) -> Callable[[Arguments, np.ndarray], None]:
-    """np.sort and np.partition: a copy, and the method on it."""
+    """np.sort or np.partition into a buffer: a copy, and the method on it."""
 
     def run(arguments: Arguments, out: np.ndarray) -> None:
         a, axis = arguments.pop("a"), arguments.pop("axis", -1)
@@ -52,7 +52,7 @@ def lexsort_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 
 
 def of_reduced(name: str = "a") -> Shapes:
-    """Without the axes; in front of them those of `q`, where there is one."""
+    """The shape without the reduced axes; in front of it the axes of `q`, if there is one."""
 
     def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
         return [(*dims(given.get("q")), *reduced(r, given[name], given.get("axis"), given.get("keepdims", False)))]
@@ -61,12 +61,14 @@ def of_reduced(name: str = "a") -> Shapes:
 
 
 def not_over_the_input(r: Recorder, given: Given) -> None:
+    """Refuses overwrite_input=True."""
     if given.get("overwrite_input"):
         raise r.refuse("overwrite_input=True", "leave it out")
 
 
 def unique_shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
-    """The distinct elements, or parts along `axis`; then where each is first, where each element went, how many."""
+    """Shapes of np.unique: the distinct elements, or parts along `axis`; then first indices, inverse indices,
+    counts."""
     shape: list[Any] = list(dims(given["ar"]))
     axis = given.get("axis")
     n = product(shape) if axis is None else shape[axis_of(r, axis, len(shape))]
@@ -78,7 +80,7 @@ def unique_shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
 
 
 def distinct_shapes(*names: str) -> Shapes:
-    """The same of all elements, with these results beside the values."""
+    """Shapes of np.unique_values and its variants: the distinct elements, and these other results."""
 
     def shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
         return unique_shapes(r, {"ar": given["x"], **{f"return_{name}": True for name in names}})
@@ -113,18 +115,18 @@ def histogram2d_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 
 
 def not_a_rule(r: Recorder, given: Given) -> None:
-    """The name of a rule for bins: their number depends on the elements."""
+    """Refuses the name of a rule for bins: their number depends on the elements."""
     if isinstance(given.get("bins"), str):
         raise r.refuse("bins by a rule, whose number depends on the elements", "give their number: bins=10")
 
 
 def shape_of(name: str) -> Shapes:
-    """That of an argument."""
+    """The shape of the argument `name`."""
     return lambda r, given: [dims(given[name])]
 
 
 def set_shapes(most: Callable[[Dim, Dim], Dim], *names: str) -> Shapes:
-    """A set of two arrays' elements."""
+    """The shape of a set of two arrays' elements, bounded by `most`."""
 
     def shapes(r: Recorder, given: Given) -> Sequence[Sequence[Dim | UpTo]]:
         most_of = add if given.get("assume_unique") else most
@@ -135,6 +137,7 @@ def set_shapes(most: Callable[[Dim, Dim], Dim], *names: str) -> Shapes:
 
 
 QUANTILE = ("q", "weights")
+"""The parameters of quantiles that may be traced."""
 ENTRIES: tuple[Entry, ...] = (
     Entry(np.sort, ("a",), along_axis, into=in_place("sort")),
     Entry(np.argsort, ("a",), along_axis),
@@ -172,14 +175,16 @@ ENTRIES: tuple[Entry, ...] = (
         )
     ),
 )  # fmt: skip
+"""The functions that run on the host."""
 FUNCTIONS: dict[Any, Entry] = {entry.function: entry for entry in ENTRIES}
+"""By NumPy's function: its handler."""
 
 
 # -- methods
 
 
 def changed_in_place(name: str) -> Callable[..., None]:
-    """a.sort() and a.partition(kth): the very array is written."""
+    """a.sort() or a.partition(kth): the array itself is written."""
     entry = FUNCTIONS[getattr(np, name)]
 
     def method(r: Recorder, a: ArrayRef, *args: Any, **kwargs: Any) -> None:
@@ -206,3 +211,4 @@ METHODS: dict[str, Callable[..., Any]] = {
     "sort": changed_in_place("sort"), "partition": changed_in_place("partition"),
     "argsort": FUNCTIONS[np.argsort], "argpartition": FUNCTIONS[np.argpartition],
 }  # fmt: skip
+"""By name of the array method: its handler."""

@@ -1,6 +1,7 @@
-"""Reading and storing at places that integer arrays tell: a[i], a[:, i, j], a[i] = v, np.take, np.add.at.
+"""Gathers and scatters: reads and stores at the indices in integer arrays: a[i], a[:, i, j], a[i] = v, np.take,
+np.add.at.
 
-A gather is one `linalg.generic` over the index arrays, with all of the source at hand: it fuses with what computes
+A gather is one `linalg.generic` over the index arrays, with the whole source as an operand: it fuses with what computes
 the index and with what uses the result. A scatter is one `tracebuf.scatter`, in NumPy's order.
 """
 
@@ -29,19 +30,20 @@ from tracebuf.ops.memory.indexing import whole_map
 from tracebuf.ops.scalars import arith, division
 
 Stored = tuple[Value, Value, Value, Sequence[Value]]
-"""Whether to store (i1), whether to count the step (i1), the element, its place."""
+"""Whether to store (i1), whether to count the step (i1), the element, its indices."""
 Combine = Callable[[Body, Value, Value], Value]
+"""The element to store, from the old element and the new one."""
 Bring = Callable[[Body, Value, Value, int], Value]
-"""How an index (i64) becomes a place on an axis: (body, index, size, axis) -> index."""
+"""How an index (i64) is brought within an axis: (body, index, size, axis) -> index."""
 
 
 def checked(body: Body, index: Value, size: Value, axis: int) -> Value:
-    """IndexError for what is out of bounds; negative ones count from the end."""
+    """The index, negative ones counted from the end; IndexError where it is out of bounds."""
     return body.add(gather.CheckedIndex.of(index, size, axis))
 
 
 def wrapped(body: Body, index: Value, size: Value, axis: int) -> Value:
-    """Modulo the size, as np.take with mode="wrap"."""
+    """The index modulo the size, as np.take with mode="wrap"."""
     n = body.add(arith.IndexCast.of(size, I64))
     rest = body.add(division.RemSI.of(index, n))
     negative = body.add(arith.CmpI.of("slt", rest, body.constant(0, I64)))
@@ -50,7 +52,7 @@ def wrapped(body: Body, index: Value, size: Value, axis: int) -> Value:
 
 
 def clipped(body: Body, index: Value, size: Value, axis: int) -> Value:
-    """The nearest place, as np.take with mode="clip"."""
+    """The nearest index within bounds, as np.take with mode="clip"."""
     n = body.add(arith.IndexCast.of(size, I64))
     last = body.add(arith.SubI.of(n, body.constant(1, I64)))
     low = body.add(arith.MaxSI.of(body.add(arith.MinSI.of(index, last)), body.constant(0, I64)))
@@ -78,14 +80,15 @@ class Loops:
         return self._known[key]
 
     def read(self, operand: Operand, first: int, sizes: Sequence[Dim]) -> Value:
-        """The element here of an array that broadcasts to `sizes`, the loops from `first` on."""
+        """The element, at the current point, of an array that broadcasts to `sizes`, over the loops from `first` on."""
         element = operand.element if isinstance(operand, ArrayRef) else I64
         value, map_ = input_of(self.r, operand, element, tuple(sizes))
         results = tuple(None if d is None else d + first for d in map_.results)
         return self._input(value, linalg.AffineMap(len(self.shape), results))
 
     def along(self, ref: ArrayRef, loops: Sequence[int | None]) -> Value:
-        """The element here of an array whose axes are these loops (None: it is not read, it tells their sizes)."""
+        """The element, at the current point, of an array whose axes are these loops (None: the array is not read, only
+        its sizes matter)."""
         return self._input(self.r.read(ref), linalg.AffineMap(len(self.shape), tuple(loops)))
 
     def whole(self, ref: ArrayRef) -> Value:
@@ -105,7 +108,7 @@ class Loops:
         return self._known[key]
 
     def loop(self, dim: int) -> Value:
-        """The index of a loop."""
+        """The index of a loop, as data."""
         key = ("loop", dim)
         if key not in self._known:
             self._known[key] = self.body.add(linalg.Index.of(dim))
@@ -120,8 +123,8 @@ class Loops:
         return self.r.emit(linalg.Generic.of(self.values, [out], maps, ["parallel"] * n, self.block))
 
     def scatter(self, dest: Value, store: Callable[[Value, Value], Stored]) -> Value:
-        """The tracebuf.scatter into `dest`, of what `store` makes of the destination and the count of steps; all inputs
-        have been asked for before."""
+        """The tracebuf.scatter into `dest`, of what `store` returns for the destination and the count of steps; all
+        inputs have to be added before."""
         held, step = self.block.add_arg(dest.type), self.block.add_arg(INDEX)
         do, count, value, place = store(held, step)
         self.block.append(linalg.Yield.of([do, count, value, *place], self.r.loc))
@@ -130,13 +133,13 @@ class Loops:
 
 
 def common_shape(r: Recorder, arrays: Sequence[ArrayRef]) -> tuple[Dim, ...]:
-    """The shape of the index arrays together; IndexError where there is none."""
+    """The broadcast shape of the index arrays; IndexError where there is none."""
     message = "shape mismatch: indexing arrays could not be broadcast together with shapes {} "
     return broadcast(r, [a.shape for a in arrays], "IndexError", message)
 
 
 def places(loops: Loops, at: Advanced, picked: Sequence[Dim], bring: Bring = checked) -> list[Value]:
-    """The index along each axis of the base, at the point of the result where the loops stand."""
+    """The index along each axis of the base, at the current point of the loops."""
     axes, n = dict(zip(at.axes, at.arrays)), len(picked)
     found: list[Value] = []
     kept = iter([*range(at.place), *range(at.place + n, at.base.ndim - len(at.taken) + n)])
@@ -151,8 +154,11 @@ def places(loops: Loops, at: Advanced, picked: Sequence[Dim], bring: Bring = che
 
 
 def check_filled(r: Recorder, at: Advanced, picked: Sequence[Dim]) -> None:
-    """IndexError where there is an index but no element, and where a bad index picks only parts without elements:
-    there the loops do not look at it."""
+    """Checks an index without loops over elements.
+
+    IndexError where there is an index but no element, and where a bad index picks only parts without elements: the
+    loops do not test it there.
+    """
     for axis in at.axes:
         size = at.base.shape[axis]
         if r.facts.nonneg(sub(size, 1)) or any(d == 0 for d in picked):
@@ -165,7 +171,7 @@ def check_filled(r: Recorder, at: Advanced, picked: Sequence[Dim]) -> None:
 
 
 def check_bounds(r: Recorder, array: ArrayRef, size: Dim, axis: int, picked: Sequence[Dim]) -> None:
-    """IndexError now, unless there is no index."""
+    """Checks indices before the loops: IndexError where one is out of bounds, unless there is none."""
     n = NpScalar(r.i64(size), I64)
     low = elementwise(r, np.less, [array, elementwise(r, np.negative, [n])])
     bad = elementwise(r, np.logical_or, [low, elementwise(r, np.greater_equal, [array, n])])
@@ -175,14 +181,14 @@ def check_bounds(r: Recorder, array: ArrayRef, size: Dim, axis: int, picked: Seq
 
 
 def tell_sizes(loops: Loops, at: Advanced, picked: int) -> None:
-    """The sizes of the loops over the axes that no index array takes, from the base, which is not read for it."""
+    """Gives the loops over the axes that no index array takes their sizes, from the base, which is not read for it."""
     rest = iter([d for d in range(len(loops.shape)) if not at.place <= d < at.place + picked])
     if at.kept:
         loops.along(at.base, [None if a in at.taken else next(rest) for a in range(at.base.ndim)])
 
 
 def gathered(r: Recorder, at: Advanced, bring: Bring = checked, order: Sequence[int] | None = None) -> ArrayRef:
-    """`a[i]`, a fresh array; `order`: of its axes, where it is not the one that an index gives."""
+    """`a[i]` as a fresh array; `order`: its axes, outermost first, if not those of an index."""
     picked = common_shape(r, at.arrays)
     if bring is checked:
         check_filled(r, at, picked)
@@ -196,7 +202,7 @@ def gathered(r: Recorder, at: Advanced, bring: Bring = checked, order: Sequence[
 
 
 def scattered(r: Recorder, at: Advanced, value: Operand | None, combine: Combine | None = None) -> None:
-    """`a[i] = v`, or with what stands there combined (perhaps with nothing), each step after the one before."""
+    """`a[i] = v`, or with `v` combined with the old element (if `combine`), one step after another."""
     r.check_writable(at.base)
     picked = common_shape(r, at.arrays)
     shape = at.shape(picked)
@@ -221,7 +227,7 @@ def scattered(r: Recorder, at: Advanced, value: Operand | None, combine: Combine
 
 
 def stored_element(loops: Loops, value: Operand, base: ArrayRef, as_given: bool = False) -> Value:
-    """The element here of what is stored, in the array's element type."""
+    """The element, at the current point, of the stored value, in the array's element type."""
     if isinstance(value, ArrayRef):
         got = loops.read(value, 0, loops.shape)
         return got if as_given else loops.body.cast(got, base.element)

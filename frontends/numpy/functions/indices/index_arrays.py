@@ -1,8 +1,8 @@
-"""Indices that are arrays: which axes they take, and where their own axes stand in the result (NumPy's "advanced
-indexing").
+"""The geometry of indices that are arrays: which axes they take, and where their own axes are in the result (NumPy's
+"advanced indexing").
 
-An index is first the basic one with `:` in the place of each array, then what picks along those axes. The array axes
-stand where the first of them stood if nothing but ints is between them, else in front.
+An index is first applied with `:` in place of each array, then the arrays pick along those axes. Their axes replace the
+first of these axes if only ints are between the arrays, else they are in front.
 """
 
 from __future__ import annotations
@@ -23,9 +23,13 @@ from tracebuf.ir.types import I1
 
 @dataclass(frozen=True)
 class Advanced:
-    """`base` is the array with the basic part of the index done; `arrays` and the first of the axes of `base` that each
-    takes (a mask as many as it has, any other one); `place`: the array axes' place in the result; `outer`: all arrays
-    of the index as they were, for NumPy to tell the order of the result's axes."""
+    """An index with arrays, taken apart.
+
+    `base` is the array with the basic part of the index applied; `arrays` and, in `axes`, the first of the axes of
+    `base` that each takes (a mask as many as it has, any other array one); `place`: the position of the arrays' axes in
+    the result; `source` and `parts`: the array and the index as they were, for NumPy to determine the order of the
+    result's axes.
+    """
 
     base: ArrayRef
     arrays: tuple[ArrayRef, ...]
@@ -46,12 +50,12 @@ class Advanced:
         return [a for a in range(self.base.ndim) if a not in taken]
 
     def shape(self, picked: Sequence[Dim]) -> tuple[Dim, ...]:
-        """The result's shape, of arrays that broadcast to this one."""
+        """The shape of the result, for arrays that broadcast to `picked`."""
         sizes = [self.base.shape[a] for a in self.kept]
         return (*sizes[: self.place], *picked, *sizes[self.place :])
 
     def order(self, picked: int) -> tuple[int, ...]:
-        """The axes of the result, outermost first, as NumPy has them: asked of NumPy, with small arrays alike."""
+        """The axes of the result, outermost first, found by indexing small arrays of the same layout in NumPy."""
         source = like(self.source)
         index: list[Any] = []
         for kind, item in self.parts:
@@ -61,7 +65,7 @@ class Advanced:
                 index.append(0)
             elif kind in ("new", "view"):
                 index.append(None if kind == "new" else Ellipsis)
-            elif kind == "mask":  # beside others it is as many places on each of its axes
+            elif kind == "mask":  # beside other arrays it is as many indices on each of its axes
                 alone = sum(kind in ("mask", "places") for kind, _ in self.parts) == 1
                 index += [like(item)] if alone else [np.zeros(2, np.intp)] * item.ndim
             else:
@@ -71,8 +75,8 @@ class Advanced:
 
 
 def like(ref: ArrayRef, ones: bool = False) -> np.ndarray:
-    """An array of few elements whose axes lie in memory in the same order, or are repeated; True, as a mask. With
-    `ones`, axes of size 1 are that."""
+    """A small array whose axes have the same order in memory, or are repeated; filled with True, so that it can be a
+    mask. With `ones`, axes of size 1 keep that size."""
     ranks = [ref.stride_rank(a) or (-1,) for a in range(ref.ndim)]
     order = sorted(range(ref.ndim), key=lambda a: (ranks[a], a))
     sizes = [1 if ones and ref.shape[a] == 1 else 2 for a in range(ref.ndim)]
@@ -81,11 +85,12 @@ def like(ref: ArrayRef, ones: bool = False) -> np.ndarray:
 
 
 def axes_taken(ref: ArrayRef) -> int:
+    """How many axes of the base an array takes: a mask as many as it has, any other array one."""
     return ref.ndim if ref.element is I1 else 1
 
 
 def is_advanced(index: Any) -> bool:
-    """Whether an index has arrays or lists in it."""
+    """Whether an index contains arrays or lists."""
     items = index if isinstance(index, tuple) else (index,)
     arrays = (i for i in items if isinstance(i, ArrayRef))
     boxes = any(isinstance(i, (list, np.ndarray, tuple)) for i in items)
@@ -93,7 +98,7 @@ def is_advanced(index: Any) -> bool:
 
 
 def advanced_index(r: Recorder, ref: ArrayRef, index: Any) -> Advanced:
-    """The index taken apart; IndexError for what is none."""
+    """An index with arrays, taken apart; IndexError for an invalid one."""
     parts = index_parts(r, ref, index)
     arrays: list[ArrayRef] = []
     axes: list[int] = []
@@ -120,7 +125,7 @@ def advanced_index(r: Recorder, ref: ArrayRef, index: Any) -> Advanced:
 
 
 def check_mask(r: Recorder, mask: ArrayRef, ref: ArrayRef, axis: int, source: int) -> None:
-    """A mask is as long as the axis that it masks."""
+    """Raises IndexError unless a mask is as long as the axis that it masks."""
     own, own_values = shape_text([(mask.shape[axis],)])
     text, values = shape_text([(ref.shape[source],)])
     own, text = own.strip("(,)"), text.strip("(,)")

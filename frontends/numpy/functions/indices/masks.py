@@ -1,7 +1,8 @@
-"""Boolean masks: a[mask], a[mask] = v, np.nonzero and what follows from it.
+"""Boolean masks: a[mask], a[mask] = v, np.nonzero.
 
-What a mask lets through is counted first; the count is a size that depends on data, one symbol for each mask value
-(rule Z1b), so that `z[m] + c[m]` is known to fit. A store of what does not depend on the count is a select in place.
+The True elements of a mask are counted first; the count is a size that depends on data, one symbol for each mask value
+(rule Z1b), so that `z[m] + c[m]` is known to fit. A store of a value that does not depend on the count is a select in
+place.
 """
 
 from __future__ import annotations
@@ -44,14 +45,14 @@ def count_of(r: Recorder, mask: ArrayRef) -> Dim:
 
 
 def truth(r: Recorder, a: ArrayRef) -> ArrayRef:
-    """Where an array is not zero."""
+    """An array as bools: where it is not zero."""
     if a.element is I1:
         return a
     return as_array(r, elementwise(r, np.not_equal, [a, 0]))
 
 
 def nonzero(r: Recorder, a: ArrayRef) -> tuple[ArrayRef, ...]:
-    """np.nonzero: the indices along each axis of what is not zero."""
+    """np.nonzero: the indices along each axis of the elements that are not zero."""
     mask = truth(r, a)
     n = count_of(r, mask)
 
@@ -67,7 +68,7 @@ def nonzero(r: Recorder, a: ArrayRef) -> tuple[ArrayRef, ...]:
 
 
 def without_masks(r: Recorder, at: Advanced) -> Advanced:
-    """The index with the places in place of each mask."""
+    """The index with the indices of each mask's True elements in its place."""
     arrays: list[ArrayRef] = []
     axes: list[int] = []
     for ref, axis in zip(at.arrays, at.axes):
@@ -78,7 +79,7 @@ def without_masks(r: Recorder, at: Advanced) -> Advanced:
 
 
 def read_advanced(r: Recorder, at: Advanced) -> ArrayRef:
-    """`a[index]`, a fresh array."""
+    """`a[index]` as a fresh array."""
     if len(at.arrays) == 1 and at.arrays[0].element is I1:
         return compressed(r, at)
     return gathered(r, without_masks(r, at))
@@ -94,14 +95,14 @@ def store_advanced(r: Recorder, at: Advanced, value: Operand) -> None:
 
 
 def masked_loops(r: Recorder, at: Advanced) -> tuple[Loops, list[int]]:
-    """Loops over the mask, then over the other axes of the base; the loop of each axis of the base."""
+    """Loops over the mask, then over the other axes of the base; and the loop of each axis of the base."""
     mask, kept, taken = at.arrays[0], at.kept, at.taken
     loops = Loops(r, [*(at.base.shape[a] for a in taken), *(at.base.shape[a] for a in kept)])
     return loops, [taken.index(a) if a in taken else mask.ndim + kept.index(a) for a in range(at.base.ndim)]
 
 
 def counts(loops: Loops, here: Value, at: Advanced) -> Value:
-    """Whether the step is the last one of an element of the mask that is True."""
+    """Whether a step is the last one for a True element of the mask."""
     first = at.arrays[0].ndim
     for k, axis in enumerate(at.kept):
         last = loops.body.add(arith.SubI.of(loops.size(at.base.shape[axis]), loops.constant(1)))
@@ -111,13 +112,13 @@ def counts(loops: Loops, here: Value, at: Advanced) -> Value:
 
 
 def counted_place(loops: Loops, step: Value, at: Advanced) -> list[Value]:
-    """The place in the result, one axis of which is what the mask lets through."""
+    """The indices in the result, one axis of which is compressed by the mask."""
     rest = [loops.loop(at.arrays[0].ndim + k) for k in range(len(at.kept))]
     return [*rest[: at.place], step, *rest[at.place :]]
 
 
 def compressed(r: Recorder, at: Advanced) -> ArrayRef:
-    """`a[mask]`."""
+    """`a[mask]` as a fresh array."""
     mask = at.arrays[0]
     n = count_of(r, mask)
     shape, order = at.shape([n]), at.order(1)
@@ -131,7 +132,7 @@ def compressed(r: Recorder, at: Advanced) -> ArrayRef:
 
 
 def store_masked(r: Recorder, at: Advanced, value: Operand) -> None:
-    """`a[mask] = v`: a select in place if v is the same for all that the mask lets through."""
+    """`a[mask] = v`: a select in place if v is the same for all True elements."""
     after = len(at.kept) - at.place
     if not isinstance(value, ArrayRef):
         check_number(r, value, at.base)
@@ -144,7 +145,7 @@ def store_masked(r: Recorder, at: Advanced, value: Operand) -> None:
 
 
 def mask_view(at: Advanced) -> tuple[ArrayRef, ArrayRef]:
-    """The base with the mask's axes where they stand in the result, and the mask with its axes there."""
+    """The base with the mask's axes where they are in the result, and the mask with its axes there."""
     axes, after = list(at.kept), len(at.kept) - at.place
     axes[at.place : at.place] = at.taken
 
@@ -157,7 +158,7 @@ def mask_view(at: Advanced) -> tuple[ArrayRef, ArrayRef]:
 
 
 def select(r: Recorder, at: Advanced, value: Operand, before: int | None = None) -> None:
-    """What the mask lets through becomes `value`, which has `before` axes in front of the mask's."""
+    """Replaces the elements where the mask is True by `value`, which has `before` axes in front of the mask's."""
     base, mask = mask_view(at)
     if isinstance(value, ArrayRef) and before:
         n = at.arrays[0].ndim
@@ -173,7 +174,7 @@ def select(r: Recorder, at: Advanced, value: Operand, before: int | None = None)
 
 
 def expand(r: Recorder, at: Advanced, value: ArrayRef) -> None:
-    """The elements of `value` in turn to where the mask is True."""
+    """Stores the elements of `value` in turn where the mask is True."""
     mask = at.arrays[0]
     n = count_of(r, mask)
     shape = at.shape([n])
@@ -209,8 +210,8 @@ def expand(r: Recorder, at: Advanced, value: ArrayRef) -> None:
 
 
 def repeated(r: Recorder, own: Dim, size: Dim, message: str, values: Sequence[Dim]) -> Value | None:
-    """Whether a size of a stored array is 1 (an i1), None where it is not or need not be told; ValueError where it is
-    neither that nor the size."""
+    """Whether a size of a stored array is 1 (an i1), None where it is not or does not matter; ValueError where it is
+    neither 1 nor the size."""
     if own == 1 or r.facts.equal(own, size) or (r.entry_only(sub(own, size)) and r.ask_equal(own, size)):
         return None
     equal = r.compare("eq", own, size)

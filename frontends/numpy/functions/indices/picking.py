@@ -1,6 +1,6 @@
-"""NumPy's functions of indices: np.take, np.put, np.nonzero, np.compress, np.add.at and their kin.
+"""NumPy's functions of indices: np.take, np.put, np.nonzero, np.compress, np.extract, np.add.at, np.unravel_index.
 
-Each is the gather or scatter of an index that the function makes; sources: numpy/_core/src/multiarray/item_selection.c,
+Each is the gather or scatter of an index that the function makes. Sources: numpy/_core/src/multiarray/item_selection.c,
 numpy/lib/_shape_base_impl.py, numpy/lib/_index_tricks_impl.py.
 """
 
@@ -50,16 +50,18 @@ from tracebuf.ops.arrays import gather
 from tracebuf.ops.scalars import arith, division
 
 MODES: dict[str, Bring] = {"raise": checked, "wrap": wrapped, "clip": clipped}
+"""By `mode=`: how an index is brought within an axis."""
 
 
 def mode_of(r: Recorder, mode: Any) -> Bring:
+    """What `mode=` says of indices out of bounds."""
     if not ask(operator.contains, MODES, mode):
         raise Raises(ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})"))
     return MODES[mode]
 
 
 def places_of(r: Recorder, indices: Any) -> ArrayRef:
-    """An index argument as an array of integers; bools count as such; TypeError as NumPy's for others."""
+    """An index argument as an array of integers; bools count as integers; TypeError as NumPy's for others."""
     ref = asarray(r, indices) if isinstance(indices, (list, tuple)) and indices else indices
     if isinstance(ref, (list, tuple)):
         return filled(r, (0,), I64, None)
@@ -71,7 +73,7 @@ def places_of(r: Recorder, indices: Any) -> ArrayRef:
 
 
 def take(r: Recorder, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
-    """np.take: a gather along one axis, in C order."""
+    """np.take: a gather along one axis, its result in C order."""
     bring, into = mode_of(r, mode), out_of(r, out)
     ref = asarray(r, a) if isinstance(a, (list, tuple)) else as_array(r, a)
     picked = places_of(r, indices)
@@ -93,7 +95,8 @@ def take(r: Recorder, a: Any, indices: Any, axis: Any = None, out: Any = None, m
 
 
 def check_taker(r: Recorder, out: ArrayRef | None, ref: ArrayRef, shape: Sequence[Dim]) -> None:
-    """`out=` must have the very shape, and a dtype that goes safely into the array's (as NumPy has it)."""
+    """Checks `out=` of np.take: it must have the result's shape, and a dtype that casts safely to the array's (as in
+    NumPy)."""
     if out is None:
         return
     message = "output array does not match result of ndarray.take"
@@ -108,12 +111,12 @@ def check_taker(r: Recorder, out: ArrayRef | None, ref: ArrayRef, shape: Sequenc
 
 
 def none_checked(at: Advanced, bring: Bring) -> Bring:
-    """np.take looks at no index where an axis before has no elements."""
+    """The rule for indices of np.take, which does not check them where an axis before has no elements."""
     return clipped if any(d == 0 for d in at.base.shape[: at.place]) else bring
 
 
 def taken(r: Recorder, result: ArrayRef, into: ArrayRef | None) -> ArrayRef:
-    """The result, stored into `out=` whatever its dtype."""
+    """The result of np.take, stored into `out=` whatever its dtype."""
     if into is None:
         return result
     store_view(r, into, result)
@@ -121,12 +124,12 @@ def taken(r: Recorder, result: ArrayRef, into: ArrayRef | None) -> ArrayRef:
 
 
 def along_or_flat(r: Recorder, ref: ArrayRef, axis: Any) -> tuple[ArrayRef, Any]:
-    """The array and the axis; laid out flat without an axis, or where the array has none (PyArray_CheckAxis)."""
+    """The array and the axis; ravelled without an axis, or where the array has none (PyArray_CheckAxis)."""
     return (flat_values(r, ref), 0 if axis is None else axis) if axis is None or not ref.ndim else (ref, axis)
 
 
 def require_elements(r: Recorder, size: Dim, picked: ArrayRef) -> None:
-    """IndexError where something is taken of nothing."""
+    """Raises IndexError where elements are taken from an empty axis."""
     if any(d == 0 for d in picked.shape) or r.facts.nonneg(sub(size, 1)):
         return
     ok = or_empty(r, r.compare("sge", size, 1), picked.shape)
@@ -134,11 +137,12 @@ def require_elements(r: Recorder, size: Dim, picked: ArrayRef) -> None:
 
 
 def take_method(r: Recorder, a: ArrayRef, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    """a.take(...)."""
     return take(r, a, indices, axis, out, mode)
 
 
 def along_axis(r: Recorder, a: Any, indices: Any, axis: Any) -> tuple[ArrayRef, ArrayRef, int]:
-    """The array, the indices and the axis of np.take_along_axis and its twin."""
+    """The array, the indices and the axis of np.take_along_axis and np.put_along_axis."""
     ref, picked = as_array(r, a), asarray(r, indices)
     if axis is None:
         if picked.ndim != 1:
@@ -152,7 +156,7 @@ def along_axis(r: Recorder, a: Any, indices: Any, axis: Any) -> tuple[ArrayRef, 
 
 
 def along(r: Recorder, ref: ArrayRef, picked: ArrayRef, k: int) -> Advanced:
-    """The index of np.take_along_axis: np.arange along the other axes."""
+    """The index of np.take_along_axis: the indices along one axis, np.arange along the others."""
     index: list[ArrayRef] = []
     for axis in range(ref.ndim):
         if axis == k:
@@ -165,7 +169,8 @@ def along(r: Recorder, ref: ArrayRef, picked: ArrayRef, k: int) -> Advanced:
 
 
 def check_places(arr: Any, indices: Any, axis: Any) -> None:
-    """What NumPy's own functions of indices along an axis raise for what is no array, before they look at it."""
+    """Raises what NumPy's own functions of indices along an axis raise for arguments that are not arrays, before
+    anything else."""
     ndim = arr.ndim if isinstance(arr, ArrayRef) else 0
     if isinstance(axis, int) and not -ndim <= axis < ndim:
         raise Raises(np.exceptions.AxisError(axis, ndim))
@@ -188,7 +193,7 @@ def put_along_axis(r: Recorder, arr: Any, indices: Any, values: Any, axis: Any) 
 
 
 def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    """np.put: `v`, over and over, to places of the array laid out flat."""
+    """np.put: `v`, repeated, stored at ravelled indices."""
     bring = mode_of(r, mode)
     if isinstance(a, NpScalar):  # a number's method stores into an array of its own
         a = as_array(r, a)
@@ -220,7 +225,7 @@ def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 
 
 def unravelled(loops: Loops, place: Value, shape: Sequence[Dim]) -> list[Value]:
-    """The indices of an element by its place in C order."""
+    """The indices of an element from its ravelled index, in C order."""
     body, found = loops.body, []
     if not shape:
         return []
@@ -232,10 +237,11 @@ def unravelled(loops: Loops, place: Value, shape: Sequence[Dim]) -> list[Value]:
 
 
 def put_method(r: Recorder, a: ArrayRef, indices: Any, values: Any, mode: str = "raise") -> None:
+    """a.put(...)."""
     put(r, a, indices, values, mode)
 
 
-# -- what is not zero
+# -- nonzero elements
 def nonzero_function(r: Recorder, a: Any) -> tuple[ArrayRef, ...]:
     """np.nonzero."""
     ref = asarray(r, a) if isinstance(a, (list, tuple)) else as_array(r, a)
@@ -260,7 +266,7 @@ def argwhere(r: Recorder, a: Any) -> ArrayRef:
 
 
 def table(r: Recorder, mask: ArrayRef, order: tuple[int, int]) -> ArrayRef:
-    """A row for each True, a column for each axis of the mask."""
+    """A matrix with a row for each True element, a column for each axis of the mask."""
     n = count_of(r, mask)
     result = ArrayRef(r.new_storage(I64, (n, mask.ndim), order, r.empty(I64, (n, mask.ndim), order)))
     for axis in range(mask.ndim):
@@ -271,7 +277,7 @@ def table(r: Recorder, mask: ArrayRef, order: tuple[int, int]) -> ArrayRef:
 
 
 def in_turn(here: Value, value: Value) -> Callable[[Value, Value], Stored]:
-    """Where `here` is true, one after the other."""
+    """A body's rule that stores one value after another where `here` is True."""
     return lambda held, step: (here, here, value, [step])
 
 
@@ -293,14 +299,14 @@ def compress_method(r: Recorder, a: ArrayRef, condition: Any, axis: Any = None, 
 
 
 def extract(r: Recorder, condition: Any, arr: Any) -> ArrayRef:
-    """np.extract: what stands where the condition is not zero, both laid out flat."""
+    """np.extract: the elements where the condition is not zero, both ravelled."""
     mask, ref = flat_values(r, truth(r, asarray(r, condition))), flat_values(r, asarray(r, arr))
     picked = nonzero(r, mask)[0]
     return gathered(r, Advanced(ref, (picked,), (0,), 0, ref, ()), order=(0,))
 
 
 def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
-    """np.place: the values, over and over, to where the mask is not zero."""
+    """np.place: the values, repeated, stored in turn where the mask is not zero."""
     if not isinstance(arr, ArrayRef):
         raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {type(arr).__name__}"))
     r.check_writable(arr)
@@ -312,7 +318,7 @@ def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
 
 
 def putmask(r: Recorder, a: Any, mask: Any, values: Any) -> None:
-    """np.putmask: each element of the values, over and over, where the mask is not zero there."""
+    """np.putmask: the values, repeated to all elements, stored where the mask is not zero."""
     if not isinstance(a, ArrayRef):
         raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}"))
     r.check_writable(a)
@@ -325,7 +331,7 @@ def putmask(r: Recorder, a: Any, mask: Any, values: Any) -> None:
 
 
 def values_for(r: Recorder, a: ArrayRef, given: Any, casting: Literal["safe", "unsafe"]) -> ArrayRef:
-    """Values that are stored into an array: others are cast by that rule, numbers must fit."""
+    """Values to be stored into an array: arrays are cast by the rule `casting`, numbers must fit."""
     if isinstance(given, ArrayRef):
         if not np.can_cast(given.dtype, a.dtype, casting):
             rule = f"according to the rule '{casting}'"
@@ -337,18 +343,20 @@ def values_for(r: Recorder, a: ArrayRef, given: Any, casting: Literal["safe", "u
 
 
 def same_elements(r: Recorder, a: ArrayRef, mask: ArrayRef, message: str) -> None:
+    """Raises ValueError, with the message, unless a mask has as many elements as the array."""
     r.require_equal(product(a.shape), product(mask.shape), "ValueError", message)
 
 
 def require_some(r: Recorder, given: ArrayRef, mask: ArrayRef) -> None:
-    """ValueError where there is something to store, and nothing to store there."""
+    """Raises ValueError where the mask selects elements, but there is no value to store."""
     if given.shape[0] == 0:
         none = r.compare("eq", count_of(r, mask), 0)
         r.check(none, "ValueError", "Cannot insert from an empty array!")
 
 
 def spread(r: Recorder, a: ArrayRef, mask: ArrayRef, given: ArrayRef, by_count: bool) -> None:
-    """The elements of a vector over and over: one for each True of the mask, or for each element of it."""
+    """Stores the elements of a vector, repeated: one for each True element of the mask (`by_count`), or one for each
+    element of it."""
     r.check_writable(a)
     if mask.ndim != a.ndim:
         mask = reshaped(r, mask, a.shape)
@@ -387,7 +395,7 @@ def ix_(r: Recorder, *args: Any) -> tuple[Any, ...]:
 
 
 def unravel_index(r: Recorder, indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
-    """np.unravel_index; ValueError for an index that the shape does not have."""
+    """np.unravel_index; ValueError for an index out of the shape's bounds."""
     if isinstance(indices, (list, tuple)) and not indices:
         raise Raises(TypeError("indices must be integral: the provided empty sequence was inferred as float"))
     if order not in ("C", "F"):
@@ -420,7 +428,7 @@ def unravel_index(r: Recorder, indices: Any, shape: Any, order: str = "C") -> tu
 
 
 def converted(r: Recorder, x: Any, element: ScalarType) -> ArrayRef | NpScalar:
-    """An array without axes counts as a number."""
+    """An array in an element type; one without axes becomes a number."""
     if isinstance(x, ArrayRef) and x.ndim:
         return x if x.element is element else copy_of(r, x, element, k_order(x))
     x = NpScalar(r.load(x, ()), x.element) if isinstance(x, ArrayRef) else x
@@ -428,6 +436,7 @@ def converted(r: Recorder, x: Any, element: ScalarType) -> ArrayRef | NpScalar:
 
 
 def last_column(ref: ArrayRef, k: int) -> ArrayRef:
+    """The column `k` of the last axis."""
     last = ref.ndim - 1
     return ref.derive(lambda view: view.narrow(last, k, 1, 1).drop(last))
 
@@ -445,7 +454,7 @@ def require_below(r: Recorder, index: Any, total: Any) -> None:
 
 
 def ufunc_at(r: Recorder, ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) -> None:
-    """`ufunc.at`: in place, one index after the other, so that what occurs twice is done twice."""
+    """`ufunc.at`: in place, one index after another, so that an index that occurs twice is applied twice."""
     if not isinstance(a, ArrayRef):
         raise Raises(TypeError("first operand must be array"))
     if ufunc.nin > 2 or ufunc.nout != 1:
@@ -464,7 +473,7 @@ def ufunc_at(r: Recorder, ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) 
         if isinstance(picked, ArrayRef):
             elementwise(r, ufunc, operands, into=picked, casting="unsafe", called=True)
         else:
-            new = scalar_value(r, elementwise(r, ufunc, operands, called=True), a.element)  # converted whatever it is
+            new = scalar_value(r, elementwise(r, ufunc, operands, called=True), a.element)  # converted from any type
             store(r, a, indices, NpScalar(new, a.element))
         return
     types = [scalar_type(d) for d in dtypes[:-1]]
@@ -482,6 +491,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.nonzero: nonzero_function, np.flatnonzero: flatnonzero, np.argwhere: argwhere, np.compress: compress,
     np.extract: extract, np.place: place, np.putmask: putmask, np.ix_: ix_, np.unravel_index: unravel_index,
 }  # fmt: skip
+"""By NumPy's function: its handler."""
 METHODS: dict[str, Callable[..., Any]] = {
     "take": take_method, "put": put_method, "nonzero": nonzero_function, "compress": compress_method,
 }  # fmt: skip
+"""By name of the array method: its handler."""

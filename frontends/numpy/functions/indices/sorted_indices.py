@@ -1,6 +1,6 @@
-"""np.searchsorted, and np.bincount: places in a sorted vector, counts at places.
+"""np.searchsorted, np.bincount and np.repeat by counts: indices into a sorted vector, and counts at indices.
 
-The bisection is an op of a body, so what is looked up may be computed there and the place be used there. Sources:
+The bisection is an op of a body, so that its key may be computed and its result used in the same loop. Sources:
 numpy/_core/src/multiarray/item_selection.c (PyArray_SearchSorted), numpy/lib/_function_base_impl.py.
 """
 
@@ -57,11 +57,12 @@ def searchsorted(r: Recorder, a: Any, v: Any, side: str = "left", sorter: Any = 
 
 
 def wrong_depth(a: ArrayRef) -> Raises:
+    """The error for an argument that is not a vector."""
     return Raises(ValueError(f"object {'too deep' if a.ndim else 'of too small depth'} for desired array"))
 
 
 def sorted_by(r: Recorder, vector: ArrayRef, sorter: ArrayRef) -> ArrayRef:
-    """The vector in the order that `sorter` says."""
+    """The vector in the order of the indices in `sorter`."""
     if sorter.ndim != 1 or not np.can_cast(sorter.dtype, np.intp, "safe"):
         raise Raises(TypeError("sorter must only contain integers"))
     r.require_equal(sorter.shape[0], vector.shape[0], "ValueError", "sorter.size must equal a.size")
@@ -69,7 +70,7 @@ def sorted_by(r: Recorder, vector: ArrayRef, sorter: ArrayRef) -> ArrayRef:
 
 
 def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) -> ArrayRef:
-    """np.bincount: a count, or the sum of the weights, for each of the numbers from 0 on; as long as the largest."""
+    """np.bincount: how often each of 0, 1 ... the largest number occurs, or the sum of its weights."""
     numbers = asarray(r, x)
     if numbers.ndim != 1:
         raise wrong_depth(numbers)
@@ -120,7 +121,7 @@ def largest(r: Recorder, numbers: ArrayRef) -> Dim:
 
 
 def repeat_each(r: Recorder, ref: ArrayRef, counts: ArrayRef, axis: int) -> ArrayRef:
-    """np.repeat by a count for each place of an axis: the places are looked up in the running sums of the counts."""
+    """np.repeat with a count for each index of an axis: sources are looked up in the running sums of the counts."""
     if counts.ndim != 1:
         raise wrong_depth(counts)
     if not np.can_cast(counts.dtype, np.intp, "safe"):
@@ -142,4 +143,6 @@ def repeat_each(r: Recorder, ref: ArrayRef, counts: ArrayRef, axis: int) -> Arra
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {np.searchsorted: searchsorted, np.bincount: bincount}
+"""By NumPy's function: its handler."""
 METHODS: dict[str, Callable[..., Any]] = {"searchsorted": searchsorted}
+"""By name of the array method: its handler."""

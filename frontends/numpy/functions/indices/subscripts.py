@@ -1,4 +1,7 @@
-"""`a[index]`, `a[index] = value` and `a[index] += value` of the user's program, whatever the index is made of."""
+"""`a[index]`, `a[index] = value` and `a[index] += value` of the user's program, for indices of any kind.
+
+Basic indices go to arrays/indexing, index arrays to `gathers`, masks to `masks`.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ __all__ = ["is_advanced", "masked", "read", "state", "store"]
 
 
 def arrays_in(r: Recorder, index: Any) -> Any:
-    """The index with arrays for lists of numbers, and for tuples in it."""
+    """The index with lists of numbers, also those in a tuple, made arrays."""
     if isinstance(index, tuple):
         return tuple(arrays_in(r, list(i) if isinstance(i, tuple) else i) for i in index)
     if isinstance(index, (list, np.ndarray)):
@@ -31,27 +34,27 @@ def arrays_in(r: Recorder, index: Any) -> Any:
 
 
 def state(r: Recorder, ref: ArrayRef, index: Any) -> list[Value]:
-    """The values of the storages that the array and the arrays of the index are in."""
+    """The current values of the storages of the array and of the arrays in the index."""
     items = index if isinstance(index, tuple) else (index,)
     refs = [ref, *(i for i in items if isinstance(i, ArrayRef))]
     return [r.value(s) for ref in refs for s in storages_of(ref)]
 
 
 def masked(r: Recorder, ref: ArrayRef, index: Any) -> tuple[ArrayRef, ArrayRef] | None:
-    """What a mask picks from and the mask, as arrays that broadcast; None for an index with other arrays."""
+    """The array that a mask picks from and the mask, as arrays that broadcast; None for an index with other arrays."""
     at = advanced_index(r, ref, arrays_in(r, index))
     return mask_view(at) if len(at.arrays) == 1 and at.arrays[0].element is I1 else None
 
 
 def read(r: Recorder, ref: ArrayRef, index: Any) -> ArrayRef | Scalar:
-    """`ref[index]`."""
+    """`ref[index]`: a view for a basic index, a fresh array for index arrays and masks, or a number."""
     if not is_advanced(index):
         return read_item(r, ref, index)
     return read_advanced(r, advanced_index(r, ref, arrays_in(r, index)))
 
 
 def store(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence[Operand]) -> None:
-    """`ref[index] = value`."""
+    """`ref[index] = value`: converted (unsafe casting) and broadcast; raises what NumPy raises."""
     if not is_advanced(index):
         return store_item(r, ref, index, value)
     r.check_writable(ref)

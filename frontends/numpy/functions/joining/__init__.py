@@ -1,4 +1,5 @@
-"""Arrays put together: concatenate, stack, block, tile, repeat, pad.
+"""Arrays joined from others: concatenate, stack, append, diff, roll, repeat, tile (`stacking`), pad (`padding`).
 
+np.block, np.insert and np.delete are formulas (functions/formulas/joining).
 May import: the rooms up to arrays, and functions/reductions and functions/indices.
 """

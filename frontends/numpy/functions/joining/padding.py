@@ -1,4 +1,7 @@
-"""np.pad: the array in the middle of a larger one, whose margins are a constant or rows of the array again."""
+"""np.pad with margins that are a constant or rows of the array: the array in the middle of a larger one.
+
+Modes whose margins are computed are a formula (functions/formulas/padding).
+"""
 
 from __future__ import annotations
 
@@ -17,15 +20,15 @@ from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mod, mul, sub
 
 
 def folded(p: Dim, n: Dim, period: Dim) -> Dim:
-    """Where p lands on a line of n rows that goes to and fro with a period."""
+    """Where index p falls on n rows that are traversed forwards and backwards with a period."""
     q = mod(p, period)
     return dim_min(q, sub(sub(period, q), 1) if period == mul(n, 2) else sub(period, q))
 
 
 @dataclass(frozen=True)
 class Mode:
-    """How rows are continued. `row(p, n)`: which of n rows stands at place p. As long as a margin is at most `reach(n)`
-    wide, its rows are rows of the middle in turn: `before(n, w)` and `after(n)` are the first ones, `step` apart."""
+    """How rows are continued. `row(p, n)`: which of n rows is at index p. As long as a margin is at most `reach(n)`
+    wide, its rows are rows of the middle in order: `before(n, w)` and `after(n)` are the first ones, `step` apart."""
 
     row: Callable[[Dim, Dim], Dim]
     reach: Callable[[Dim], Dim]
@@ -44,10 +47,11 @@ MODES = {
         lambda n: sub(n, 1), lambda n, w: w, lambda n: sub(n, 2), -1,
     ),
 }  # fmt: skip
+"""By `mode=` of np.pad: how rows are continued."""
 
 
 def pad_rows(r: Recorder, ref: ArrayRef, pad_width: Any, mode: str, constants: Any = 0) -> ArrayRef:
-    """np.pad: the middle is stored; then the margins of one axis after the other."""
+    """np.pad: the middle is stored, then the margins of one axis after another."""
     if mode not in ("constant", "empty", "edge", *MODES):
         raise Raises(ValueError(f"mode '{mode}' is not supported"))
     widths = pad_widths(r, pad_width, ref.ndim)
@@ -76,7 +80,7 @@ def pad_rows(r: Recorder, ref: ArrayRef, pad_width: Any, mode: str, constants: A
 
 
 def pairs_of(r: Recorder, x: Any, ndim: int) -> list[tuple[Any, Any]]:
-    """(before, after) for each axis, of a number, a pair, pairs, or a dict of some axes."""
+    """(before, after) for each axis, from a number, a pair, pairs, or a dict of some axes."""
     if isinstance(x, dict):
         given = [x.get(k, x.get(k - ndim, 0)) for k in range(ndim)]
         x = [p if isinstance(p, (tuple, list)) else (p, p) for p in given]
@@ -92,7 +96,7 @@ def pairs_of(r: Recorder, x: Any, ndim: int) -> list[tuple[Any, Any]]:
 
 
 def middle_along(result: ArrayRef, axis: int, widths: Sequence[tuple[Dim, Dim]]) -> ArrayRef:
-    """The whole extent of the axes up to one, and the middle of those behind."""
+    """The view of the whole extent of the axes before one, and of the middle of those after it."""
     for other in range(axis + 1, result.ndim):
         first, last = widths[other]
         result = part(result, other, first, sub(sub(result.shape[other], first), last))
@@ -100,6 +104,7 @@ def middle_along(result: ArrayRef, axis: int, widths: Sequence[tuple[Dim, Dim]])
 
 
 def margins(result: ArrayRef, axis: int, n: Dim, widths: Sequence[tuple[Dim, Dim]]) -> tuple[ArrayRef, ArrayRef]:
+    """The two margins of an axis, as views."""
     inner, (before, after) = middle_along(result, axis, widths), widths[axis]
     return part(inner, axis, 0, before), part(inner, axis, add(before, n), after)
 
@@ -107,7 +112,7 @@ def margins(result: ArrayRef, axis: int, n: Dim, widths: Sequence[tuple[Dim, Dim
 def continue_rows(
     r: Recorder, result: ArrayRef, axis: int, n: Dim, widths: Sequence[tuple[Dim, Dim]], mode: str
 ) -> None:
-    """Stores the margins of one axis, over the whole extent of the axes before it and the middle of those behind."""
+    """Stores the margins of one axis, over the whole extent of the axes before it and the middle of those after it."""
     inner, (before, after) = middle_along(result, axis, widths), widths[axis]
     middle = part(inner, axis, before, n)
     message = f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
@@ -118,7 +123,7 @@ def continue_rows(
 
 
 def store_margin(r: Recorder, margin: ArrayRef, middle: ArrayRef, axis: int, mode: str, left: bool) -> None:
-    """One margin: of one row, of rows in turn, or (where it is wider than the middle has rows) row by row."""
+    """Stores one margin: of one row, of rows in order, or (where it is wider than the middle has rows) row by row."""
     n, w = middle.shape[axis], margin.shape[axis]
     if mode == "edge":
         store_view(r, margin, part(middle, axis, 0 if left else sub(n, 1), 1))

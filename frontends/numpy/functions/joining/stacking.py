@@ -1,4 +1,4 @@
-"""Arrays put together from parts of others: concatenate, stack, roll, repeat, tile, diff."""
+"""Arrays joined from others: concatenate, stack, append, diff, roll, repeat, tile."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from tracebuf.ir.dims import Dim, add, dim_max, mod, mul, sub
 
 
 def part(ref: ArrayRef, axis: int, start: Dim, size: Dim, step: int = 1) -> ArrayRef:
-    """ref[..., start : start + step * size : step, ...] along an axis; it must be inside."""
+    """The view ref[..., start : start + step * size : step, ...] of an axis; it must be within bounds."""
     return ref.derive(lambda view: view.narrow(axis, start, step, size))
 
 
 def arrays_of(r: Recorder, items: Any, what: str = "concatenate") -> list[ArrayRef]:
-    """A sequence of arrays; of an array, what stands along its first axis."""
+    """The arrays in a sequence; for an array, the items along its first axis."""
     if isinstance(items, ArrayRef) and items.ndim:
         items = unstack(r, items)
     if not isinstance(items, (list, tuple)):
@@ -48,7 +48,7 @@ def arrays_of(r: Recorder, items: Any, what: str = "concatenate") -> list[ArrayR
 
 @dataclass(frozen=True)
 class Into:
-    """The optional parameters of functions that join arrays: where the result goes, or its dtype."""
+    """The optional parameters of functions that join arrays: the destination of the result, or its dtype."""
 
     out: Any = None
     dtype: Any = None
@@ -56,12 +56,13 @@ class Into:
 
 
 PLAIN = Into()
+"""Without optional parameters: a fresh array."""
 
 
 def concatenate(
     r: Recorder, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
-    """np.concatenate: a fresh array, its axes in the order they have in all of the parts."""
+    """np.concatenate: a fresh array, its axes in the order that they have in all of the parts, or `out=`."""
     refs, into = arrays_of(r, arrays), Into(out, dtype, casting)
     if axis is None:
         return joined(r, [flat_values(r, x) for x in refs], 0, into)
@@ -100,7 +101,7 @@ def joined(r: Recorder, refs: Sequence[ArrayRef], axis: int, into: Into = PLAIN)
 
 
 def destination(r: Recorder, refs: Sequence[ArrayRef], shape: tuple[Dim, ...], into: Into) -> ArrayRef:
-    """`out=`, which must have the shape, or a fresh array."""
+    """`out=`, which must have the result's shape, or a fresh array."""
     if (out := out_of(r, into.out)) is not None:
         if out.ndim != len(shape):
             raise Raises(ValueError("Output array has wrong dimensionality"))
@@ -114,14 +115,14 @@ def destination(r: Recorder, refs: Sequence[ArrayRef], shape: tuple[Dim, ...], i
     wanted = np.result_type(*(x.dtype for x in refs)) if into.dtype is None else ask(np.dtype, into.dtype)
     element, ndim = supported(wanted, "the array", r.loc), len(shape)
     order = order_in_memory(refs, ndim)
-    if order != tuple(range(ndim)):  # axes of size 1 have no say in it
+    if order != tuple(range(ndim)):  # axes of size 1 do not matter
         order = order_in_memory([known_ones(r, x) for x in refs], ndim)
     return filled(r, shape, element, None, order)
 
 
 def order_in_memory(refs: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:
-    """The axes, outermost first, as PyArray_CreateMultiSortedStridePerm sorts them: those of a repeated axis, and of an
-    array without elements, are of stride 0."""
+    """The axes, outermost first, as PyArray_CreateMultiSortedStridePerm sorts them: repeated axes, and all axes of an
+    array without elements, have stride 0."""
 
     def further_in(ref: ArrayRef, k: int) -> tuple[float, ...]:
         rank = None if any(n == 0 for n in ref.shape) else ref.stride_rank(k)
@@ -141,7 +142,7 @@ def order_in_memory(refs: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:
 
 
 def known_ones(r: Recorder, ref: ArrayRef) -> ArrayRef:
-    """The array with those of its sizes that are 1 known to be, by guards (rule S6)."""
+    """The array with each size that is 1 in the traced call made 1 by a guard (rule S6)."""
     sizes = tuple(1 if r.ask_equal(d, 1) is True else d for d in ref.shape)
     return ref.derive(lambda view: replace(view, sizes=sizes))
 
@@ -161,29 +162,31 @@ def stack(
 
 
 def at_least(ref: ArrayRef, ndim: int) -> ArrayRef:
-    """With new axes in front."""
+    """The array with new axes in front, up to `ndim`."""
     while ref.ndim < ndim:
         ref = ref.derive(lambda view: view.new_axis(0))
     return ref
 
 
 def hstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+    """np.hstack."""
     refs = [at_least(x, 1) for x in arrays_of(r, tup)]
     return joined(r, refs, 0 if refs[0].ndim == 1 else 1, Into(None, dtype, casting))
 
 
 def vstack(r: Recorder, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+    """np.vstack."""
     return joined(r, [at_least(x, 2) for x in arrays_of(r, tup)], 0, Into(None, dtype, casting))
 
 
 def dstack(r: Recorder, tup: Any) -> Any:
-    """Along the third axis."""
+    """np.dstack: along the third axis."""
     refs = [at_least(x, 2) for x in arrays_of(r, tup)]
     return joined(r, [x if x.ndim > 2 else x.derive(lambda view: view.new_axis(2)) for x in refs], 2)
 
 
 def column_stack(r: Recorder, tup: Any) -> Any:
-    """Vectors become columns."""
+    """np.column_stack: vectors become columns."""
     refs = []
     for x in arrays_of(r, tup):
         flat = at_least(x, 2)
@@ -192,7 +195,7 @@ def column_stack(r: Recorder, tup: Any) -> Any:
 
 
 def append(r: Recorder, arr: Any, values: Any, axis: Any = None) -> Any:
-    """np.append: np.concatenate, without an axis of all elements."""
+    """np.append: np.concatenate of two arrays, ravelled without an axis."""
     return concatenate(r, (arr, values), axis)
 
 
@@ -223,7 +226,7 @@ def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALU
 
 
 def roll(r: Recorder, a: Any, shift: Any, axis: Any = None) -> ArrayRef:
-    """np.roll: along each axis that is rolled, two parts change places."""
+    """np.roll: along each axis, two parts exchange places."""
     ref = as_array(r, a)
     if axis is None:
         flat = ref if ref.ndim == 1 else flat_values(r, ref)
@@ -248,7 +251,7 @@ def roll(r: Recorder, a: Any, shift: Any, axis: Any = None) -> ArrayRef:
 
 
 def pairs_of(r: Recorder, shift: Any, axis: Any) -> list[tuple[Dim, Any]]:
-    """The shifts of np.roll, each with its axis: one number goes with several of the other."""
+    """The shifts of np.roll, each with its axis; a single number is used with each of the other."""
     shifts, axes = (list(x) if isinstance(x, (tuple, list)) else [x] for x in (shift, axis))
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise Raises(ValueError("shape mismatch: objects cannot be broadcast to a single shape."))
@@ -263,8 +266,8 @@ def pairs_of(r: Recorder, shift: Any, axis: Any) -> list[tuple[Dim, Any]]:
 
 
 def offset_of(r: Recorder, n: Dim, by: Dim) -> Dim:
-    """by % n, where the sign and one turn are known; else both numbers become part of the key. A shift that is computed
-    is taken at run time."""
+    """by % n, where the sign is known and at most one period is subtracted; otherwise both numbers become part of the
+    key. A shift that is computed is taken at run time."""
     if not r.entry_only(by) or not r.entry_only(n):
         return r.symbol(r.index(mod(by, dim_max(n, 1))), f"i{len(r.func.symbols)}", 0)
     forward, back = r.ask_nonneg(by), mul(by, -1)
@@ -277,7 +280,7 @@ def offset_of(r: Recorder, n: Dim, by: Dim) -> Dim:
 
 
 def count_of(r: Recorder, n: Any, what: str) -> Dim:
-    """A number of repetitions."""
+    """A number of repetitions, as an expression; refused where it is not an int."""
     if isinstance(n, (list, tuple)) and len(n) == 1:
         (n,) = n
     if (e := as_int(r, n)) is None:
@@ -286,7 +289,8 @@ def count_of(r: Recorder, n: Any, what: str) -> Dim:
 
 
 def repeat(r: Recorder, a: Any, repeats: Any, axis: Any = None) -> ArrayRef:
-    """np.repeat: each element so many times. One pass over the result, whose axis is two, the inner one repeated."""
+    """np.repeat: each element `repeats` times. One pass over the result, whose axis is split in two, the inner one
+    repeated."""
     ref = as_array(r, a)
     ref = flat_values(r, ref) if axis is None or not ref.ndim else ref
     place = axis_of(r, 0 if axis is None else axis, ref.ndim)
@@ -301,14 +305,14 @@ def repeat(r: Recorder, a: Any, repeats: Any, axis: Any = None) -> ArrayRef:
 
 
 def repeated(r: Recorder, ref: ArrayRef, shape: Sequence[Dim], final: Sequence[Dim]) -> ArrayRef:
-    """A fresh array of a final shape: what is broadcast to another shape of as many elements, in C order."""
+    """A fresh array of a shape, from one that is broadcast to another shape with as many elements, in C order."""
     value = convert_to(r, ref, ref.element, tuple(shape), fresh=True)
     made = ArrayRef(r.new_storage(ref.element, shape, range(len(shape)), value))
     return reshape(r, made, tuple(as_int_value(n) for n in final))
 
 
 def tile(r: Recorder, A: Any, reps: Any) -> ArrayRef:
-    """np.tile: the array so many times along each axis. One pass over the result, each of whose axes is two."""
+    """np.tile: the array `reps` times along each axis. One pass over the result, each of whose axes is split in two."""
     given = list(reps) if isinstance(reps, (tuple, list)) else [reps]
     ref = at_least(as_array(r, A), len(given))
     times = [1] * (ref.ndim - len(given)) + [count_of(r, n, "the number of tiles") for n in given]
@@ -328,3 +332,4 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.dstack: dstack,
     np.append: append, np.column_stack: column_stack, np.diff: diff, np.roll: roll, np.repeat: repeat, np.tile: tile,
 }  # fmt: skip
+"""By NumPy's function: its handler."""

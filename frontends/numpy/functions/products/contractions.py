@@ -1,8 +1,8 @@
-"""Sums of products over named axes: what np.einsum and np.tensordot are made of.
+"""Sums of products over named axes, the basis of np.einsum and np.tensordot.
 
-A pair of float arrays that contracts like a matrix product goes through BLAS. Axes that run on in memory are made one;
-of those that are left, one of each kind becomes the matrices' and the others become loops around the product, which
-adds to its destination: nothing is copied. Everything else is one `linalg.generic`.
+A pair of float arrays that contracts like a matrix product goes through BLAS. Axes that are contiguous among themselves
+are collapsed; of those that remain, one of each kind becomes the matrices' and the others become loops around the
+product, which adds to its destination: nothing is copied. Everything else is one `linalg.generic`.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ from tracebuf.ir.types import C64, C128, F16, F32, F64, ScalarType
 from tracebuf.ops.arrays import linalg
 
 LEAST = 100
-"""Multiplications in a matrix product below which a call of BLAS costs more than it saves."""
+"""The number of multiplications in a matrix product below which a call of BLAS costs more than it saves."""
 Sizes = Mapping[str, Dim]
+"""The size of each axis name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,12 @@ class Labelled:
         return self.value
 
     def ordered(self, labels: Sequence[str]) -> Labelled:
-        """The same with its axes in this order."""
+        """The operand with its axes in the order of `labels`."""
         axes = [self.labels.index(x) for x in labels]
         return Labelled(self.array.derive(methodcaller("transpose", axes)), tuple(labels)) if axes else self
 
     def at(self, places: Mapping[str, Dim], rest: Sequence[str]) -> ArrayRef:
-        """The part at these places, its axes in the order of `rest`."""
+        """The part at the indices `places`, with its axes in the order of `rest`."""
         found = self.array.at({k: places[x] for k, x in enumerate(self.labels) if x in places})
         return Labelled(found, tuple(x for x in self.labels if x not in places)).ordered(rest).array
 
@@ -59,7 +60,7 @@ class Labelled:
         return self.array.strides[self.labels.index(label)]
 
     def merged(self, outer: str, inner: str, size: Dim) -> Labelled:
-        """The same with two axes, which run on in memory, made one of this size."""
+        """The operand with two axes, which are contiguous among themselves, collapsed into one of this size."""
         if outer not in self.labels:
             return self
         rest = [x for x in self.labels if x != inner]
@@ -72,7 +73,7 @@ class Labelled:
 
 
 def label_sizes(r: Recorder, operands: Sequence[Labelled]) -> dict[str, Dim]:
-    """The size of each name: equal, or 1, in all operands; ValueError otherwise."""
+    """The size of each axis name: equal, or 1, in all operands; ValueError otherwise."""
     sizes: dict[str, Dim] = {}
     shapes = [x.array.shape for x in operands if x.labels]
     for x in operands:
@@ -82,7 +83,7 @@ def label_sizes(r: Recorder, operands: Sequence[Labelled]) -> dict[str, Dim]:
 
 
 def fitted(r: Recorder, x: Labelled, sizes: Sizes) -> Labelled:
-    """Without the axes of size 1 that other operands repeat; as a number where none is left."""
+    """An operand without those axes of size 1 that other operands repeat; a number where no axis is left."""
     if not isinstance(x.value, ArrayRef):
         return x
     ref, labels = x.value, list(x.labels)
@@ -106,8 +107,8 @@ def sum_of_products(
     element: ScalarType,
     order: Sequence[int],
 ) -> ArrayRef:
-    """One nest over all names: the product of the operands, converted to the element type, summed over the names that
-    are not in `out`. `order`: the result's axes, outermost first."""
+    """One loop nest over all axis names: the product of the operands, converted to the element type, summed over the
+    names that are not in `out`. `order`: the result's axes, outermost first."""
     summed = sorted({label for x in operands for label in x.labels} - set(out))
     loops = [*out, *summed]
     wide = F32 if element is F16 and summed else element
@@ -137,8 +138,8 @@ def sum_of_products(
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two operands and what they contract to, with the names of each kind: of both and the result, of both but not the
-    result, of one and the result."""
+    """Two operands and what they contract to, with the axis names by kind: in both and the result (`batch`), in both
+    but not the result (`summed`), in one and the result (`left`, `right`)."""
 
     a: Labelled
     b: Labelled
@@ -163,7 +164,8 @@ class Pair:
 
 
 def is_matrix_product(a: Labelled, b: Labelled, out: Sequence[str], element: ScalarType) -> bool:
-    """Whether BLAS can do it: floats, something to sum over, names in one operand only for the result."""
+    """Whether BLAS can contract the pair: equal float types, an axis to sum over, and each name of a single operand in
+    the result."""
     if element not in (F32, F64, C64, C128) or any(isinstance(x.value, GuardedRef | NpScalar) for x in (a, b)):
         return False
     if any(x.array.element is not element for x in (a, b)):
@@ -175,7 +177,8 @@ def is_matrix_product(a: Labelled, b: Labelled, out: Sequence[str], element: Sca
 def contract_pair(
     r: Recorder, a: Labelled, b: Labelled, out: Sequence[str], sizes: Sizes, element: ScalarType, order: Sequence[int]
 ) -> ArrayRef | None:
-    """The pair's sum of products by matrix products; None where these would be too small, or lie badly in memory."""
+    """The sum of products of a pair by matrix products; None where these would be too small, or their layout does not
+    suit BLAS."""
     if not is_matrix_product(a, b, out, element):
         return None
     shape = [sizes[label] for label in out]
@@ -198,7 +201,8 @@ def contract_pair(
 
 
 def merge_axes(r: Recorder, pair: Pair) -> Pair:
-    """With names of one kind made one where both arrays that have them run on from one to the other in memory."""
+    """The pair with names of one kind collapsed where they are contiguous among themselves in both arrays that have
+    them."""
     arrays = (pair.a, pair.b, pair.out)
     for kind in (pair.batch, pair.summed, pair.left, pair.right):
         for p, q in permutations(kind, 2):
@@ -211,8 +215,8 @@ def merge_axes(r: Recorder, pair: Pair) -> Pair:
 
 
 def choose_axes(r: Recorder, pair: Pair) -> tuple[str | None, str | None, str] | None:
-    """The axes of the matrices (left, right, summed): the largest such that each matrix has rows or columns that BLAS
-    takes."""
+    """The axes of the matrices (left, right, summed): the largest such that the rows or columns of each matrix are
+    contiguous, as BLAS requires."""
 
     def fits(x: Labelled, *names: str | None) -> bool:
         return None in names or any(x.stride(name) == 1 for name in names if name is not None)
@@ -230,5 +234,5 @@ def choose_axes(r: Recorder, pair: Pair) -> tuple[str | None, str | None, str] |
 
 
 def typical(r: Recorder, size: Dim) -> int:
-    """What a size is in the traced call: for choices that change no result."""
+    """The value of a size in the traced call, for choices that do not change results."""
     return evaluate(size, r.hints) if r.entry_only(size) else 1000

@@ -1,8 +1,8 @@
-"""np.correlate and np.convolve: sums of products of a window that slides.
+"""np.correlate and np.convolve: sums of products with a sliding window.
 
-Where the window lies inside of the longer array, results are made in tiles that stay in the L1 cache: a few taps at a
-time, each times a slice (numpy/_core/src/multiarray/multiarraymodule.c, `_pyarray_correlate`, takes a dot product for
-each result). Where it lies partly outside, each result is a dot product.
+Where the window is inside of the longer array, results are computed in tiles that stay in the L1 cache: a few taps at a
+time, each multiplied by a slice (numpy/_core/src/multiarray/multiarraymodule.c, `_pyarray_correlate`, computes a dot
+product for each result). Where it is partly outside, each result is a dot product.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mul, sub
 from tracebuf.ir.types import F16, F32, ScalarType
 
 TILE = 1024
-"""Results in a tile."""
+"""The number of results in a tile."""
 TAPS = (4, 2, 1)
-"""Taps at a time, as long as there are so many: so often is a result loaded and stored less."""
+"""How many taps are applied at a time, as long as that many are left: a result is loaded and stored once for all of
+them."""
 MODES = {"valid": 0, "same": 1, "full": 2}
+"""By `mode=`: NumPy's number for it."""
 
 
 def correlate(r: Recorder, a: Any, v: Any, mode: Any = "valid") -> ArrayRef:
@@ -46,14 +48,14 @@ def correlate(r: Recorder, a: Any, v: Any, mode: Any = "valid") -> ArrayRef:
 
 
 def convolve(r: Recorder, a: Any, v: Any, mode: Any = "full") -> ArrayRef:
-    """np.convolve: np.correlate with `v` backwards, without conjugation."""
+    """np.convolve: np.correlate with `v` reversed, without conjugation."""
     parts = [vector(r, x, name, one=True) for name, x in (("a", a), ("v", v))]
     longer, shorter = parts if at_least_as_long(r, *parts) else parts[::-1]
     return slide(r, longer, backwards(shorter), mode)
 
 
 def vector(r: Recorder, x: Any, name: str = "first or second array argument", one: bool = False) -> ArrayRef:
-    """An argument: not empty, with one axis; `one`: a number is an array of one element."""
+    """An argument as a vector that is not empty; with `one`, a number is a vector of one element."""
     ref = as_array(r, x)
     if one and not ref.ndim:
         ref = ref.derive(methodcaller("new_axis", 0))
@@ -72,15 +74,17 @@ def at_least_as_long(r: Recorder, a: ArrayRef, b: ArrayRef) -> bool:
 
 
 def backwards(ref: ArrayRef) -> ArrayRef:
+    """The reversed vector, as a view."""
     return ref.derive(methodcaller("narrow", 0, sub(ref.shape[0], 1), -1, ref.shape[0]))
 
 
 def part(ref: ArrayRef, start: Dim, size: Dim) -> ArrayRef:
+    """The view of `size` elements from `start`."""
     return ref.derive(methodcaller("narrow", 0, start, 1, size))
 
 
 def mode_of(mode: Any) -> int:
-    """As NumPy reads it: a word, by its first letter, or a number."""
+    """The mode as NumPy reads it: a word, by its first letter, or a number."""
     if not isinstance(mode, int):
         mode = next((k for word, k in MODES.items() if str(mode)[:1] == word[0]), -1)
     if not 0 <= mode <= 2:
@@ -89,7 +93,7 @@ def mode_of(mode: Any) -> int:
 
 
 def slide(r: Recorder, a: ArrayRef, v: ArrayRef, mode: Any, in_reverse: bool = False) -> ArrayRef:
-    """The sums of products of `v` at all places along `a`, which is at least as long."""
+    """The sums of products of `v` at all offsets along `a`, which is at least as long."""
     kind, (n,), (m,) = mode_of(mode), a.shape, v.shape
     left: Dim = (0, floordiv(m, 2), sub(m, 1))[kind]
     right: Dim = (0, sub(sub(m, 1), left), sub(m, 1))[kind]
@@ -118,19 +122,19 @@ def slide(r: Recorder, a: ArrayRef, v: ArrayRef, mode: Any, in_reverse: bool = F
 
 
 def dense(r: Recorder, ref: ArrayRef, element: ScalarType) -> ArrayRef:
-    """The array in a type, contiguous: what BLAS takes. NumPy copies where we do."""
+    """The array in an element type, contiguous, as BLAS requires. NumPy copies in the same cases."""
     if ref.element is element and ref.strides == (1,):
         return ref
     return copy_of(r, ref, element, (0,))
 
 
 def edge(r: Recorder, target: ArrayRef, a: ArrayRef, v: ArrayRef) -> None:
-    """One result, of as many elements as lie inside."""
+    """One result near an end, from as many elements as are inside."""
     r.store(target, contract(r, r.read(a), r.read(v), r.read(target)))
 
 
 def in_tiles(r: Recorder, out: ArrayRef, a: ArrayRef, v: ArrayRef) -> None:
-    """out[k] += the sum over j of a[k + j] * v[j], tile by tile."""
+    """Adds to out[k] the sum over j of a[k + j] * v[j], tile by tile."""
     (n,), (m,), element = out.shape, v.shape, out.element
 
     def tile(t: Dim) -> None:
@@ -155,10 +159,11 @@ def in_tiles(r: Recorder, out: ArrayRef, a: ArrayRef, v: ArrayRef) -> None:
 
 
 def multiply_add(body: Body, args: list[Value]) -> Value:
-    """args[0] + args[1] * args[2] + args[3] * args[4] ..."""
+    """The body args[0] + args[1] * args[2] + args[3] * args[4] ...."""
     loop = (args[0].type.dtype,) * 3  # type: ignore[union-attr]
     terms = [apply_rule(np.multiply, body, list(args[k : k + 2]), loop) for k in range(1, len(args), 2)]
     return reduce(lambda x, y: apply_rule(np.add, body, [x, y], loop), [*terms[1:], args[0]], terms[0])
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {np.correlate: correlate, np.convolve: convolve}
+"""By NumPy's function: its handler."""

@@ -75,7 +75,7 @@ def cov(
 
 
 def degrees_of(r: Recorder, bias: Any, ddof: Any) -> int | PyInt:
-    """How many degrees of freedom are lost."""
+    """The number that is subtracted from the observations: the degrees of freedom lost."""
     if ddof is None:
         return 1 if bias == 0 else 0
     if isinstance(ddof, (int, float, np.generic)):
@@ -89,7 +89,7 @@ def degrees_of(r: Recorder, bias: Any, ddof: Any) -> int | PyInt:
 
 
 def observations(r: Recorder, m: Any, y: Any, rowvar: Any, dtype: Any) -> ArrayRef:
-    """Variables in rows, those of `y` behind those of `m`."""
+    """The variables in rows, those of `y` after those of `m`."""
     refs = [as_array(r, x) for x in ((m,) if y is None else (m, y))]
     for name, ref in zip("my", refs):
         if ref.ndim > 2:
@@ -103,7 +103,8 @@ def observations(r: Recorder, m: Any, y: Any, rowvar: Any, dtype: Any) -> ArrayR
 
 
 def as_rows(ref: ArrayRef, turned: bool) -> ArrayRef:
-    """A vector is one variable; a matrix is `turned` where its variables are columns."""
+    """Variables in rows: a vector is one variable; a matrix is transposed (`turned`) where its variables are
+    columns."""
     if ref.ndim == 2:
         return reversed_axes(ref) if turned else ref
     while ref.ndim < 2:
@@ -112,7 +113,7 @@ def as_rows(ref: ArrayRef, turned: bool) -> ArrayRef:
 
 
 def weights_of(r: Recorder, x: ArrayRef, fweights: Any, aweights: Any) -> ArrayRef | None:
-    """The product of what is given, in float64, checked as NumPy checks it."""
+    """The product of the given weights, in float64, checked as NumPy checks them."""
     found: ArrayRef | None = None
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is None:
@@ -158,7 +159,7 @@ def empty_result(r: Recorder) -> ArrayRef:
 
 
 def corrcoef(r: Recorder, x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) -> Any:
-    """np.corrcoef: the covariances by the standard deviations, no further from 0 than 1."""
+    """np.corrcoef: the covariances divided by the standard deviations, clipped to [-1, 1]."""
     c = cov(r, x, y, rowvar, dtype=dtype)
     if c.ndim < 2:
         return elementwise(r, np.true_divide, [c, c])
@@ -187,3 +188,4 @@ def corrcoef(r: Recorder, x: Any, y: Any = None, rowvar: Any = True, *, dtype: A
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {np.cov: cov, np.corrcoef: corrcoef}
+"""By NumPy's function: its handler."""

@@ -1,7 +1,7 @@
-"""np.einsum: subscripts that are known at trace time, as views, nests of loops and matrix products; np.tensordot.
+"""np.einsum, with subscripts known while tracing, as views, loop nests and matrix products; np.tensordot.
 
-As in NumPy, one operand of which nothing is summed gives a view; with `optimize=` pairs are contracted one after
-another along np.einsum_path; without it all operands meet in one nest, and the result lies in K-order.
+As in NumPy, a single operand of which nothing is summed gives a view; with `optimize=` pairs are contracted one after
+another along np.einsum_path; without it all operands are in one loop nest, and the result is in K-order.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def einsum(
 
 
 def operand(r: Recorder, x: Any) -> ArrayRef | NpScalar:
-    """An array, or a number of NumPy's."""
+    """An operand: an array, or a NumPy number."""
     if isinstance(x, (list, tuple)):
         return array_of(r, x, None)
     found = strong(r, x)
@@ -81,7 +81,7 @@ def operand(r: Recorder, x: Any) -> ArrayRef | NpScalar:
 
 
 def written(operands: Sequence[Any]) -> tuple[str, list[Any]]:
-    """(subscripts, operands) of either form of call."""
+    """(subscripts, operands), from either form of call."""
     if not operands:
         wanted = "at least one operand, or at least one operand and its corresponding subscripts list"
         raise Raises(ValueError(f"must specify the einstein sum subscripts string and {wanted}"))
@@ -104,7 +104,7 @@ def letters(places: Any) -> str:
 
 
 def try_out(text: str, items: Sequence[Any], into: ArrayRef | None, dtype: Any, casting: Any) -> bool:
-    """NumPy's own call on arrays of one element: its errors, and whether it gives a view (rule N5)."""
+    """NumPy's own call on arrays of one element: raises its errors, and says whether it gives a view (rule N5)."""
     small = [np.ones((1,) * getattr(x, "ndim", 0), x.element.dtype) for x in items]
     target = None if into is None else np.empty((1,) * into.ndim, into.dtype)
     found = ask(np.einsum, text, *small, out=target, dtype=dtype, casting=casting)
@@ -112,8 +112,8 @@ def try_out(text: str, items: Sequence[Any], into: ArrayRef | None, dtype: Any, 
 
 
 def parse(text: str, ranks: Sequence[int]) -> tuple[list[str], str]:
-    """A letter for each axis of each operand, and for each of the result; the axes of an ellipsis are digits (and what
-    follows them), which come before letters."""
+    """A letter for each axis of each operand, and of the result; the axes of an ellipsis are digits (and the characters
+    after them), which sort before letters."""
     inputs, arrow, result = text.partition("->")
     terms = inputs.split(",")
     widths = [n - len(t.replace("...", "")) if "..." in t else 0 for t, n in zip(terms, ranks)]
@@ -126,7 +126,7 @@ def parse(text: str, ranks: Sequence[int]) -> tuple[list[str], str]:
 
 
 def diagonals(r: Recorder, x: Any, term: str) -> Labelled:
-    """An operand under its letters; of axes with one letter, the diagonal."""
+    """An operand under its letters; a letter that occurs twice takes the diagonal."""
     labels = list(term)
     for label in dict.fromkeys(labels):
         while labels.count(label) > 1:
@@ -139,13 +139,13 @@ def diagonals(r: Recorder, x: Any, term: str) -> Labelled:
     return Labelled(x, tuple(labels))
 
 
-# -- all at once
+# -- one loop nest
 
 
 def meet(
     r: Recorder, items: Sequence[Labelled], out: str, sizes: Sizes, element: ScalarType, layout: str = "K"
 ) -> ArrayRef:
-    """All operands together, as without `optimize=`; `layout`: the result's `order=`."""
+    """The product of all operands in one loop nest, as without `optimize=`; `layout`: the result's `order=`."""
     parts = [fitted(r, x, sizes) for x in items]
     rows = tuple(range(len(out)))
     order = k_order(parts, out) if layout == "K" else rows if layout == "C" else rows[::-1]
@@ -157,20 +157,20 @@ def meet(
 
 
 def k_order(parts: Sequence[Labelled], out: str) -> tuple[int, ...]:
-    """The axes of the result, outermost first, as nditer sorts all axes."""
+    """The axes of the result, outermost first, in the order in which nditer sorts all axes."""
     loops = [*out, *sorted({label for x in parts for label in x.labels} - {*out})]
     axes = [(x.array, [x.labels.index(y) if y in x.labels else None for y in loops]) for x in parts if x.labels]
     return tuple(axis for axis in axis_order(axes, len(loops)) if axis < len(out))
 
 
-# -- pair by pair
+# -- pairs along a path
 
 
 def along_path(
     r: Recorder, items: Sequence[Labelled], out: str, sizes: Sizes, wanted: ScalarType | None, optimize: Any
 ) -> tuple[ArrayRef, bool]:
-    """The operands contracted in the order that np.einsum_path finds for the sizes of the traced call, each time in the
-    dtype of those that meet (or the `wanted`), and whether a result without axes is an array."""
+    """The operands contracted in the order that np.einsum_path finds for the sizes of the traced call, each pair in its
+    common dtype (or the `wanted` one); and whether a result without axes is an array."""
     parts, is_array = [fitted(r, x, sizes) for x in items], False
     for places in path_of(r, items, out, optimize):
         chosen = [parts.pop(k) for k in sorted(places, reverse=True)]
@@ -189,7 +189,7 @@ def along_path(
 
 
 def path_of(r: Recorder, items: Sequence[Labelled], out: str, optimize: Any) -> list[tuple[int, ...]]:
-    """Which operands meet, step by step (np.einsum_path knows letters only)."""
+    """The operands that are contracted in each step (np.einsum_path accepts letters only)."""
     letter = dict(zip(dict.fromkeys(y for x in items for y in x.labels), LETTERS))
     terms = ["".join(letter[y] for y in names) for names in (*(x.labels for x in items), out)]
     shapes = [[typical(r, n) for n in x.value.shape] if isinstance(x.value, ArrayRef) else [] for x in items]
@@ -200,7 +200,8 @@ def path_of(r: Recorder, items: Sequence[Labelled], out: str, optimize: Any) -> 
 
 
 def without(r: Recorder, x: Labelled, pair: Sequence[Labelled], names: str, sizes: Sizes) -> Labelled:
-    """One of a pair, summed in its own dtype over what neither the other nor the result has."""
+    """One operand of a pair, summed in its own dtype over the axes that neither the other operand nor the result
+    has."""
     kept = [y for y in x.labels if y in names or all(y in other.labels for other in pair)]
     if len(kept) == len(x.labels):
         return x
@@ -211,7 +212,7 @@ def without(r: Recorder, x: Labelled, pair: Sequence[Labelled], names: str, size
 def pair_of(
     r: Recorder, a: Labelled, b: Labelled, out: str, sizes: Sizes, element: ScalarType
 ) -> tuple[ArrayRef, bool]:
-    """The contraction of a pair, laid out as np.matmul leaves it; and whether it is one."""
+    """The contraction of a pair, in the layout of np.matmul's result; and whether it is one."""
     both = [x for x in a.labels if x in b.labels]
     if all(x in out or sizes[x] == 1 for x in both):
         return sum_of_products(r, [a, b], out, sizes, element, k_order([a, b], out)), False
@@ -226,7 +227,7 @@ def pair_of(
 
 
 def tensordot(r: Recorder, a: Any, b: Any, axes: Any = 2) -> ArrayRef:
-    """np.tensordot: the sum over pairs of axes, in rows."""
+    """np.tensordot: the sum over pairs of axes, in C order."""
     first, second = as_array(r, a), as_array(r, b)
     pairs = axis_pairs(r, first, second, axes)
     names = [list(LETTERS[: first.ndim]), list(LETTERS[first.ndim : first.ndim + second.ndim])]
@@ -246,7 +247,7 @@ def tensordot(r: Recorder, a: Any, b: Any, axes: Any = 2) -> ArrayRef:
 def by_copies(
     r: Recorder, a: Labelled, b: Labelled, summed: Sequence[str], sizes: Sizes, element: ScalarType
 ) -> ArrayRef:
-    """One matrix product of the arrays as matrices, copied where they do not lie so, as NumPy does it."""
+    """One matrix product of the arrays as matrices, copied where their layout requires it, as in NumPy."""
     rest = [[y for y in x.labels if y not in summed] for x in (a, b)]
     k = product(sizes[y] for y in summed)
     m, n = (product(sizes[y] for y in kept) for kept in rest)
@@ -258,7 +259,7 @@ def by_copies(
 
 
 def axis_pairs(r: Recorder, a: ArrayRef, b: ArrayRef, axes: Any) -> list[tuple[int, int]]:
-    """The axes that are summed over, in pairs; ValueError unless they are of one size."""
+    """The axes that are summed over, in pairs; ValueError unless the sizes of each pair are equal."""
     if isinstance(axes, (tuple, list)):
         given = [tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in axes]
         if len(given) != 2:
@@ -284,3 +285,4 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.einsum: einsum, np.tensordot: tensordot,
     np.linalg.tensordot: lambda r, x1, x2, *, axes=2: tensordot(r, x1, x2, axes),
 }  # fmt: skip
+"""By NumPy's function: its handler."""

@@ -1,4 +1,8 @@
-"""Matrix products."""
+"""Matrix products: `@`, np.matmul, np.dot, np.inner, np.outer, np.vdot, and np.linalg.norm.
+
+The product is computed into a fill of zeros (`contract`); the pass optimize/tensors/accumulate_products decides whether
+`c += a @ b` accumulates in place.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ from tracebuf.ops.arrays import linalg
 
 
 def matmul(r: Recorder, a: Operand, b: Operand, spelling: str, into: ArrayRef | None = None) -> ArrayRef | Scalar:
-    """`a @ b` and np.dot, of integers and bools too. `into`: their `out=`."""
+    """`a @ b` or np.dot, of floats, integers and bools. `into`: their `out=`. ValueError for shapes that do not fit."""
     if not isinstance(a, ArrayRef) or not isinstance(b, ArrayRef) or not a.ndim or not b.ndim:
         which = int(isinstance(a, ArrayRef) and a.ndim > 0)
         r.fail(
@@ -53,7 +57,7 @@ def matmul(r: Recorder, a: Operand, b: Operand, spelling: str, into: ArrayRef | 
 
 
 def require_aligned(r: Recorder, a: ArrayRef, b: ArrayRef, spelling: str) -> None:
-    """ValueError unless the axes that are summed over have one size."""
+    """Raises ValueError unless the axes that are summed over have equal sizes."""
     axis = max(b.ndim - 2, 0)
     inner_a, inner_b = a.shape[-1], b.shape[axis]
     text, values = shape_text([a.shape, b.shape])
@@ -68,12 +72,13 @@ def require_aligned(r: Recorder, a: ArrayRef, b: ArrayRef, spelling: str) -> Non
 
 
 def zeros(r: Recorder, element: ScalarType, shape: Sequence[Dim], order: Sequence[int] | None = None) -> Value:
+    """A fresh tensor of zeros."""
     start = r.constant(element.dtype.type(0).item(), element)
     return r.emit(linalg.Fill.of(start, r.empty(element, shape, order)))
 
 
 def contract(r: Recorder, a: Value, b: Value, out: Value) -> Value:
-    """out + a @ b."""
+    """out + a @ b, as one op."""
     return r.emit(linalg.Contraction.of(a, b, out))
 
 
@@ -106,7 +111,8 @@ def stacked(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> Array
 
 
 def dots(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> ArrayRef:
-    """np.dot of arrays of more than two axes: the last axis of `a` with the last but one of `b`, each with each."""
+    """np.dot of arrays of more than two axes: the last axis of `a` with the last but one of `b`, for all pairs of the
+    others."""
     lead = (a.shape[:-2], b.shape[:-2])
     shape = (*a.shape[:-1], *b.shape[:-2], *b.shape[max(b.ndim - 1, 1) :])
     result = ArrayRef(r.new_storage(element, shape, range(len(shape)), zeros(r, element, shape)))
@@ -122,7 +128,7 @@ def dots(r: Recorder, a: ArrayRef, b: ArrayRef, element: ScalarType) -> ArrayRef
 
 
 def put(r: Recorder, result: ArrayRef, into: ArrayRef, spelling: str) -> ArrayRef:
-    """A product into `out=`: np.matmul casts as ufuncs do, np.dot wants its very type."""
+    """Stores a product into `out=`: np.matmul casts as ufuncs do, np.dot requires the result's dtype."""
     if spelling != "dot":
         r.check_writable(into)
     same = into.dtype == result.dtype and into.ndim == result.ndim
@@ -166,12 +172,12 @@ def dot(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
         return product
     if product.ndim > 2:
         raise r.refuse("np.dot of a number and a stack of matrices", "a * b")
-    return copy_of(r, product, product.element, range(product.ndim))  # BLAS gives rows, `*` keeps the order of axes
+    return copy_of(r, product, product.element, range(product.ndim))  # BLAS gives C order, `*` keeps the order of axes
 
 
 def norm(r: Recorder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     """np.linalg.norm of all elements, or of vectors along an axis: `ord` None, 2, 1 or infinite, or "fro" of a matrix;
-    others are host calls."""
+    other norms are host calls."""
     ref = as_array(r, x)
     ref = ref if ref.element.component.is_float else copy_of(r, ref, F64, range(ref.ndim))
     frobenius = ord in ("fro", "f") and (ref.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 0) == 2
@@ -200,11 +206,12 @@ def norm(r: Recorder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any =
 
 
 def squares_of(r: Recorder, ref: ArrayRef) -> ArrayRef:
-    """The squared magnitudes of elements."""
+    """The squared magnitudes of the elements."""
     return as_array(r, power(r, ref) if ref.element.is_complex else elementwise(r, np.multiply, [ref, ref]))
 
 
 def as_element(r: Recorder, ref: ArrayRef, element: ScalarType) -> Value:
+    """The array in an element type, converted if it has another."""
     if ref.element is element:
         return r.read(ref)
     block = Block()
@@ -227,13 +234,13 @@ def inner(r: Recorder, a: Any, b: Any) -> Any:
 
 
 def outer(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
-    """np.outer: each element of `a` with each of `b`."""
+    """np.outer: the products of each element of `a` with each of `b`."""
     vectors = [flat_values(r, x) for x in (a, b)]
     return elementwise(r, np.multiply, [vectors[0].derive(lambda view: view.new_axis(1)), vectors[1]], out_of(r, out))
 
 
 def vdot(r: Recorder, a: Any, b: Any) -> Any:
-    """np.vdot: the product of all elements, in rows, those of `a` conjugated."""
+    """np.vdot: the sum of the products of all elements, in C order, those of `a` conjugated."""
     x, y = flat_values(r, a), flat_values(r, b)
     if x.element.is_complex:
         x = as_array(r, elementwise(r, np.conjugate, [x]))
@@ -243,3 +250,4 @@ def vdot(r: Recorder, a: Any, b: Any) -> Any:
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.dot: dot, np.linalg.norm: norm, np.inner: inner, np.outer: outer, np.vdot: vdot
 }  # fmt: skip
+"""By NumPy's function: its handler."""

@@ -41,11 +41,11 @@ from tracebuf.ir.dims import Dim, mul
 CORES: dict[np.ufunc, tuple[str, str, str]] = {
     np.vecdot: ("n", "n", ""), np.matvec: ("mn", "n", "m"), np.vecmat: ("n", "nm", "m")
 }  # fmt: skip
-"""The last axes of the operands and of the result."""
+"""By ufunc: the core axes (the last ones) of both operands and of the result."""
 
 
 def check_cores(ufunc: np.ufunc, refs: Sequence[ArrayRef]) -> None:
-    """ValueError unless the operands have the axes that they must have."""
+    """Raises ValueError unless the operands have their core axes."""
     for k, (x, core) in enumerate(zip(refs, CORES[ufunc])):
         if x.ndim < len(core):
             text = f"Input operand {k} does not have enough dimensions (has {x.ndim}, requires {len(core)})"
@@ -53,7 +53,7 @@ def check_cores(ufunc: np.ufunc, refs: Sequence[ArrayRef]) -> None:
 
 
 def by_cores(r: Recorder, ufunc: np.ufunc, a: Any, b: Any, into: ArrayRef | None = None) -> ArrayRef | Scalar:
-    """A product along the last axes; those in front of them broadcast, and keep their K-order."""
+    """A product over the core axes; the axes in front of them broadcast, and keep their K-order."""
     refs, cores = [as_array(r, a), as_array(r, b)], CORES[ufunc]
     check_cores(ufunc, refs)
     element = supported(np.result_type(refs[0].dtype, refs[1].dtype), f"np.{ufunc.__name__}", r.loc)
@@ -76,6 +76,7 @@ def by_cores(r: Recorder, ufunc: np.ufunc, a: Any, b: Any, into: ArrayRef | None
 
 
 GENERALISED = (np.matmul, *CORES)
+"""The generalised ufuncs that are traced."""
 
 
 def generalised(
@@ -86,21 +87,22 @@ def generalised(
     wanted: np.dtype | None = None,
     casting: Casting = "same_kind",
 ) -> ArrayRef | Scalar:
-    """A call of one of these ufuncs; `wanted` is its `dtype=`."""
+    """A call of a generalised ufunc; `into` is its `out=`, `wanted` its `dtype=`."""
     check_weak_ints(r, operands)
     a, b = (converted(r, ufunc, x, k, wanted, casting) for k, x in enumerate(operands))
     return matmul(r, a, b, "matmul", into) if ufunc is np.matmul else by_cores(r, ufunc, a, b, into)
 
 
 def check_weak_ints(r: Recorder, operands: Sequence[Any]) -> None:
-    """A Python int must fit the dtype of the other operand, though it has too few axes."""
+    """Raises OverflowError for a Python int that does not fit the dtype of the other operand, though it has too few
+    axes."""
     for x, other in zip(operands, [weak_type(x) for x in reversed(operands)]):
         if isinstance(other, np.dtype):
             check_weak_int(r, x, other)
 
 
 def converted(r: Recorder, ufunc: np.ufunc, x: Any, k: int, wanted: np.dtype | None, casting: Casting) -> Any:
-    """Operand k in the dtype that is asked for; TypeError as NumPy's where it may not be cast."""
+    """Operand k in the dtype of the loop; TypeError as NumPy's where it may not be cast."""
     if wanted is None or not isinstance(x, ArrayRef) or x.dtype == wanted:
         return x
     if not np.can_cast(x.dtype, wanted, casting):
@@ -112,7 +114,8 @@ def converted(r: Recorder, ufunc: np.ufunc, x: Any, k: int, wanted: np.dtype | N
 
 
 def cross(r: Recorder, a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Any = None) -> ArrayRef:
-    """np.cross of vectors of 3 numbers, or 2, the third of which is 0; of two of 2 its third component alone."""
+    """np.cross of vectors of 3 numbers, or of 2, whose third counts as 0; two vectors of 2 give the third component
+    alone."""
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = as_array(r, a), as_array(r, b)
@@ -136,7 +139,7 @@ def cross(r: Recorder, a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: 
 
 
 def vector_length(r: Recorder, v: ArrayRef) -> int:
-    """2 or 3."""
+    """The number of components, 2 or 3; ValueError for others."""
     for n in (3, 2):
         known = r.ask_equal(v.shape[-1], n)
         if known is None:
@@ -148,12 +151,13 @@ def vector_length(r: Recorder, v: ArrayRef) -> int:
 
 
 def component(v: ArrayRef, k: int) -> ArrayRef:
+    """Component k of vectors, as a view."""
     axis = v.ndim - 1
     return v.derive(methodcaller("narrow", axis, k, 1, 1)).derive(methodcaller("drop", axis))
 
 
 def difference(r: Recorder, first: Any, second: Any, into: ArrayRef) -> None:
-    """into = first[0] * first[1] - second[0] * second[1]; a product with None is nothing."""
+    """Stores first[0] * first[1] - second[0] * second[1] into `into`; a product with None is left out."""
     terms = [pair for pair in (first, second) if None not in pair]
     negative, element = terms == [second], into.element
     loop = (element.dtype,) * 3
@@ -184,7 +188,7 @@ def cross_of_three(r: Recorder, x1: Any, x2: Any, *, axis: Any = -1) -> ArrayRef
 
 
 def kron(r: Recorder, a: Any, b: Any) -> Any:
-    """np.kron: each element of `a` with each of `b`, the blocks beside one another."""
+    """np.kron: the products of each element of `a` with each of `b`, in blocks."""
     x, y = as_array(r, strong(r, a)), as_array(r, strong(r, b))
     if not y.ndim:
         return elementwise(r, np.multiply, [x, y])
@@ -199,7 +203,7 @@ def kron(r: Recorder, a: Any, b: Any) -> Any:
 
 
 def widened(ref: ArrayRef, count: int) -> ArrayRef:
-    """With axes of size 1 in front."""
+    """The array with axes of size 1 in front."""
     for _ in range(count):
         ref = ref.derive(methodcaller("new_axis", 0))
     return ref
@@ -230,3 +234,4 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.linalg.diagonal: lambda r, x, *, offset=0: diagonal(r, x, offset, -2, -1),
     np.linalg.matrix_transpose: matrix_transpose,
 }  # fmt: skip
+"""By NumPy's function: its handler."""

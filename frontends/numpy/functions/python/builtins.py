@@ -1,6 +1,6 @@
 """Python's builtin functions of numbers on traced values: conversions, rounding, abs, divmod, pow, min, max, sum.
 
-Conversions raise what Python raises, by checks at their place; an int has 64 bits (rule N1, a stated limit).
+Conversions raise what Python raises, by checks in place; an int has 64 bits (rule N1, a stated limit).
 """
 
 from __future__ import annotations
@@ -64,11 +64,12 @@ from tracebuf.ops.scalars.libm import Libm
 
 # -- conversions
 def as_number(r: Recorder, x: Any) -> Any:
-    """A number, or the element of an array without dimensions, which converts as one."""
+    """A number, or the element of an array without axes, which converts as one."""
     return NpScalar(r.load(x, ()), x.element) if isinstance(x, ArrayRef) and x.ndim == 0 else x
 
 
 def to_float(r: Recorder, *args: Any) -> Any:
+    """float(x)."""
     if not any(map(is_traced, args)):
         return ask(float, *args)
     ask(float, *map(example, args))  # raises what Python raises
@@ -76,6 +77,7 @@ def to_float(r: Recorder, *args: Any) -> Any:
 
 
 def to_int(r: Recorder, *args: Any, **kwargs: Any) -> Any:
+    """int(x)."""
     if not any(map(is_traced, [*args, *kwargs.values()])):
         return ask(int, *args, **kwargs)
     ask(int, *map(example, args), **{k: example(v) for k, v in kwargs.items()})
@@ -90,12 +92,13 @@ def to_int(r: Recorder, *args: Any, **kwargs: Any) -> Any:
 
 
 def float_to_int(r: Recorder, value: Value) -> PyInt:
-    """int(x) of a float: towards zero; NaN, infinities and what 64 bits do not hold raise."""
+    """int(x) of a float, rounded towards zero; raises for NaN, infinities and what does not fit 64 bits."""
     check_float_fits(r, value, I64)
     return int_of_value(r, r.emit(casts.FPToSI.of(value, I64)))
 
 
 def to_bool(r: Recorder, *args: Any) -> Any:
+    """bool(x)."""
     return truth(r, *args) if any(map(is_traced, args)) else ask(bool, *args)
 
 
@@ -115,7 +118,7 @@ def item(r: Recorder, a: ArrayRef, *args: Any) -> Any:
 
 
 def python_number(r: Recorder, x: NpScalar) -> PyFloat | PyComplex | PyInt | PyBool:
-    """x.item()."""
+    """The Python number that x.item() gives."""
     if x.element.is_complex:
         return PyComplex(scalar_value(r, x, C128))
     if x.element.is_float:
@@ -124,7 +127,7 @@ def python_number(r: Recorder, x: NpScalar) -> PyFloat | PyComplex | PyInt | PyB
 
 
 def number_item(r: Recorder, x: NpScalar, *index: Any) -> PyFloat | PyComplex | PyInt | PyBool:
-    """x.item(): of a number the only one."""
+    """x.item() of a number."""
     if len(index) > 1:
         raise Raises(ValueError("incorrect number of indices for array"))
     if any(type(i) is int and i not in (0, -1) for i in index):
@@ -170,7 +173,7 @@ def static_digits(r: Recorder, ndigits: Any) -> int:
 
 
 def round_int(r: Recorder, e: Dim, digits: int) -> PyInt | int:
-    """An int rounded to tens, hundreds ...: the nearest multiple, of two the one with an even quotient."""
+    """An int rounded to tens, hundreds ...: the nearest multiple; of two, the one with an even quotient."""
     if digits >= 0:
         return as_int_value(e)
     unit = 10**-digits
@@ -182,7 +185,7 @@ def round_int(r: Recorder, e: Dim, digits: int) -> PyInt | int:
 
 
 def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
-    """np.round, as PyArray_Round does it: by a factor of 10**decimals, in float64 for ints."""
+    """np.round, as PyArray_Round computes it: scaled by 10**decimals, in float64 for ints."""
     digits = static_digits(r, decimals)
     kind = np.dtype(weak_type(a)).kind
     if kind == "c":
@@ -209,7 +212,7 @@ def round_array(r: Recorder, a: Any, decimals: Any) -> Any:
 
 
 def round_parts(r: Recorder, a: Any, first: np.ufunc, second: np.ufunc, factor: float) -> Any:
-    """The real and the imaginary parts of complex numbers rounded by themselves, in a copy in K-order."""
+    """The real and the imaginary parts of complex numbers, each rounded by itself, in a copy in K-order."""
     element = scalar_type(np.dtype(weak_type(a)))
     part = element.component
 
@@ -232,6 +235,7 @@ def round_parts(r: Recorder, a: Any, first: np.ufunc, second: np.ufunc, factor: 
 
 # -- arithmetic
 def absolute(r: Recorder, x: Any) -> Any:
+    """abs(x)."""
     x = bool_as_int(r, x)
     if (e := int_expr(x)) is not None:
         known = r.ask_nonneg(e)
@@ -244,14 +248,14 @@ def absolute(r: Recorder, x: Any) -> Any:
 
 
 def divmod_of(r: Recorder, a: Any, b: Any) -> Any:
-    """divmod: the pair of what `//` and `%` give."""
+    """divmod(a, b): the pair of `a // b` and `a % b`."""
     if not is_traced(a) and not is_traced(b):
         return ask(divmod, a, b)
     return binary(r, "FloorDiv", a, b), binary(r, "Mod", a, b)
 
 
 def power_of(r: Recorder, base: Any, exp: Any, mod: Any = None) -> Any:
-    """pow(a, b); with a modulus of known ints only."""
+    """pow(a, b); with a modulus only of known ints."""
     if mod is None and (is_traced(base) or is_traced(exp)):
         return binary(r, "Pow", base, exp)
     if any(map(is_traced, (base, exp, mod))):
@@ -260,7 +264,7 @@ def power_of(r: Recorder, base: Any, exp: Any, mod: Any = None) -> Any:
 
 
 def sum_of(r: Recorder, items: Any, start: Any = 0) -> Any:
-    """sum() of a tuple or list: one after the other."""
+    """sum() of a tuple or list: one item after another."""
     if isinstance(items, ArrayRef):
         return sum_of_array(r, items, start)
     if not is_traced(items) and not is_traced(start) and not any(map(is_traced, ask(iter, items))):
@@ -279,7 +283,7 @@ def sum_of(r: Recorder, items: Any, start: Any = 0) -> Any:
 
 # -- min and max
 def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
-    """min and max of ints; of other numbers through comparisons, as Python picks."""
+    """min or max of ints; NotImplemented for other numbers, which are compared as Python compares them."""
     if len(args) == 1 and isinstance(args[0], ArrayRef) and not options:
         return extreme_of_array(r, name, args[0])
     items = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
@@ -303,7 +307,7 @@ def extreme_of(r: Recorder, name: str, *args: Any, **options: Any) -> Any:
 
 
 def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarType) -> PyFloat | NpScalar:
-    """min and max of Python's and NumPy's numbers: the winner's type is only known at run time."""
+    """min or max of Python's and NumPy's numbers: the winner's type is only known at run time."""
     best, flag = NpScalar(scalar_value(r, items[0], element), element), python_flag(r, items[0])
     for x in items[1:]:
         value = NpScalar(scalar_value(r, x, element), element)
@@ -320,7 +324,7 @@ def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarT
 
 
 def numpy_extreme(r: Recorder, name: str, items: Sequence[NpScalar]) -> NpScalar:
-    """min and max of NumPy scalars of one type: the first that no later one beats."""
+    """min or max of NumPy scalars of one type: the first that no later one beats."""
     best = items[0]
     for x in items[1:]:
         better = elementwise(r, np.less if name == "min" else np.greater, [x, best])
@@ -335,3 +339,4 @@ HANDLERS: dict[Any, Callable[..., Any]] = {
     sum: sum_of, min: lambda r, *a, **k: extreme_of(r, "min", *a, **k),
     max: lambda r, *a, **k: extreme_of(r, "max", *a, **k),
 }  # fmt: skip
+"""By builtin function or class: its handler."""

@@ -1,7 +1,7 @@
 """Python's `complex()` and `cmath`, and parts of complex numbers, on traced numbers.
 
 Functions are Python's own algorithms, called back part by part (`tracebuf.libm`), for they differ from the C library's
-and from NumPy's; what they raise is raised by checks at their place.
+and from NumPy's; their exceptions are raised by checks in place.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tracebuf.ops.scalars.libm import COMPLEX, Libm
 
 
 def conjugate(r: Recorder, x: Any) -> Any:
-    """x.conjugate() of a number; of a real one itself."""
+    """x.conjugate() of a number; a real number gives itself."""
     if isinstance(x, PyComplex):
         return PyComplex(r.emit(complex_op.Conj.of(x.value)))
     if isinstance(x, NpScalar) and x.element.is_complex:
@@ -54,6 +54,7 @@ def is_complex(x: Any) -> bool:
 
 
 def by_name(name: str) -> Handler:
+    """The body of a function that is called back by its name."""
     return lambda r, z: PyComplex(by_python(r, name, [*parts_of(r, as_number(r, z))]))
 
 
@@ -74,7 +75,7 @@ def log(r: Recorder, z: Any, base: Any = None) -> PyComplex:
 
 
 def test(condition: Callable[[Recorder, Value], Value], together: Callable[..., Value]) -> Handler:
-    """A property of the parts."""
+    """The body of a test of both parts, combined by `together`."""
     return lambda r, z: PyBool(together(r, *(condition(r, v) for v in parts_of(r, as_number(r, z)))))
 
 
@@ -83,4 +84,6 @@ BODIES: dict[Callable[..., Any], Handler] = {
     cmath.log: log, cmath.phase: phase, cmath.polar: polar, complex: to_complex,
     cmath.isnan: test(is_nan, either), cmath.isinf: test(is_infinite, either), cmath.isfinite: test(is_finite, both),
 }  # fmt: skip
+"""By function: `body(r, *args)`, for traced arguments."""
 HANDLERS: dict[Any, Handler] = {f: traced_form(f, body) for f, body in BODIES.items()}
+"""By function: its handler."""

@@ -1,4 +1,4 @@
-"""Python's sum, min, max, any and all of an array, which they go through element by element."""
+"""Python's sum, min, max, any and all of an array, which iterate over its elements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tracebuf.ops.scalars import arith
 
 
 def vector(r: Recorder, name: str, a: ArrayRef) -> ArrayRef:
-    """The array, if it is a vector."""
+    """The array, if it is a vector; refused otherwise."""
     if not a.ndim:
         raise Raises(TypeError("iteration over a 0-d array"))
     if a.ndim > 1:
@@ -34,7 +34,7 @@ def vector(r: Recorder, name: str, a: ArrayRef) -> ArrayRef:
 
 
 def is_filled(r: Recorder, name: str, a: ArrayRef) -> bool:
-    """Whether there are elements."""
+    """Whether a vector has elements, by proof or guard; refused where only the run time knows."""
     known = r.ask_nonneg(sub(a.shape[0], 1))
     if known is None:
         reason = f"{name}() of what may be empty"
@@ -58,7 +58,7 @@ def sum_of_array(r: Recorder, a: ArrayRef, start: Any) -> Any:
 
 
 def extreme_of_array(r: Recorder, name: str, a: ArrayRef) -> NpScalar:
-    """min(a) and max(a): the first element that no later one beats, so that a NaN in front stays."""
+    """min(a) or max(a): the first element that no later one beats, so that a NaN in front stays."""
     ref = vector(r, name, a)
     if not is_filled(r, name, ref):
         r.fail("ValueError", f"{name}() iterable argument is empty")
@@ -74,7 +74,7 @@ def extreme_of_array(r: Recorder, name: str, a: ArrayRef) -> NpScalar:
 
 
 def truth_of_all(r: Recorder, name: str, items: Any) -> Any:
-    """any() and all() of a vector, a tuple or a list."""
+    """any() or all() of a vector, a tuple or a list."""
     if isinstance(items, ArrayRef):
         ufunc = np.logical_or if name == "any" else np.logical_and
         found = reduce(r, ufunc, vector(r, name, items), None, np.bool_)

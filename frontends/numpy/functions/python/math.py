@@ -1,4 +1,4 @@
-"""Python's `math` on traced numbers: the same values bit for bit, its exceptions as checks at their place (rule F3).
+"""Python's `math` on traced numbers: the same values bit for bit, its exceptions as checks in place (rule F3).
 
 CPython's `math_1` and `math_2` (Modules/mathmodule.c) raise by three rules, and `FUNCTIONS` says which of them hold: a
 NaN from numbers is a ValueError, an infinity from finite numbers is a ValueError (a pole) or an OverflowError.
@@ -43,25 +43,27 @@ FUNCTIONS: dict[Callable[..., Any], str] = {
     math.log2: "domain pole", math.log10: "domain pole", math.atan2: "", math.fmod: "domain", math.remainder: "domain",
     math.nextafter: "", math.ulp: "", math.hypot: "",
 }  # fmt: skip
-"""Functions of floats that `tracebuf.libm` knows by their name, and the rules by which they raise."""
+"""By function of floats that `tracebuf.libm` knows by name: the rules by which it raises."""
 OPS: dict[Callable[..., Any], tuple[type[arith.ScalarOp], str]] = {
     math.sqrt: (arith.Sqrt, "domain"), math.fabs: (arith.AbsF, ""), math.copysign: (arith.CopySign, ""),
 }  # fmt: skip
+"""By function that is one op: its class, and the rules by which it raises."""
 
 
 def real(r: Recorder, x: Any) -> Value:
-    """An argument as `float(x)` takes it."""
+    """An argument converted as `float(x)` converts it."""
     return float_value(r, as_number(r, x))
 
 
 def whole(r: Recorder, x: Any) -> Dim:
-    """An int argument."""
+    """An argument that has to be an int, as an expression."""
     e = as_int(r, bool_as_int(r, x))
     assert e is not None
     return e
 
 
 def libm(r: Recorder, name: str, args: Sequence[Value]) -> Value:
+    """A call of `tracebuf.libm`."""
     return r.emit(Libm.of(name, args, F64))
 
 
@@ -75,7 +77,8 @@ def check_result(r: Recorder, result: Value, args: Sequence[Value], rules: str) 
 
 
 def traced_form(function: Callable[..., Any], body: Handler) -> Handler:
-    """The function itself on plain values and where it raises TypeError anyway; else `body(r, *args)`."""
+    """The handler that calls the function itself on plain values, and where it raises TypeError anyway; else `body(r,
+    *args)`."""
 
     def run(r: Recorder, *args: Any, **kwargs: Any) -> Any:
         if not any(is_traced(a) for a in [*args, *kwargs.values()]):
@@ -91,6 +94,7 @@ def traced_form(function: Callable[..., Any], body: Handler) -> Handler:
 
 
 def by_name(function: Callable[..., Any], rules: str) -> Handler:
+    """The body of a function that `tracebuf.libm` knows by name."""
     def body(r: Recorder, *args: Any) -> PyFloat:
         values = [real(r, a) for a in args]
         result = libm(r, function.__name__, values)
@@ -101,6 +105,7 @@ def by_name(function: Callable[..., Any], rules: str) -> Handler:
 
 
 def by_op(op: type[arith.ScalarOp], rules: str) -> Handler:
+    """The body of a function that is one op."""
     def body(r: Recorder, *args: Any) -> PyFloat:
         values = [real(r, a) for a in args]
         result = r.emit(op(values, [F64], r.loc))
@@ -154,7 +159,7 @@ def modf(r: Recorder, x: Any) -> tuple[PyFloat, PyFloat]:
 
 
 def to_integer(op: type[arith.UnaryOp]) -> Handler:
-    """floor, ceil and trunc; NumPy's ints are converted to floats first, as `math` does."""
+    """The body of floor, ceil or trunc; NumPy's ints are converted to floats first, as in `math`."""
 
     def body(r: Recorder, x: Any) -> PyInt | int:
         x = bool_as_int(r, as_number(r, x))
@@ -185,7 +190,7 @@ def isclose(r: Recorder, a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any =
 
 
 def gcd(r: Recorder, *args: Any) -> Any:
-    """Of Python's and NumPy's ints; 64 bits hold every result but gcd(-2**63, -2**63)."""
+    """math.gcd of Python's and NumPy's ints; 64 bits hold every result except gcd(-2**63, -2**63)."""
     result = r.i64(0)
     for x in args:
         e = whole(r, x)
@@ -207,6 +212,8 @@ BODIES: dict[Callable[..., Any], Handler] = {
     math.floor: to_integer(arith.Floor), math.ceil: to_integer(arith.Ceil), math.trunc: to_integer(arith.Trunc),
     math.isnan: condition(is_nan), math.isinf: condition(is_infinite), math.isfinite: condition(is_finite),
 }  # fmt: skip
+"""By function: `body(r, *args)`, for traced arguments."""
 BODIES |= {f: by_name(f, rules) for f, rules in FUNCTIONS.items()}
 BODIES |= {f: by_op(op, rules) for f, (op, rules) in OPS.items()}
 HANDLERS = {f: traced_form(f, body) for f, body in BODIES.items()}
+"""By function: its handler."""

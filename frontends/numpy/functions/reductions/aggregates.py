@@ -1,4 +1,5 @@
-"""np functions and array methods that reduce: their parameters as NumPy has them, in front of `reductions`."""
+"""NumPy's functions and array methods that reduce, with NumPy's parameters; `reduce`, `ordered` and `running` record
+them."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ Handler = Callable[..., Any]
 
 
 def _sum(ufunc: np.ufunc) -> Handler:
-    """np.sum and np.prod."""
+    """The handler of np.sum or np.prod."""
 
     def run(
         r: Recorder,
@@ -40,7 +41,7 @@ def _sum(ufunc: np.ufunc) -> Handler:
 
 
 def _extreme(ufunc: np.ufunc) -> Handler:
-    """np.max and np.min."""
+    """The handler of np.max or np.min."""
 
     def run(
         r: Recorder,
@@ -57,7 +58,7 @@ def _extreme(ufunc: np.ufunc) -> Handler:
 
 
 def _truth(ufunc: np.ufunc) -> Handler:
-    """np.any and np.all: bools by default."""
+    """The handler of np.any or np.all: bools by default."""
 
     def run(
         r: Recorder, a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
@@ -68,7 +69,7 @@ def _truth(ufunc: np.ufunc) -> Handler:
 
 
 def _index(ufunc: np.ufunc) -> Handler:
-    """np.argmax and np.argmin."""
+    """The handler of np.argmax or np.argmin."""
 
     def run(r: Recorder, a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
         return arg_extreme(r, ufunc, as_array(r, a), axis, out_of(r, out), keepdims)
@@ -77,7 +78,7 @@ def _index(ufunc: np.ufunc) -> Handler:
 
 
 def _running(ufunc: np.ufunc) -> Handler:
-    """np.cumsum and np.cumprod; without `axis`, of all elements in rows."""
+    """The handler of np.cumsum or np.cumprod; without `axis`, of the ravelled elements."""
 
     def run(r: Recorder, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         ref = as_array(r, a)
@@ -97,11 +98,12 @@ def _mean(
     *,
     where: Any = NO_VALUE,
 ) -> Any:
+    """np.mean."""
     return mean(r, as_array(r, a), axis, dtype, out_of(r, out), keepdims, where)
 
 
 def _spread(function: Callable[..., Any]) -> Handler:
-    """np.var and np.std."""
+    """The handler of np.var or np.std."""
 
     def run(
         r: Recorder,
@@ -155,10 +157,11 @@ FUNCTIONS: dict[Any, Handler] = {
     np.cumprod: _running(np.multiply), np.trace: trace, np.ptp: ptp, np.count_nonzero: count_nonzero,
     np.nanmax: _extreme(np.fmax), np.nanmin: _extreme(np.fmin),
 }  # fmt: skip
+"""By NumPy's function: its handler."""
 
 
 def _spread_method(function: Callable[..., Any]) -> Handler:
-    """Array methods have neither `mean` nor `correction`."""
+    """The handler of a.var or a.std, which have neither `mean` nor `correction`."""
 
     def run(r: Recorder, a: Any, *args: Any, **kwargs: Any) -> Any:
         for name in ("mean", "correction"):
@@ -176,3 +179,4 @@ METHODS: dict[str, Handler] = {
         "trace",
     )
 } | {"var": _spread_method(np.var), "std": _spread_method(np.std)}  # fmt: skip
+"""By name of the array method: its handler."""

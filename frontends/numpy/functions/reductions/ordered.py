@@ -1,8 +1,7 @@
-"""Folds whose order matters, and those of ufuncs without a neutral element: `reduce` of np.subtract, np.power,
-np.arctan2, np.hypot, np.gcd and all others, and `reduceat`.
+"""Reductions whose order matters, or whose ufunc has no neutral element, and `ufunc.reduceat`.
 
-They start from `initial`, the ufunc's identity, or the first element along the axis, which is folded with those behind
-it, one after another.
+`reduce` of np.subtract, np.power, np.arctan2, np.hypot, np.gcd and all others. They start from `initial`, the ufunc's
+identity, or the first element along the axis, and fold in the rest one after another.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def reduce_any(
 
 
 def step_dtypes(ufunc: np.ufunc, dtype: np.dtype, wanted: Any, out: ArrayRef | None) -> tuple[np.dtype, ...]:
-    """The dtypes of one step: what was folded, the new element, what comes out; NumPy's TypeErrors (rule N5)."""
+    """The dtypes of one step: accumulator, new element, result; NumPy's TypeErrors (rule N5)."""
     reduction_dtypes(ufunc, dtype, wanted, None if out is None else out.dtype)
     forced: dict[str, Any] = {} if wanted is None else {"signature": (wanted, None, None if out is None else wanted)}
     if out is None:
@@ -84,7 +83,7 @@ def reduce_in_order(
     initial: Any,
     where: Any,
 ) -> ArrayRef | Scalar:
-    """`ufunc.reduce` by one step after another."""
+    """`ufunc.reduce`, one step after another."""
     axes, mask, name = axes_of(r, axis, ref.ndim), mask_of(r, where), ufunc.__name__
     dtypes = step_dtypes(ufunc, ref.dtype, None if dtype is None else ask(np.dtype, dtype), out)
     element = supported(dtypes[-1], f"the {name} of this array", r.loc)
@@ -117,7 +116,7 @@ def reduce_in_order(
 def after_first(
     r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, element: ScalarType, dtypes: Sequence[np.dtype]
 ) -> ArrayRef:
-    """The first element along the axis, which there is, folded with those behind it."""
+    """The first element along the axis, which exists, with those after it folded in."""
     first = copy_of(r, ref.at({axis: 0}), element, kept_axes(ref, (axis,), False)[1])
     rest = ref.derive(methodcaller("narrow", axis, 1, 1, sub(ref.shape[axis], 1)))
     return steps(r, ufunc, rest, (axis,), r.read(first), dtypes)
@@ -132,7 +131,7 @@ def steps(
     dtypes: Sequence[np.dtype],
     mask: Operand | None = None,
 ) -> ArrayRef:
-    """Each element along the axes folded into what `start` says."""
+    """Folds each element along the axes into the contents of `start`."""
     if ufunc is np.power and dtypes[1].kind == "i":
         if mask is not None:
             raise r.refuse("np.power.reduce of integers with where=", "a for loop")
@@ -152,7 +151,7 @@ def steps(
 def reduceat(
     r: Recorder, ufunc: np.ufunc, ref: ArrayRef, indices: ArrayRef, axis: int, dtype: Any, out: ArrayRef | None
 ) -> ArrayRef:
-    """`ufunc.reduceat`: for each index the fold up to the next one, or the element itself where that is not larger."""
+    """`ufunc.reduceat`: for each index the fold up to the next index, or the element itself if that is not larger."""
     if indices.ndim != 1:
         raise Raises(ValueError(f"object {'of too small depth' if not indices.ndim else 'too deep'} for desired array"))
     if indices.dtype.kind not in "iu" or indices.dtype == np.uint64:

@@ -1,8 +1,7 @@
-"""`ufunc.reduce` and what NumPy makes of it: sums, products, extremes, truth, means, variances, indices of extremes.
+"""`ufunc.reduce`, and what NumPy builds on it: sums, products, extremes, truth, means, variances, indices of extremes.
 
-A reduction is a fill with its start and a `linalg.generic` that folds elements into it. What it starts from is
-`initial`, else the ufunc's identity, else (maximum, minimum) a value that no element is beyond, where there are
-elements.
+A reduction is a fill with its start and a `linalg.generic` that folds elements into it. The start is `initial`, else
+the ufunc's identity, else (maximum, minimum) a value that no element is beyond, where there are elements.
 """
 
 from __future__ import annotations
@@ -46,16 +45,18 @@ NEUTRAL: dict[np.ufunc, Callable[[np.dtype], Any]] = {
     np.fmax: lambda d: d.type("nan") if d.kind in "fc" else lowest(d),
     np.fmin: lambda d: d.type("nan") if d.kind in "fc" else highest(d),
 }
-"""What leaves any element as it is; only these ufuncs are folded."""
+"""By ufunc: its neutral element for a dtype; only these ufuncs are folded in any order."""
 Combine = Callable[[Body, Value, Sequence[Value]], Value]
-"""From what was folded so far and one element of each input to the next state."""
+"""The next accumulator, from the accumulator and one element of each input."""
 
 
 def lowest(dtype: np.dtype) -> Any:
+    """The least value of a dtype."""
     return dtype.type(False) if dtype == BOOL else dtype.type(np.iinfo(dtype).min)
 
 
 def highest(dtype: np.dtype) -> Any:
+    """The greatest value of a dtype."""
     if dtype.kind == "f":
         return dtype.type("inf")
     if dtype.kind == "c":
@@ -67,7 +68,7 @@ def highest(dtype: np.dtype) -> Any:
 def reduction_dtypes(
     ufunc: np.ufunc, dtype: np.dtype, wanted: np.dtype | None, out: np.dtype | None
 ) -> tuple[np.dtype, np.dtype]:
-    """(the dtype folded in, the result's), from NumPy itself (rule N5); its TypeErrors."""
+    """(the dtype of the accumulator, the result's), from NumPy itself (rule N5); NumPy's TypeErrors."""
     target = None if out is None else np.empty((), out)
     result = ask(ufunc.reduce, np.ones(2, dtype), dtype=wanted, out=target).dtype
     if out is None or wanted is not None:
@@ -90,7 +91,7 @@ def reduce(
     initial: Any = NO_VALUE,
     where: Any = NO_VALUE,
 ) -> ArrayRef | Scalar:
-    """`ufunc.reduce` over axes; a NumPy scalar where no axis is left and no `out` is given (PyUFunc_Reduce)."""
+    """`ufunc.reduce` over axes; a NumPy scalar where no axis is left and there is no `out` (PyUFunc_Reduce)."""
     if ufunc not in NEUTRAL:
         what = f"np.{ufunc.__name__}.reduce is not supported"
         raise r.refuse(what, "fold in a for loop")
@@ -122,7 +123,7 @@ def reduce(
 def start_of(
     r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axes: Sequence[int], element: ScalarType, initial: Any, masked: bool
 ) -> Value:
-    """What a reduction starts from; ValueError where there is neither an element nor an identity."""
+    """The start of a reduction; ValueError where there is neither an element nor an identity."""
     if initial is not NO_VALUE and initial is not None:
         if isinstance(initial, ArrayRef) and initial.ndim == 0:
             initial = NpScalar(r.load(initial, ()), initial.element)
@@ -140,14 +141,14 @@ def start_of(
 
 
 def check_not_empty(r: Recorder, name: str, ref: ArrayRef, axes: Sequence[int]) -> None:
-    """max and min over an axis of size 0 raise, even where the result is empty too (rule Z4)."""
+    """Raises ValueError for max and min over an axis of size 0, even where the result is empty too (rule Z4)."""
     message = f"zero-size array to reduction operation {name} which has no identity"
     for axis in axes:
         r.require_nonneg(sub(ref.shape[axis], 1), "ValueError", message)
 
 
 def fits_mask(r: Recorder, mask: Operand, ref: ArrayRef) -> Operand:
-    """A mask that broadcasts to the array's shape."""
+    """The mask of a reduction, checked to broadcast to the array's shape."""
     if isinstance(mask, ArrayRef) and mask.ndim > ref.ndim:
         instead = "np.broadcast_to(a, where.shape) of the array"
         raise r.refuse("`where` has more axes than the array", instead)
@@ -171,8 +172,10 @@ def fold(
     in_rows: bool = False,
     mask: Operand | None = None,
 ) -> ArrayRef:
-    """A linalg.generic over `ref`'s shape that folds into a fill with `start`, or into the tensor that this is; in
-    K-order of the array and a mask, or C-order."""
+    """A linalg.generic over the shape of `ref` that folds into a fill with `start`, or into the tensor that `start` is.
+
+    The result is in K-order of the array and a mask, or in C order (`in_rows`).
+    """
     element = linalg.element_type(start.type)
     shape, order, results = kept_axes(ref, axes, keepdims, mask)
     order = tuple(range(len(shape))) if in_rows else order
@@ -191,7 +194,7 @@ def fold(
 def kept_axes(
     ref: ArrayRef, axes: Sequence[int], keepdims: bool, mask: Operand | None = None
 ) -> tuple[tuple[Dim, ...], tuple[int, ...], tuple[int | None, ...]]:
-    """(shape of a reduction's result, its axes outermost first, the loop of each)."""
+    """(the shape of a reduction's result, its axes outermost first, the loop of each)."""
     kept = [a for a in range(ref.ndim) if a not in axes]
     by_rank: Sequence[int] = sorted(range(ref.ndim), key=lambda a: (ref.stride_rank(a) or (), a))
     if isinstance(mask, ArrayRef) and mask.ndim <= ref.ndim:
@@ -203,7 +206,7 @@ def kept_axes(
 
 
 def deliver(r: Recorder, result: ArrayRef, out: ArrayRef | None, name: str) -> ArrayRef | Scalar:
-    """A result as eager has it: in `out`, converted to its dtype, else a scalar where it has no axes."""
+    """A result as eager has it: stored in `out`, converted to its dtype, else a scalar where it has no axes."""
     if out is None:
         return result if result.ndim else NpScalar(r.load(result, ()), result.element)
     if out.ndim != result.ndim:
@@ -220,7 +223,7 @@ def deliver(r: Recorder, result: ArrayRef, out: ArrayRef | None, name: str) -> A
 
 
 def count_of(r: Recorder, ref: ArrayRef, axis: Any, keepdims: Any, where: Any) -> Operand:
-    """How many elements each result is made of, as int64 (_count_reduce_items)."""
+    """The number of elements behind each result, as int64 (_count_reduce_items)."""
     axes, mask = axes_of(r, axis, ref.ndim), mask_of(r, where)
     if mask is None:
         count: Dim = 1
@@ -238,7 +241,7 @@ def count_of(r: Recorder, ref: ArrayRef, axis: Any, keepdims: Any, where: Any) -
 def divide(
     r: Recorder, total: Operand, count: Operand, into: ArrayRef | None = None, to: ScalarType | None = None
 ) -> ArrayRef | Scalar:
-    """total / count in the dtype NumPy divides in, back in the total's dtype, or `to`."""
+    """total / count in the dtype in which NumPy divides, converted to the total's dtype, or to `to`."""
     assert isinstance(total, (ArrayRef, NpScalar)) and isinstance(count, (ArrayRef, NpScalar))
     loop = loop_dtypes(np.true_divide, (total.element.dtype, count.element.dtype))
     end = to or total.element
@@ -252,7 +255,7 @@ def divide(
 
 
 def inexact(r: Recorder, dtype: Any, what: str) -> np.dtype | None:
-    """A `dtype=` of a mean or variance."""
+    """The `dtype=` of a mean or variance; refused where it is not a float or complex type."""
     if dtype is not None and ask(np.dtype, dtype).kind not in "fc":
         reason = f"{what} in dtype {np.dtype(dtype)}"
         raise r.refuse(reason, "convert the result: .astype(dtype)")
@@ -268,7 +271,7 @@ def mean(
     keepdims: Any = False,
     where: Any = NO_VALUE,
 ) -> ArrayRef | Scalar:
-    """np.mean (_mean): integers and bools in float64, float16 by way of float32; the sum divided by the count."""
+    """np.mean (_mean): integers and bools in float64, float16 accumulated in float32; the sum divided by the count."""
     wanted = inexact(r, dtype, "the mean")
     half = wanted is None and ref.dtype == np.float16
     if wanted is None and ref.dtype.kind not in "fc":
@@ -282,7 +285,7 @@ def mean(
 
 
 def convert(r: Recorder, x: ArrayRef | Scalar, element: ScalarType) -> ArrayRef | Scalar:
-    """x in another dtype."""
+    """x in another element type."""
     return build(r, lambda body, args: body.cast(args[0], element), [x], [element], element)
 
 
@@ -297,7 +300,8 @@ def var(
     where: Any = NO_VALUE,
     centre: Any = None,
 ) -> ArrayRef | Scalar:
-    """np.var (_var): the mean of squared distances from the mean (or `centre`), with `ddof` less to divide by."""
+    """np.var (_var): the mean of the squared distances from the mean (or `centre`), divided by the count less
+    `ddof`."""
     wanted = inexact(r, dtype, "the variance")
     if wanted is not None and "c" in (wanted.kind, ref.dtype.kind):
         reason = "the variance of complex numbers, or as a complex number, in a dtype"
@@ -315,7 +319,7 @@ def var(
 
 
 def power(r: Recorder, x: Any) -> ArrayRef | Scalar:
-    """The sum of the squares of the parts of complex numbers."""
+    """The squared magnitudes of complex numbers."""
     element = x.element.component
 
     def compute(body: Body, args: list[Value]) -> Value:
@@ -326,7 +330,7 @@ def power(r: Recorder, x: Any) -> ArrayRef | Scalar:
 
 
 def as_tensor(r: Recorder, x: Any) -> ArrayRef:
-    """An array without axes for a scalar."""
+    """A scalar as an array without axes."""
     if isinstance(x, ArrayRef):
         return x
     value = r.emit(linalg.Fill.of(x.value, r.empty(x.element, ())))
@@ -344,8 +348,8 @@ def std(r: Recorder, ref: ArrayRef, out: ArrayRef | None = None, **options: Any)
 def arg_extreme(
     r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: Any = None, out: ArrayRef | None = None, keepdims: Any = False
 ) -> ArrayRef | Scalar:
-    """np.argmax, np.argmin: the first index (of the rows one after another, without `axis`) of the extreme; the first
-    NaN counts as extreme. Two folds: the extreme, then the smallest index at which it stands."""
+    """np.argmax or np.argmin: the first index (without `axis`, the ravelled one) of the extreme; the first NaN counts
+    as extreme. Two folds: the extreme, then the smallest index at which it occurs."""
     axes = tuple(range(ref.ndim)) if axis is None else (axis_of(r, axis, ref.ndim or 1),)[: ref.ndim]
     name = "argmax" if ufunc is np.maximum else "argmin"
     for a in axes:

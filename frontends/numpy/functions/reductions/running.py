@@ -1,4 +1,4 @@
-"""`ufunc.accumulate`: np.cumsum, np.cumprod and their kin. Each element is folded, in order, into those before it."""
+"""`ufunc.accumulate`, np.cumsum and np.cumprod: each element is folded, in order, into those before it."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from tracebuf.ops.scalars import arith
 def accumulate(
     r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, dtype: Any = None, out: ArrayRef | None = None
 ) -> ArrayRef:
-    """`ufunc.accumulate` along an axis: row by row where rows lie in memory one after another, else in each vector
-    along the axis, so that nothing but the result is allocated."""
+    """`ufunc.accumulate` along an axis: row by row where rows are contiguous in memory, else in each vector along the
+    axis, so that nothing but the result is allocated."""
     wanted = None if dtype is None else ask(np.dtype, dtype)
     if ufunc in NEUTRAL:
         loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
@@ -58,7 +58,7 @@ def accumulate(
 
 @lru_cache(maxsize=1024)
 def running_dtype(ufunc: np.ufunc, dtype: np.dtype, wanted: np.dtype | None, out: np.dtype | None) -> np.dtype:
-    """The dtype folded in, from NumPy itself (rule N5); its TypeErrors."""
+    """The dtype of the accumulator, from NumPy itself (rule N5); NumPy's TypeErrors."""
     ask(ufunc.accumulate, np.ones(2, dtype), dtype=wanted, out=None if out is None else np.ones(2, out))
     forced: dict[str, Any] = {} if wanted is None else {"signature": (wanted, None, wanted)}
     return ask(ufunc.resolve_dtypes, (out or dtype, dtype, None), casting="unsafe", **forced)[-1]
@@ -81,7 +81,7 @@ def by_rows(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: Arra
 
 
 def by_vectors(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: ArrayRef) -> None:
-    """The vectors along the axis, one after another."""
+    """Accumulates each vector along the axis by itself."""
     others = [a for a in result.storage.order if a != axis]
 
     def vector(places: Sequence[Dim]) -> None:
@@ -92,7 +92,7 @@ def by_vectors(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: A
 
 
 def totals(r: Recorder, ufunc: np.ufunc, vector: ArrayRef, element: ScalarType) -> Value:
-    """One linalg.generic with two outs: the total so far, which does not vary in the loop, and the result."""
+    """One linalg.generic with two outs: the running total, which does not vary in the loop, and the result."""
     neutral = NEUTRAL.get(ufunc)
     start = r.constant(element.dtype.type(1).item() if neutral is None else neutral(element.dtype).item(), element)
     total = r.emit(linalg.Fill.of(start, r.empty(element, ())))

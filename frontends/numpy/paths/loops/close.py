@@ -1,4 +1,4 @@
-"""The close of a loop: the op is recorded with what it carries, and names take what it gives."""
+"""The close of a loop: the op is recorded with its loop-carried values, and names are bound to its results."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ from tracebuf.ops.scalars import arith
 
 
 class LoopClose(LoopJudge):
-    """An attempt that is recorded."""
+    """An attempt that is recorded: the class between `LoopJudge` and `Loop`."""
 
     def close(self) -> None:
-        """Records the loop; names and storages take what it gives."""
+        """Records the loop; names and storages take its results."""
         r = self.r
         carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]] = {}
         self.watch(carried)
@@ -71,10 +71,12 @@ class LoopClose(LoopJudge):
         self.boxes.close()
 
     def set_storage(self, storage: Storage) -> Callable[[Value], None]:
+        """The function that makes a result of the loop the value of a storage."""
         return lambda value: self.r.set_value(storage, value)
 
     def watch(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
-        """Whether names still hold the objects that they held before the loop, where something else holds them too."""
+        """Carries whether names still hold the objects that they held before the loop, where something else holds them
+        too."""
         r = self.r
         for i in self.items:
             key = i.entry, i.back
@@ -92,6 +94,7 @@ class LoopClose(LoopJudge):
         return lambda value: self.stayed.update([(key, value)])
 
     def close_items(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+        """Adds the carried numbers: initial value, yielded value, and what takes the result."""
         r = self.r
         for item in self.items:
             if item.phi is None:
@@ -115,6 +118,7 @@ class LoopClose(LoopJudge):
             carried[item.phi] = (init, last, self.found_number(item, flags))
 
     def found_number(self, item: Item, flags: list[Value]) -> Callable[[Value], None]:
+        """The function that takes the result of a carried number."""
         kept = self.kind_afterwards(item)
 
         def done(value: Value) -> None:
@@ -131,8 +135,9 @@ class LoopClose(LoopJudge):
         return done
 
     def kind_afterwards(self, item: Item) -> Kind | None:
-        """The kind of a carried number after the loop: NumPy's for sure if the loop is sure to run (proved or
-        guarded, rule S9) and its last value is; None if the loop is sure not to run, so that the number stays as is.
+        """The kind of a carried number after the loop: certainly NumPy's if the loop certainly runs (proved or guarded,
+        rule S9) and its last value is NumPy's; None if the loop certainly does not run, so that the number stays as it
+        is.
         """
         kind, last = item.kind, kind_of(item.back)
         assert kind is not None
@@ -144,13 +149,14 @@ class LoopClose(LoopJudge):
         return None if runs is False else Kind("np", kind.element) if runs else kind
 
     def which_value(self, ref: ArrayRef) -> Value:
-        """The number of the candidate that a reference is to."""
+        """The number of the candidate that a reference refers to."""
         if isinstance(ref, GuardedRef):
             a, b = (self.which_value(arm) for arm in ref.arms)
             return self.r.emit(arith.Select.of(ref.condition, a, b))
         return self.r.index(next(k for k, c in enumerate(self.candidates) if c.same(ref)))
 
     def found_which(self, item: Item) -> Callable[[Value], None]:
+        """The function that takes the result which says which candidate a name holds."""
         def done(value: Value) -> None:
             which = self.r.symbol(value, f"which {item.path[0]}", 0, len(self.candidates) - 1)
             item.found = self.one_of(which)
@@ -158,7 +164,7 @@ class LoopClose(LoopJudge):
         return done
 
     def close_storages(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
-        """Storages carried by value, their sizes, and the parts of views."""
+        """Adds the storages carried by value, their sizes, and the parts of views."""
         r = self.r
         inits: dict[Value, Dim] = {}
         for c in self.storages.values():
@@ -173,16 +179,18 @@ class LoopClose(LoopJudge):
             carried[c.phi] = (r.value(c.entry), last_value, lambda value, c=c: self.found_storage(c, value))  # type: ignore[misc]
 
     def found_size(self, phi: Value) -> Callable[[Value], None]:
+        """The function that takes the result of a carried size."""
         def done(value: Value) -> None:
             self.given[phi] = value
 
         return done
 
     def size_after(self, phi: Value | None, before: Dim, lo: int | None = 0) -> Dim:
-        """A size after the loop; or an offset, which of an empty view may be less than 0."""
+        """A size after the loop; or an offset, which may be negative for an empty view."""
         return before if phi is None else self.size_symbol(self.given[phi], lo)
 
     def found_storage(self, c: Carried, value: Value) -> None:
+        """The function that takes the result of a storage carried by value."""
         shape = tuple(self.size_after(v, d) for v, d in zip(c.sizes, c.entry.shape))
         value.type = TensorType(tuple(self.r.facts.canon(d) for d in shape), c.entry.element)
         c.inner.shape = shape
@@ -228,11 +236,12 @@ class LoopClose(LoopJudge):
         return block
 
     def another_follows(self) -> Value:
+        """The condition of the scf.while: whether another iteration follows."""
         further = False if self.dead else goes_on(self.r, self.after, BREAK)
         return further.value if isinstance(further, PyBool) else self.r.constant(further, BOOL.element)
 
     def close_names(self) -> None:
-        """Binds the carried names to what they hold after the loop."""
+        """Binds the carried names to their values after the loop."""
         made: PairsByIdentity[ArrayRef] = PairsByIdentity()
         for item in self.items:
             if isinstance(item.entry, ArrayRef) and item.how is not WHICH:
@@ -254,7 +263,8 @@ class LoopClose(LoopJudge):
             self.last_turn()
 
     def array_after(self, item: Item) -> ArrayRef:
-        """What a name holds whose array is of one storage: the same object if all iterations left it alone."""
+        """The array of a name after the loop, where it is of one storage: the same object if no iteration replaced
+        it."""
         if item.back is item.head and not (isinstance(item.how, Carry) and item.how.by_value):
             return item.entry  # type: ignore[no-any-return]
         key = item.entry, item.back
@@ -263,6 +273,8 @@ class LoopClose(LoopJudge):
         return self.arrays[key]
 
     def replaced(self, item: Item) -> ArrayRef:
+        """A new array object for a name whose array the loop may have replaced; its `origin` says which object it
+        is."""
         how, head = item.how, item.head
         made: ArrayRef
         if how is None and not plain(item.entry):
@@ -284,8 +296,8 @@ class LoopClose(LoopJudge):
         return made
 
     def last_turn(self) -> None:
-        """What names that took turns hold after the loop: by the number of iterations, specialised on if it is known
-        at entry."""
+        """Binds names that rotate arrays, by the number of iterations, which a guard makes known if entry values decide
+        it."""
         r, rng = self.r, self.spec.rng
         assert rng is not None
         cycle = len(self.turn) - 1
@@ -305,7 +317,7 @@ class LoopClose(LoopJudge):
     def bound_inside(
         self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]
     ) -> list[Callable[[], None]]:
-        """Names first bound in the body and used after the loop hold their last values, if the loop runs."""
+        """Binds names first bound in the body and used after the loop to their last values, if the loop runs."""
         r, finishes = self.r, []
         for name in self.spec.assigned:
             if name in self.likes or name not in self.spec.after or name not in self.after or self.dead:
@@ -333,7 +345,7 @@ class LoopClose(LoopJudge):
     def last_value(
         self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], name: str, x: Any
     ) -> Callable[[], Any]:
-        """A value of the last iteration, as it is after the loop."""
+        """A value from the last iteration, as it is after the loop."""
         r = self.r
         if is_container(x) and r.heap.number(x) is None:
             parts = [self.last_value(carried, name, i) for i in items_of(x)]
@@ -365,7 +377,8 @@ class LoopClose(LoopJudge):
     def last_dim(
         self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], d: Dim, none: bool = False
     ) -> tuple[Dim, Callable[[], Dim]]:
-        """A size of the last iteration: at the head, and after the loop. `none`: it is 0 before the first."""
+        """A size from the last iteration: at the head, and after the loop. `none`: it is 0 before the first
+        iteration."""
         r = self.r
         if r.in_scope(d) and (isinstance(d, int) or not none):
             return d, lambda: d
@@ -397,7 +410,7 @@ class LoopClose(LoopJudge):
     def last_storage(
         self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], storage: Storage
     ) -> Storage:
-        """What stands behind the loop for an array that the last iteration made."""
+        """The storage that stands after the loop for an array that the last iteration made."""
         r = self.r
         if storage in self.kept:
             return self.kept[storage]

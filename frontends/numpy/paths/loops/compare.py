@@ -1,4 +1,4 @@
-"""The end of a loop's body: where it says otherwise than the head assumed, the plan is mended (rules S8, S9, S11)."""
+"""The comparison of a loop's end with its head: where they disagree, the plan is mended (rules S8, S9, S11)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LoopJudge(LoopHead):
     """An attempt whose end is compared with its head."""
 
     def take_back(self) -> None:
-        """Notes what each leaf has become."""
+        """Notes the value of each leaf at the end of the body."""
         if not self.dead:
             check_changes(self.r, self.frame)
         for name, like in self.likes.items():
@@ -76,7 +76,8 @@ class LoopJudge(LoopHead):
             self.judge_arrays(arrays)
 
     def judge_other(self, item: Item) -> None:
-        """What is neither number nor array, and another than it was."""
+        """Judges a leaf that is neither number nor array, and differs from the head: a container that is another one in
+        each iteration is planned so, for anything else the first iteration is peeled."""
         name = str(item.path[0])
         ours = isinstance(item.head, Fixed) and self.r.heap.number(item.head.of) is None
         if ours and name in self.boxes.boxes and name not in self.plan.loose:
@@ -85,6 +86,7 @@ class LoopJudge(LoopHead):
             self.plan.peel = self.plan.peel or name
 
     def judge_number(self, item: Item) -> None:
+        """Judges a number: its kind may have to be widened."""
         plan, joined = self.plan, unify(item.kind, kind_of(item.back))
         if joined is None:
             plan.peel = plan.peel or str(item.path[0])
@@ -98,7 +100,7 @@ class LoopJudge(LoopHead):
                 plan.bounds[item.path], plan.again = (-1 if falls else 0), True
 
     def judge_arrays(self, arrays: Sequence[Item]) -> None:
-        """Which arrays are others than they were, and what becomes of that."""
+        """Finds the arrays that differ from the head, and decides how to carry each."""
         moved: list[Item] = []
         for item in arrays:
             if item.how is WHICH:
@@ -116,7 +118,7 @@ class LoopJudge(LoopHead):
             self.judge_sizes()
 
     def judge_view(self, item: Item) -> None:
-        """One storage, perhaps another view of it."""
+        """Judges an array of the same storage: another view of it carries its changing parts."""
         if not pairable(item.head, item.back):
             self.plan.peel = str(item.path[0])
             return
@@ -127,7 +129,7 @@ class LoopJudge(LoopHead):
             self.plan.arrays[item.path], self.plan.again = Carry(False, (), parts), True
 
     def judge_moved(self, arrays: Sequence[Item], moved: Sequence[Item]) -> None:
-        """Arrays whose storage is another one (rules S8, S9)."""
+        """Judges arrays whose storage is another one than at the head (rules S8, S9)."""
         fresh = self.frame.locals | {i.head.storage for i in moved if plain(i.head)}
         fixed = self.anchored()
         pairs = {(i.head.storage, i.back.storage) for i in arrays if plain(i.head) and plain(i.back)}
@@ -166,7 +168,7 @@ class LoopJudge(LoopHead):
                 self.plan.arrays[item.path] = Carry(True, *self.changes(item))
 
     def place_of(self, ref: ArrayRef) -> Path | None:
-        """The name that holds an array before the loop and inside."""
+        """The name that holds an array both before the loop and inside it."""
         for name, x in self.env.items():
             for k, leaf in enumerate(carried_parts(x)):
                 if isinstance(leaf, ArrayRef) and leaf.same(ref) and name not in self.likes:
@@ -174,14 +176,14 @@ class LoopJudge(LoopHead):
         return None
 
     def compatible(self, a: ArrayRef, b: ArrayRef) -> bool:
-        """Whether one name may hold either."""
+        """Whether one name may hold either array."""
         if a.element is not b.element or a.ndim != b.ndim:
             return False
         same = all(a.stride_rank(k) == b.stride_rank(k) for k in range(a.ndim))
         return same and all(self.r.ask_equal(x, y) is True for x, y in zip(a.shape, b.shape))
 
     def carry_by_value(self, item: Item, arrays: Sequence[Item]) -> None:
-        """Plans an item's storage to be carried, or sees that it is carried as it should be."""
+        """Plans an item's storage to be carried by value, or checks that it is carried as it should be."""
         sizes, parts = self.changes(item)
         for other in arrays:
             if plain(other.head) and other.head.storage is item.head.storage:
@@ -191,7 +193,7 @@ class LoopJudge(LoopHead):
                     self.plan.arrays[other.path], self.plan.again = wanted, True
 
     def changes(self, item: Item) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
-        """Which sizes of the storage, and which parts of the view, are others than at the head."""
+        """Which sizes of the storage, and which parts of the view, differ from the head."""
         known = item.how if isinstance(item.how, Carry) else None
         head, back = item.head, item.back
 
@@ -205,7 +207,7 @@ class LoopJudge(LoopHead):
         return sizes, differ(parameters(head.view), parameters(back.view), known.parts if known else ())
 
     def judge_sizes(self) -> None:
-        """Sizes that share an int must be yielded alike."""
+        """Checks that sizes which share an int at the head are yielded alike."""
         yielded: dict[Value, set[Dim]] = {}
         for value, d in self.size_yields():
             yielded.setdefault(value, set()).add(self.r.facts.canon(d))
@@ -213,11 +215,11 @@ class LoopJudge(LoopHead):
             self.plan.split = self.plan.again = True
 
     def yielded(self, c: Carried) -> Storage:
-        """The storage that takes the place of a carried one."""
+        """The storage that replaces a carried one at the end of the body."""
         return next((i.back.storage for i in self.items if plain(i.head) and i.head.storage is c.inner), c.inner)
 
     def size_yields(self) -> list[tuple[Value, Dim]]:
-        """What the carried sizes and offsets become."""
+        """The values that the carried sizes and offsets take at the end of the body."""
         found: list[tuple[Value, Dim]] = []
         for c in self.storages.values():
             found += [(v, d) for v, d in zip(c.sizes, self.yielded(c).shape) if v is not None]
@@ -227,7 +229,7 @@ class LoopJudge(LoopHead):
         return found
 
     def note_late(self) -> None:
-        """Names first bound inside are carried from the start where the loop may be left early, or where an iteration
+        """Plans to carry names that are first bound inside, where the loop may be left early, or where an iteration
         reads what the one before it bound."""
         for name in (*self.spec.assigned, RETURN):
             wanted = name in self.spec.head or name == RETURN
@@ -241,7 +243,8 @@ class LoopJudge(LoopHead):
 
 
 def template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Recorder], Any]:
-    """How to make what a name holds before the first iteration, that an iteration first binds: nothing that is read."""
+    """How to make a placeholder, before the first iteration, for a name that an iteration first binds; it is never
+    read."""
     value = x.value if isinstance(x, Maybe) else x
     makers = [leaf_template(r, name, leaf, frame) for leaf in parts_of(value)]
 
@@ -253,7 +256,7 @@ def template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Recorder
 
 
 def late_arrays(r: Recorder, name: str, x: Any, frame: Frame) -> dict[Path, Carry]:
-    """How arrays that an iteration first binds are carried: whatever is not constant changes."""
+    """How the arrays of a name that an iteration first binds are carried: whatever is not constant changes."""
     found: dict[Path, Carry] = {}
     for k, leaf in enumerate(parts_of(x.value if isinstance(x, Maybe) else x), 0 if name == RETURN else 1):
         if plain(leaf) and not outlives(r, leaf, frame):
@@ -266,14 +269,14 @@ def late_arrays(r: Recorder, name: str, x: Any, frame: Frame) -> dict[Path, Carr
 
 
 def outlives(r: Recorder, x: ArrayRef, frame: Frame) -> bool:
-    """Whether a reference made in a loop means the same behind it."""
+    """Whether a reference made in a loop means the same after it."""
     assert frame.parent is not None
     with r.inside(frame.parent):
         return x.storage not in frame.locals and all(r.in_scope(d) for d in parameters(x.view))
 
 
 def has_value(r: Recorder, storage: Storage) -> bool:
-    """Whether a storage is known in the region being recorded."""
+    """Whether a storage has a value in the region being recorded."""
     frame: Frame | None = r.frame
     while frame is not None and storage not in frame.values:
         frame = frame.parent
@@ -281,6 +284,7 @@ def has_value(r: Recorder, storage: Storage) -> bool:
 
 
 def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Recorder], Any]:
+    """How to make a placeholder for one leaf; UnsupportedError where there is none."""
     kind = kind_of(x)
     if kind is not None and is_number(x):
         if kind is INT:
@@ -297,7 +301,7 @@ def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Rec
     def nothing(r: Recorder) -> ArrayRef:
         of, there = storage, has_value(r, storage)
         if storage not in frame.locals and there and all(r.in_scope(d) for d in deep_parameters(view)):
-            return anew(x)  # what it is does not depend on the iteration; else another attempt at a loop around made it
+            return anew(x)  # the object does not depend on the iteration; or another attempt at a loop around made it
         if storage in frame.locals or not there:
             value = r.nothing(storage.element, storage.shape, storage.order)
             of = r.new_storage(storage.element, value.tensor_type.shape, storage.order, value)

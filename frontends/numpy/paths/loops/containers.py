@@ -1,7 +1,7 @@
-"""Containers that a loop changes: what they hold is carried like what names hold (rule S10).
+"""Containers that a loop changes: their contents are loop-carried like the values of names (rule S10).
 
 Which containers a loop changes is found by tracing it; it is then traced again with them. While its body is traced they
-hold what is carried; around the body they are empty, and a name of their own holds it.
+hold the carried contents; around the body they are empty, and a name that only the tracer binds holds the contents.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from tracebuf.frontends.numpy.record.values import Env, PyBool
 
 
 class CarriedBoxes:
-    """The containers that one attempt at a loop carries. `spec` is the loop with names for them. Those of `loose` names
-    hold other containers in each iteration."""
+    """The containers that one attempt at a loop carries. `spec` is the loop with names for their contents. Those of
+    `loose` names hold other containers in each iteration."""
 
     def __init__(self, r: Recorder, spec: LoopSpec, env: Env, labels: Iterable[Any], loose: Collection[str]) -> None:
         self.r, self.given, self.env, self.loose = r, spec, env, loose
@@ -59,11 +59,12 @@ class CarriedBoxes:
         )  # fmt: skip
 
     def tested(self, inner: Env) -> bool | PyBool:
+        """The loop's own test."""
         assert self.given.test is not None
         return self.given.test(inner)
 
     def within(self, inner: Env, run: Callable[[], Any]) -> Any:
-        """Runs a part of the loop with the containers as it knows them."""
+        """Runs a part of the loop with the contents in the containers."""
         homes: dict[str, Frame] = {}
         for name, x in self.boxes.items():
             fill(x, self.unwrapped(inner.pop(name)))
@@ -82,7 +83,7 @@ class CarriedBoxes:
             inner.update((n, self.wrapped(inner[n])) for n in self.given.assigned if n in inner)
 
     def check_shapes(self) -> None:
-        """Lists keep their length, dicts their keys."""
+        """Refuses lists that change their length, and dicts that change their keys."""
         for name, x in self.boxes.items():
             if shell(contents(x)) == shell(self.before[name]):
                 continue
@@ -95,7 +96,7 @@ class CarriedBoxes:
             )  # fmt: skip
 
     def wrapped(self, x: Any, inside: bool = False) -> Any:
-        """A value with `Fixed` in the places of the containers that are carried; inside of a carried one, of all that
+        """A value with `Fixed` in place of the containers that are carried; inside a carried one, in place of all that
         may be changed."""
         heap = self.r.heap
         if isinstance(x, (list, dict, Record)) and type(x) in (list, dict, Record) and not self.is_contents(x):
@@ -107,10 +108,11 @@ class CarriedBoxes:
         return x
 
     def is_contents(self, x: Any) -> bool:
-        """Whether a dict is what a container holds, not one itself."""
+        """Whether a dict is the contents of a container, and not itself one."""
         return isinstance(x, dict) and self.r.heap.find(x) is None
 
     def unwrapped(self, x: Any) -> Any:
+        """A value with the containers in place of `Fixed`: the inverse of `wrapped`."""
         if isinstance(x, Fixed):
             return x.of
         if (isinstance(x, dict) and self.is_contents(x)) or type(x) is tuple or is_named_tuple(x):
@@ -119,14 +121,14 @@ class CarriedBoxes:
         return x
 
     def restore(self) -> None:
-        """As it was before the attempt."""
+        """Undoes the attempt: containers and names are as they were before it."""
         for name, x in self.boxes.items():
             fill(x, self.before[name])
             self.env.pop(name, None)
         self.env.update(self.bound if self.active else {})
 
     def close(self) -> None:
-        """The containers hold what the loop has left in them."""
+        """Puts the contents after the loop into the containers."""
         new = {name: self.unwrapped(self.env.pop(name)) for name in self.boxes}
         for name, x in self.boxes.items():
             fill(x, self.before[name])
@@ -151,7 +153,7 @@ def check_changes(r: Recorder, frame: Frame) -> None:
 
 
 def stand_in(r: Recorder, x: Any, made: Any) -> None:
-    """Notes that at the head of a loop one container stands for another."""
+    """Notes that at the head of a loop one container, and each one in it, stands for another."""
     known = r.heap.find(x)
     if known is not None and x is not made:
         r.heap.stand_ins[made] = known.label

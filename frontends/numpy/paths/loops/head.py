@@ -1,4 +1,4 @@
-"""The head of a loop: what names hold there, each number and whatever else changes a value of its own (rule S10)."""
+"""The head of a loop: each number and array that the loop may change becomes a value of its own there (rule S10)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tracebuf.ir.types import I1, INDEX, TensorType
 
 
 class LoopHead:
-    """One attempt at a loop: its region, and what its names hold at the head."""
+    """One attempt at a loop: its region, and the values of its names at the head."""
 
     def __init__(self, r: Recorder, spec: LoopSpec, env: Env, plan: Plan, boxes: CarriedBoxes) -> None:
         self.r, self.spec, self.env, self.plan, self.boxes = r, spec, env, plan, boxes
@@ -56,11 +56,9 @@ class LoopHead:
         self.arrays: PairsByIdentity[ArrayRef] = PairsByIdentity()
         self.stayed: PairsByIdentity[Value] = PairsByIdentity()
 
-    # -- tracing an iteration
-
     # -- the head
     def enter(self, given: Env) -> Env:
-        """What names hold at the head."""
+        """The names at the head, each that the loop assigns with a phi."""
         spec = self.spec
         dead = [n for n in spec.assigned if n not in spec.head and n not in self.plan.late]
         given = {n: x for n, x in given.items() if n not in dead}
@@ -78,7 +76,8 @@ class LoopHead:
         return inside
 
     def forget_misfits(self, names: Sequence[str], given: Env) -> None:
-        """Drops what was learnt of arrays where names held others, of other ranks: before the first iteration, say."""
+        """Drops what was learnt about arrays where names held arrays of other ranks then, before the first iteration
+        for instance."""
         for name in names:
             for k, leaf in enumerate(carried_parts(given[name])):
                 how = self.plan.arrays.get((name, k))
@@ -86,14 +85,15 @@ class LoopHead:
                     del self.plan.arrays[name, k]
 
     def observed(self, item: Item) -> bool:
-        """Whether something else than its name tells which object an array was before the loop; or the loop around."""
+        """Whether something other than its name refers to the array object that a name held before the loop, in this
+        loop or the one around it."""
         if self.held is None:
             refs = references((*self.env.values(), *self.r.outer_values()))
             self.held = counted((*self.r.given, *refs))
         return plain(item.entry) and (self.held.get(item.entry, 0) > 1 or item.entry in self.r.watched)
 
     def private(self, given: Env, names: Sequence[str]) -> set[Storage]:
-        """The storages planned to be carried by value that nothing but names so planned refers to (rule S8)."""
+        """The storages planned to be carried by value that nothing but names with such a plan refers to (rule S8)."""
         live = self.spec.head | self.spec.after
         fixed = anchored(self.r, (x for n, x in given.items() if n not in names and n in live))
         planned: set[Storage] = set()
@@ -120,6 +120,7 @@ class LoopHead:
         return Maybe(flag[0], made) if flag else made
 
     def item(self, path: Path, entry: Any) -> Item:
+        """One leaf of a carried name at the head."""
         kind = self.plan.numbers.get(path) or kind_of(entry)
         if is_number(entry) and kind is not None:
             flag = self.block.add_arg(I1) if kind.python else None
@@ -146,7 +147,7 @@ class LoopHead:
         return replace(same_how[entry], path=path)
 
     def assume_direction(self, path: Path, entry: Any, head: Any) -> None:
-        """An int is taken to rise (most do) until an iteration shows otherwise."""
+        """Assumes that an int rises (most do) until an iteration shows otherwise."""
         direction = self.plan.bounds.setdefault(path, 1)
         if isinstance(head, PyInt) and direction:
             start = entry.expr if isinstance(entry, PyInt) else int(entry)
@@ -179,7 +180,7 @@ class LoopHead:
         return found
 
     def part(self, start: Dim) -> Value:
-        """A size or offset carried as an int; those that begin equal are one, until they part (rule S11)."""
+        """A size or offset carried as an int; those that begin equal share one until they differ (rule S11)."""
         key = object() if self.plan.split else self.r.facts.canon(start)
         if key not in self.shared:
             self.shared[key] = self.block.add_arg(INDEX)
@@ -193,7 +194,7 @@ class LoopHead:
         return made
 
     def arrays_to_choose_from(self, given: Env) -> list[ArrayRef]:
-        """The arrays that names of `WHICH` hold before the loop."""
+        """The arrays that names planned as `WHICH` hold before the loop."""
         found: list[ArrayRef] = []
         for path in (*(p for p, how in self.plan.arrays.items() if how is WHICH), *self.plan.others):
             if path[0] in given:
@@ -205,7 +206,7 @@ class LoopHead:
         return found
 
     def one_of(self, which: Dim) -> ArrayRef:
-        """The candidate of a number."""
+        """The candidate array that a number selects."""
         refs = self.candidates
         made = refs[-1]
         for k in reversed(range(len(refs) - 1)):
@@ -213,7 +214,7 @@ class LoopHead:
         return made
 
     def discard(self) -> None:
-        """Forgets the attempt."""
+        """Drops what the attempt recorded."""
         self.r.forget(self.mark)
 
     def inner(self, make: Callable[[], Value]) -> Value:

@@ -1,4 +1,4 @@
-"""What is known of a loop while it is traced: what it is, what it carries, what attempts at it have shown."""
+"""The data of a loop while it is traced: its specification, the plan of what it carries, and its leaves."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
 
 MAX_PEELED = 3
+"""The most iterations that are traced before a loop because they differ from the rest."""
 Path = tuple[Any, ...]
+"""A leaf of a name (the name and the number of the leaf), or the key of a loop."""
 
 
 @dataclass(frozen=True)
 class Carry:
-    """An array carried: by value or (a view of one storage) by its parameters only. `sizes` says which of the
+    """How an array is carried: by value, or as a view of one storage by its parameters only. `sizes` says which of the
     storage's sizes change, `parts` which of the view's offsets and sizes do."""
 
     by_value: bool
@@ -28,13 +30,14 @@ class Carry:
     parts: tuple[bool, ...]
 
     def fits(self, ref: ArrayRef) -> bool:
-        """Whether an array has these sizes and parts."""
+        """Whether an array has as many sizes and parts as the plan."""
         sizes = len(ref.storage.shape) if self.by_value else 0
         return len(self.sizes) == sizes and len(self.parts) == len(ref.view.offsets) + len(ref.view.sizes)
 
 
 class Which:
-    """A name that holds one or another of the arrays that the loop's names held before it (rule S8)."""
+    """How a name is carried whose array is, in each iteration, one of those that the loop's names held before it (rule
+    S8)."""
 
 
 WHICH = Which()
@@ -42,12 +45,15 @@ WHICH = Which()
 
 @dataclass
 class Plan:
-    """What attempts at a loop have shown: the kinds of numbers, how arrays are carried, whether ints rise (1) or fall
-    (-1), names first bound inside, names whose arrays others may come to hold, labels of
-    containers that are changed, names for those that hold others in each iteration, whether sizes that begin
-    equal part.
-    `again` and `peel` (the name that asks for it) are what the last attempt says; `peels`: the first iteration is
-    another; `unrolled`: no iteration is like another."""
+    """What attempts at a loop have shown.
+
+    `numbers`: the kinds of numbers; `arrays`: how arrays are carried; `bounds`: whether ints rise (1) or fall (-1);
+    `late`: names first bound inside, with their placeholders; `others`: leaves whose arrays other names may come to
+    hold; `boxes`: labels of containers that are changed; `loose`: names of containers that are others in each
+    iteration; `split`: sizes that begin equal do not stay equal. `again` and `peel` (the name that requires it) are the
+    verdict of the last attempt; `peels`: the first iteration is traced by itself; `unrolled`: no iteration is like
+    another.
+    """
 
     numbers: dict[Path, Kind] = field(default_factory=dict)
     arrays: dict[Path, Carry | Which] = field(default_factory=dict)
@@ -65,10 +71,12 @@ class Plan:
 
 @dataclass(frozen=True)
 class LoopSpec:
-    """One loop: `run(env, place)` does an iteration; over a range (place: its int), or while `test(env)` holds.
-    `exits`: something may leave it early. `key` names it among the loops of a call; `rebound` are the names
-    of `assigned` that are bound anew, not only changed in place, `computed` those bound to an operator's result,
-    `floats` those bound to what is no int."""
+    """One loop: `run(env, place)` does an iteration, over a range (place: its int), or while `test(env)` holds.
+
+    `exits`: something may leave it early. `key` identifies it among the loops of a call; of the `assigned` names,
+    `rebound` are bound to new objects, not only changed in place, `computed` are bound to an operator's result, and
+    `floats` to something that is certainly not an int. `head` and `after` are the names live there.
+    """
 
     key: Path
     rng: Range | None
@@ -84,13 +92,13 @@ class LoopSpec:
 
 
 def jump_of(env: Env) -> int | PyInt:
-    """How the statements traced so far ended."""
+    """How the statements traced so far ended: GO_ON ... DONE of numbers/lattice."""
     found: int | PyInt = env.get(JUMP, GO_ON)
     return found
 
 
 def goes_on(r: Recorder, env: Env, below: int) -> bool | PyBool:
-    """Whether the jump is less than `below`."""
+    """Whether the jump is less than `below`: known, or a condition."""
     jump = jump_of(env)
     if isinstance(jump, int):
         return jump < below
@@ -101,7 +109,8 @@ def goes_on(r: Recorder, env: Env, below: int) -> bool | PyBool:
 
 @dataclass
 class Item:
-    """One leaf of a carried name: what it is before the loop, at the head, and at the end of the body."""
+    """One leaf of a carried name: its value before the loop (`entry`), at the head, and at the end of the body
+    (`back`)."""
 
     path: Path
     entry: Any
@@ -117,7 +126,8 @@ class Item:
 
 @dataclass
 class Carried:
-    """A storage carried by value: what it was before, its stand-in inside, the block argument, those of its sizes."""
+    """A storage carried by value: the one before the loop, its stand-in inside, the block argument, and the block
+    arguments of its sizes."""
 
     entry: Storage
     inner: Storage
@@ -126,12 +136,12 @@ class Carried:
 
 
 def arms_of(ref: ArrayRef) -> list[ArrayRef]:
-    """The references that a reference may be."""
+    """The references that a path-dependent reference may be."""
     return [a for arm in ref.arms for a in arms_of(arm)] if isinstance(ref, GuardedRef) else [ref]
 
 
 def similar(a: ArrayRef, b: ArrayRef) -> bool:
-    """Whether one may stand for the other with other sizes."""
+    """Whether one reference may stand for the other, up to sizes."""
     if a.element is not b.element or a.storage.order != b.storage.order or a.read_only != b.read_only:
         return False
     return (a.is_whole and b.is_whole) or alike(a.view, b.view)

@@ -1,11 +1,11 @@
-"""Loops: what a loop carries is discovered by tracing its body once (rules S8-S11).
+"""Loops: what a loop carries is discovered by tracing its body, once if nothing was guessed wrong (rules S8-S11).
 
 A loop over a range that nothing leaves early is an `scf.for`; any other is an `scf.while` whose first region does one
 iteration and says whether another follows. At the head every number that the body assigns is a value of its own, and
-every array is taken to be what it was; where the end of the body says otherwise, the plan for the loop is mended and
-the body traced again: a number is widened, a view's offsets and sizes are carried, private storages are carried by
-value, names that exchange arrays say which they hold. What is different in the first iteration only is traced before
-the loop.
+every array is assumed to be what it was; where the end of the body disagrees (`compare`), the plan for the loop is
+mended and the body traced again: a number is widened, a view's offsets and sizes are carried, private storages are
+carried by value, names that exchange arrays carry which one they hold. If only the first iteration differs, it is
+peeled: traced before the loop.
 """
 
 from __future__ import annotations
@@ -52,14 +52,17 @@ from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym
 from tracebuf.ir.types import INDEX
 
 UNROLLED = 32
-"""The most iterations of a loop that is unrolled because it cannot be traced as one."""
+"""The most iterations of a loop that is unrolled because no plan fits it."""
 
 
 def trace_loop(
     r: Recorder, spec: LoopSpec, env: Env, plans: dict[Path, Plan], peeled: int = 0, hint: Plan | None = None
 ) -> None:
-    """Traces a loop and brings `env` up to date; its body once if nothing was guessed wrong. What was learnt of the
-    loop where names held the same kinds of things is kept in `plans`."""
+    """Traces a loop and brings `env` up to date.
+
+    `plans` keeps what was learnt about the loop, for when names hold the same kinds of values again. Raises
+    UnsupportedError where no plan fits and the loop is too long to be unrolled.
+    """
     if spec.rng is not None and r.facts.decide_nonneg(add(spec.rng.trips(), -1)) is False:
         return
     guess = Plan(arrays=rebound_arrays(spec, env) | (hint.arrays if hint else {}))
@@ -80,7 +83,7 @@ def trace_loop(
 
 
 def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: Plan, peeled: int) -> Loop | None:
-    """A loop as it may be recorded; None where the first iteration is to be traced by itself."""
+    """An attempt at a loop that may be recorded; None where the first iteration has to be peeled."""
     if plan.unrolled:
         raise r.refuse("this loop is unrolled")
     for _ in range(0 if plan.peels else 8):
@@ -109,7 +112,7 @@ def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: Plan, peeled: int) -> L
 
 
 def unroll(r: Recorder, spec: LoopSpec, env: Env, n: int, done: int = 0) -> None:
-    """The iterations of a short loop one by one: what each needs to know of its place, or of lists, it then does."""
+    """Traces the iterations of a short loop one by one, each with its index known."""
     rng = spec.rng
     assert rng is not None
     for k in range(done, n):
@@ -125,14 +128,15 @@ def unroll(r: Recorder, spec: LoopSpec, env: Env, n: int, done: int = 0) -> None
 
 
 def settle(env: Env) -> None:
-    """Behind a loop no path has left it: what was known of those that had does not hold for a loop around it."""
+    """After a loop no path has left it: drops what was known of the paths that had, which does not hold in a loop
+    around it."""
     for leaf in (leaf for x in env.values() for leaf in leaves(x)):
         for ref in guarded(leaf):
             ref.leaving = None
 
 
 def guarded(x: Any) -> Iterator[GuardedRef]:
-    """A guarded reference and those among its arms."""
+    """The guarded references in a reference: itself and those among its arms."""
     if isinstance(x, GuardedRef):
         yield x
         for arm in x.arms:
@@ -140,7 +144,7 @@ def guarded(x: Any) -> Iterator[GuardedRef]:
 
 
 def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, Carry | Which]:
-    """A first guess: private arrays whose names the body binds anew are carried by value."""
+    """A first guess: private arrays whose names the body rebinds are carried by value."""
     found: dict[Path, Carry | Which] = {}
     for name in spec.assigned:
         x = env.get(name)
@@ -150,8 +154,8 @@ def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, Carry | Which]:
 
 
 def replaces_shared(r: Recorder, spec: LoopSpec, env: Env) -> bool:
-    """Whether the first iteration surely replaces an array that something else refers to (an argument, say), or an int
-    by a float: it will have to be traced by itself."""
+    """Whether the first iteration certainly replaces an array that something else refers to (an argument, say), or an
+    int by a float: it then has to be peeled."""
     if any(kind_of(env.get(n)) is INT for n in spec.floats & spec.head):
         return True
     held = {n: env[n] for n in spec.assigned if n in spec.computed and n in spec.head and plain(env.get(n))}
@@ -161,7 +165,7 @@ def replaces_shared(r: Recorder, spec: LoopSpec, env: Env) -> bool:
 
 
 def sorts(env: Env) -> Path:
-    """What sorts of things names hold; functions are told apart by what they do, for loops call them."""
+    """The kinds of values that names hold; functions are distinguished by what they do, for loops call them."""
 
     def sort(x: Any) -> Any:
         if isinstance(x, NestedFunction):
@@ -176,7 +180,7 @@ def sorts(env: Env) -> Path:
 
 
 def peel(r: Recorder, spec: LoopSpec, env: Env, plans: dict[Path, Plan], peeled: int, plan: Plan) -> None:
-    """The first iteration by itself, then the loop from the second on (rule S9)."""
+    """Traces the first iteration by itself, then the loop from the second on (rule S9)."""
     names = (*spec.assigned, JUMP, RETURN)
     live = spec.head | spec.after | {JUMP, RETURN}
     rest = spec if spec.rng is None else replace(spec, rng=spec.rng.rest())
@@ -213,7 +217,7 @@ def when(
     names: Iterable[str],
     live: frozenset[str],
 ) -> None:
-    """An iteration where a loop's condition holds."""
+    """Traces an iteration under the condition of the loop."""
 
     def done(inner: Env) -> None:
         inner[JUMP] = DONE
@@ -225,7 +229,8 @@ def when(
 
 
 def stays(x: Any) -> Any:
-    """A value where the loop goes on: not what it is on the paths that have left it. Other lists stay the same list."""
+    """A value where the loop goes on: without what it is on the paths that have left it. Lists that do not change stay
+    the same object."""
     if isinstance(x, GuardedRef) and x.leaving is not None:
         return stays(x.arms[1 - x.leaving])
     items = [stays(i) for i in items_of(x)] if is_container(x) else []
@@ -237,7 +242,7 @@ class Loop(LoopClose):
 
     # -- tracing an iteration
     def trace(self) -> None:
-        """Records the body in a region of its own, and what it says about the plan."""
+        """Records the body in a region of its own, and what it shows about the plan."""
         r = self.r
         self.plan.again, self.plan.peel = False, ""
         given = self.env | {n: make(r) for n, make in self.plan.late.items()}
@@ -277,7 +282,7 @@ class Loop(LoopClose):
             self.judge()
 
     def count(self, inside: Env) -> None:
-        """An iteration over a range that may be left early: a counter is carried, and tested first."""
+        """The body of a loop over a range that may be left early: a counter is carried, and tested first."""
         r, rng = self.r, self.spec.rng
         assert rng is not None
         trips = rng.trips()
@@ -294,13 +299,13 @@ class Loop(LoopClose):
         self.once_more(PyBool(r.compare("slt", sym(k), trips), left), inside, body)
 
     def once_more(self, condition: bool | PyBool, inside: Env, body: Callable[[Env], None]) -> None:
-        """An iteration of a loop that tests whether there is one."""
+        """An iteration of a loop that tests first whether there is one."""
         live = self.spec.head | self.spec.after | {JUMP, RETURN}
         when(self.r, condition, inside, body, (*self.spec.assigned, JUMP, RETURN), live)
 
-    # -- names that exchange their arrays with a period (rule S9)
+    # -- names that rotate arrays (rule S9)
     def take_turns(self, inside: Env, iv: Dim) -> None:
-        """If the body exchanges arrays in a cycle, the loop does as many iterations at a time, and each array keeps its
+        """If the body rotates arrays, makes the loop do a whole period per round, so that each array keeps its
         buffer."""
         self.after = inside
         self.take_back()
@@ -341,18 +346,18 @@ class Loop(LoopClose):
                 self.plan.peel = str(items[0].path[0])
 
     def turning(self) -> list[Item]:
-        """The arrays that another takes the place of."""
+        """The leaves whose array another one replaces."""
         arrays = [i for i in self.items if isinstance(i.entry, ArrayRef)]
         moved = [i for i in arrays if isinstance(i.back, ArrayRef) and i.how is None and i.back is not i.head]
         return [i for i in moved if not i.head.same(i.back) or any(i.back is j.head for j in moved)]
 
     def cycle(self) -> int:
-        """The period with which arrays that the loop does not own change places; 0 if they do not."""
+        """The period with which arrays that the loop does not own rotate; 0 if they do not."""
         items = self.turning()
         if not items or not all(plain(i.head) and plain(i.back) and self.likes[i.path[0]] is i.entry for i in items):
             return 0
         if all(i.head.storage.arg is None for i in items) and not {i.head.storage for i in items} & self.anchored():
-            return 0  # private ones are carried, and their buffers change places
+            return 0  # private arrays are carried, and their buffers are exchanged
         order = [taken(i, items) for i in items]
         if sorted(order) != list(range(len(items))):
             return 0
@@ -361,17 +366,15 @@ class Loop(LoopClose):
             now, period = [order[k] for k in now], period + 1
         return period if period <= 3 else 0
 
-    # -- closing
-
 
 def taken(item: Item, items: Sequence[Item]) -> int:
-    """Whose place at the head its array had: that of the very object if there is one; -1: nobody's."""
+    """The leaf at whose head an item's array stood: that of the very object if there is one; -1 for none."""
     exact = [k for k, j in enumerate(items) if item.back is j.head]
     return next(iter([*exact, *(k for k, j in enumerate(items) if item.back.same(j.head))]), -1)
 
 
 def same_turns(turns: Sequence[Env], cycle: int) -> bool:
-    """Whether each turn moved the arrays as the first did, and the last brought them home."""
+    """Whether each iteration of a period permutes the arrays as the first did, and the last restores them."""
     names = list(turns[0])
     if len(turns) != cycle + 1:
         return False
