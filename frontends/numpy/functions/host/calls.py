@@ -23,8 +23,10 @@ from tracebuf.frontends.numpy.functions.reductions.reduce import kept_axes
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.record.raises import Raises, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.scalar_checks import two_origins
 from tracebuf.frontends.numpy.record.values import (
+    NUMBERS,
     ArrayRef,
     NpScalar,
     PyBool,
@@ -120,8 +122,10 @@ class Entry:
             raise UnsupportedError(reason, location=r.loc, instead="call it outside, or through tracebuf.host_call")
         return shape if len(shape) == len(leaf.shape) else ()
 
-    def writes(self, r: Recorder, given: Given, out: ArrayRef) -> ArrayRef:
+    def writes(self, r: Recorder, given: Given, out: Any) -> ArrayRef:
         """A call with `out=`, which the function itself writes; a read-only one is passed as it is, to be refused."""
+        if not isinstance(out, ArrayRef):
+            raise Raises(TypeError("return arrays must be of ArrayType"))
         ins: list[Value] = []
         call = self.caller({k: pass_on(r, v, ins) for k, v in given.items()})
 
@@ -170,6 +174,9 @@ class Entry:
                 given[name] = asarray(r, value)
             elif name not in self.values and not (name in self.arrays and isinstance(value, (ArrayRef, Scalar))):
                 given[name] = static(r, value, f"`{name}` of {self.name}")
+                if name in self.arrays and not isinstance(value, (*NUMBERS, type(None))):
+                    reason = f"a {name_of(value)} as `{name}` of {self.name}"
+                    raise UnsupportedError(reason, location=r.loc, instead="pass an array")
         return given
 
     def runner(self, pattern: Given, shapes: Mapping[int, Bounded]) -> Run:
@@ -251,6 +258,8 @@ def static(r: Recorder, value: Any, what: str) -> Any:
         return type(value)([static(r, v, what) for v in value])
     if isinstance(value, (ArrayRef, NpScalar, PyFloat, PyComplex, PyBool)):
         raise UnsupportedError(f"{what} is only known at run time", location=r.loc, instead="use a constant")
+    if type(value).__module__.startswith("tracebuf."):  # a range, an iterator, a function of the traced code
+        raise UnsupportedError(f"a {name_of(value)} as {what}", location=r.loc, instead="use arrays and numbers")
     return value
 
 

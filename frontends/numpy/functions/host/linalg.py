@@ -15,6 +15,7 @@ from tracebuf.frontends.numpy.functions.host.calls import Arguments, Entry, Give
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.dims import Dim, add, dim_min
 
 la = np.linalg
@@ -75,7 +76,7 @@ def svdvals_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 
 def only_complex(r: Recorder, given: Given) -> None:
     """Eigenvalues of a real matrix are real or complex, depending on its elements."""
-    if given["a"].dtype.kind != "c":
+    if isinstance(given["a"], ArrayRef) and given["a"].dtype.kind != "c":
         raise UnsupportedError(
             "eigenvalues of a real matrix have a dtype that depends on its elements", location=r.loc,
             instead="np.linalg.eigh for a symmetric matrix, else pass a.astype(np.complex128)",

@@ -164,7 +164,8 @@ def round_number(r: Recorder, x: Any, ndigits: Any = None) -> Any:
 
 def static_digits(r: Recorder, ndigits: Any) -> int:
     e = as_int(r, bool_as_int(r, ndigits))
-    assert e is not None
+    if e is None:
+        raise Raises(TypeError(f"'{type(example(ndigits)).__name__}' object cannot be interpreted as an integer"))
     return r.static_int(e, "the number of digits")
 
 
