@@ -198,7 +198,7 @@ def test_the_handler_is_named_where_the_fault_is_below_it(monkeypatch: pytest.Mo
     with pytest.raises(InternalError) as seen:
         tracebuf.bufferize(f)(np.arange(5.0), 3)
     check_named(seen.value, f, "np.asarray(a, np.float32)", KeyError, "broken_handler",
-                "of the handler tracebuf.frontends.numpy.arrays.creation.asarray")  # fmt: skip
+                "of the handler tracebuf.frontends.numpy.arrays.reshape.as_array_function")  # fmt: skip
 
 
 def test_a_fault_in_what_is_returned_is_internal(monkeypatch: pytest.MonkeyPatch) -> None:

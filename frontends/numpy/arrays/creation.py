@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, at_least_zero, check_number, signed_step
 from tracebuf.frontends.numpy.arrays.new_arrays import (
     array_of,
@@ -25,6 +24,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import (
 from tracebuf.frontends.numpy.arrays.reshape import (
     array_function,
     as_array_function,
+    least_axes,
     order_of,
     reversed_axes,
     whole_number,
@@ -37,7 +37,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary, example, float_value
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.conditions import both
-from tracebuf.frontends.numpy.record.raises import Raises, ask
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -297,8 +297,8 @@ def is_listed(x: Any, dtype: Any) -> bool:
 def array(r: Recorder, object: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     """np.array of nested lists and tuples of numbers and arrays, or of an array."""
     if not is_listed(object, dtype):
-        return array_function(r, object, dtype, **rest)
-    order, ndmin = rest.pop("order", "K"), r.static_int(whole_number(r, rest.pop("ndmin", 0)), "`ndmin`")
+        return call_handler(array_function, r, object, dtype, **rest)
+    order, ndmin = rest.pop("order", "K"), least_axes(r, rest.pop("ndmin", 0))
     only(r, "np.array of a list", **{k: (v, None) for k, v in rest.items() if k != "copy" or v is False})
     made = array_of(r, object, dtype, order)
     return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
@@ -307,7 +307,7 @@ def array(r: Recorder, object: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
 def asarray(r: Recorder, a: Any, dtype: Any = None, order: Any = None, **rest: Any) -> ArrayRef:
     """np.asarray of nested lists and tuples of numbers and arrays, or of an array."""
     if not is_listed(a, dtype):
-        return as_array_function(r, a, dtype, order, **rest)
+        return call_handler(as_array_function, r, a, dtype, order, **rest)
     only(r, "np.asarray of a list", **{k: (v, None) for k, v in rest.items()})
     return array_of(r, a, dtype, "K" if order is None else order)
 
@@ -333,7 +333,7 @@ def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any
     """np.select: the choice of the first condition that holds."""
     if not isinstance(condlist, (tuple, list)) or not isinstance(choicelist, (tuple, list)):
         instead = "make lists of them: [a > 0, a < 0]"
-        raise UnsupportedError("np.select of what is no list", location=r.loc, instead=instead)
+        raise r.refuse("np.select of what is no list", instead)
     if len(condlist) != len(choicelist):
         raise Raises(ValueError("list of cases must be same length as list of conditions"))
     if not len(condlist):

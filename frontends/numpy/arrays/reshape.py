@@ -40,6 +40,8 @@ class Axis:
     span: Dim
 
 
+MOST_AXES = 64
+"""NPY_MAXDIMS."""
 Steps = list[Callable[[View], View]]
 Grouping = Callable[[Recorder, Sequence[Axis], Sequence[Dim]], tuple[Groups, Groups] | None]
 
@@ -348,8 +350,16 @@ def array_function(
     ndmin: int = 0, like: Any = None,
 ) -> ArrayRef:  # fmt: skip
     """np.array of an array or a number."""
-    made, ndmin = as_array_function(r, object, dtype, order, copy=copy), r.static_int(whole_number(r, ndmin), "`ndmin`")
+    made, ndmin = as_array_function(r, object, dtype, order, copy=copy), least_axes(r, ndmin)
     return made.derive(in_turn([methodcaller("new_axis", 0)] * (ndmin - made.ndim))) if ndmin > made.ndim else made
+
+
+def least_axes(r: Recorder, ndmin: Any) -> int:
+    """The parameter `ndmin`."""
+    known = r.static_int(whole_number(r, ndmin), "`ndmin`")
+    if known > MOST_AXES:
+        raise Raises(ValueError(f"ndmin bigger than allowable number of dimensions ({MOST_AXES})"))
+    return known
 
 
 def contiguous(order: str) -> Callable[..., ArrayRef]:

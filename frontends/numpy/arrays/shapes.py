@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axes_of, axis_of, own_axes_of
 from tracebuf.frontends.numpy.arrays.indexing import at_least_zero, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, one_or_more, shape_arg
@@ -201,7 +200,7 @@ def rot90(r: Recorder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> ArrayRef | Sca
     """np.rot90: a view."""
     ref = as_array(r, m)
     if not isinstance(axes, (tuple, list)):
-        raise UnsupportedError("np.rot90 in these axes", location=r.loc, instead="axes=(0, 1)")
+        raise r.refuse("np.rot90 in these axes", "axes=(0, 1)")
     if len(axes) != 2:
         raise Raises(ValueError("len(axes) must be 2."))
     given = tuple(r.static_int(whole_number(r, axis), "an axis") for axis in axes)

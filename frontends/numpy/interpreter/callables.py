@@ -47,7 +47,9 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     found = iterators.make(i, node, function, args, kwargs)
     if found is not NotImplemented:
         return found
-    handed = any(isinstance(x, Once) for x in args) or (iterators.goes_through(function) and isinstance(args[0], Range))
+    handed = any(isinstance(x, Once) for x in args) or (
+        bool(args) and iterators.goes_through(function) and isinstance(args[0], Range)
+    )
     if handed and function is not functools.reduce:
         return iterators.hand_over(i, node, function, args, kwargs)
     if isinstance(function, np.vectorize):

@@ -15,6 +15,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
@@ -96,7 +97,9 @@ def scalar_value(r: Recorder, operand: Operand, element: ScalarType) -> Value:
         return body.cast(body.cast(value, F64) if element.component.is_float else value, element)
     if isinstance(operand, (PyFloat, PyComplex, PyBool, NpScalar)):
         return body.cast(operand.value, element)
-    assert isinstance(operand, NUMBERS), operand
+    if not isinstance(operand, NUMBERS):
+        reason = f"a {name_of(operand)} where a number or an array is expected"
+        raise r.refuse(reason, "use a number: np.nan")
     with np.errstate(all="ignore"):
         fixed = (
             np.asarray(operand).astype(element.dtype).item()

@@ -24,8 +24,10 @@ from tracebuf.frontends.numpy.functions.reductions.reduce import kept_axes
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.record.raises import Raises, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.scalar_checks import two_origins
 from tracebuf.frontends.numpy.record.values import (
+    NUMBERS,
     ArrayRef,
     NpScalar,
     PyBool,
@@ -123,9 +125,11 @@ class Entry:
             raise r.refuse(reason, "call it outside, or through tracebuf.host_call")
         return shape if len(shape) == len(leaf.shape) else ()
 
-    def writes(self, r: Recorder, given: Given, out: ArrayRef) -> ArrayRef:
+    def writes(self, r: Recorder, given: Given, out: Any) -> ArrayRef:
         """Records a call with `out=`, which the function itself writes; a read-only one is passed as it is, and refused
         by the function."""
+        if not isinstance(out, ArrayRef):
+            raise Raises(TypeError("return arrays must be of ArrayType"))
         ins: list[Value] = []
         call = self.caller({k: pass_on(r, v, ins) for k, v in given.items()})
 
@@ -175,6 +179,9 @@ class Entry:
                 given[name] = asarray(r, value)
             elif name not in self.values and not (name in self.arrays and isinstance(value, (ArrayRef, Scalar))):
                 given[name] = static(r, value, f"`{name}` of {self.name}")
+                if name in self.arrays and not isinstance(value, (*NUMBERS, type(None))):
+                    reason = f"a {name_of(value)} as `{name}` of {self.name}"
+                    raise r.refuse(reason, "pass an array")
         return given
 
     def runner(self, pattern: Given, shapes: Mapping[int, Bounded]) -> Run:
@@ -257,6 +264,8 @@ def static(r: Recorder, value: Any, what: str) -> Any:
         return type(value)([static(r, v, what) for v in value])
     if isinstance(value, (ArrayRef, NpScalar, PyFloat, PyComplex, PyBool)):
         raise r.refuse(f"{what} is only known at run time", "use a constant")
+    if type(value).__module__.startswith("tracebuf."):  # a range, an iterator, a function of the traced code
+        raise r.refuse(f"a {name_of(value)} as {what}", "use arrays and numbers")
     return value
 
 

@@ -12,7 +12,7 @@ from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import asarray, indexed
 from tracebuf.frontends.numpy.arrays.indexing import as_int, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import filled, k_order, only
-from tracebuf.frontends.numpy.functions.host.calls import Arguments, Entry, Given, Shape, Shapes
+from tracebuf.frontends.numpy.functions.host.calls import Arguments, Entry, Given, Shape, Shapes, dims
 from tracebuf.frontends.numpy.functions.host.kinds import call_by_name, has_known_place
 from tracebuf.frontends.numpy.functions.joining.stacking import part
 from tracebuf.frontends.numpy.numbers.bodies import Body
@@ -60,7 +60,7 @@ def along(points: Size, terms: Size) -> Shapes:
     """Shapes for a transform of one axis: `points` is the default of `n`, `terms` the size of a transform of n."""
 
     def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
-        shape = list(given["a"].shape)
+        shape = list(dims(given["a"]))
         axis = axis_of(r, given.get("axis", -1), len(shape))
         shape[axis] = terms(size_of(r, given.get("n"), points(shape[axis])))
         return [sure(r, given["a"], shape)]
@@ -72,12 +72,14 @@ def over(points: Size, terms: Size, default: tuple[int, ...] | None = None) -> S
     """Shapes for a transform of several axes, the last of which has a real transform's sizes."""
 
     def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
-        shape = list(given["a"].shape)
+        shape = list(dims(given["a"]))
         sizes, axes = given.get("s"), given.get("axes", default)
+        if sizes is not None and not isinstance(sizes, (tuple, list)):
+            raise r.refuse("`s` that is no tuple", "s=(n, m)")
         if axes is None:
-            axes = range(-ask(len, sizes), 0) if sizes is not None else range(len(shape))
+            axes = range(-len(sizes), 0) if sizes is not None else range(len(shape))
         found = [axis_of(r, axis, len(shape)) for axis in axes]
-        if sizes is not None and ask(len, sizes) != len(found):
+        if sizes is not None and len(sizes) != len(found):
             raise Raises(ValueError("Shape and axes have different lengths."))
         last = len(found) - 1
         default_sizes = [points(shape[axis]) if k == last else shape[axis] for k, axis in enumerate(found)]

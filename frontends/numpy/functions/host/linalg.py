@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import only
@@ -15,6 +14,7 @@ from tracebuf.frontends.numpy.functions.host.calls import Arguments, Entry, Give
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.dims import Dim, add, dim_min
 
 la = np.linalg
@@ -55,7 +55,7 @@ def qr_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
         "reduced": [[m, k], [k, n]], "complete": [[m, m], [m, n]], "r": [[k, n]], "raw": [[n, m], [k]]
     }  # fmt: skip
     if mode not in found:
-        raise UnsupportedError(f"np.linalg.qr with mode={mode!r}", location=r.loc, instead='mode="reduced"')
+        raise r.refuse(f"np.linalg.qr with mode={mode!r}", 'mode="reduced"')
     return [(*batch, *core) for core in found[mode]]
 
 
@@ -76,7 +76,7 @@ def svdvals_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 
 def only_complex(r: Recorder, given: Given) -> None:
     """Eigenvalues of a real matrix are real or complex, depending on its elements."""
-    if given["a"].dtype.kind != "c":
+    if isinstance(given["a"], ArrayRef) and given["a"].dtype.kind != "c":
         raise r.refuse(
             "eigenvalues of a real matrix have a dtype that depends on its elements",
             "np.linalg.eigh for a symmetric matrix, else pass a.astype(np.complex128)",

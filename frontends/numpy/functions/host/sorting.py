@@ -94,7 +94,8 @@ def bins_of(r: Recorder, bins: Any) -> tuple[Shape, Shape]:
         edges = bins.shape[0] if isinstance(bins, ArrayRef) else len(bins)
         return (sub(edges, 1),), (edges,)
     n = as_int(r, bins)
-    assert n is not None  # NumPy has taken it
+    if n is None:  # though NumPy takes it
+        raise r.refuse("`bins` of this type", "give their number: bins=10")
     r.require_nonneg(sub(n, 1), "ValueError", "`bins` must be positive, when an integer")
     return (n,), (add(n, 1),)
 

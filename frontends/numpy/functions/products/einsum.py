@@ -267,6 +267,8 @@ def axis_pairs(r: Recorder, a: ArrayRef, b: ArrayRef, axes: Any) -> list[tuple[i
         given = [tuple(r.static_int(whole_number(r, axis), "an axis") for axis in x) for x in given]
     else:
         n = r.static_int(whole_number(r, axes), "the number of axes")
+        if n > min(a.ndim, b.ndim):
+            raise Raises(IndexError("tuple index out of range"))
         given = [tuple(range(-n, 0)), tuple(range(n))]
     wrong = "shape-mismatch for sum"
     if len(given[0]) != len(given[1]):

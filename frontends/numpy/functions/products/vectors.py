@@ -11,7 +11,7 @@ from numpy._core import _exceptions
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, k_order, strong
-from tracebuf.frontends.numpy.arrays.reshape import reshaped
+from tracebuf.frontends.numpy.arrays.reshape import reshaped, whole_number
 from tracebuf.frontends.numpy.arrays.shapes import diagonal, matrix_transpose, moveaxis
 from tracebuf.frontends.numpy.functions.products.contractions import (
     Labelled,
@@ -176,6 +176,7 @@ def difference(r: Recorder, first: Any, second: Any, into: ArrayRef) -> None:
 def cross_of_three(r: Recorder, x1: Any, x2: Any, *, axis: Any = -1) -> ArrayRef:
     """np.linalg.cross."""
     refs = [as_array(r, x) for x in (x1, x2)]
+    axis = r.static_int(whole_number(r, axis), "the axis")
     if any(not -x.ndim <= axis < x.ndim for x in refs):
         raise Raises(IndexError("tuple index out of range"))
     for x in refs:

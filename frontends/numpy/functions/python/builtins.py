@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.complex_views import on_parts
 from tracebuf.frontends.numpy.arrays.indexing import as_int, check_float_fits, int_of, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, k_order
@@ -82,7 +81,7 @@ def to_int(r: Recorder, *args: Any, **kwargs: Any) -> Any:
         return ask(int, *args, **kwargs)
     ask(int, *map(example, args), **{k: example(v) for k, v in kwargs.items()})
     if len(args) != 1:
-        raise UnsupportedError("int() of text to a base that is not known", location=r.loc, instead="use a constant")
+        raise r.refuse("int() of text to a base that is not known", "use a constant")
     x = bool_as_int(r, as_number(r, args[0]))
     if (e := int_expr(x)) is not None:
         return as_int_value(e)
@@ -168,7 +167,8 @@ def round_number(r: Recorder, x: Any, ndigits: Any = None) -> Any:
 
 def static_digits(r: Recorder, ndigits: Any) -> int:
     e = as_int(r, bool_as_int(r, ndigits))
-    assert e is not None
+    if e is None:
+        raise Raises(TypeError(f"'{type(example(ndigits)).__name__}' object cannot be interpreted as an integer"))
     return r.static_int(e, "the number of digits")
 
 

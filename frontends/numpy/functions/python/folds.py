@@ -51,6 +51,8 @@ def sum_of_array(r: Recorder, a: ArrayRef, start: Any) -> Any:
         return start
     one = ref.dtype.type(1)
     first = type(start)(1) + one
+    if not isinstance(first, np.generic):
+        raise r.refuse("sum() from this start", "start + np.sum(a)")
     dtype = (first + one).dtype
     if first.dtype != dtype or dtype == np.float16:
         raise r.refuse(f"sum() of {ref.dtype}", "np.sum(a)")

@@ -70,7 +70,7 @@ def reduction_dtypes(
 ) -> tuple[np.dtype, np.dtype]:
     """(the dtype of the accumulator, the result's), from NumPy itself (rule N5); NumPy's TypeErrors."""
     target = None if out is None else np.empty((), out)
-    result = ask(ufunc.reduce, np.ones(2, dtype), dtype=wanted, out=target).dtype
+    result = getattr(ask(ufunc.reduce, np.ones(2, dtype), dtype=wanted, out=target), "dtype", np.dtype(object))
     if out is None or wanted is not None:
         return (result if wanted is None else np.dtype(wanted)), result
     loop = BOOL if ufunc.__name__.startswith("logical_") else ask(ufunc.resolve_dtypes, (out, dtype, None))[-1]
