@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.functions import table as known
 from tracebuf.frontends.numpy.functions.formulas import FORMULAS
 from tracebuf.testing import functions, names
 from tracebuf.testing.drawn import Array, Call
-from tracebuf.testing.functions import calls, close, drawn, judge, known_names, picker, run, run_in_child
+from tracebuf.testing.functions import apart, calls, close, drawn, judge, known_names, picker, run
 from tracebuf.testing.specs import spec_of
 
 
@@ -83,7 +83,7 @@ def test_a_crash_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
         os._exit(3)
 
     monkeypatch.setattr(functions, "run", crash)
-    assert "the call under way" in run_in_child("np.sum", 0, 1.0, 1).failures["crash"]
+    assert "the call under way" in apart("np.sum", 0, 1.0, 1).failures["crash"]
 
 
 def test_tolerances_are_of_the_family() -> None:

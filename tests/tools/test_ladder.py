@@ -8,13 +8,13 @@ import pytest
 from tests.support.arrays import floats
 from tracebuf.errors import UnsupportedError
 from tracebuf.testing import ladder
-from tracebuf.testing.ladder import Mismatch, Outcome, Strictness, climb, compare, copy_first
+from tracebuf.testing.ladder import Mismatch, Outcome, Rules, climb, compare, copy_first
 
 
 def difference(eager: Outcome, other: Outcome, tolerance: float = 0.0) -> str:
     """What compare says, or the empty string."""
     try:
-        compare(eager, other, Strictness(tolerance), "rung", "source")
+        compare(eager, other, Rules(tolerance), "rung", "source")
     except Mismatch as error:
         return error.what
     return ""
@@ -68,7 +68,7 @@ def test_arguments_and_exceptions() -> None:
         compare(
             Outcome([A], error=ValueError()),
             Outcome([A + 1], error=ValueError()),
-            Strictness(0.0, stored=frozenset()),
+            Rules(0.0, stored=frozenset()),
             "",
             "",
         )

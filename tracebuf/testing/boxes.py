@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from tracebuf.api import bufferize
-from tracebuf.testing.ladder import Mismatch, Outcome, Strictness, call, compare, copy_first, rung
+from tracebuf.testing.ladder import Mismatch, Outcome, Rules, call, compare, copy_first, rung
 
 KINDS = ("dict", "object", "list", "namespace", "nested", "tuple", "named")
 
@@ -142,7 +142,7 @@ def check_boxed(module: ModuleType, source: str) -> None:
         for args in (module.arguments(), module.arguments_again()):
             expected = call(on_box(copy_first(module.boxed)), args)
             found: Outcome = call(on_box(native), args)
-            compare(expected, found, Strictness(module.TOLERANCE), name, source)
+            compare(expected, found, Rules(module.TOLERANCE), name, source)
 
 
 __all__ = ["Mismatch", "boxed_text", "check_boxed"]

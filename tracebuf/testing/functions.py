@@ -33,7 +33,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.testing import names
 from tracebuf.testing.drawn import Call, Drawn, Pick
 from tracebuf.testing.holes import MASK
-from tracebuf.testing.ladder import Mismatch, Outcome, Strictness, call, compare, leaves
+from tracebuf.testing.ladder import Mismatch, Outcome, Rules, call, compare, leaves
 from tracebuf.testing.specs import OUT, Near, Spec, spec_of
 
 __all__ = ["Tally", "calls", "drawn", "function_of", "judge", "run"]
@@ -169,7 +169,7 @@ def judge(example: Call, f: BufferizedFunction | None = None, rounds: int = ROUN
 def difference(example: Call, args: Sequence[Any], eager: Outcome, ours: Outcome) -> str:
     """How the compiled call differs from eager, or the empty string."""
     try:
-        compare(eager, ours, Strictness(math.inf), "native", "")
+        compare(eager, ours, Rules(math.inf), "native", "")
     except Mismatch as error:
         return error.what
     if eager.error is not None or spec_of(example.name).near == "folds":
@@ -278,7 +278,7 @@ def _current(text: str) -> None:
         os.pwrite(_NOTE, text.encode().ljust(4000)[:4000], 0)
 
 
-def run_in_child(name: str, seed: int, seconds: float, most: int) -> Tally:
+def apart(name: str, seed: int, seconds: float, most: int) -> Tally:
     """`run` in a process of its own, which may crash."""
     import tempfile
 
@@ -323,7 +323,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     failed, total, start = 0, Counter[str](), time.monotonic()
     for i, name in enumerate(chosen):
         left = options.seconds - (time.monotonic() - start)
-        tally = run_in_child(name, options.seed, max(0.2, left / (len(chosen) - i)), options.examples)
+        tally = apart(name, options.seed, max(0.2, left / (len(chosen) - i)), options.examples)
         total += tally.counts
         failed += bool(tally.counts["failed"])
         print(f"{name:28} " + ", ".join(f"{tally.counts[k]} {k}" for k in ("ok", "raised", "refused", "failed")))

@@ -75,7 +75,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Strictness:
+class Rules:
     """How strictly outcomes are compared."""
 
     tolerance: float
@@ -132,7 +132,7 @@ def climb(
         tolerance *= 10_000
     eager = call(reference, args)
     spare = choices(traced[1].plan) + placeholders(traced[1].func) if isinstance(traced, tuple) else 0
-    base = Strictness(tolerance, spare=spare, donated=frozenset(f._names.index(name) for name in donate))
+    base = Rules(tolerance, spare=spare, donated=frozenset(f._names.index(name) for name in donate))
     stored = interpreters(traced, args, eager, strategies, base, source)
     for values in (args, *again):
         expected = eager if values is args else call(reference, values)
@@ -213,7 +213,7 @@ def interpreters(
     args: Sequence[Any],
     eager: Outcome,
     strategies: Sequence[Options],
-    rules: Strictness,
+    rules: Rules,
     source: str,
 ) -> frozenset[int] | None:
     """The rungs between eager and native; the arguments that the program may store to (None where unknown)."""
@@ -246,7 +246,7 @@ def interpreters(
             return Outcome(values, error=error)
         return Outcome(values, build_results(traced.plan, done.results, values))
 
-    def tried(run: Callable[[Func], Outcome], func: Func, name: str, how: Strictness) -> None:
+    def tried(run: Callable[[Func], Outcome], func: Func, name: str, how: Rules) -> None:
         try:
             outcome = run(func)
         except TracebufError:
@@ -270,7 +270,7 @@ def interpreters(
 
 
 def native(
-    f: BufferizedFunction, args: Sequence[Any], captured: int, eager: Outcome, rules: Strictness, name: str, source: str
+    f: BufferizedFunction, args: Sequence[Any], captured: int, eager: Outcome, rules: Rules, name: str, source: str
 ) -> None:
     """The compiled function against eager, and what both allocated (rule S2); the last `captured` arguments are the
     captured arrays, which stay where they are.
@@ -328,7 +328,7 @@ def eager_allocations(function: Callable[..., Any], args: Sequence[Any], kept: S
 # -- comparing
 
 
-def compare(eager: Outcome, other: Outcome, rules: Strictness, name: str, source: str) -> None:
+def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str) -> None:
     """Raises Mismatch where two outcomes differ."""
 
     def differ(what: str) -> None:
