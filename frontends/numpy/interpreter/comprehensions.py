@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
 from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, Once, item, length
 from tracebuf.frontends.numpy.record.values import Env
 from tracebuf.frontends.numpy.source.liveness import stored
@@ -65,18 +65,17 @@ class Comprehensions(Evaluator):
         first, *more = generators
         found: list[Any] = []
         targets = stored([first.target])
-        self.scope.cells.append({})
-        for one in self.iterate_static(first.iter, self.expr(first.iter, env) if given is None else given):
-            inner = dict(env)
-            self.assign(first.target, one, inner)
-            self.scope.cells[-1].update((name, inner[name]) for name in targets)
-            with self.scope.inside(inner):
-                kept = [self.condition(test, self.expr(test, inner)) for test in first.ifs]
-                if not all(isinstance(k, bool) for k in kept):
-                    reason = "which items there are depends on data"
-                    raise self.refuse(first.ifs[0], reason, "use np.where, or a for loop")
-                if all(kept):
-                    found += self.comprehension(node, more, inner)
-            env.update((name, inner[name]) for name in stored([node]) if name in inner)  # of `:=`
-        self.scope.cells.pop()
+        with pushed(self.scope.cells, dict[str, Any]()) as cell:
+            for one in self.iterate_static(first.iter, self.expr(first.iter, env) if given is None else given):
+                inner = dict(env)
+                self.assign(first.target, one, inner)
+                cell.update((name, inner[name]) for name in targets)
+                with self.scope.inside(inner):
+                    kept = [self.condition(test, self.expr(test, inner)) for test in first.ifs]
+                    if not all(isinstance(k, bool) for k in kept):
+                        reason = "which items there are depends on data"
+                        raise self.refuse(first.ifs[0], reason, "use np.where, or a for loop")
+                    if all(kept):
+                        found += self.comprehension(node, more, inner)
+                env.update((name, inner[name]) for name in stored([node]) if name in inner)  # of `:=`
         return found

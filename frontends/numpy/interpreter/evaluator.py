@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.captures import Place
@@ -25,6 +25,18 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env, PyBool
 from tracebuf.frontends.numpy.source.source import Source
 from tracebuf.location import Location
+
+T = TypeVar("T")
+
+
+@contextmanager
+def pushed(stack: list[T], item: T) -> Iterator[T]:
+    """Holds an item on top of a stack, also where the body raises."""
+    stack.append(item)
+    try:
+        yield item
+    finally:
+        stack.pop()
 
 
 @dataclass
@@ -52,11 +64,8 @@ class Scope:
     @contextmanager
     def jumping_to(self, names: frozenset[str]) -> Iterator[None]:
         """A context for a loop's body: a jump out of it leads to where these names may be read."""
-        self.targets.append(names)
-        try:
+        with pushed(self.targets, names):
             yield
-        finally:
-            self.targets.pop()
 
 
 class Evaluator(ABC):
@@ -87,11 +96,8 @@ class Evaluator(ABC):
     @contextmanager
     def within(self, scope: Scope) -> Iterator[Scope]:
         """Makes a scope the function being interpreted."""
-        self.scopes.append(scope)
-        try:
+        with pushed(self.scopes, scope):
             yield scope
-        finally:
-            self.scopes.pop()
 
     # -- places and refusals
     @abstractmethod

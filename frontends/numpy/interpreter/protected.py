@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
-from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, pushed
 from tracebuf.frontends.numpy.numbers.lattice import JUMP, RETURN
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises
@@ -72,13 +72,12 @@ class Protected(Evaluator):
         handler = next((h for kinds, h in handlers if isinstance(error[0], kinds)), None)
         if handler is None:
             return error
-        self.handling.append(error[0])
         if handler.name:
             env[handler.name] = error[0]
         try:
-            return self.tried(node, (), lambda: self.block(handler.body, env))
+            with pushed(self.handling, error[0]):
+                return self.tried(node, (), lambda: self.block(handler.body, env))
         finally:
-            self.handling.pop()
             if handler.name:
                 env.pop(handler.name, None)
 
@@ -99,25 +98,20 @@ class Protected(Evaluator):
     def tried(self, node: ast.AST, kinds: Kinds, run: Callable[[], None]) -> Error:
         """The exception that a body certainly raises, and where. Refuses a body that may raise one of these classes at
         run time."""
-        r, scope, frame = self.r, self.scopes[-1], self.r.frame
+        r, frame = self.r, self.r.frame
         before = stops(frame.block)
-        cells, targets = len(scope.cells), len(scope.targets)
-        r.surely.append(lambda: r.frame is frame and len(stops(frame.block)) == len(before))
         found: Error = None
         try:
-            run()
+            with pushed(r.surely, lambda: r.frame is frame and len(stops(frame.block)) == len(before)):
+                run()
         except DeadEnd:
             if may_catch(frame.block, before, kinds):
                 raise self.unforeseen(node) from None
             raise
         except Raises as said:
             found = said.error.with_traceback(None), r.loc  # a traceback holds what was traced
-        finally:
-            r.surely.pop()
         if found is None and may_catch(frame.block, before, kinds):
             raise self.unforeseen(node)
-        if found is not None:
-            del scope.cells[cells:], scope.targets[targets:]
         return found
 
     def unforeseen(self, node: ast.AST) -> UnsupportedError:
