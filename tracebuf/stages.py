@@ -76,6 +76,9 @@ class Lowered:
 
     texts: Mapping[str, str]
 
+    def __repr__(self) -> str:
+        return f"<the program at {len(self.texts)} stages: {', '.join(self.stages)}>"
+
     @property
     def stages(self) -> tuple[str, ...]:
         return tuple(self.texts)

@@ -201,6 +201,11 @@ def test_each_rule_names_tests(page: str) -> None:
     assert not [name for text in known.values() for name in named_tests(text) if name not in functions_of_tests()]
 
 
+def test_each_rule_has_an_example() -> None:
+    shown = {label for label, _ in examples("semantics.md", "python")}
+    assert not RULE.keys() - shown
+
+
 def test_programs_that_share_a_test_are_beside_it() -> None:
     """`test_paths` (`s8_*`): a file has that test and programs whose names begin so."""
     texts = [path.read_text() for path in TESTS.rglob("test_*.py")]
