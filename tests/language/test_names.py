@@ -408,6 +408,24 @@ def test_identity_depends_on_the_path() -> None:
 
 
 @pytest.mark.slow
+def kept_or_replaced(a, n):
+    x = a
+    for i in range(n):
+        r = a[i]
+        x = x if a[0, 0] > 0 and i == 1 else r
+    return x, r, x is r
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_a_name_that_may_hold_what_another_holds_before_a_loop_without_iterations(n: int) -> None:
+    """Found by fuzzing: before the loop behind two peeled iterations `x` may be `r`'s object; where that loop did not
+    run, the results were taken for one object."""
+    for first in (1.0, -1.0):
+        a = np.arange(8.0).reshape(4, 2)
+        a[0, 0] = first
+        agree(kept_or_replaced, a, n)
+
+
 def test_a_part_of_an_array_that_another_path_does_not_make_is_not_read_there() -> None:
     """Rule S8: an element of what one path made, as a result, beside a number on the other."""
 

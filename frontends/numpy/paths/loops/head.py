@@ -16,6 +16,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     kind_of,
     rebuild,
 )
+from tracebuf.frontends.numpy.paths.identity import identity, objects
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, references
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedBoxes, stand_in
 from tracebuf.frontends.numpy.paths.loops.plan import WHICH, Carried, Carry, Item, LoopSpec, Path, Plan, Which, arms_of
@@ -87,10 +88,15 @@ class LoopHead:
     def observed(self, item: Item) -> bool:
         """Whether something other than its name refers to the array object that a name held before the loop, in this
         loop or the one around it."""
+        if not plain(item.entry):
+            return False
         if self.held is None:
-            refs = references((*self.env.values(), *self.r.outer_values()))
-            self.held = counted((*self.r.given, *refs))
-        return plain(item.entry) and (self.held.get(item.entry, 0) > 1 or item.entry in self.r.watched)
+            refs = [*references((*self.env.values(), *self.r.outer_values()))]
+            stood_for = (o for x in refs for o in objects(identity(x)) if o is not x)
+            self.held = counted((*self.r.given, *refs, *stood_for))
+        return item.entry in self.r.watched or any(
+            self.held.get(o, 0) > 1 for o in (item.entry, *objects(identity(item.entry)))
+        )
 
     def private(self, given: Env, names: Sequence[str]) -> set[Storage]:
         """The storages planned to be carried by value that nothing but names with such a plan refers to (rule S8)."""
