@@ -17,7 +17,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import has_supported_dtype
-from tracebuf.frontends.numpy.call.flatten import check_items, is_box
+from tracebuf.frontends.numpy.call.flatten import check_items, is_container
 from tracebuf.frontends.numpy.record.raises import Control
 from tracebuf.location import Location
 
@@ -46,7 +46,7 @@ class Hidden:
             x = self.fetch() if self.root is None else self.fetch(given[self.root])
         except (LookupError, AttributeError, NameError, ValueError, TypeError):
             return ABSENT if self.from_object else None
-        usable = self.from_object or is_box(x) or (type(x) is np.ndarray and has_supported_dtype(x))
+        usable = self.from_object or is_container(x) or (type(x) is np.ndarray and has_supported_dtype(x))
         return x if usable else None
 
     def item(self, key: Any) -> Hidden:
@@ -88,7 +88,7 @@ def outside(
     """
     if known.get(place) is not None:
         return known[place]
-    if type(value) is not tuple and is_box(value):
+    if type(value) is not tuple and is_container(value):
         check_items(label, value, loc)
         raise NewCapture(Hidden(label, place, fetch))
     if isinstance(value, np.ndarray):

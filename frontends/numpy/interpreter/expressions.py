@@ -503,7 +503,7 @@ class Expressions(Comprehensions):
         if isinstance(function, (Partial, partial)):
             first, named = self.bound_before(function)
             return self.call(node, function.func, [*first, *args], {**named, **kwargs})
-        if isinstance(function, dicts.BoxMethod):
+        if isinstance(function, dicts.ContainerMethod):
             return dicts.call(self, node, function, args, kwargs)
         if function is range:
             return make_range(self.r, args)
@@ -563,5 +563,5 @@ def is_users(function: Any) -> bool:
 
 def takes_choices(function: Any) -> bool:
     """Whether a call only passes its arguments on, so that their types may be path-dependent."""
-    handed = isinstance(function, (NestedFunction, dicts.BoxMethod, records.BoundMethod))
+    handed = isinstance(function, (NestedFunction, dicts.ContainerMethod, records.BoundMethod))
     return handed or getattr(function, "__tracebuf__", False) or is_users(function)

@@ -60,8 +60,8 @@ class Interpreter(Statements):
 
     def outer_values(self) -> list[Any]:
         """The values that names of the functions around the one being traced hold."""
-        boxes = [x for x, _ in self.r.heap.originals]
-        return [*(v for s in self.scopes[:-1] for v in s.env.values()), *boxes, *self.direct.run.live()]
+        containers = [x for x, _ in self.r.heap.originals]
+        return [*(v for s in self.scopes[:-1] for v in s.env.values()), *containers, *self.direct.run.live()]
 
     # -- calls
     def call_function(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -93,8 +93,8 @@ class Call:
     `values`: the bound parameters in order, the `extra` arguments of `*args`, those of `**kwargs` (`named`), the
     buffers of `out=`, the captured arrays (`hidden`). `keys` are their parts of the specialisation's key, `related` how
     they may alias, `donated` those that the program may overwrite. Where arguments are containers, these are their
-    leaves; `tops` are the names of the arguments, `starts` the index of each one's first leaf, `tree` and `boxes` the
-    containers.
+    leaves; `tops` are the names of the arguments, `starts` the index of each one's first leaf, `tree` and `containers`
+    the containers.
     """
 
     names: tuple[str, ...]
@@ -109,7 +109,7 @@ class Call:
     tops: tuple[str, ...]
     starts: tuple[int, ...]
     tree: Tree | None
-    boxes: tuple[Any, ...]
+    containers: tuple[Any, ...]
 
     def leaves_before(self, count: int) -> int:
         """The number of leaves before the last `count` arguments."""
@@ -129,32 +129,32 @@ class Call:
 
 
 def arranged(
-    tree: Tree | None, leaves: Sequence[Any], boxes: Sequence[Any], paths: Sequence[Hidden], heap: Heap
+    tree: Tree | None, leaves: Sequence[Any], containers: Sequence[Any], paths: Sequence[Hidden], heap: Heap
 ) -> list[Any]:
     """The arguments of a call in a trace: containers of the traced values of their leaves. `paths` say how each
     argument is fetched."""
     if tree is None:
         return list(leaves)
-    rest, originals, made = iter(leaves), iter(enumerate(boxes)), dict[int, Any]()
+    rest, originals, made = iter(leaves), iter(enumerate(containers)), dict[int, Any]()
 
     def build(node: Any, path: Hidden) -> Any:
         if node is None:
             return next(rest)
         if isinstance(node, int):
             return made[node]
-        (n, box), (kind, _, nodes) = next(originals), node
+        (n, container), (kind, _, nodes) = next(originals), node
         new: Any = [] if kind is list else {} if kind is dict else None
-        if isinstance(box, (list, dict)):
+        if isinstance(container, (list, dict)):
             made[n] = new
-        elif not isinstance(box, tuple):
-            made[n] = new = Record(kind, box, path)
-        steps = list(box) if kind is dict else range(len(nodes))
+        elif not isinstance(container, tuple):
+            made[n] = new = Record(kind, container, path)
+        steps = list(container) if kind is dict else range(len(nodes))
         items = [build(i, path.item(key)) for i, key in zip(nodes, steps)]
         if kind is list:
             new.extend(items)
         elif kind is dict:
-            new.update(zip(box, items))
-        elif isinstance(box, tuple):
+            new.update(zip(container, items))
+        elif isinstance(container, tuple):
             made[n] = new = made_of(kind, items)
         heap.given(new, n)
         return new
@@ -187,7 +187,7 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
             given.append(entry.scalar(i, name, key, x) if isinstance(key, ScalarKey) else x)
     r = entry.begin()
     r.given = [g for g in given if isinstance(g, ArrayRef)]
-    tops = arranged(call.tree, given, call.boxes, call.paths, r.heap)
+    tops = arranged(call.tree, given, call.containers, call.paths, r.heap)
     r.heap.begin(r.frame)
     signature = inspect.signature(function, follow_wrapped=False)
     many = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

@@ -40,9 +40,9 @@ from tracebuf.ir.core import Value
 class Leaf:
     """The plan of one result.
 
-    `kind` is "argument" (the very object passed as `index`), "box" (the caller's container of that number), "array" or
-    a scalar kind (result `index` of the compiled function), or "const" (`value`). Leaves with one `identity` are one
-    object; `read_only` arrays are views that must not be stored to.
+    `kind` is "argument" (the very object passed as `index`), "container" (the caller's container of that number),
+    "array" or a scalar kind (result `index` of the compiled function), or "const" (`value`). Leaves with one `identity`
+    are one object; `read_only` arrays are views that must not be stored to.
     """
 
     kind: str
@@ -114,7 +114,7 @@ class Results:
         """The plan of one value; on a path, each array is read only where that path is taken (rule S8)."""
         number = self.heap.number(x)
         if number is not None:
-            return Leaf("box", number)
+            return Leaf("container", number)
         if isinstance(x, (tuple, list, dict, Record)):
             return self.container(x, taken)
         if isinstance(x, (GuardedRef, Choice)):
@@ -236,18 +236,18 @@ def parts_in(x: Any) -> tuple[type, tuple[Any, ...] | None, tuple[Any, ...]]:
 
 
 def build_results(
-    plan: Plan, raw: Sequence[Any], values: Sequence[Any], boxes: Sequence[Any] = (), writes: Sequence[Write] = ()
+    plan: Plan, raw: Sequence[Any], values: Sequence[Any], containers: Sequence[Any] = (), writes: Sequence[Write] = ()
 ) -> Any:
     """What the function returns, from the compiled function's results (rule C1: types, identity, shared memory); also
     brings the caller's containers up to date."""
     if isinstance(plan, Leaf) and plan.kind == "const" and not writes:
         return plan.value
-    building = _Building(raw, values, boxes)
+    building = _Building(raw, values, containers)
     result = building.build(plan)
     if writes:
         new = [[building.build(i) for i in w.items] for w in writes]
         for write, items in zip(writes, new):
-            write_into(boxes[write.number], write, items)
+            write_into(containers[write.number], write, items)
     return result
 
 
@@ -277,23 +277,23 @@ class _Building:
     results from being freed, and used again, until the collector comes.
     """
 
-    __slots__ = ("arrays", "boxes", "containers", "raw", "used", "values")
+    __slots__ = ("arrays", "built", "containers", "raw", "used", "values")
 
-    def __init__(self, raw: Sequence[Any], values: Sequence[Any], boxes: Sequence[Any]) -> None:
-        self.raw, self.values, self.boxes = list(raw), values, boxes
+    def __init__(self, raw: Sequence[Any], values: Sequence[Any], containers: Sequence[Any]) -> None:
+        self.raw, self.values, self.containers = list(raw), values, containers
         # ids as they are, not ByIdentity: this runs at each call, whose plan and results hold the objects
         self.used: dict[int, int] = {id(v): -1 for v in values}
         self.arrays: dict[int, Any] = {}
-        self.containers: dict[int, Any] = {}
+        self.built: dict[int, Any] = {}
 
     def build(self, p: Any) -> Any:
         if isinstance(p, Leaf):
             return self._leaf(p)
         if isinstance(p, Pick):
             return self.build(p.then if self.raw[p.index] else p.orelse)
-        if id(p) not in self.containers:
-            self.containers[id(p)] = self._container(p)
-        return self.containers[id(p)]
+        if id(p) not in self.built:
+            self.built[id(p)] = self._container(p)
+        return self.built[id(p)]
 
     def _container(self, p: Made) -> Any:
         items = [self.build(i) for i in p.items]
@@ -311,8 +311,8 @@ class _Building:
             return x.value
         if x.kind == "argument":
             return self.values[x.index]
-        if x.kind == "box":
-            return self.boxes[x.index]
+        if x.kind == "container":
+            return self.containers[x.index]
         value = self.raw[x.index]
         if x.kind == "array":
             if x.identity not in self.arrays:

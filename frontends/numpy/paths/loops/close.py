@@ -68,7 +68,7 @@ class LoopClose(LoopJudge):
         self.close_names()
         for finish in finishes:
             finish()
-        self.boxes.close()
+        self.carried_containers.close()
 
     def set_storage(self, storage: Storage) -> Callable[[Value], None]:
         """The function that makes a result of the loop the value of a storage."""

@@ -80,7 +80,7 @@ class LoopJudge(LoopHead):
         each iteration is planned so, for anything else the first iteration is peeled."""
         name = str(item.path[0])
         ours = isinstance(item.head, Fixed) and self.r.heap.number(item.head.of) is None
-        if ours and name in self.boxes.boxes and name not in self.plan.loose:
+        if ours and name in self.carried_containers.containers and name not in self.plan.loose:
             self.plan.loose, self.plan.again = self.plan.loose | {name}, True
         else:
             self.plan.peel = self.plan.peel or name
