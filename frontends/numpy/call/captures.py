@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.call.flatten import check_items, is_container
 from tracebuf.frontends.numpy.record.raises import Control
 from tracebuf.location import Location
 
-Place = tuple[Any, ...]
+CapturePlace = tuple[Any, ...]
 """What identifies a captured value: its name, and the identity of the scope or object that binds it."""
 
 
@@ -35,7 +35,7 @@ class Hidden:
     is set)."""
 
     label: str
-    place: Place
+    place: CapturePlace
     fetch: Callable[..., Any]
     root: int | None = None
 
@@ -79,7 +79,12 @@ class NewCapture(Control):
 
 
 def outside(
-    label: str, place: Place, fetch: Callable[[], Any], value: Any, known: MutableMapping[Place, Any], loc: Location
+    label: str,
+    place: CapturePlace,
+    fetch: Callable[[], Any],
+    value: Any,
+    known: MutableMapping[CapturePlace, Any],
+    loc: Location,
 ) -> Any:
     """The traced value of something from outside the function.
 

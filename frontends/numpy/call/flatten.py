@@ -35,7 +35,7 @@ _KEYS = (str, int, bool, float, type(None), bytes)
 """The exact types of the keys that a dict among the arguments may have."""
 
 
-class Flat(NamedTuple):
+class FlatArguments(NamedTuple):
     """The arguments of a call without containers: the leaves, the index of each argument's first leaf, the tree (None
     if there are no containers), and the containers in the order in which they were met."""
 
@@ -93,7 +93,7 @@ def is_container(x: Any) -> bool:
     return is_object(x)
 
 
-def flatten(values: Sequence[Any], static: Collection[int] = ()) -> Flat:
+def flatten(values: Sequence[Any], static: Collection[int] = ()) -> FlatArguments:
     """The leaves and the tree of a call's arguments; the arguments whose indices are in `static` are leaves, whatever
     they are."""
     found = _Flattening()
@@ -104,7 +104,7 @@ def flatten(values: Sequence[Any], static: Collection[int] = ()) -> Flat:
             found.leaf(x)
         nodes.append(None if i in static else found.node(x, 0))
     tree = tuple(nodes) if found.containers else None
-    return Flat(tuple(found.leaves), tuple(starts), tree, tuple(found.containers))
+    return FlatArguments(tuple(found.leaves), tuple(starts), tree, tuple(found.containers))
 
 
 class _Flattening:
@@ -154,7 +154,7 @@ def dict_key(key: Any) -> Any:
     return exact(key)
 
 
-def leaf_names(names: Sequence[str], flat: Flat) -> tuple[str, ...]:
+def leaf_names(names: Sequence[str], flat: FlatArguments) -> tuple[str, ...]:
     """The name of each leaf, as its user writes it: `params['w']`, `state.x`, `pair[0]`."""
     if flat.tree is None:
         return tuple(names)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
-from tracebuf.frontends.numpy.arrays.reshape import Flat
+from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
@@ -353,7 +353,7 @@ class Expressions(Comprehensions):
     def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
         if isinstance(base, ArrayRef):
             return subscripts.read(self.r, base, index)
-        if isinstance(base, Flat):
+        if isinstance(base, FlatIterator):
             return base.item(index)
         if isinstance(base, dict):
             return dicts.read(self, node, base, index)

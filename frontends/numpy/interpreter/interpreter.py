@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.call.captures import Place, default_of, outside
+from tracebuf.frontends.numpy.call.captures import CapturePlace, default_of, outside
 from tracebuf.frontends.numpy.functions.formulas import is_formula
 from tracebuf.frontends.numpy.interpreter import records, structured
 from tracebuf.frontends.numpy.interpreter.direct import Direct
@@ -44,7 +44,7 @@ def is_internal(file: str) -> bool:
 class Interpreter(Statements):
     """Runs a function on traced arguments. `captures` collects (name, how to fetch it again, value) for the guards."""
 
-    def __init__(self, recorder: Recorder, hidden: MutableMapping[Place, Any] | None = None) -> None:
+    def __init__(self, recorder: Recorder, hidden: MutableMapping[CapturePlace, Any] | None = None) -> None:
         self.r = recorder
         self.hidden = {} if hidden is None else hidden
         self.captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}

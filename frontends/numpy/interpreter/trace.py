@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
-from tracebuf.frontends.numpy.call.arguments import ArrayKey, Binding, Entry, Key, Relations, ScalarKey, StaticKey
+from tracebuf.frontends.numpy.call.arguments import (
+    ArgumentMaker,
+    ArrayKey,
+    Binding,
+    Key,
+    Relations,
+    ScalarKey,
+    StaticKey,
+)
 from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.flatten import Tree
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
@@ -21,7 +29,7 @@ from tracebuf.frontends.numpy.paths.identity import identity, objects
 from tracebuf.frontends.numpy.paths.loops.plan import arms_of
 from tracebuf.frontends.numpy.paths.outputs import Form, store_results
 from tracebuf.frontends.numpy.paths.outputs import arranged as as_given
-from tracebuf.frontends.numpy.paths.results import Plan, Results, Write
+from tracebuf.frontends.numpy.paths.results import ContainerWrite, ResultPlan, Results
 from tracebuf.frontends.numpy.record.by_identity import counted, distinct
 from tracebuf.frontends.numpy.record.heap import Heap, Record, made_of
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, internal_error
@@ -73,8 +81,8 @@ class Traced(Conditions):
     func: Func
     arguments: tuple[int, ...]
     stored: tuple[int, ...]
-    plan: Plan
-    writes: tuple[Write, ...]
+    plan: ResultPlan
+    writes: tuple[ContainerWrite, ...]
 
 
 def same_capture(now: Any, then: Any) -> bool:
@@ -173,7 +181,7 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
     Raises UnsupportedError where the function is outside the language, NewCapture for an array from outside that is not
     in the call.
     """
-    entry = Entry(function.__name__, heading(function))
+    entry = ArgumentMaker(function.__name__, heading(function))
     given: list[Any] = []
     related = call.related
     for i, (name, x, key) in enumerate(zip(call.names, call.values, call.keys)):
@@ -234,13 +242,18 @@ def constants_in(values: Iterable[Any]) -> Iterator[Any]:
             yield from constants_in(x)
 
 
-def assumed(entry: Entry, r: Recorder, interpreter: Interpreter) -> Conditions:
+def assumed(entry: ArgumentMaker, r: Recorder, interpreter: Interpreter) -> Conditions:
     """The conditions assumed so far."""
     return Conditions(tuple(r.guards), dict(entry.bindings), tuple(interpreter.captures.values()))
 
 
 def finish(
-    entry: Entry, r: Recorder, interpreter: Interpreter, given: Sequence[Any], result: Any, donated: Sequence[int]
+    entry: ArgumentMaker,
+    r: Recorder,
+    interpreter: Interpreter,
+    given: Sequence[Any],
+    result: Any,
+    donated: Sequence[int],
 ) -> Traced:
     """Materialises stored arguments, returns the results, and forgets discarded regions."""
     results = Results(r, r.heap, given)

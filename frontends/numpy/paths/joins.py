@@ -35,7 +35,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 )
 from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedContainers
-from tracebuf.frontends.numpy.paths.identity import Either, conditions, identity
+from tracebuf.frontends.numpy.paths.identity import EitherObject, conditions, identity
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.raises import DeadEnd
@@ -308,20 +308,20 @@ class Join:
             if plain(ref):
                 a = first()
                 b = a if second is None else second()
-                ref.origin = a if a is b else Either(self.condition.value, a, b)
+                ref.origin = a if a is b else EitherObject(self.condition.value, a, b)
             return ref
 
         return finish
 
     def origin(self, name: str, found: Any, side: int) -> Finish:
         """An identity from one side, made visible after the join."""
-        if not isinstance(found, Either):
+        if not isinstance(found, EitherObject):
             return lambda: found
         then, orelse = self.origin(name, found.then, side), self.origin(name, found.orelse, side)
         if self.r.is_visible(found.condition):
-            return lambda: Either(found.condition, then(), orelse())
+            return lambda: EitherObject(found.condition, then(), orelse())
         flag = self.lift(name, PyBool(found.condition), side)
-        return lambda: Either(flag().value, then(), orelse())
+        return lambda: EitherObject(flag().value, then(), orelse())
 
     def arrays(self, name: str, a: ArrayRef, b: ArrayRef) -> Finish | None:
         """Two arrays joined: views of one storage, of two that become one, or a guarded reference; None where they
