@@ -218,11 +218,11 @@ class BufferizedFunction:
         """
         values, form = self._values(args, kwargs)
         try:
-            given, values, boxes = self._quick(values)
+            given, values, containers = self._quick(values)
             if given is not None and (known := self._recent.get((given, form))) and apart(values, known.extents):
                 for spec in known.group:
                     if spec.fits(values):
-                        return self._run(spec, values, boxes, known)
+                        return self._run(spec, values, containers, known)
             found = self._specialization(args, kwargs)
             if found is not None:
                 return self._run(*found)
@@ -249,7 +249,7 @@ class BufferizedFunction:
         return copy_results(self.__wrapped__(*args, **kwargs), form, buffers)
 
     def _run(
-        self, spec: Specialization, values: Sequence[Any], boxes: Sequence[Any], known: _Recent | None = None
+        self, spec: Specialization, values: Sequence[Any], containers: Sequence[Any], known: _Recent | None = None
     ) -> Any:
         """A native call; the frame is prepared once per known signature."""
         spec.calls += 1
@@ -262,7 +262,7 @@ class BufferizedFunction:
         except UnsupportedError as refusal:
             refusal._stored = bool(spec.traced.stored) or calls_users(spec.program.func)
             raise
-        return build_results(spec.traced.plan, raw, values, boxes, spec.traced.writes)
+        return build_results(spec.traced.plan, raw, values, containers, spec.traced.writes)
 
     def _falls_back(self, refusal: UnsupportedError) -> bool:
         """Whether the original function is to run instead; it warns once for each reason."""
@@ -286,10 +286,10 @@ class BufferizedFunction:
             found = None
         if found is None:
             return self.eager(*args, **kwargs), None
-        spec, values, boxes = found
+        spec, values, containers = found
         spec.calls += 1
         raw, counters = spec.kernel.run_counted([values[i] for i in spec.traced.arguments])
-        return build_results(spec.traced.plan, raw, values, boxes, spec.traced.writes), counters
+        return build_results(spec.traced.plan, raw, values, containers, spec.traced.writes), counters
 
     def trace(self, *args: Any, **kwargs: Any) -> tuple[Call, Traced]:
         """The call that these arguments and the captured arrays make, and its tensor program as recorded; nothing is
@@ -379,7 +379,7 @@ class BufferizedFunction:
         if given is not None or self._static:
             return given, values, ()
         flat = flatten(values)
-        return (None if flat.tree is None else self._quick_key(flat.values, flat.tree)), flat.values, flat.boxes
+        return (None if flat.tree is None else self._quick_key(flat.values, flat.tree)), flat.values, flat.containers
 
     def _quick_key(self, values: Sequence[Any], tree: Tree | None = None) -> tuple[Any, ...] | None:
         """A hashable value that determines the keys of a call and is quick to make; None where only `_call` can
@@ -404,7 +404,7 @@ class BufferizedFunction:
         keys = tuple(static_key(n, v) if i in static else key_of(n, v) for i, (n, v) in made)
         related = relations(flat.values)
         given = donated(self.__wrapped__, self.options, names, keys, related)
-        where = tops, flat.starts, flat.tree, flat.boxes
+        where = tops, flat.starts, flat.tree, flat.containers
         return Call(names, flat.values, keys, related, extra, named, out, hidden, given, *where)
 
     def _complete(self, args: tuple[Any, ...], kwargs: dict[str, Any], use: Callable[[Call], T]) -> T:
@@ -437,7 +437,7 @@ class BufferizedFunction:
         """The program for a call, compiled if need be, with the call's leaves and containers; None where the original
         function must run."""
         try:
-            return self._complete(args, kwargs, lambda call: (self._fitting(call), call.values, call.boxes))
+            return self._complete(args, kwargs, lambda call: (self._fitting(call), call.values, call.containers))
         except RunOriginal as reason:
             if count:
                 if str(reason) not in self._originals:
@@ -505,7 +505,7 @@ class BufferizedFunction:
         program = stages.bufferized(traced, self.options)
         kernel = program.compile(self.__wrapped__.__name__)
         logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))
-        return Specialization(replace(call, values=(), boxes=()), traced, program, kernel, traced.guard_function())
+        return Specialization(replace(call, values=(), containers=()), traced, program, kernel, traced.guard_function())
 
 
 class BufferizedMethod:

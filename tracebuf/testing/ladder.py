@@ -34,7 +34,7 @@ from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import RunOriginal
 from tracebuf.frontends.numpy.call.flatten import is_object
 from tracebuf.frontends.numpy.interpreter.trace import Call, Traced
-from tracebuf.frontends.numpy.paths.results import Made, Pick, build_results
+from tracebuf.frontends.numpy.paths.results import ChosenResult, NewContainer, build_results
 from tracebuf.interpret import memref, tensor
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.func import Func
@@ -308,9 +308,9 @@ def placeholders(func: Func) -> int:
 
 def choices(plan: Any) -> int:
     """The path-dependent results."""
-    if isinstance(plan, Pick):
+    if isinstance(plan, ChosenResult):
         return 1 + choices(plan.then) + choices(plan.orelse)
-    return sum(map(choices, plan.items)) if isinstance(plan, Made) else 0
+    return sum(map(choices, plan.items)) if isinstance(plan, NewContainer) else 0
 
 
 def eager_allocations(function: Callable[..., Any], args: Sequence[Any], kept: Sequence[Array] = ()) -> int:

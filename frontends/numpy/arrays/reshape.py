@@ -385,7 +385,7 @@ def set_shape(r: Recorder, a: ArrayRef, shape: Any) -> None:
     a.view = made.view
 
 
-class Flat:
+class FlatIterator:
     """a.flat, which can be indexed and iterated over: the elements in C order. It is not a traced value, so that
     anything else done to it is refused."""
 

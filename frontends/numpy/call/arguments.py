@@ -348,7 +348,7 @@ class Binding:
         return f"({x}.strides[{self.axis}] // {x}.itemsize)" if self.stride else f"{x}.shape[{self.axis}]"
 
 
-class Entry:
+class ArgumentMaker:
     """Makes the arguments of the traced function: SSA arguments, symbols with their bindings and hints, and the traced
     values that the parameters are bound to."""
 

@@ -17,11 +17,11 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import has_supported_dtype
-from tracebuf.frontends.numpy.call.flatten import check_items, is_box
+from tracebuf.frontends.numpy.call.flatten import check_items, is_container
 from tracebuf.frontends.numpy.record.raises import Control
 from tracebuf.location import Location
 
-Place = tuple[Any, ...]
+CapturePlace = tuple[Any, ...]
 """What identifies a captured value: its name, and the identity of the scope or object that binds it."""
 
 
@@ -35,7 +35,7 @@ class Hidden:
     is set)."""
 
     label: str
-    place: Place
+    place: CapturePlace
     fetch: Callable[..., Any]
     root: int | None = None
 
@@ -46,7 +46,7 @@ class Hidden:
             x = self.fetch() if self.root is None else self.fetch(given[self.root])
         except (LookupError, AttributeError, NameError, ValueError, TypeError):
             return ABSENT if self.from_object else None
-        usable = self.from_object or is_box(x) or (type(x) is np.ndarray and has_supported_dtype(x))
+        usable = self.from_object or is_container(x) or (type(x) is np.ndarray and has_supported_dtype(x))
         return x if usable else None
 
     def item(self, key: Any) -> Hidden:
@@ -79,7 +79,12 @@ class NewCapture(Control):
 
 
 def outside(
-    label: str, place: Place, fetch: Callable[[], Any], value: Any, known: MutableMapping[Place, Any], loc: Location
+    label: str,
+    place: CapturePlace,
+    fetch: Callable[[], Any],
+    value: Any,
+    known: MutableMapping[CapturePlace, Any],
+    loc: Location,
 ) -> Any:
     """The traced value of something from outside the function.
 
@@ -88,7 +93,7 @@ def outside(
     """
     if known.get(place) is not None:
         return known[place]
-    if type(value) is not tuple and is_box(value):
+    if type(value) is not tuple and is_container(value):
         check_items(label, value, loc)
         raise NewCapture(Hidden(label, place, fetch))
     if isinstance(value, np.ndarray):

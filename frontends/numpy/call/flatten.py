@@ -35,14 +35,14 @@ _KEYS = (str, int, bool, float, type(None), bytes)
 """The exact types of the keys that a dict among the arguments may have."""
 
 
-class Flat(NamedTuple):
+class FlatArguments(NamedTuple):
     """The arguments of a call without containers: the leaves, the index of each argument's first leaf, the tree (None
     if there are no containers), and the containers in the order in which they were met."""
 
     values: tuple[Any, ...]
     starts: tuple[int, ...]
     tree: Tree | None
-    boxes: tuple[Any, ...]
+    containers: tuple[Any, ...]
 
 
 def is_plain_tuple(x: Any) -> bool:
@@ -81,7 +81,7 @@ def is_written_in_python(kind: type) -> bool:
     return heap_type and ours and isinstance(vars(kind).get("__module__"), str)
 
 
-def is_box(x: Any) -> bool:
+def is_container(x: Any) -> bool:
     """Whether an argument is a container."""
     kind = type(x)
     if type(kind) is type and kind in _LEAVES:
@@ -93,7 +93,7 @@ def is_box(x: Any) -> bool:
     return is_object(x)
 
 
-def flatten(values: Sequence[Any], static: Collection[int] = ()) -> Flat:
+def flatten(values: Sequence[Any], static: Collection[int] = ()) -> FlatArguments:
     """The leaves and the tree of a call's arguments; the arguments whose indices are in `static` are leaves, whatever
     they are."""
     found = _Flattening()
@@ -103,23 +103,23 @@ def flatten(values: Sequence[Any], static: Collection[int] = ()) -> Flat:
         if i in static:
             found.leaf(x)
         nodes.append(None if i in static else found.node(x, 0))
-    tree = tuple(nodes) if found.boxes else None
-    return Flat(tuple(found.leaves), tuple(starts), tree, tuple(found.boxes))
+    tree = tuple(nodes) if found.containers else None
+    return FlatArguments(tuple(found.leaves), tuple(starts), tree, tuple(found.containers))
 
 
 class _Flattening:
     """The state of one `flatten`."""
     def __init__(self) -> None:
         self.leaves: list[Any] = []
-        self.boxes: list[Any] = []
-        self.numbers: dict[int, int] = {}  # by id: at each call, and `boxes` holds them
+        self.containers: list[Any] = []
+        self.numbers: dict[int, int] = {}  # by id: at each call, and `containers` holds them
         self.open: set[int] = set()
 
     def leaf(self, x: Any) -> None:
         self.leaves.append(x)
 
     def node(self, x: Any, depth: int) -> Any:
-        if not is_box(x):
+        if not is_container(x):
             if depth and len(self.leaves) > MAX_LEAVES:
                 reason = f"an argument is a container of more than {MAX_LEAVES} arrays and numbers"
                 raise UnsupportedError(reason, instead="pass np.asarray(x)")
@@ -133,8 +133,8 @@ class _Flattening:
             return number
         if depth > MAX_DEPTH:
             raise UnsupportedError(f"an argument is nested more than {MAX_DEPTH} deep", instead="pass its items")
-        self.numbers[id(x)] = len(self.boxes)
-        self.boxes.append(x)
+        self.numbers[id(x)] = len(self.containers)
+        self.containers.append(x)
         keys = tuple(map(dict_key, x)) if type(x) is dict else None
         if keys is None and not isinstance(x, (tuple, list)):
             return type(x), None, ()
@@ -154,18 +154,18 @@ def dict_key(key: Any) -> Any:
     return exact(key)
 
 
-def leaf_names(names: Sequence[str], flat: Flat) -> tuple[str, ...]:
+def leaf_names(names: Sequence[str], flat: FlatArguments) -> tuple[str, ...]:
     """The name of each leaf, as its user writes it: `params['w']`, `state.x`, `pair[0]`."""
     if flat.tree is None:
         return tuple(names)
     found: list[str] = []
-    boxes = iter(flat.boxes)
+    containers = iter(flat.containers)
 
     def name(label: str, node: Any) -> None:
         if node is None:
             found.append(label)
         elif not isinstance(node, int):
-            for key, item in zip(labels_of(next(boxes)), node[2]):
+            for key, item in zip(labels_of(next(containers)), node[2]):
                 name(label + key, item)
 
     for label, node in zip(names, flat.tree):

@@ -32,7 +32,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import (
     only,
     shape_arg,
 )
-from tracebuf.frontends.numpy.arrays.reshape import Flat, as_array_function, is_dense, is_fortran, order_of
+from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, as_array_function, is_dense, is_fortran, order_of
 from tracebuf.frontends.numpy.functions.formulas import FORMULAS, primitives
 from tracebuf.frontends.numpy.functions.host import table as host_table
 from tracebuf.frontends.numpy.functions.host.declared import host_call, traced_host_call
@@ -315,7 +315,7 @@ def length(r: Recorder, x: Any) -> Any:
         if not x.ndim:
             raise Raises(TypeError("len() of unsized object"))
         return as_int_value(x.shape[0])
-    if isinstance(x, Flat):
+    if isinstance(x, FlatIterator):
         return as_int_value(x.size)
     if isinstance(x, Scalar):
         raise Raises(TypeError(f"object of type '{type(stand_in(x)).__name__}' has no len()"))
@@ -385,7 +385,7 @@ def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
     """type(x), by the type that x has in eager Python."""
     if isinstance(x, NpScalar) and x.maybe_python:
         raise two_origins(r.loc)
-    if isinstance(x, Flat):
+    if isinstance(x, FlatIterator):
         x.refuse()
     if isinstance(x, Record):
         return x.kind
@@ -487,7 +487,7 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
         if name in ("real", "imag"):
             return complex_views.part(r, x, name)
         if name == "flat":
-            return Flat(r, x)
+            return FlatIterator(r, x)
         simple = {"ndim": x.ndim, "dtype": x.dtype, "itemsize": x.dtype.itemsize}
         return simple.get(name, NotImplemented)
     if isinstance(x, NpScalar) and name in ("dtype", "ndim", "shape"):
@@ -524,7 +524,7 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
     handler = handler_of(function)
     if any(isinstance(x, Choice) for x in (*args, *kwargs.values())) and (handler or is_pure(function)):
         raise path_dependent(r, "<value>", "values of different types")
-    odd = next((x for x in (*args, *kwargs.values()) if isinstance(x, Flat)), None)
+    odd = next((x for x in (*args, *kwargs.values()) if isinstance(x, FlatIterator)), None)
     if handler is not None and odd is not None and function not in (len, isinstance):
         odd.refuse()
     if handler is None:

@@ -24,7 +24,7 @@ MISSING = object()
 
 
 @dataclass(frozen=True, eq=False)
-class BoxMethod:
+class ContainerMethod:
     """A method of a list, a dict or a named tuple."""
 
     of: Any
@@ -224,11 +224,11 @@ TUPLE: dict[str, Callable[..., Any]] = {"index": known_items("index"), "count": 
 """By name of the method of a tuple: its handler."""
 
 
-def method(x: Any, name: str) -> BoxMethod | None:
+def method(x: Any, name: str) -> ContainerMethod | None:
     """The bound method of a container, by its name; None if it has none."""
     if is_named_tuple(x) and name in x._fields:
         return None
-    return BoxMethod(x, name) if name in methods_of(x) else None
+    return ContainerMethod(x, name) if name in methods_of(x) else None
 
 
 def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
@@ -238,6 +238,6 @@ def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
     return {**TUPLE, **(NAMED if is_named_tuple(x) else {})} if isinstance(x, tuple) else {}
 
 
-def call(i: Evaluator, node: ast.AST, method: BoxMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def call(i: Evaluator, node: ast.AST, method: ContainerMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a container's method."""
     return call_handler(methods_of(method.of)[method.name], i, node, method.of, *args, **kwargs)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.call.captures import Place
+from tracebuf.frontends.numpy.call.captures import CapturePlace
 from tracebuf.frontends.numpy.paths.iteration import Iterable
 from tracebuf.frontends.numpy.paths.loops.plan import Plan
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
@@ -75,7 +75,7 @@ class Evaluator(ABC):
     scopes: list[Scope]
     handling: list[BaseException]
     """The exceptions whose handlers are being traced, innermost last."""
-    hidden: MutableMapping[Place, Any]
+    hidden: MutableMapping[CapturePlace, Any]
     captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]]
     """(name, how to fetch it again, value) of each value from outside, for the guards; by name and the id of where it
     was found: a plain key, which identifies hidden arguments from trace to trace."""

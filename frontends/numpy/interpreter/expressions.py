@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
-from tracebuf.frontends.numpy.arrays.reshape import Flat
+from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
@@ -353,7 +353,7 @@ class Expressions(Comprehensions):
     def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
         if isinstance(base, ArrayRef):
             return subscripts.read(self.r, base, index)
-        if isinstance(base, Flat):
+        if isinstance(base, FlatIterator):
             return base.item(index)
         if isinstance(base, dict):
             return dicts.read(self, node, base, index)
@@ -503,7 +503,7 @@ class Expressions(Comprehensions):
         if isinstance(function, (Partial, partial)):
             first, named = self.bound_before(function)
             return self.call(node, function.func, [*first, *args], {**named, **kwargs})
-        if isinstance(function, dicts.BoxMethod):
+        if isinstance(function, dicts.ContainerMethod):
             return dicts.call(self, node, function, args, kwargs)
         if function is range:
             return make_range(self.r, args)
@@ -563,5 +563,5 @@ def is_users(function: Any) -> bool:
 
 def takes_choices(function: Any) -> bool:
     """Whether a call only passes its arguments on, so that their types may be path-dependent."""
-    handed = isinstance(function, (NestedFunction, dicts.BoxMethod, records.BoundMethod))
+    handed = isinstance(function, (NestedFunction, dicts.ContainerMethod, records.BoundMethod))
     return handed or getattr(function, "__tracebuf__", False) or is_users(function)

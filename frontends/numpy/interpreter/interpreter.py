@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.call.captures import Place, default_of, outside
+from tracebuf.frontends.numpy.call.captures import CapturePlace, default_of, outside
 from tracebuf.frontends.numpy.functions.formulas import is_formula
 from tracebuf.frontends.numpy.interpreter import records, structured
 from tracebuf.frontends.numpy.interpreter.direct import Direct
@@ -44,7 +44,7 @@ def is_internal(file: str) -> bool:
 class Interpreter(Statements):
     """Runs a function on traced arguments. `captures` collects (name, how to fetch it again, value) for the guards."""
 
-    def __init__(self, recorder: Recorder, hidden: MutableMapping[Place, Any] | None = None) -> None:
+    def __init__(self, recorder: Recorder, hidden: MutableMapping[CapturePlace, Any] | None = None) -> None:
         self.r = recorder
         self.hidden = {} if hidden is None else hidden
         self.captures: dict[tuple[str, int], tuple[str, Callable[[], Any], Any]] = {}
@@ -60,8 +60,8 @@ class Interpreter(Statements):
 
     def outer_values(self) -> list[Any]:
         """The values that names of the functions around the one being traced hold."""
-        boxes = [x for x, _ in self.r.heap.originals]
-        return [*(v for s in self.scopes[:-1] for v in s.env.values()), *boxes, *self.direct.run.live()]
+        containers = [x for x, _ in self.r.heap.originals]
+        return [*(v for s in self.scopes[:-1] for v in s.env.values()), *containers, *self.direct.run.live()]
 
     # -- calls
     def call_function(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

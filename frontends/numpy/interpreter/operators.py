@@ -34,13 +34,13 @@ COMPARISONS = {"Eq": ("eq", "eq"), "NotEq": ("ne", "ne"), "Lt": ("lt", "gt"), "L
 """By comparison of the syntax tree: the special method, and that of the operands exchanged."""
 SIGNS = {"USub": "neg", "UAdd": "pos", "Invert": "invert"}
 """By unary operator of the syntax tree: the special method."""
-BOXES = (list, tuple, dict, DictView, Record)
+CONTAINERS = (list, tuple, dict, DictView, Record)
 """The classes of containers and objects."""
 
 
 def is_operand(x: Any) -> bool:
     """Whether a value is a container or an object, whose operators are looked up here."""
-    return isinstance(x, BOXES)
+    return isinstance(x, CONTAINERS)
 
 
 def method(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
@@ -124,9 +124,9 @@ def augmented(i: Evaluator, node: ast.AST, name: str, old: Any, right: Any) -> A
 
 def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     """a == b, a < b ...; NotImplemented where no operand is a container or an object."""
-    boxes = [isinstance(x, (list, tuple)) for x in (a, b)]
-    if any(boxes) and any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)):
-        return compare(i.r, name, *(asarray(i.r, x) if box else x for box, x in zip(boxes, (a, b))))
+    sequences = [isinstance(x, (list, tuple)) for x in (a, b)]
+    if any(sequences) and any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)):
+        return compare(i.r, name, *(asarray(i.r, x) if sequence else x for sequence, x in zip(sequences, (a, b))))
     if not any(isinstance(x, (Record, dict, DictView)) for x in (a, b)):
         return NotImplemented
     if name not in COMPARISONS:

@@ -20,7 +20,7 @@ from tracebuf.errors import TracebufError, note_location
 from tracebuf.frontends.numpy.arrays.complex_views import set_part
 from tracebuf.frontends.numpy.arrays.creation import arange
 from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
-from tracebuf.frontends.numpy.arrays.reshape import Flat, set_shape
+from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import dicts, operators, records
@@ -227,7 +227,7 @@ class Statements(Expressions, Protected):
         if isinstance(base, (tuple, str, Scalar)):
             kind = type(stand_in(base) if isinstance(base, Scalar) else base)
             return Raises(TypeError(f"'{kind.__name__}' object does not support item assignment"))
-        if isinstance(base, Flat):
+        if isinstance(base, FlatIterator):
             return self.refuse(target, "storing through a.flat", "a[i, j] = x, or a[...] = x for all elements")
         place = " at a place that is only known at run time" if isinstance(base, list) else ""
         return self.refuse(target, f"storing into a {refusals.name_of(base)}{place}", "store into an array")

@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
-from tracebuf.frontends.numpy.call.arguments import ArrayKey, Binding, Entry, Key, Relations, ScalarKey, StaticKey
+from tracebuf.frontends.numpy.call.arguments import (
+    ArgumentMaker,
+    ArrayKey,
+    Binding,
+    Key,
+    Relations,
+    ScalarKey,
+    StaticKey,
+)
 from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.flatten import Tree
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
@@ -21,7 +29,7 @@ from tracebuf.frontends.numpy.paths.identity import identity, objects
 from tracebuf.frontends.numpy.paths.loops.plan import arms_of
 from tracebuf.frontends.numpy.paths.outputs import Form, store_results
 from tracebuf.frontends.numpy.paths.outputs import arranged as as_given
-from tracebuf.frontends.numpy.paths.results import Plan, Results, Write
+from tracebuf.frontends.numpy.paths.results import ContainerWrite, ResultPlan, Results
 from tracebuf.frontends.numpy.record.by_identity import counted, distinct
 from tracebuf.frontends.numpy.record.heap import Heap, Record, made_of
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, internal_error
@@ -73,8 +81,8 @@ class Traced(Conditions):
     func: Func
     arguments: tuple[int, ...]
     stored: tuple[int, ...]
-    plan: Plan
-    writes: tuple[Write, ...]
+    plan: ResultPlan
+    writes: tuple[ContainerWrite, ...]
 
 
 def same_capture(now: Any, then: Any) -> bool:
@@ -93,8 +101,8 @@ class Call:
     `values`: the bound parameters in order, the `extra` arguments of `*args`, those of `**kwargs` (`named`), the
     buffers of `out=`, the captured arrays (`hidden`). `keys` are their parts of the specialisation's key, `related` how
     they may alias, `donated` those that the program may overwrite. Where arguments are containers, these are their
-    leaves; `tops` are the names of the arguments, `starts` the index of each one's first leaf, `tree` and `boxes` the
-    containers.
+    leaves; `tops` are the names of the arguments, `starts` the index of each one's first leaf, `tree` and `containers`
+    the containers.
     """
 
     names: tuple[str, ...]
@@ -109,7 +117,7 @@ class Call:
     tops: tuple[str, ...]
     starts: tuple[int, ...]
     tree: Tree | None
-    boxes: tuple[Any, ...]
+    containers: tuple[Any, ...]
 
     def leaves_before(self, count: int) -> int:
         """The number of leaves before the last `count` arguments."""
@@ -129,32 +137,32 @@ class Call:
 
 
 def arranged(
-    tree: Tree | None, leaves: Sequence[Any], boxes: Sequence[Any], paths: Sequence[Hidden], heap: Heap
+    tree: Tree | None, leaves: Sequence[Any], containers: Sequence[Any], paths: Sequence[Hidden], heap: Heap
 ) -> list[Any]:
     """The arguments of a call in a trace: containers of the traced values of their leaves. `paths` say how each
     argument is fetched."""
     if tree is None:
         return list(leaves)
-    rest, originals, made = iter(leaves), iter(enumerate(boxes)), dict[int, Any]()
+    rest, originals, made = iter(leaves), iter(enumerate(containers)), dict[int, Any]()
 
     def build(node: Any, path: Hidden) -> Any:
         if node is None:
             return next(rest)
         if isinstance(node, int):
             return made[node]
-        (n, box), (kind, _, nodes) = next(originals), node
+        (n, container), (kind, _, nodes) = next(originals), node
         new: Any = [] if kind is list else {} if kind is dict else None
-        if isinstance(box, (list, dict)):
+        if isinstance(container, (list, dict)):
             made[n] = new
-        elif not isinstance(box, tuple):
-            made[n] = new = Record(kind, box, path)
-        steps = list(box) if kind is dict else range(len(nodes))
+        elif not isinstance(container, tuple):
+            made[n] = new = Record(kind, container, path)
+        steps = list(container) if kind is dict else range(len(nodes))
         items = [build(i, path.item(key)) for i, key in zip(nodes, steps)]
         if kind is list:
             new.extend(items)
         elif kind is dict:
-            new.update(zip(box, items))
-        elif isinstance(box, tuple):
+            new.update(zip(container, items))
+        elif isinstance(container, tuple):
             made[n] = new = made_of(kind, items)
         heap.given(new, n)
         return new
@@ -173,7 +181,7 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
     Raises UnsupportedError where the function is outside the language, NewCapture for an array from outside that is not
     in the call.
     """
-    entry = Entry(function.__name__, heading(function))
+    entry = ArgumentMaker(function.__name__, heading(function))
     given: list[Any] = []
     related = call.related
     for i, (name, x, key) in enumerate(zip(call.names, call.values, call.keys)):
@@ -187,7 +195,7 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
             given.append(entry.scalar(i, name, key, x) if isinstance(key, ScalarKey) else x)
     r = entry.begin()
     r.given = [g for g in given if isinstance(g, ArrayRef)]
-    tops = arranged(call.tree, given, call.boxes, call.paths, r.heap)
+    tops = arranged(call.tree, given, call.containers, call.paths, r.heap)
     r.heap.begin(r.frame)
     signature = inspect.signature(function, follow_wrapped=False)
     many = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -234,13 +242,18 @@ def constants_in(values: Iterable[Any]) -> Iterator[Any]:
             yield from constants_in(x)
 
 
-def assumed(entry: Entry, r: Recorder, interpreter: Interpreter) -> Conditions:
+def assumed(entry: ArgumentMaker, r: Recorder, interpreter: Interpreter) -> Conditions:
     """The conditions assumed so far."""
     return Conditions(tuple(r.guards), dict(entry.bindings), tuple(interpreter.captures.values()))
 
 
 def finish(
-    entry: Entry, r: Recorder, interpreter: Interpreter, given: Sequence[Any], result: Any, donated: Sequence[int]
+    entry: ArgumentMaker,
+    r: Recorder,
+    interpreter: Interpreter,
+    given: Sequence[Any],
+    result: Any,
+    donated: Sequence[int],
 ) -> Traced:
     """Materialises stored arguments, returns the results, and forgets discarded regions."""
     results = Results(r, r.heap, given)

@@ -24,7 +24,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.complex_views import set_part
-from tracebuf.frontends.numpy.arrays.reshape import Flat, set_shape
+from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.table import ScalarMethod
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
@@ -111,7 +111,7 @@ class Run:
     # -- from traced values to tracers and back
     def wrap(self, x: Any) -> Any:
         """A value as the running function sees it."""
-        if isinstance(x, (ArrayRef, Scalar, Flat)):
+        if isinstance(x, (ArrayRef, Scalar, FlatIterator)):
             found = self.held.get(id(x))
             if found is None:
                 found = self.held[id(x)] = Tracer(self, x)

@@ -22,7 +22,7 @@ from tracebuf.ir.types import F16, F32, F64, I16, I32, I64, ScalarType
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith, casts, integers
 
-Pair = Callable[[Body, list[Value], tuple[np.dtype, ...]], list[Value]]
+PairRule = Callable[[Body, list[Value], tuple[np.dtype, ...]], list[Value]]
 FORMATS: dict[ScalarType, tuple[ScalarType, int, int]] = {F16: (I16, 10, 15), F32: (I32, 23, 127), F64: (I64, 52, 1023)}
 """By float type: the integer type of its width, the bits of its mantissa, the bias of its exponent."""
 
@@ -65,7 +65,7 @@ def _frexp(b: Body, a: list[Value], dtypes: tuple[np.dtype, ...]) -> list[Value]
     return [mantissa, b.cast(b.add(arith.Select.of(usual, exponent, b.constant(0, integer))), I32)]
 
 
-PAIRS: dict[np.ufunc, Pair] = {np.divmod: _divmod, np.modf: _modf, np.frexp: _frexp}
+PAIRS: dict[np.ufunc, PairRule] = {np.divmod: _divmod, np.modf: _modf, np.frexp: _frexp}
 """By ufunc: the function that records its body, and gives both results."""
 
 

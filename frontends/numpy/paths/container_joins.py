@@ -12,7 +12,7 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env
 
 
-class JoinedBoxes:
+class JoinedContainers:
     """The containers that some branch has changed. Until `close` they are empty, and names that only the tracer binds
     hold their contents at the end of each branch."""
 
@@ -20,31 +20,31 @@ class JoinedBoxes:
         self.r = r
         self.places = ByIdentity((x, r.heap.known[x].changed) for one in changed for x in one)
         found = distinct(x for one, env in zip(changed, envs) if env is not None for x in one)
-        self.boxes: dict[str, tuple[Any, Any]] = {}
+        self.containers: dict[str, tuple[Any, Any]] = {}
         for x in found:
             r.heap.joins += 1
             name, before = f"<joined {r.heap.joins}>", contents(x)
-            self.boxes[name] = x, before
+            self.containers[name] = x, before
             ends = [one.get(x, before) for one in changed]
             if isinstance(x, Record):
                 ends = complete(r, x, ends)
             for env, end in zip(envs, ends):
                 if env is not None:
                     env[name] = end
-        for x, before in self.boxes.values():
+        for x, before in self.containers.values():
             fill(x, type(before)())
 
     @property
     def names(self) -> list[str]:
         """The names that hold the contents."""
-        return list(self.boxes)
+        return list(self.containers)
 
     def close(self, env: Env) -> None:
         """Puts the joined contents into the containers."""
-        new = {name: env.pop(name) for name in self.boxes}
-        for x, before in self.boxes.values():
+        new = {name: env.pop(name) for name in self.containers}
+        for x, before in self.containers.values():
             fill(x, before)
-        for name, (x, before) in self.boxes.items():
+        for name, (x, before) in self.containers.items():
             if type(new[name]) is not type(before):
                 raise self.unlike(x)
             self.r.heap.may_change(x, self.r)

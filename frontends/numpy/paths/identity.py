@@ -20,7 +20,7 @@ from tracebuf.ops.scalars import arith
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Either:
+class EitherObject:
     """A path-dependent object: `then` where the condition held, else `orelse`."""
 
     condition: Value
@@ -29,21 +29,21 @@ class Either:
 
 
 def identity(x: ArrayRef) -> Any:
-    """The object that a reference stands for: the reference itself, another one, or an `Either`."""
+    """The object that a reference stands for: the reference itself, another one, or an `EitherObject`."""
     if isinstance(x, GuardedRef):
-        return Either(x.condition, identity(x.arms[0]), identity(x.arms[1]))
+        return EitherObject(x.condition, identity(x.arms[0]), identity(x.arms[1]))
     return x if x.origin is None else x.origin
 
 
-def anew(x: ArrayRef) -> ArrayRef:
+def without_identity(x: ArrayRef) -> ArrayRef:
     """A reference as it is known after the loop that made it, without the identity that a test inside the loop gave
     it."""
-    return ArrayRef(x.storage, x.view, x.read_only) if isinstance(x.origin, Either) else x
+    return ArrayRef(x.storage, x.view, x.read_only) if isinstance(x.origin, EitherObject) else x
 
 
 def objects(found: Any) -> Iterator[Any]:
     """The objects that an identity may be."""
-    if isinstance(found, Either):
+    if isinstance(found, EitherObject):
         yield from objects(found.then)
         yield from objects(found.orelse)
     else:
@@ -52,7 +52,7 @@ def objects(found: Any) -> Iterator[Any]:
 
 def conditions(found: Any) -> Iterator[Value]:
     """The conditions that an identity depends on."""
-    if isinstance(found, Either):
+    if isinstance(found, EitherObject):
         yield found.condition
         yield from conditions(found.then)
         yield from conditions(found.orelse)
@@ -60,14 +60,14 @@ def conditions(found: Any) -> Iterator[Value]:
 
 def one_object(r: Recorder, a: Any, b: Any) -> bool | PyBool:
     """Whether two identities are the same object: a bool, or a condition."""
-    if not isinstance(a, Either) and isinstance(b, Either):
+    if not isinstance(a, EitherObject) and isinstance(b, EitherObject):
         a, b = b, a
-    if not isinstance(a, Either):
+    if not isinstance(a, EitherObject):
         return a is b
-    return either(r, a.condition, one_object(r, a.then, b), one_object(r, a.orelse, b))
+    return select_truth(r, a.condition, one_object(r, a.then, b), one_object(r, a.orelse, b))
 
 
-def either(r: Recorder, condition: Value, a: bool | PyBool, b: bool | PyBool) -> bool | PyBool:
+def select_truth(r: Recorder, condition: Value, a: bool | PyBool, b: bool | PyBool) -> bool | PyBool:
     """The truth that is `a` where the condition holds, else `b`."""
     if a is b:
         return a
@@ -80,7 +80,7 @@ def same_thing(r: Recorder, a: Any, b: Any) -> bool | PyBool:
     if isinstance(b, Choice):
         a, b = b, a
     if isinstance(a, Choice):
-        return either(r, a.condition, same_thing(r, a.then, b), same_thing(r, a.orelse, b))
+        return select_truth(r, a.condition, same_thing(r, a.then, b), same_thing(r, a.orelse, b))
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
         return one_object(r, identity(a), identity(b))
     return a is b or same_number(r, a, b)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_item, slice_range
-from tracebuf.frontends.numpy.arrays.reshape import Flat
+from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary
 from tracebuf.frontends.numpy.record.heap import DictView
 from tracebuf.frontends.numpy.record.raises import Raises
@@ -132,7 +132,7 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
         if not x.ndim:
             raise Raises(TypeError("iteration over a 0-d array"))
         return Items(x.shape[0], lambda i: read_item(r, x, as_int_value(i)))
-    if isinstance(x, Flat):
+    if isinstance(x, FlatIterator):
         return Items(x.size, x.load)
     if isinstance(x, Scalar) or x is None or isinstance(x, (bool, int, float, complex)):
         raise Raises(

@@ -34,8 +34,8 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     zero,
 )
 from tracebuf.frontends.numpy.paths.choices import narrow
-from tracebuf.frontends.numpy.paths.container_joins import JoinedBoxes
-from tracebuf.frontends.numpy.paths.identity import Either, conditions, identity
+from tracebuf.frontends.numpy.paths.container_joins import JoinedContainers
+from tracebuf.frontends.numpy.paths.identity import EitherObject, conditions, identity
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.raises import DeadEnd
@@ -96,9 +96,9 @@ def trace_if(
     for name in names:
         if name not in live:
             env.pop(name, None)
-    join, boxes = Join(r, condition, frames, envs), JoinedBoxes(r, envs, changed)
-    join.names(env, [*(n for n in names if n in live), *boxes.names], live, unchecked)
-    boxes.close(env)
+    join, joined = Join(r, condition, frames, envs), JoinedContainers(r, envs, changed)
+    join.names(env, [*(n for n in names if n in live), *joined.names], live, unchecked)
+    joined.close(env)
     if None in envs and condition.nonneg is not None:  # the other branch has raised
         r.facts.assume_nonneg(condition.nonneg if envs[1] is None else sub(-1, condition.nonneg), entry=False)
 
@@ -141,9 +141,9 @@ class Join:
         self.uses: ByIdentity[Any, int] = ByIdentity()
         """In how many of the containers made here each container has a part."""
         self.arrays_made: PairsByIdentity[Finish | None] = PairsByIdentity()
-        self.boxes_made: PairsByIdentity[Finish] = PairsByIdentity()
+        self.containers_made: PairsByIdentity[Finish] = PairsByIdentity()
         self.arrays_lifted: list[ByIdentity[ArrayRef, Finish]] = [ByIdentity(), ByIdentity()]
-        self.boxes_lifted: list[ByIdentity[Any, Finish]] = [ByIdentity(), ByIdentity()]
+        self.containers_lifted: list[ByIdentity[Any, Finish]] = [ByIdentity(), ByIdentity()]
 
     # -- names
     def names(self, env: Env, names: Sequence[str], live: frozenset[str], unchecked: frozenset[str]) -> None:
@@ -195,11 +195,11 @@ class Join:
         if (same_value(a, b) and not self.inside(a)) or (a is b and self.r.heap.outlives(a, self.r)):
             return lambda: a
         if is_container(a) and shell(a) == shell(b) and self.r.heap.number(a) == self.r.heap.number(b):
-            if (a, b) not in self.boxes_made:
+            if (a, b) not in self.containers_made:
                 parts = [self.value(name, x, y) for x, y in zip(items_of(a), items_of(b))]
                 self.use(a, b)
-                self.boxes_made[a, b] = once(lambda: self.new_box(a, b, [p() for p in parts]))
-            return self.boxes_made[a, b]
+                self.containers_made[a, b] = once(lambda: self.new_container(a, b, [p() for p in parts]))
+            return self.containers_made[a, b]
         kind = unify(kind_of(a), kind_of(b))
         if kind is not None:
             return self.number(name, kind, a, b)
@@ -215,7 +215,7 @@ class Join:
         for x in distinct(sources):
             self.uses[x] = self.uses.get(x, 0) + 1
 
-    def new_box(self, a: Any, b: Any, items: Sequence[Any]) -> Any:
+    def new_container(self, a: Any, b: Any, items: Sequence[Any]) -> Any:
         """A container that stands for one of each side; it may be changed if both sides made theirs."""
         made, heap = with_items(a, items), self.r.heap
         if isinstance(a, tuple):
@@ -308,20 +308,20 @@ class Join:
             if plain(ref):
                 a = first()
                 b = a if second is None else second()
-                ref.origin = a if a is b else Either(self.condition.value, a, b)
+                ref.origin = a if a is b else EitherObject(self.condition.value, a, b)
             return ref
 
         return finish
 
     def origin(self, name: str, found: Any, side: int) -> Finish:
         """An identity from one side, made visible after the join."""
-        if not isinstance(found, Either):
+        if not isinstance(found, EitherObject):
             return lambda: found
         then, orelse = self.origin(name, found.then, side), self.origin(name, found.orelse, side)
         if self.r.is_visible(found.condition):
-            return lambda: Either(found.condition, then(), orelse())
+            return lambda: EitherObject(found.condition, then(), orelse())
         flag = self.lift(name, PyBool(found.condition), side)
-        return lambda: Either(flag().value, then(), orelse())
+        return lambda: EitherObject(flag().value, then(), orelse())
 
     def arrays(self, name: str, a: ArrayRef, b: ArrayRef) -> Finish | None:
         """Two arrays joined: views of one storage, of two that become one, or a guarded reference; None where they
@@ -421,11 +421,11 @@ class Join:
     def lift(self, name: str, x: Any, side: int) -> Finish:
         """A value from one side, made visible after the join; it is read only where that side was taken."""
         if is_container(x) and self.r.heap.number(x) is None and not self.r.heap.outlives(x, self.r):
-            if x not in self.boxes_lifted[side]:
+            if x not in self.containers_lifted[side]:
                 parts = [self.lift(name, i, side) for i in items_of(x)]
                 self.use(x)
-                self.boxes_lifted[side][x] = once(lambda: self.new_box(x, x, [p() for p in parts]))
-            return self.boxes_lifted[side][x]
+                self.containers_lifted[side][x] = once(lambda: self.new_container(x, x, [p() for p in parts]))
+            return self.containers_lifted[side][x]
         if isinstance(x, Choice):
             first, second = self.lift(name, x.then, side), self.lift(name, x.orelse, side)
             flag = self.lift(name, PyBool(x.condition), side)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, same_value
-from tracebuf.frontends.numpy.paths.identity import Either, identity, objects
+from tracebuf.frontends.numpy.paths.identity import EitherObject, identity, objects
 from tracebuf.frontends.numpy.paths.joins import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_one_type
 from tracebuf.frontends.numpy.record import refusals
@@ -37,12 +37,12 @@ from tracebuf.ir.core import Value
 
 
 @dataclass(frozen=True)
-class Leaf:
+class ResultLeaf:
     """The plan of one result.
 
-    `kind` is "argument" (the very object passed as `index`), "box" (the caller's container of that number), "array" or
-    a scalar kind (result `index` of the compiled function), or "const" (`value`). Leaves with one `identity` are one
-    object; `read_only` arrays are views that must not be stored to.
+    `kind` is "argument" (the very object passed as `index`), "container" (the caller's container of that number),
+    "array" or a scalar kind (result `index` of the compiled function), or "const" (`value`). Leaves with one `identity`
+    are one object; `read_only` arrays are views that must not be stored to.
     """
 
     kind: str
@@ -53,7 +53,7 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Pick:
+class ChosenResult:
     """The plan of a path-dependent result: `then` where result `index` (an i1) is True, else `orelse` (rule S8)."""
 
     index: int
@@ -62,7 +62,7 @@ class Pick:
 
 
 @dataclass(eq=False)
-class Made:
+class NewContainer:
     """The plan of a new tuple, list, dict or object: its class, the keys of a dict or the names of attributes, the
     items. One object wherever this very plan stands."""
 
@@ -72,7 +72,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Write:
+class ContainerWrite:
     """The contents of the caller's container of a number after the call: all of them (`whole`), or these items (plans;
     traced values before)."""
 
@@ -82,11 +82,11 @@ class Write:
     whole: bool
 
 
-Plan = Leaf | Pick | Made
+ResultPlan = ResultLeaf | ChosenResult | NewContainer
 """How a result is built from those of the compiled function."""
 
 
-Taken = tuple[tuple[Value, int], ...]
+ArmPath = tuple[tuple[Value, int], ...]
 """The path to an arm: conditions, and which arm of each."""
 
 
@@ -98,8 +98,8 @@ class Results:
         self.given = [(g, i) for i, g in enumerate(given) if isinstance(g, ArrayRef)]
         self.numbers = ByIdentity((g, i) for i, g in enumerate(given) if isinstance(g, Scalar))
         self.values: list[Value] = []
-        self.seen: defaultdict[Taken, ByIdentity[ArrayRef, Leaf]] = defaultdict(ByIdentity)
-        self.made: defaultdict[Taken, ByIdentity[Any, Made]] = defaultdict(ByIdentity)
+        self.seen: defaultdict[ArmPath, ByIdentity[ArrayRef, ResultLeaf]] = defaultdict(ByIdentity)
+        self.made: defaultdict[ArmPath, ByIdentity[Any, NewContainer]] = defaultdict(ByIdentity)
         self.objects: ByIdentity[ArrayRef, int] = ByIdentity()
         """The array objects that results are, numbered: the plan outlives them."""
         self.held: ByIdentity[ArrayRef, int] = ByIdentity()
@@ -110,40 +110,40 @@ class Results:
         self.values.append(value)
         return len(self.values) - 1
 
-    def leaf(self, x: Any, taken: Taken = ()) -> Plan:
+    def leaf(self, x: Any, taken: ArmPath = ()) -> ResultPlan:
         """The plan of one value; on a path, each array is read only where that path is taken (rule S8)."""
         number = self.heap.number(x)
         if number is not None:
-            return Leaf("box", number)
+            return ResultLeaf("container", number)
         if isinstance(x, (tuple, list, dict, Record)):
             return self.container(x, taken)
         if isinstance(x, (GuardedRef, Choice)):
             arms = x.arms if isinstance(x, GuardedRef) else (x.then, x.orelse)
             first, second = (self.leaf(arm, (*taken, (x.condition, k))) for k, arm in enumerate(arms))
-            return Pick(self.add(x.condition), first, second)
+            return ChosenResult(self.add(x.condition), first, second)
         if isinstance(x, ArrayRef):
             return self.array(x, identity(x), taken)
         if isinstance(x, Scalar):
             return self.scalar(x)
         if x is None or isinstance(x, (str, *NUMBERS, np.dtype, type(Ellipsis), type)):
-            return Leaf("const", value=x)
+            return ResultLeaf("const", value=x)
         what = "what is bound on some paths only" if isinstance(x, Maybe) else f"a {refusals.name_of(x)}"
         raise self.r.refuse(
             f"{what} cannot be returned", "return arrays, numbers, and tuples, lists, dicts and objects of them"
         )
 
-    def container(self, x: Any, taken: Taken) -> Plan:
+    def container(self, x: Any, taken: ArmPath) -> ResultPlan:
         """The plan of a new container; one object wherever the same one occurs."""
         containers = self.made[taken]
         if x not in containers:
             kind, keys, items = parts_in(x)
             if isinstance(x, tuple) and kind is not tuple and not is_named_tuple(x):
                 raise self.r.refuse(f"a {kind.__name__} is returned", "return tuple(x)")
-            made = containers[x] = Made(kind, keys)
+            made = containers[x] = NewContainer(kind, keys)
             made.items = tuple(self.leaf(i, taken) for i in items)
         return containers[x]
 
-    def changes(self) -> list[Write]:
+    def changes(self) -> list[ContainerWrite]:
         """The plans of what the function has changed in the caller's containers."""
         found = []
         for x, before in self.heap.originals:
@@ -153,40 +153,40 @@ class Results:
             before = x.base if isinstance(x, Record) else before
             if isinstance(now, tuple):
                 if len(now) != len(before) or any(not unchanged(a, b) for a, b in zip(now, before)):
-                    found.append(Write(number, None, now, True))
+                    found.append(ContainerWrite(number, None, now, True))
                 continue
             whole = isinstance(x, dict) and list(before) != list(now)[: len(before)]
             new = [k for k in now if k not in before or is_of_class(x, k)]
             changed = [k for k, v in now.items() if whole or k in new or not unchanged(v, before[k])]
             if changed or whole:
-                found.append(Write(number, tuple(changed), tuple(now[k] for k in changed), whole))
+                found.append(ContainerWrite(number, tuple(changed), tuple(now[k] for k in changed), whole))
         return found
 
-    def kept_or_new(self, x: Any) -> Plan:
+    def kept_or_new(self, x: Any) -> ResultPlan:
         """The plan of an item that is written into a container: the caller's own number where it is one."""
-        return Leaf("argument", self.numbers[x]) if x in self.numbers else self.leaf(x)
+        return ResultLeaf("argument", self.numbers[x]) if x in self.numbers else self.leaf(x)
 
-    def array(self, x: ArrayRef, found: Any, taken: Taken = ()) -> Plan:
+    def array(self, x: ArrayRef, found: Any, taken: ArmPath = ()) -> ResultPlan:
         """The plan of a result that is the object `found`, with the elements of `x`."""
-        if isinstance(found, Either):
+        if isinstance(found, EitherObject):
             if not any(self.known(o) for o in objects(found)):
                 return self.array(x, x, taken)
             first, second = (self.array(x, o, taken) for o in (found.then, found.orelse))
-            return Pick(self.add(found.condition), first, second)
+            return ChosenResult(self.add(found.condition), first, second)
         for g, i in self.given:
             if found is g:
-                return Leaf("argument", i)
+                return ResultLeaf("argument", i)
         arrays = self.seen[taken]
         if x not in arrays:
             value = self.read_where(x, taken)
-            arrays[x] = Leaf("array", self.add(value), x.storage.arg, read_only=x.read_only)
+            arrays[x] = ResultLeaf("array", self.add(value), x.storage.arg, read_only=x.read_only)
         return replace(arrays[x], identity=self.objects.setdefault(found, len(self.objects)))
 
     def known(self, found: Any) -> bool:
         """Whether an object is an argument, or another result too."""
         return any(found is g for g, _ in self.given) or self.held.get(found, 0) > 1
 
-    def read_where(self, x: ArrayRef, taken: Taken) -> Value:
+    def read_where(self, x: ArrayRef, taken: ArmPath) -> Value:
         """The elements of an array on a path; on any other path a placeholder."""
         r = self.r
         sizes_known = all(r.entry_only(d) for d in deep_parameters(x.view))
@@ -202,23 +202,27 @@ class Results:
         value.type = r.tensor_type([r.symbol(size, "size", lo=0) for size in sizes], x.element)
         return value
 
-    def scalar(self, x: Scalar) -> Plan:
+    def scalar(self, x: Scalar) -> ResultPlan:
         """The plan of a number."""
         if isinstance(x, PyInt):
             if isinstance(e := self.r.facts.canon(x.expr), int):
-                return Leaf("const", value=e)
-            return Leaf("int", self.add(self.r.i64(e)))
+                return ResultLeaf("const", value=e)
+            return ResultLeaf("int", self.add(self.r.i64(e)))
         if isinstance(x, PyFloat):
-            return Leaf("float", self.add(x.value))
+            return ResultLeaf("float", self.add(x.value))
         if isinstance(x, PyComplex):
-            return Leaf("complex", self.add(x.value))
+            return ResultLeaf("complex", self.add(x.value))
         if isinstance(x, PyBool):
-            return Leaf("bool", self.add(x.value))
+            return ResultLeaf("bool", self.add(x.value))
         assert isinstance(x, NpScalar)
         if x.python is not None and x.python.kind == EITHER:
             check_one_type(self.r, x)
-        found = Leaf("numpy", self.add(x.value))
-        return found if x.python is None else Pick(self.add(x.python.flag), replace(found, kind=x.python.kind), found)
+        found = ResultLeaf("numpy", self.add(x.value))
+        return (
+            found
+            if x.python is None
+            else ChosenResult(self.add(x.python.flag), replace(found, kind=x.python.kind), found)
+        )
 
 
 def unchanged(now: Any, then: Any) -> bool:
@@ -236,22 +240,26 @@ def parts_in(x: Any) -> tuple[type, tuple[Any, ...] | None, tuple[Any, ...]]:
 
 
 def build_results(
-    plan: Plan, raw: Sequence[Any], values: Sequence[Any], boxes: Sequence[Any] = (), writes: Sequence[Write] = ()
+    plan: ResultPlan,
+    raw: Sequence[Any],
+    values: Sequence[Any],
+    containers: Sequence[Any] = (),
+    writes: Sequence[ContainerWrite] = (),
 ) -> Any:
     """What the function returns, from the compiled function's results (rule C1: types, identity, shared memory); also
     brings the caller's containers up to date."""
-    if isinstance(plan, Leaf) and plan.kind == "const" and not writes:
+    if isinstance(plan, ResultLeaf) and plan.kind == "const" and not writes:
         return plan.value
-    building = _Building(raw, values, boxes)
+    building = _Building(raw, values, containers)
     result = building.build(plan)
     if writes:
         new = [[building.build(i) for i in w.items] for w in writes]
         for write, items in zip(writes, new):
-            write_into(boxes[write.number], write, items)
+            write_into(containers[write.number], write, items)
     return result
 
 
-def write_into(x: Any, write: Write, items: Sequence[Any]) -> None:
+def write_into(x: Any, write: ContainerWrite, items: Sequence[Any]) -> None:
     """Brings a container of the caller's up to date."""
     if isinstance(x, list):
         x[:] = items
@@ -277,25 +285,25 @@ class _Building:
     results from being freed, and used again, until the collector comes.
     """
 
-    __slots__ = ("arrays", "boxes", "containers", "raw", "used", "values")
+    __slots__ = ("arrays", "built", "containers", "raw", "used", "values")
 
-    def __init__(self, raw: Sequence[Any], values: Sequence[Any], boxes: Sequence[Any]) -> None:
-        self.raw, self.values, self.boxes = list(raw), values, boxes
+    def __init__(self, raw: Sequence[Any], values: Sequence[Any], containers: Sequence[Any]) -> None:
+        self.raw, self.values, self.containers = list(raw), values, containers
         # ids as they are, not ByIdentity: this runs at each call, whose plan and results hold the objects
         self.used: dict[int, int] = {id(v): -1 for v in values}
         self.arrays: dict[int, Any] = {}
-        self.containers: dict[int, Any] = {}
+        self.built: dict[int, Any] = {}
 
     def build(self, p: Any) -> Any:
-        if isinstance(p, Leaf):
+        if isinstance(p, ResultLeaf):
             return self._leaf(p)
-        if isinstance(p, Pick):
+        if isinstance(p, ChosenResult):
             return self.build(p.then if self.raw[p.index] else p.orelse)
-        if id(p) not in self.containers:
-            self.containers[id(p)] = self._container(p)
-        return self.containers[id(p)]
+        if id(p) not in self.built:
+            self.built[id(p)] = self._container(p)
+        return self.built[id(p)]
 
-    def _container(self, p: Made) -> Any:
+    def _container(self, p: NewContainer) -> Any:
         items = [self.build(i) for i in p.items]
         if p.keys is None:
             return items if p.kind is list else made_of(p.kind, items)
@@ -306,13 +314,13 @@ class _Building:
             object.__setattr__(made, name, item)
         return made
 
-    def _leaf(self, x: Leaf) -> Any:
+    def _leaf(self, x: ResultLeaf) -> Any:
         if x.kind == "const":
             return x.value
         if x.kind == "argument":
             return self.values[x.index]
-        if x.kind == "box":
-            return self.boxes[x.index]
+        if x.kind == "container":
+            return self.containers[x.index]
         value = self.raw[x.index]
         if x.kind == "array":
             if x.identity not in self.arrays:
@@ -320,7 +328,7 @@ class _Building:
             return self.arrays[x.identity]
         return _PYTHON[x.kind](value.real if x.kind != "complex" else value) if x.kind in _PYTHON else value
 
-    def _array(self, x: Leaf, value: Any) -> Any:
+    def _array(self, x: ResultLeaf, value: Any) -> Any:
         """The array, or a view of it where eager has another object on the same memory."""
         if self.used.setdefault(id(value), x.identity) != x.identity:
             value = self._becomes(x, value.view())
@@ -329,7 +337,7 @@ class _Building:
             value.flags.writeable = False
         return value
 
-    def _becomes(self, x: Leaf, value: Any) -> Any:
+    def _becomes(self, x: ResultLeaf, value: Any) -> Any:
         """Makes `value` the object of a result."""
         self.raw[x.index] = value
         self.used[id(value)] = x.identity

@@ -66,7 +66,7 @@ class Fixed:
 
 
 @dataclass(slots=True)
-class Known:
+class HeapEntry:
     """What the heap knows of a container that may be changed: the region that owns it, the label that identifies it
     when a loop is traced again, the line that changed it last."""
 
@@ -132,7 +132,7 @@ class Heap:
     """The containers of one trace."""
 
     def __init__(self) -> None:
-        self.known: ByIdentity[Any, Known] = ByIdentity()
+        self.known: ByIdentity[Any, HeapEntry] = ByIdentity()
         self.numbers: ByIdentity[Any, int] = ByIdentity()
         self.originals: list[tuple[Any, Any]] = []
         self.journals: dict[Frame, ByIdentity[Any, Any]] = {}
@@ -153,7 +153,7 @@ class Heap:
         """Notes the contents of the caller's containers before anything is traced."""
         for x, number in self.numbers.items():
             if not isinstance(x, tuple):
-                self.known[x] = Known(x, frame, ("argument", number))
+                self.known[x] = HeapEntry(x, frame, ("argument", number))
                 self.originals.append((x, contents(x)))
 
     def number(self, x: Any) -> int | None:
@@ -162,10 +162,10 @@ class Heap:
 
     def own(self, x: Any, r: Regions) -> Any:
         """Registers a container that the trace made."""
-        self.known[x] = Known(x, r.frame, r.loc)
+        self.known[x] = HeapEntry(x, r.frame, r.loc)
         return x
 
-    def find(self, x: Any) -> Known | None:
+    def find(self, x: Any) -> HeapEntry | None:
         """What is known of a container; None where it may not be changed."""
         return self.known.get(x)
 

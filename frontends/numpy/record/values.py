@@ -462,7 +462,7 @@ class NpScalar(Scalar):
         return self.python is not None
 
 
-Traced = ArrayRef | Scalar
+TracedValue = ArrayRef | Scalar
 """The arrays and numbers of a trace. (`interpreter.trace.Traced` is the result of tracing.)"""
 
 

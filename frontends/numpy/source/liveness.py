@@ -29,7 +29,7 @@ class Liveness:
 
 
 @dataclass(frozen=True)
-class Place:
+class JumpTargets:
     """Names live everywhere, and where `continue` and `break` lead to."""
 
     always: frozenset[str]
@@ -43,7 +43,7 @@ def analyse(function: ast.FunctionDef | ast.Lambda) -> Liveness:
     if isinstance(function, ast.Lambda):
         return result
     always = frozenset(n for f in ast.walk(function) if is_scope(f) and f is not function for n in loaded(f))
-    _block(function.body, always, Place(always), result)
+    _block(function.body, always, JumpTargets(always), result)
     return result
 
 
@@ -92,7 +92,7 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
         yield from own_nodes(child)
 
 
-def _block(body: Sequence[ast.stmt], live: frozenset[str], place: Place, out: Liveness) -> frozenset[str]:
+def _block(body: Sequence[ast.stmt], live: frozenset[str], place: JumpTargets, out: Liveness) -> frozenset[str]:
     """The names live before a block, where `live` are live after it; fills `out` for the statements in it."""
     end = live
     for statement in reversed(body):
@@ -101,7 +101,7 @@ def _block(body: Sequence[ast.stmt], live: frozenset[str], place: Place, out: Li
     return live
 
 
-def _statement(s: ast.stmt, live: frozenset[str], place: Place, out: Liveness) -> frozenset[str]:
+def _statement(s: ast.stmt, live: frozenset[str], place: JumpTargets, out: Liveness) -> frozenset[str]:
     """The names live before a statement, where `live` are live after it."""
     if isinstance(s, ast.If):
         out.after[s] = live
@@ -120,13 +120,13 @@ def _statement(s: ast.stmt, live: frozenset[str], place: Place, out: Liveness) -
         out.assigned[s] = stored([s])
         after = _block(s.finalbody, live, place, out)
         handled = after.union(*(_block(h.body, after, place, out) for h in s.handlers))
-        inside = Place(place.always | handled, place.head | handled, place.after | handled)
+        inside = JumpTargets(place.always | handled, place.head | handled, place.after | handled)
         body = _block(s.body, _block(s.orelse, after, place, out) | handled, inside, out)
         return body | {n for h in s.handlers if h.type is not None for n in loaded(h.type)}
     return (live - frozenset(stored([s], surely=True))) | loaded(s) | place.always
 
 
-def _loop(s: ast.For | ast.While, live: frozenset[str], place: Place, out: Liveness) -> frozenset[str]:
+def _loop(s: ast.For | ast.While, live: frozenset[str], place: JumpTargets, out: Liveness) -> frozenset[str]:
     """The names live before a loop: its body is analysed to a fixed point, for its end leads back to its head."""
     live_after = _block(s.orelse, live, place, out) | live
     target = [s.target] if isinstance(s, ast.For) else []
@@ -134,7 +134,7 @@ def _loop(s: ast.For | ast.While, live: frozenset[str], place: Place, out: Liven
     test = loaded(s.test) if isinstance(s, ast.While) else set()
     head = live_after | test
     while True:  # what is live at the head: the body with what is live after it, to a fixed point
-        inside = Place(place.always, head, live_after)
+        inside = JumpTargets(place.always, head, live_after)
         entry = (_block(s.body, head, inside, out) - bound) | live_after | test
         if entry <= head:
             break

@@ -1,4 +1,4 @@
-"""How a call of a NumPy function that has no loop form becomes a `tracebuf.host_call`: by its `Entry` in the table.
+"""How a call of a NumPy function that has no loop form becomes a `tracebuf.host_call`: by its `HostEntry` in the table.
 
 The result's shape is a rule of the entry. Everything else (dtypes, ranks, order of axes, tuple or not) NumPy is asked
 for (`kinds`). Errors are raised when the program runs, by the function itself, which gets the same arrays as in eager
@@ -19,7 +19,7 @@ from tracebuf.frontends.numpy.arrays.axes import axes_of, flag
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import int_of
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
-from tracebuf.frontends.numpy.functions.host.kinds import Leaf, describe, positional_of, signature, takes_out
+from tracebuf.frontends.numpy.functions.host.kinds import HostResult, describe, positional_of, signature, takes_out
 from tracebuf.frontends.numpy.functions.reductions.reduce import kept_axes
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.record.raises import Raises, asking
@@ -63,7 +63,7 @@ Shapes = Callable[[Recorder, Given], Sequence[Sequence[Dim | UpTo]]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Entry:
+class HostEntry:
     """One function of the table.
 
     `arrays` are the parameters that are converted to arrays, `values` those that may be traced numbers, or tuples of
@@ -118,7 +118,7 @@ class Entry:
                    for k, leaf in enumerate(found.leaves)]  # fmt: skip
         return found.build(results)
 
-    def fitting(self, r: Recorder, shape: Sequence[Dim | UpTo], leaf: Leaf) -> Sequence[Dim | UpTo]:
+    def fitting(self, r: Recorder, shape: Sequence[Dim | UpTo], leaf: HostResult) -> Sequence[Dim | UpTo]:
         """The shape that the rule gives, unless NumPy gives another rank (a number, where there are no elements)."""
         if len(shape) != len(leaf.shape) and leaf.shape:
             reason = f"{self.name} gives an array of another rank than for other sizes"
@@ -321,7 +321,7 @@ def record(
     ]
 
 
-def loaded(r: Recorder, ref: ArrayRef, leaf: Leaf) -> ArrayRef | NpScalar | PyInt:
+def loaded(r: Recorder, ref: ArrayRef, leaf: HostResult) -> ArrayRef | NpScalar | PyInt:
     """A result as eager has it: an array, or the number that it holds."""
     if leaf.number is None:
         return ref

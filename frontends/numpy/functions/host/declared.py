@@ -161,17 +161,17 @@ def deliver(result: Any, outs: Sequence[np.ndarray], several: bool, name: str) -
 
 # -- traced
 
-Place = tuple[Literal["in", "out", "int", "float", "complex", "bool", "known"], Any]
+ArgumentSource = tuple[Literal["in", "out", "int", "float", "complex", "bool", "known"], Any]
 """Where an argument is when the program runs: among the inputs (and as which of Python's numbers), among the outs, or a
 known value."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Call:
+class DeclaredCall:
     """What runs at a host call: the function on its arguments, in their order."""
 
     fn: Callable[..., Any]
-    places: tuple[Place, ...]
+    places: tuple[ArgumentSource, ...]
     n_results: int
     several: bool
 
@@ -203,7 +203,7 @@ def traced_host_call(
     sizes = [shape_arg(r, shape) for shape in shapes]
     written = written_arrays(r, arrays, positions)
     ins: list[Value] = []
-    places: list[Place] = []
+    places: list[ArgumentSource] = []
     for k, x in enumerate(arrays):
         if k in positions.writes:
             places.append(("out", positions.writes.index(k)))
@@ -211,7 +211,7 @@ def traced_host_call(
             kind, value = passed(r, x)
             places.append((kind, value if kind == "known" else len(ins)))
             ins += [value] if isinstance(value, Value) else []
-    function = HostFunction(name_of(fn), Call(fn, tuple(places), len(shapes), several), may_keep=True)
+    function = HostFunction(name_of(fn), DeclaredCall(fn, tuple(places), len(shapes), several), may_keep=True)
     fresh = [(element, shape, range(len(shape))) for element, shape in zip(dtypes, sizes, strict=True)]
     unread = [i for i, k in enumerate(positions.writes) if k not in positions.reads]
     made = record(r, function, ins, fresh, written, unread)

@@ -12,7 +12,7 @@ from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import asarray, indexed
 from tracebuf.frontends.numpy.arrays.indexing import as_int, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import filled, k_order, only
-from tracebuf.frontends.numpy.functions.host.calls import Arguments, Entry, Given, Shape, Shapes, dims
+from tracebuf.frontends.numpy.functions.host.calls import Arguments, Given, HostEntry, Shape, Shapes, dims
 from tracebuf.frontends.numpy.functions.host.kinds import call_by_name, has_known_place
 from tracebuf.frontends.numpy.functions.joining.stacking import part
 from tracebuf.frontends.numpy.numbers.bodies import Body
@@ -118,8 +118,8 @@ def into_out(function: Callable[..., Any]) -> Callable[[Arguments, np.ndarray], 
 
 
 fft = np.fft
-ENTRIES: tuple[Entry, ...] = tuple(
-    Entry(f, ("a",), shapes, ("n", "s"), {"n": None, "s": None}, into_out(f))
+ENTRIES: tuple[HostEntry, ...] = tuple(
+    HostEntry(f, ("a",), shapes, ("n", "s"), {"n": None, "s": None}, into_out(f))
     for f, shapes in (
         (fft.fft, along(whole, whole)), (fft.ifft, along(whole, whole)), (fft.rfft, along(whole, half)),
         (fft.irfft, along(double, whole)), (fft.hfft, along(double, whole)), (fft.ihfft, along(whole, half)),

@@ -27,7 +27,7 @@ SMALL = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ArrayKind:
     """The part of an array operand that determines results: its dtype, its axes, outermost first, those of stride 0,
     and its sizes as far as they are known. `fill`: what its stand-in is filled with, if it matters."""
 
@@ -57,7 +57,7 @@ class NumberKind:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownValue:
     """A known value, distinguished from equal values of other types."""
 
     type: type
@@ -65,7 +65,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class ItemKinds:
     """A tuple or list of kinds."""
 
     type: type
@@ -79,10 +79,10 @@ def kind_of(x: Any) -> Any:
         sizes = tuple(n if isinstance(n, int) else None for n in x.shape)
         if prod(max(n, 1) for n in sizes if n is not None) > SMALL:
             sizes = (None,) * x.ndim
-        return Kind(x.dtype, order_of(x), repeated, sizes)
+        return ArrayKind(x.dtype, order_of(x), repeated, sizes)
     if isinstance(x, Scalar):
         return NumberKind(type(stand_in(x)))
-    return Items(type(x), tuple(map(kind_of, x))) if isinstance(x, (tuple, list)) else Known(type(x), x)
+    return ItemKinds(type(x), tuple(map(kind_of, x))) if isinstance(x, (tuple, list)) else KnownValue(type(x), x)
 
 
 def order_of(ref: ArrayRef) -> tuple[int, ...]:
@@ -113,11 +113,11 @@ def has_known_place(ref: ArrayRef, axis: int, new: bool) -> bool:
     return new if ref.view.dims[axis] is None else ref.storage.arg is None
 
 
-def arrays_in(kind: Any) -> list[Kind]:
+def arrays_in(kind: Any) -> list[ArrayKind]:
     """The kinds of the arrays in an argument."""
-    if isinstance(kind, Items):
+    if isinstance(kind, ItemKinds):
         return [k for item in kind.items for k in arrays_in(item)]
-    return [kind] if isinstance(kind, Kind) else []
+    return [kind] if isinstance(kind, ArrayKind) else []
 
 
 def has_sizes(x: Any) -> bool:
@@ -127,27 +127,27 @@ def has_sizes(x: Any) -> bool:
 
 def without_sizes(kind: Any, but: int | None = None) -> Any:
     """A kind without its sizes, except those that equal `but`."""
-    if isinstance(kind, Items):
+    if isinstance(kind, ItemKinds):
         return replace(kind, items=tuple(without_sizes(k, but) for k in kind.items))
-    if not isinstance(kind, Kind):
+    if not isinstance(kind, ArrayKind):
         return kind
     return replace(kind, sizes=tuple(n if n is not None and n == but else None for n in kind.sizes))
 
 
 def made(kind: Any, size: int, number: int = 1) -> Any:
     """A stand-in for a kind; numbers in a tuple rise, for bounds have to."""
-    if isinstance(kind, Items):
+    if isinstance(kind, ItemKinds):
         return kind.type([made(k, size, i) for i, k in enumerate(kind.items)])
-    if isinstance(kind, Known):
+    if isinstance(kind, KnownValue):
         return kind.value
-    return kind.stand_in(size) if isinstance(kind, Kind) else kind.type(number)
+    return kind.stand_in(size) if isinstance(kind, ArrayKind) else kind.type(number)
 
 
 # -- results
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class HostResult:
     """One result: a new array, a number (of type `number`), or the very array that is an argument."""
 
     dtype: np.dtype
@@ -157,20 +157,20 @@ class Leaf:
     argument: str | None
 
     @staticmethod
-    def of(x: Any, arguments: Mapping[str, Any]) -> Leaf:
+    def of(x: Any, arguments: Mapping[str, Any]) -> HostResult:
         if not isinstance(x, (np.ndarray, np.generic)) and type(x) is not int:
             raise UnsupportedError(f"a {type(x).__name__} among the results")
         array = np.asarray(x)
         order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
         same = next((k for k, v in arguments.items() if v is x and isinstance(v, np.ndarray)), None)
-        return Leaf(array.dtype, array.shape, tuple(order), None if array is x else type(x), same)
+        return HostResult(array.dtype, array.shape, tuple(order), None if array is x else type(x), same)
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
     """The results of a function: one, or several in a tuple of type `kind`. `exact`: their shapes are the program's."""
 
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[HostResult, ...]
     kind: type[tuple[Any, ...]] | None
     exact: bool
 
@@ -207,7 +207,7 @@ def kinds_of(given: Mapping[str, Any], instead: Mapping[str, Any]) -> tuple[dict
     kinds = {name: kind_of(value) for name, value in given.items()}
     for name in given.keys() & instead.keys():
         value, kind = instead[name], kinds[name]
-        kinds[name] = replace(kind, fill=value) if isinstance(kind, Kind) else Known(type(value), value)
+        kinds[name] = replace(kind, fill=value) if isinstance(kind, ArrayKind) else KnownValue(type(value), value)
     resized = any(instead.get(name, ...) is None for name in given)
     return kinds, all(None not in kind.sizes for k in kinds.values() for kind in arrays_in(k)) and not resized
 
@@ -245,8 +245,8 @@ def _described(function: Callable[..., Any], kinds: tuple[tuple[str, Any], ...],
         warnings.simplefilter("ignore")
         result = ask(call_by_name, function, arguments)
     if isinstance(result, tuple):
-        return Described(tuple(Leaf.of(x, arguments) for x in result), type(result), False)
-    return Described((Leaf.of(result, arguments),), None, False)
+        return Described(tuple(HostResult.of(x, arguments) for x in result), type(result), False)
+    return Described((HostResult.of(result, arguments),), None, False)
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,16 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import only
-from tracebuf.frontends.numpy.functions.host.calls import Arguments, Entry, Given, Shape, Shapes, UpTo, dims, reduced
+from tracebuf.frontends.numpy.functions.host.calls import (
+    Arguments,
+    Given,
+    HostEntry,
+    Shape,
+    Shapes,
+    UpTo,
+    dims,
+    reduced,
+)
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -161,33 +170,33 @@ def directly(function: Callable[..., Any], *names: str) -> Callable[[Arguments, 
     return run
 
 
-ENTRIES: tuple[Entry, ...] = (
-    Entry(la.solve, ("a", "b"), solve_shapes, into=directly(la.solve, "solve1", "solve")),
-    Entry(la.inv, ("a",), of_square(2), into=directly(la.inv, "inv")),
-    Entry(la.pinv, ("a", "rcond", "rtol"), transposed),
-    Entry(la.det, ("a",), of_square(0)),
-    Entry(la.slogdet, ("a",), of_square(0, 0)),
-    Entry(la.cholesky, ("a",), of_square(2)),
-    Entry(la.qr, ("a",), qr_shapes),
-    Entry(la.svd, ("a",), svd_shapes),
-    Entry(la.svdvals, ("x",), svdvals_shapes),
-    Entry(la.eigh, ("a",), of_square(1, 2)),
-    Entry(la.eigvalsh, ("a",), of_square(1)),
-    Entry(la.eig, ("a",), of_square(1, 2), refuses=only_complex),
-    Entry(la.eigvals, ("a",), of_square(1), refuses=only_complex),
-    Entry(la.matrix_rank, ("A", "tol", "rtol"), rank_shapes),
-    Entry(la.cond, ("x",), leading, values=("p",)),
-    Entry(la.matrix_power, ("a",), of_square(2)),
-    Entry(la.multi_dot, (), dots_shapes, values=("arrays",)),
-    Entry(la.lstsq, ("a", "b"), lstsq_shapes, values=("rcond",), counts=True),
-    Entry(la.tensorinv, ("a",), tensorinv_shapes),
-    Entry(la.tensorsolve, ("a", "b"), tensorsolve_shapes),
-    Entry(la.vector_norm, ("x",), norm_shapes, values=("ord",)),
-    Entry(la.matrix_norm, ("x",), matrix_norm_shapes, values=("ord",)),
-    Entry(np.polyfit, ("x", "y", "w"), polyfit_shapes, values=("deg", "rcond"), refuses=only_coefficients),
+ENTRIES: tuple[HostEntry, ...] = (
+    HostEntry(la.solve, ("a", "b"), solve_shapes, into=directly(la.solve, "solve1", "solve")),
+    HostEntry(la.inv, ("a",), of_square(2), into=directly(la.inv, "inv")),
+    HostEntry(la.pinv, ("a", "rcond", "rtol"), transposed),
+    HostEntry(la.det, ("a",), of_square(0)),
+    HostEntry(la.slogdet, ("a",), of_square(0, 0)),
+    HostEntry(la.cholesky, ("a",), of_square(2)),
+    HostEntry(la.qr, ("a",), qr_shapes),
+    HostEntry(la.svd, ("a",), svd_shapes),
+    HostEntry(la.svdvals, ("x",), svdvals_shapes),
+    HostEntry(la.eigh, ("a",), of_square(1, 2)),
+    HostEntry(la.eigvalsh, ("a",), of_square(1)),
+    HostEntry(la.eig, ("a",), of_square(1, 2), refuses=only_complex),
+    HostEntry(la.eigvals, ("a",), of_square(1), refuses=only_complex),
+    HostEntry(la.matrix_rank, ("A", "tol", "rtol"), rank_shapes),
+    HostEntry(la.cond, ("x",), leading, values=("p",)),
+    HostEntry(la.matrix_power, ("a",), of_square(2)),
+    HostEntry(la.multi_dot, (), dots_shapes, values=("arrays",)),
+    HostEntry(la.lstsq, ("a", "b"), lstsq_shapes, values=("rcond",), counts=True),
+    HostEntry(la.tensorinv, ("a",), tensorinv_shapes),
+    HostEntry(la.tensorsolve, ("a", "b"), tensorsolve_shapes),
+    HostEntry(la.vector_norm, ("x",), norm_shapes, values=("ord",)),
+    HostEntry(la.matrix_norm, ("x",), matrix_norm_shapes, values=("ord",)),
+    HostEntry(np.polyfit, ("x", "y", "w"), polyfit_shapes, values=("deg", "rcond"), refuses=only_coefficients),
 )
 """The functions that run on the host."""
-NORM = Entry(la.norm, ("x",), norm_shapes, values=("ord",))
+NORM = HostEntry(la.norm, ("x",), norm_shapes, values=("ord",))
 """The norms that functions/products/matmul.norm does not record as loops."""
-FUNCTIONS: dict[Any, Entry] = {entry.function: entry for entry in ENTRIES}
+FUNCTIONS: dict[Any, HostEntry] = {entry.function: entry for entry in ENTRIES}
 """By NumPy's function: its handler."""

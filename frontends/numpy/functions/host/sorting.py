@@ -11,8 +11,8 @@ from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.functions.host.calls import (
     Arguments,
-    Entry,
     Given,
+    HostEntry,
     Shape,
     Shapes,
     UpTo,
@@ -139,37 +139,37 @@ def set_shapes(most: Callable[[Dim, Dim], Dim], *names: str) -> Shapes:
 
 QUANTILE = ("q", "weights")
 """The parameters of quantiles that may be traced."""
-ENTRIES: tuple[Entry, ...] = (
-    Entry(np.sort, ("a",), along_axis, into=in_place("sort")),
-    Entry(np.argsort, ("a",), along_axis),
-    Entry(np.partition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}, into=in_place("partition")),
-    Entry(np.argpartition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}),
-    Entry(np.lexsort, (), lexsort_shapes, ("keys",)),
-    Entry(np.sort_complex, ("a",), shape_of("a")),
-    Entry(np.unique, ("ar",), unique_shapes, counts=True),
+ENTRIES: tuple[HostEntry, ...] = (
+    HostEntry(np.sort, ("a",), along_axis, into=in_place("sort")),
+    HostEntry(np.argsort, ("a",), along_axis),
+    HostEntry(np.partition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}, into=in_place("partition")),
+    HostEntry(np.argpartition, ("a",), along_axis, ("kth",), stand_ins={"kth": 0}),
+    HostEntry(np.lexsort, (), lexsort_shapes, ("keys",)),
+    HostEntry(np.sort_complex, ("a",), shape_of("a")),
+    HostEntry(np.unique, ("ar",), unique_shapes, counts=True),
     *(
-        Entry(f, ("x",), distinct_shapes(*names), counts=True)
+        HostEntry(f, ("x",), distinct_shapes(*names), counts=True)
         for f, names in (
             (np.unique_values, ()), (np.unique_counts, ("counts",)), (np.unique_inverse, ("inverse",)),
             (np.unique_all, ("index", "inverse", "counts")),
         )
     ),
-    Entry(np.median, ("a",), of_reduced(), refuses=not_over_the_input),
-    Entry(np.nanmedian, ("a",), of_reduced(), refuses=not_over_the_input),
+    HostEntry(np.median, ("a",), of_reduced(), refuses=not_over_the_input),
+    HostEntry(np.nanmedian, ("a",), of_reduced(), refuses=not_over_the_input),
     *(
-        Entry(f, ("a", *QUANTILE), of_reduced(), QUANTILE, refuses=not_over_the_input)
+        HostEntry(f, ("a", *QUANTILE), of_reduced(), QUANTILE, refuses=not_over_the_input)
         for f in (np.percentile, np.quantile, np.nanpercentile, np.nanquantile)
     ),
-    Entry(
+    HostEntry(
         np.histogram, ("a", "weights"), histogram_shapes, ("bins", "range"), refuses=not_a_rule,
     ),
-    Entry(
+    HostEntry(
         np.histogram_bin_edges, ("a", "weights"), edges_shapes, ("bins", "range"), refuses=not_a_rule,
     ),
-    Entry(np.histogram2d, ("x", "y", "weights"), histogram2d_shapes, ("bins", "range")),
-    Entry(np.digitize, ("x", "bins"), shape_of("x"), ("x",)),
+    HostEntry(np.histogram2d, ("x", "y", "weights"), histogram2d_shapes, ("bins", "range")),
+    HostEntry(np.digitize, ("x", "bins"), shape_of("x"), ("x",)),
     *(
-        Entry(f, names, set_shapes(most, *names), counts=True)
+        HostEntry(f, names, set_shapes(most, *names), counts=True)
         for f, names, most in (
             (np.intersect1d, ("ar1", "ar2"), dim_min), (np.union1d, ("ar1", "ar2"), add),
             (np.setxor1d, ("ar1", "ar2"), add), (np.setdiff1d, ("ar1", "ar2"), lambda m, n: m),
@@ -177,7 +177,7 @@ ENTRIES: tuple[Entry, ...] = (
     ),
 )  # fmt: skip
 """The functions that run on the host."""
-FUNCTIONS: dict[Any, Entry] = {entry.function: entry for entry in ENTRIES}
+FUNCTIONS: dict[Any, HostEntry] = {entry.function: entry for entry in ENTRIES}
 """By NumPy's function: its handler."""
 
 

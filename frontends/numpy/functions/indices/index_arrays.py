@@ -93,8 +93,8 @@ def is_advanced(index: Any) -> bool:
     """Whether an index contains arrays or lists."""
     items = index if isinstance(index, tuple) else (index,)
     arrays = (i for i in items if isinstance(i, ArrayRef))
-    boxes = any(isinstance(i, (list, np.ndarray, tuple)) for i in items)
-    return boxes or any(i.ndim or i.element is I1 for i in arrays)
+    sequences = any(isinstance(i, (list, np.ndarray, tuple)) for i in items)
+    return sequences or any(i.ndim or i.element is I1 for i in arrays)
 
 
 def advanced_index(r: Recorder, ref: ArrayRef, index: Any) -> Advanced:

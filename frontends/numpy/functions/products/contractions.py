@@ -137,7 +137,7 @@ def sum_of_products(
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ContractedPair:
     """Two operands and what they contract to, with the axis names by kind: in both and the result (`batch`), in both
     but not the result (`summed`), in one and the result (`left`, `right`)."""
 
@@ -183,7 +183,7 @@ def contract_pair(
         return None
     shape = [sizes[label] for label in out]
     result = ArrayRef(r.new_storage(element, shape, order, zeros(r, element, shape, order)))
-    pair = merge_axes(r, Pair(a, b, Labelled(result, tuple(out)), dict(sizes)))
+    pair = merge_axes(r, ContractedPair(a, b, Labelled(result, tuple(out)), dict(sizes)))
     chosen = choose_axes(r, pair)
     if chosen is None:
         return None
@@ -200,7 +200,7 @@ def contract_pair(
     return result
 
 
-def merge_axes(r: Recorder, pair: Pair) -> Pair:
+def merge_axes(r: Recorder, pair: ContractedPair) -> ContractedPair:
     """The pair with names of one kind collapsed where they are contiguous among themselves in both arrays that have
     them."""
     arrays = (pair.a, pair.b, pair.out)
@@ -210,11 +210,11 @@ def merge_axes(r: Recorder, pair: Pair) -> Pair:
             if all(r.facts.equal(x.stride(p), mul(x.stride(q), size)) for x in arrays if p in x.labels):
                 whole = mul(pair.sizes[p], size)
                 a, b, out = (x.merged(p, q, whole) for x in arrays)
-                return merge_axes(r, Pair(a, b, out, {**pair.sizes, p: whole}))
+                return merge_axes(r, ContractedPair(a, b, out, {**pair.sizes, p: whole}))
     return pair
 
 
-def choose_axes(r: Recorder, pair: Pair) -> tuple[str | None, str | None, str] | None:
+def choose_axes(r: Recorder, pair: ContractedPair) -> tuple[str | None, str | None, str] | None:
     """The axes of the matrices (left, right, summed): the largest such that the rows or columns of each matrix are
     contiguous, as BLAS requires."""
 

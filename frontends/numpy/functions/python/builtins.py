@@ -15,7 +15,7 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.complex_views import on_parts
 from tracebuf.frontends.numpy.arrays.indexing import as_int, check_float_fits, int_of, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, k_order
-from tracebuf.frontends.numpy.arrays.reshape import Flat, c_or_fortran
+from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, c_or_fortran
 from tracebuf.frontends.numpy.functions.python.folds import extreme_of_array, sum_of_array, truth_of_all
 from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
 from tracebuf.frontends.numpy.numbers.generics import build
@@ -111,7 +111,7 @@ def item(r: Recorder, a: ArrayRef, *args: Any) -> Any:
     elif len(place) != a.ndim:
         if len(place) != 1:
             r.fail("ValueError", "incorrect number of indices for array")
-        return python_number(r, Flat(r, a).item(*place))
+        return python_number(r, FlatIterator(r, a).item(*place))
     found = read_item(r, a, tuple(place))
     return python_number(r, found if isinstance(found, NpScalar) else NpScalar(r.load(a, ()), a.element))
 

@@ -23,7 +23,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     to_value,
     zero,
 )
-from tracebuf.frontends.numpy.paths.identity import Either, anew, either, identity, one_object
+from tracebuf.frontends.numpy.paths.identity import EitherObject, identity, one_object, select_truth, without_identity
 from tracebuf.frontends.numpy.paths.joins import (
     deep_parameters,
     once,
@@ -68,7 +68,7 @@ class LoopClose(LoopJudge):
         self.close_names()
         for finish in finishes:
             finish()
-        self.boxes.close()
+        self.carried_containers.close()
 
     def set_storage(self, storage: Storage) -> Callable[[Value], None]:
         """The function that makes a result of the loop the value of a storage."""
@@ -85,7 +85,7 @@ class LoopClose(LoopJudge):
             phi = self.block.add_arg(I1)
 
             def last(i: Item = i, phi: Value = phi) -> Value:
-                same = either(r, phi, one_object(r, identity(i.back), identity(i.head)), False)
+                same = select_truth(r, phi, one_object(r, identity(i.back), identity(i.head)), False)
                 return same.value if isinstance(same, PyBool) else r.constant(same, I1)
 
             carried[phi] = (r.constant(True, I1), self.inner(last), self.found_stayed(key))
@@ -289,10 +289,10 @@ class LoopClose(LoopJudge):
             parts = [self.size_after(v, d, None if k < n else 0) for k, (v, d) in enumerate(zip(item.parts, before))]
             view = replace(head.view, offsets=tuple(parts[:n]), sizes=tuple(parts[n:]))
             made = ArrayRef(head.storage, view, head.read_only)
-        moved = item.back if isinstance(identity(item.back), Either) else identity(item.back)
+        moved = item.back if isinstance(identity(item.back), EitherObject) else identity(item.back)
         moved = identity(item.entry) if item.back is head else moved
         flag = self.stayed.get((item.entry, item.back))
-        made.origin = moved if flag is None else Either(flag, identity(item.entry), moved)
+        made.origin = moved if flag is None else EitherObject(flag, identity(item.entry), moved)
         return made
 
     def last_turn(self) -> None:
@@ -398,7 +398,7 @@ class LoopClose(LoopJudge):
             return lambda: GuardedRef(flag().value, (arms[0](), arms[1]()), [s() for s in shape])
         mine = x.storage in self.frame.locals
         if not mine and all(self.r.in_scope(d) for d in deep_parameters(x.view)):
-            return lambda: anew(x)
+            return lambda: without_identity(x)
         over = x.view.over
         if over is not None and not all(self.r.in_scope(d) for d in (*over.shape, *deep_parameters(over.view))):
             raise path_dependent(self.r, name, "an array under another shape, with sizes known there only")

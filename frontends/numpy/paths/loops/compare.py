@@ -24,7 +24,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     unify,
     zero,
 )
-from tracebuf.frontends.numpy.paths.identity import anew
+from tracebuf.frontends.numpy.paths.identity import without_identity
 from tracebuf.frontends.numpy.paths.joins import MISSING, deep_parameters, pairable, parameters, plain
 from tracebuf.frontends.numpy.paths.loops.containers import check_changes
 from tracebuf.frontends.numpy.paths.loops.head import LoopHead
@@ -80,7 +80,7 @@ class LoopJudge(LoopHead):
         each iteration is planned so, for anything else the first iteration is peeled."""
         name = str(item.path[0])
         ours = isinstance(item.head, Fixed) and self.r.heap.number(item.head.of) is None
-        if ours and name in self.boxes.boxes and name not in self.plan.loose:
+        if ours and name in self.carried_containers.containers and name not in self.plan.loose:
             self.plan.loose, self.plan.again = self.plan.loose | {name}, True
         else:
             self.plan.peel = self.plan.peel or name
@@ -301,7 +301,8 @@ def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Rec
     def nothing(r: Recorder) -> ArrayRef:
         of, there = storage, has_value(r, storage)
         if storage not in frame.locals and there and all(r.in_scope(d) for d in deep_parameters(view)):
-            return anew(x)  # the object does not depend on the iteration; or another attempt at a loop around made it
+            # the object does not depend on the iteration; or another attempt at a loop around made it
+            return without_identity(x)
         if storage in frame.locals or not there:
             value = r.nothing(storage.element, storage.shape, storage.order)
             of = r.new_storage(storage.element, value.tensor_type.shape, storage.order, value)

@@ -29,29 +29,29 @@ from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import Env, PyBool
 
 
-class CarriedBoxes:
+class CarriedContainers:
     """The containers that one attempt at a loop carries. `spec` is the loop with names for their contents. Those of
     `loose` names hold other containers in each iteration."""
 
     def __init__(self, r: Recorder, spec: LoopSpec, env: Env, labels: Iterable[Any], loose: Collection[str]) -> None:
         self.r, self.given, self.env, self.loose = r, spec, env, loose
-        self.boxes: dict[str, Any] = {}
+        self.containers: dict[str, Any] = {}
         for x in r.heap.labelled(labels, r):
             label = r.heap.known[x].label
-            place = next(k for k in itertools.count() if f"<{label}, {k}>" not in self.boxes)
-            self.boxes[f"<{label}, {place}>"] = x
-        self.before = {name: contents(x) for name, x in self.boxes.items()}
+            place = next(k for k in itertools.count() if f"<{label}, {k}>" not in self.containers)
+            self.containers[f"<{label}, {place}>"] = x
+        self.before = {name: contents(x) for name, x in self.containers.items()}
         self.names = [n for n in spec.assigned if n in env]
         self.bound = {n: env[n] for n in self.names}
-        self.active = bool(self.boxes) or any(self.wrapped(x) is not x for x in self.bound.values())
+        self.active = bool(self.containers) or any(self.wrapped(x) is not x for x in self.bound.values())
         if not self.active:
             self.spec = spec
             return
-        for name, x in self.boxes.items():
+        for name, x in self.containers.items():
             env[name] = self.wrapped(self.before[name], inside=name not in loose)
             fill(x, type(self.before[name])())
         env.update((n, self.wrapped(x)) for n, x in self.bound.items())
-        names = tuple(self.boxes)
+        names = tuple(self.containers)
         test = None if spec.test is None else lambda inner: self.within(inner, lambda: self.tested(inner))
         self.spec = replace(
             spec, run=lambda inner, place: self.within(inner, lambda: spec.run(inner, place)), test=test,
@@ -66,7 +66,7 @@ class CarriedBoxes:
     def within(self, inner: Env, run: Callable[[], Any]) -> Any:
         """Runs a part of the loop with the contents in the containers."""
         homes: dict[str, Frame] = {}
-        for name, x in self.boxes.items():
+        for name, x in self.containers.items():
             fill(x, self.unwrapped(inner.pop(name)))
             known = self.r.heap.known[x]
             homes[name], known.home = known.home, self.r.frame
@@ -76,7 +76,7 @@ class CarriedBoxes:
             self.check_shapes()
             return found
         finally:
-            for name, x in self.boxes.items():
+            for name, x in self.containers.items():
                 inner[name] = self.wrapped(contents(x), inside=name not in self.loose)
                 fill(x, type(self.before[name])())
                 self.r.heap.known[x].home = homes[name]
@@ -84,7 +84,7 @@ class CarriedBoxes:
 
     def check_shapes(self) -> None:
         """Refuses lists that change their length, and dicts that change their keys."""
-        for name, x in self.boxes.items():
+        for name, x in self.containers.items():
             if shell(contents(x)) == shell(self.before[name]):
                 continue
             what = "a list changes its length" if isinstance(x, list) else "a dict gets or loses keys"
@@ -100,7 +100,7 @@ class CarriedBoxes:
         may be changed."""
         heap = self.r.heap
         if isinstance(x, (list, dict, Record)) and type(x) in (list, dict, Record) and not self.is_contents(x):
-            mine = any(x is box for box in self.boxes.values()) or heap.number(x) is not None
+            mine = any(x is container for container in self.containers.values()) or heap.number(x) is not None
             return heap.fix(x) if mine or (inside and heap.outlives(x, self.r)) else x
         if isinstance(x, dict) or type(x) is tuple or is_named_tuple(x):
             items = [self.wrapped(i, inside) for i in items_of(x)]
@@ -122,17 +122,17 @@ class CarriedBoxes:
 
     def restore(self) -> None:
         """Undoes the attempt: containers and names are as they were before it."""
-        for name, x in self.boxes.items():
+        for name, x in self.containers.items():
             fill(x, self.before[name])
             self.env.pop(name, None)
         self.env.update(self.bound if self.active else {})
 
     def close(self) -> None:
         """Puts the contents after the loop into the containers."""
-        new = {name: self.unwrapped(self.env.pop(name)) for name in self.boxes}
-        for name, x in self.boxes.items():
+        new = {name: self.unwrapped(self.env.pop(name)) for name in self.containers}
+        for name, x in self.containers.items():
             fill(x, self.before[name])
-        for name, x in self.boxes.items():
+        for name, x in self.containers.items():
             self.r.heap.may_change(x, self.r)
             fill(x, new[name])
         if self.active:

@@ -18,7 +18,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 )
 from tracebuf.frontends.numpy.paths.identity import identity, objects
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, references
-from tracebuf.frontends.numpy.paths.loops.containers import CarriedBoxes, stand_in
+from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers, stand_in
 from tracebuf.frontends.numpy.paths.loops.plan import WHICH, Carried, Carry, Item, LoopSpec, Path, Plan, Which, arms_of
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, counted, distinct
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -32,8 +32,8 @@ from tracebuf.ir.types import I1, INDEX, TensorType
 class LoopHead:
     """One attempt at a loop: its region, and the values of its names at the head."""
 
-    def __init__(self, r: Recorder, spec: LoopSpec, env: Env, plan: Plan, boxes: CarriedBoxes) -> None:
-        self.r, self.spec, self.env, self.plan, self.boxes = r, spec, env, plan, boxes
+    def __init__(self, r: Recorder, spec: LoopSpec, env: Env, plan: Plan, containers: CarriedContainers) -> None:
+        self.r, self.spec, self.env, self.plan, self.carried_containers = r, spec, env, plan, containers
         self.outer = r.frame
         self.mark = r.mark
         self.block = Block() if spec.exits else Block([INDEX])

@@ -49,7 +49,7 @@ class Plan:
 
     `numbers`: the kinds of numbers; `arrays`: how arrays are carried; `bounds`: whether ints rise (1) or fall (-1);
     `late`: names first bound inside, with their placeholders; `others`: leaves whose arrays other names may come to
-    hold; `boxes`: labels of containers that are changed; `loose`: names of containers that are others in each
+    hold; `containers`: labels of containers that are changed; `loose`: names of containers that are others in each
     iteration; `split`: sizes that begin equal do not stay equal. `again` and `peel` (the name that requires it) are the
     verdict of the last attempt; `peels`: the first iteration is traced by itself; `unrolled`: no iteration is like
     another.
@@ -60,7 +60,7 @@ class Plan:
     bounds: dict[Path, int] = field(default_factory=dict)
     late: dict[str, Any] = field(default_factory=dict)
     others: tuple[Path, ...] = ()
-    boxes: frozenset[Any] = frozenset()
+    containers: frozenset[Any] = frozenset()
     loose: frozenset[str] = frozenset()
     split: bool = False
     again: bool = False

@@ -31,7 +31,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 )
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, trace_if
 from tracebuf.frontends.numpy.paths.loops.close import LoopClose
-from tracebuf.frontends.numpy.paths.loops.containers import CarriedBoxes
+from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers
 from tracebuf.frontends.numpy.paths.loops.plan import (
     MAX_PEELED,
     WHICH,
@@ -87,22 +87,22 @@ def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: Plan, peeled: int) -> L
     if plan.unrolled:
         raise r.refuse("this loop is unrolled")
     for _ in range(0 if plan.peels else 8):
-        boxes = CarriedBoxes(r, spec, env, plan.boxes, plan.loose)
-        loop = Loop(r, boxes.spec, env, plan, boxes)
+        carried = CarriedContainers(r, spec, env, plan.containers, plan.loose)
+        loop = Loop(r, carried.spec, env, plan, carried)
         try:
             with r.at(r.loc):
                 loop.trace()
         except (UnsupportedError, Changed) as error:
             loop.discard()
-            boxes.restore()
-            if not isinstance(error, Changed) or error.labels <= plan.boxes:
+            carried.restore()
+            if not isinstance(error, Changed) or error.labels <= plan.containers:
                 raise
-            plan.boxes |= error.labels
+            plan.containers |= error.labels
             continue
         if not plan.peel and not plan.again:
             return loop
         loop.discard()
-        boxes.restore()
+        carried.restore()
         if plan.peel:
             break
     plan.peels = True
