@@ -14,15 +14,20 @@ command is opt.py, its passes passes.py.
 
 `observe` is called with the name of each pass and the program after it: for dumps, timing, counting, the verifier.
 
-Where is ...? Paths are relative to tracebuf/; docs/architecture.md follows one call through all of them.
+Where is ...? Paths are relative to tracebuf/, in which frontends and backend are links to the top level (so grep from
+the root); docs/architecture.md follows one call through all of them.
 
     an op, its facts, its rewrite   ops/, by dialect
-    `a[i] = v` recorded             frontends/numpy/functions/indices/subscripts.py, then record/recorder.py (`store`)
+    `a[i] = v` recorded             frontends/numpy/functions/indices/subscripts.py, then arrays/indexing.py
+                                    (or gathers, masks), then record/recorder.py (`store`, `store_element`)
+    what a loop carries             frontends/numpy/paths/loops/ (trace.py, head.py, compare.py)
     adding a function of NumPy      frontends/numpy/functions/ (table.py, formulas/); steps in CONTRIBUTING.md
     what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py
     `c += a @ b` in place           optimize/tensors/accumulate_products.py makes it one op; one_shot puts it in place
     a conflict's reason             analysis/one_shot/rules.py finds it, base.py (`Conflict`) words it, unsaved.py says
                                     why no rule saved it; explain/report.py lists it
+    another temporary's reason      optimize/tensors/eliminate_empty_tensors.py (`why_kept`); a result's:
+                                    explain/report.py
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; which storage:
                                     optimize/buffers/assign_storage.py; whose memory: backend/runtime/arena.py
     the pass that frees             deallocate/ownership.py; optimize/buffers/shorten_liveness.py moves frees up

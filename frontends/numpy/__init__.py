@@ -20,6 +20,8 @@ Where is ...?
     a += b                  `augmented` of interpreter/statements
     np.f(...), a.f(...)     functions/table: `HANDLERS`, `METHODS` collect each file's FUNCTIONS and METHODS, so
                             `grep -rw np.take` finds the file; formulas are in functions/formulas
+    np.linalg.f, np.fft.f   functions/host (linalg, fft), where the former are `la.f`; sorting beside them
+    abs, len, int, math.f   functions/python, functions/table
     a ufunc                 functions/ufunc_calls (out=, where=, .reduce); numbers/ufuncs; its native form is a line
                             of `RULES` in numbers/rules; without one it runs NumPy's inner loop
     a @ b                   functions/products/matmul; whether c += a @ b accumulates in place is a pass:
@@ -27,12 +29,15 @@ Where is ...?
     an `if`                 paths/joins (`trace_if`)
     a loop                  paths/loops/trace (`trace_loop`); what it carries: paths/loops/head and compare
     a call of the user's    interpreter/expressions (`call`), interpreter/interpreter (`call_function`)
-    lists, dicts, objects   interpreter/dicts, records; which is which: record/heap; joined: paths/container_joins
-    a captured array        met: `capture` of interpreter/interpreter; fetched at each call: call/captures
+    lists, dicts, objects   interpreter/dicts (lists too), records; which is which: record/heap; joined:
+                            paths/container_joins
+    a captured array        met: `capture` of interpreter/interpreter; fetched at each call: `Hidden.value` of
+                            call/captures, called by `BufferizedFunction._values` of tracebuf/api.py
     a guard                 made: record/sizes (`ask_nonneg`, `ask_equal`); checked: interpreter/trace (`Conditions`)
     f(..., out=b)           paths/outputs; the caller's side is `BufferizedFunction._values` of tracebuf/api.py
     the key of a call       call/arguments (`key_of`, `signature`)
     a refusal               record/refusals: what to write instead; tests/language/golden_errors: each with its page
     an error of the code    record/raises (`Raises`); where it is reached: `reached` of interpreter/statements
+    a bug in a handler      record/raises (`internal_error`): an InternalError with the user's line and the handler
     rule S8, MLIR 29a       docs/semantics.md, docs/mlir-behaviours.md: each with an example and the tests that hold it
 """

@@ -110,7 +110,7 @@ class Interpreter(Statements):
 
     def capture(self, name: str, fetch: Callable[[], Any], value: Any, place: object) -> Any:
         """A value from outside: arrays are hidden arguments; scalars, functions, modules and tuples are guarded by
-        identity; mutable ones are refused (rule B5)."""
+        identity; lists and dicts of arrays are hidden arguments too, other mutable ones are refused (rule B5)."""
         seen = outside(name, (name, id(place)), fetch, value, self.hidden, self.r.loc)
         if not isinstance(value, np.ndarray) and self.r.heap.number(seen) is None:  # those are fetched anew
             self.captures.setdefault((name, id(place)), (name, fetch, value))
