@@ -31,8 +31,8 @@ from tracebuf.frontends.numpy.call.arguments import (
     RunOriginal,
     ScalarKey,
     StaticKey,
-    apart,
     brief,
+    disjoint,
     extent,
     key_of,
     relations,
@@ -219,7 +219,7 @@ class BufferizedFunction:
         values, form = self._values(args, kwargs)
         try:
             given, values, containers = self._quick(values)
-            if given is not None and (known := self._recent.get((given, form))) and apart(values, known.extents):
+            if given is not None and (known := self._recent.get((given, form))) and disjoint(values, known.extents):
                 for spec in known.group:
                     if spec.fits(values):
                         return self._run(spec, values, containers, known)
@@ -462,9 +462,9 @@ class BufferizedFunction:
         """Notes which programs serve arguments of this signature whose memory is disjoint, so that their keys need not
         be made again."""
         distinct = tuple(range(len(call.values)))
-        apart = Relations(distinct, distinct, ())
-        free = donated(self.__wrapped__, self.options, call.names, call.keys, apart)
-        group = replace(call, related=apart, donated=free).group
+        no_aliases = Relations(distinct, distinct, ())
+        free = donated(self.__wrapped__, self.options, call.names, call.keys, no_aliases)
+        group = replace(call, related=no_aliases, donated=free).group
         extents = tuple(extent(x) if isinstance(x, np.ndarray) else None for x in call.values)
         with self._lock:
             if call.hidden is not self._hidden:

@@ -34,7 +34,7 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
-from tracebuf.frontends.numpy.numbers.scalars import binary, example, float_value
+from tracebuf.frontends.numpy.numbers.scalars import binary, concrete, float_value
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
@@ -88,7 +88,7 @@ def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     given = [x for x in (start, stop, step) if x is not None]
     if not all(isinstance(x, (Scalar, *NUMBERS)) for x in given):
         raise r.refuse("np.arange of an array", "use numbers, for example a[0]")
-    ones = [type(example(x))(1) for x in given]
+    ones = [type(concrete(x))(1) for x in given]
     wanted = ask(np.arange, *ones).dtype if dtype is None else ask(np.dtype, dtype)
     element = supported(wanted, "np.arange", r.loc)
     if element.is_complex:
@@ -235,7 +235,7 @@ def below(r: Recorder, shape: Sequence[Dim], k: Any, element: ScalarType, predic
     """A matrix with 1 where the column is equal to (eq), or at most (sle), the row + k, and 0 elsewhere."""
     offset = as_int(r, k)
     if offset is None:
-        raise Raises(TypeError(f"'{type(example(k)).__name__}' object cannot be interpreted as an integer"))
+        raise Raises(TypeError(f"'{type(concrete(k)).__name__}' object cannot be interpreted as an integer"))
 
     def compute(body: Body, place: list[Value], scalars: list[Value]) -> Value:
         shifted = body.add(arith.AddI.of(place[0], scalars[0]))
@@ -339,14 +339,14 @@ def select(r: Recorder, condlist: Any, choicelist: Any, default: Any = 0) -> Any
     if not len(condlist):
         raise Raises(ValueError("select with an empty condition list is not possible"))
     choices = [*choicelist, default]
-    examples = [example(x) for x in choices]
+    examples = [concrete(x) for x in choices]
     kinds = [x if type(x) in (int, float, complex) else ask(np.asarray, x) for x in examples]
     element = supported(ask(np.result_type, *kinds), "np.select", r.loc)
     for i, c in enumerate(condlist):
         if weak_type(c) != I1.dtype:
             raise Raises(TypeError(f"invalid entry {i} in condlist: should be boolean ndarray"))
     for x in choicelist:  # each is stored as an array is
-        if not np.can_cast(kind := np.asarray(example(x)).dtype, element.dtype, "same_kind"):
+        if not np.can_cast(kind := np.asarray(concrete(x)).dtype, element.dtype, "same_kind"):
             rule = "according to the rule 'same_kind'"
             raise Raises(TypeError(f"Cannot cast array data from {kind!r} to {element.dtype!r} {rule}"))
     n = len(condlist)

@@ -10,12 +10,12 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.indexing import as_int, check_number, store_view
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import INT, Operand, scalar_value, supported, weak_type
-from tracebuf.frontends.numpy.numbers.scalars import example
+from tracebuf.frontends.numpy.numbers.scalars import concrete
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
-from tracebuf.frontends.numpy.record.scalar_checks import two_origins
+from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
@@ -171,8 +171,8 @@ def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> Ar
         reason = f"an array of {len(parts)} numbers is written out"
         raise r.refuse(reason, "make it outside, or store in a loop")
     if any(isinstance(x, NpScalar) and x.maybe_python for _, x in parts):
-        raise two_origins(r.loc)
-    examples = [np.ones((), x.dtype)[()] if isinstance(x, ArrayRef) else example(x) for _, x in parts]
+        raise unknown_origin(r.loc)
+    examples = [np.ones((), x.dtype)[()] if isinstance(x, ArrayRef) else concrete(x) for _, x in parts]
     found = ask(np.array, examples or [0.0]).dtype
     element = supported(found if dtype is None else ask(np.dtype, dtype), "the array", r.loc)
     result = filled(r, shape, element, None, range(len(shape))[::-1] if order == "F" else None)

@@ -274,7 +274,7 @@ def ravel(r: Recorder, a: Any, order: str = "C") -> ArrayRef:
     return found
 
 
-def flat_values(r: Recorder, a: Any) -> ArrayRef:
+def ravelled_values(r: Recorder, a: Any) -> ArrayRef:
     """All elements ravelled, to be read: a vector as it is, whatever its strides, else as np.ravel gives them."""
     ref = as_array(r, a)
     return ref if ref.ndim == 1 else ravel(r, ref)

@@ -255,7 +255,7 @@ def extent(x: np.ndarray) -> tuple[int, int]:
     return sum(r for r in reaches if r < 0), sum(r for r in reaches if r > 0) + x.itemsize
 
 
-def apart(values: Sequence[Any], extents: Sequence[tuple[int, int] | None]) -> bool:
+def disjoint(values: Sequence[Any], extents: Sequence[tuple[int, int] | None]) -> bool:
     """Whether the arguments' ranges of memory are pairwise disjoint (then no two are one array, and none overlap)."""
     ranges = sorted([(at + e[0], at + e[1]) for x, e in zip(values, extents) if e is not None and (at := address(x))])
     return all(a[1] <= b[0] for a, b in zip(ranges, ranges[1:]))

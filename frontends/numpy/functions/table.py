@@ -62,12 +62,12 @@ from tracebuf.frontends.numpy.numbers.operands import (
 )
 from tracebuf.frontends.numpy.numbers.python_complex import part_of
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr
-from tracebuf.frontends.numpy.numbers.scalars import binary, example
+from tracebuf.frontends.numpy.numbers.scalars import binary, concrete
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.heap import DictView, Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import as_reached, static_flags, two_origins
+from tracebuf.frontends.numpy.record.scalar_checks import as_reached, static_flags, unknown_origin
 from tracebuf.frontends.numpy.record.values import (
     EITHER,
     NUMBERS,
@@ -277,7 +277,7 @@ def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: A
     them."""
     only(r, "np.copyto", casting=(casting, "same_kind"))
     if not isinstance(dst, ArrayRef):
-        raise Raises(TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {type(example(dst)).__name__}"))
+        raise Raises(TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {type(concrete(dst)).__name__}"))
     if isinstance(weak_type(where), type):
         raise r.refuse("np.copyto where a number says so", "where=x != 0")
     mask = mask_of(r, where)
@@ -328,7 +328,7 @@ def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
         zero = x.element.dtype.type(0)
         answers = {ask(isinstance, number, kinds) for number in (zero, zero.item())}
         if len(answers) > 1 or x.python is None or x.python.kind == EITHER:
-            raise two_origins(r.loc)
+            raise unknown_origin(r.loc)
         return answers.pop()
     if isinstance(x, Record):
         return ask(issubclass, x.kind, kinds)
@@ -347,7 +347,7 @@ def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
         if more:
             if not any(map(is_traced, (x, *more))):
                 return ask(dtype.type, x, *more)
-            ask(dtype.type, example(x), *map(example, more))  # raises what NumPy raises
+            ask(dtype.type, concrete(x), *map(concrete, more))  # raises what NumPy raises
             x = to_complex(r, x, *more)
         if isinstance(x, (tuple, list)):
             raise r.refuse(f"np.{dtype} of a list or tuple", f"np.array(x, np.{dtype})")
@@ -358,7 +358,7 @@ def cast_scalar(dtype: np.dtype) -> Callable[..., Any]:
         if isinstance(x, ArrayRef):
             x = NpScalar(r.load(x, ()), x.element)
         if isinstance(x, NpScalar) and x.maybe_python and x.element is not F64:
-            raise two_origins(r.loc)
+            raise unknown_origin(r.loc)
         element = scalar_type(dtype)
         if element.is_integer and isinstance(x, (PyInt, PyFloat)):
             check_int_of(r, x, element)
@@ -384,12 +384,12 @@ def astype_of_number(
 def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
     """type(x), by the type that x has in eager Python."""
     if isinstance(x, NpScalar) and x.maybe_python:
-        raise two_origins(r.loc)
+        raise unknown_origin(r.loc)
     if isinstance(x, FlatIterator):
         x.refuse()
     if isinstance(x, Record):
         return x.kind
-    return ask(type, x, *rest) if rest or not is_traced(x) else type(example(x))
+    return ask(type, x, *rest) if rest or not is_traced(x) else type(concrete(x))
 
 
 def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> Any:

@@ -22,7 +22,7 @@ from tracebuf.frontends.numpy.functions.formulas.mapping import vectorized
 from tracebuf.frontends.numpy.interpreter import iterators, texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import truth, unary
-from tracebuf.frontends.numpy.paths.iteration import Once, Range
+from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
@@ -47,11 +47,11 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     found = iterators.make(i, node, function, args, kwargs)
     if found is not NotImplemented:
         return found
-    handed = any(isinstance(x, Once) for x in args) or (
-        bool(args) and iterators.goes_through(function) and isinstance(args[0], Range)
+    handed = any(isinstance(x, OneShotIterator) for x in args) or (
+        bool(args) and iterators.is_fold(function) and isinstance(args[0], Range)
     )
     if handed and function is not functools.reduce:
-        return iterators.hand_over(i, node, function, args, kwargs)
+        return iterators.call_with_iterators(i, node, function, args, kwargs)
     if isinstance(function, np.vectorize):
         made = function.pyfunc, function.otypes, None, function.excluded, function.cache, function.signature
         return i.call(node, elementwise_function(*made), args, kwargs)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
-from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, Once, item, length
+from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, OneShotIterator, item, length
 from tracebuf.frontends.numpy.record.values import Env
 from tracebuf.frontends.numpy.source.liveness import stored
 
@@ -20,9 +20,11 @@ class Comprehensions(Evaluator):
 
     def expr_GeneratorExp(self, node: ast.GeneratorExp, env: Env) -> Any:
         scope, first = self.scope, self.expr(node.generators[0].iter, env)
-        it = first if isinstance(first, Once) else self.iterable(node.generators[0].iter, first)
+        it = first if isinstance(first, OneShotIterator) else self.iterable(node.generators[0].iter, first)
         home = env if scope.cells or scope.env is not env else None  # a comprehension's names end with it
-        made = Once("generator", lambda: self.generated(node, self.at_home(node, scope, home), it), self.r.frame)
+        made = OneShotIterator(
+            "generator", lambda: self.generated(node, self.at_home(node, scope, home), it), self.r.frame
+        )
         made.source = node, scope, it, home
         return made
 

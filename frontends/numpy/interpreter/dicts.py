@@ -15,7 +15,7 @@ from typing import Any
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.heap import DictView, Record, fill, is_named_tuple
+from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyInt, is_traced
 
@@ -137,7 +137,7 @@ def set_default(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, defaul
 def clear(i: Evaluator, node: ast.AST, x: Any) -> None:
     """x.clear() of a list or dict."""
     i.change(node, x)
-    fill(x, type(x)())
+    set_contents(x, type(x)())
 
 
 def pop_item(i: Evaluator, node: ast.AST, d: dict[Any, Any]) -> Any:

@@ -23,12 +23,12 @@ from tracebuf.frontends.numpy.interpreter import callables, dicts, extremes, ope
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe, path_dependent
 from tracebuf.frontends.numpy.numbers.operands import is_operand
-from tracebuf.frontends.numpy.numbers.scalars import binary, compare, example, holds_traced, truth, unary
+from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, holds_traced, truth, unary
 from tracebuf.frontends.numpy.paths.identity import same_thing
 from tracebuf.frontends.numpy.paths.iteration import (
     Items,
     Iterable,
-    Once,
+    OneShotIterator,
     Range,
     iterable_of,
     make_range,
@@ -39,7 +39,7 @@ from tracebuf.frontends.numpy.paths.joins import bound_value, trace_if
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
-from tracebuf.frontends.numpy.record.conditions import inverse
+from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.scalar_checks import static_flags
@@ -169,7 +169,9 @@ class Expressions(Comprehensions):
             raise self.refuse(node, "a format that depends on values", "write the format out")
         convert: dict[int, Callable[[Any], Any]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
         known = is_traced(value) or isinstance(value, (tuple, list, Text))
-        return texts.spelled(self.r, value if known else ask(convert.get(node.conversion, lambda v: v), value), spec)
+        return texts.formatted_value(
+            self.r, value if known else ask(convert.get(node.conversion, lambda v: v), value), spec
+        )
 
     def expr_Slice(self, node: ast.Slice, env: Env) -> Any:
         return slice(*(None if part is None else self.expr(part, env) for part in (node.lower, node.upper, node.step)))
@@ -195,7 +197,7 @@ class Expressions(Comprehensions):
         a, b = self.beside(a, b), self.beside(b, a)
         if name == "MatMult":
             if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
-                return ask(operator.matmul, example(a), example(b))  # raises what Python raises
+                return ask(operator.matmul, concrete(a), concrete(b))  # raises what Python raises
             for x in (a, b):
                 if not is_operand(x):
                     raise self.r.refuse(f"a {refusals.name_of(x)} as an operand of @", "use arrays: np.array(x)")
@@ -219,7 +221,7 @@ class Expressions(Comprehensions):
         return unary(self.r, type(node.op).__name__, a)
 
     def negate(self, condition: PyBool) -> PyBool:
-        value = inverse(self.r, condition.value)
+        value = negation(self.r, condition.value)
         return PyBool(value, None if condition.nonneg is None else sub(-1, condition.nonneg))
 
     def expr_Compare(self, node: ast.Compare, env: Env) -> Any:
@@ -379,7 +381,7 @@ class Expressions(Comprehensions):
             it = iterable_of(self.r, base)
             assert isinstance(it, Range)
             return range_item(self.r, it, index)
-        if isinstance(base, Once):
+        if isinstance(base, OneShotIterator):
             raise Raises(TypeError(f"'{base.kind}' object is not subscriptable"))
         if isinstance(base, Scalar) and not is_traced(index):
             ask(operator.getitem, stand_in(base), index)  # raises what Python raises
@@ -420,7 +422,7 @@ class Expressions(Comprehensions):
         found = dicts.method(base, name)
         if found is not None:
             return found
-        if records.is_ours(base):
+        if records.has_attributes_here(base):
             return records.attribute(self, node, base, name)
         value = ask(getattr, base, name)
         if isinstance(base, types.ModuleType):

@@ -15,7 +15,7 @@ from typing import Any
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.paths.iteration import Once, Range, static_items
+from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range, static_items
 from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.source.liveness import stored
@@ -45,21 +45,26 @@ def is_folded(i: Evaluator, it: Any, lists: bool = False) -> bool:
     """Whether consuming this iterable is a loop; with `lists`, also where a list's items depend on tests of data."""
     if isinstance(it, Range):
         return not i.short(it)
-    if not isinstance(it, Once) or it.left is not None:
+    if not isinstance(it, OneShotIterator) or it.left is not None:
         return False
     if it.source is None:
         return it.kind in ("map", "zip", "enumerate", "reversed", "iterator", "starmap", "product")
     node, _, first, _ = it.source
     if stored([node]) or isinstance(first, list):
         return lists and bool(node.generators[0].ifs) and not stored([node])
-    return isinstance(first, Once) or bool(node.generators[0].ifs) or len(node.generators) > 1 or not i.short(first)
+    return (
+        isinstance(first, OneShotIterator)
+        or bool(node.generators[0].ifs)
+        or len(node.generators) > 1
+        or not i.short(first)
+    )
 
 
 def fold(i: Evaluator, function: Any, it: Any, total: Any, default: bool, short: Short, f: Any = None) -> Any:
     """The fold as a loop, starting from `total`, which is a default if `default` says so; `short` computes it for a
     list."""
     outer = i.scope
-    if isinstance(it, Once) and it.source is not None:
+    if isinstance(it, OneShotIterator) and it.source is not None:
         generator, scope, first, home = it.source
         it.claim(i.r)
         with i.within(i.at_home(generator, scope, home)):

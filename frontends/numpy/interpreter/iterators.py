@@ -26,7 +26,7 @@ from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.paths.iteration import (
     Items,
     Iterable,
-    Once,
+    OneShotIterator,
     Range,
     enumerated,
     item,
@@ -64,7 +64,7 @@ def make(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs
     maker = MAKERS.get(function) if isinstance(function, (type, types.BuiltinFunctionType)) else None
     if maker is None:
         return NotImplemented
-    if function is iter and len(args) == 1 and isinstance(args[0], Once):
+    if function is iter and len(args) == 1 and isinstance(args[0], OneShotIterator):
         return args[0]
     if function in (next, iter) and len(args) > 2 or not args and function is not zip:
         ask(function, *args, **kwargs)  # raises what Python raises
@@ -73,7 +73,7 @@ def make(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs
     for x in sequences(function, args):
         check_iterable(i, node, function, x)
     name = NAMES.get(function, function.__name__)
-    return Once(name, lambda: call_handler(maker, i, node, *args, **kwargs), i.r.frame)
+    return OneShotIterator(name, lambda: call_handler(maker, i, node, *args, **kwargs), i.r.frame)
 
 
 def sequences(function: Any, args: Sequence[Any]) -> Sequence[Any]:
@@ -87,9 +87,9 @@ def sequences(function: Any, args: Sequence[Any]) -> Sequence[Any]:
 
 def check_iterable(i: Evaluator, node: ast.AST, function: Any, x: Any) -> None:
     """Raises TypeError, where the iterator is made, for what is not iterable."""
-    if function is reversed and isinstance(x, Once):
+    if function is reversed and isinstance(x, OneShotIterator):
         raise Raises(TypeError(f"'{x.kind}' object is not reversible"))
-    if isinstance(x, Once):
+    if isinstance(x, OneShotIterator):
         return
     if iterable_of(i.r, x) is None:
         reason = f"{function.__name__} of {refusals.name_of(x)} cannot be traced"
@@ -110,7 +110,7 @@ def known(i: Evaluator, x: Any) -> list[Any]:
 
 def following(i: Evaluator, node: ast.AST, it: Any, *default: Any) -> Any:
     """next(it) or next(it, default)."""
-    if not isinstance(it, Once):
+    if not isinstance(it, OneShotIterator):
         raise Raises(TypeError(f"'{refusals.name_of(it)}' object is not an iterator"))
     if it.source is not None and default and is_folded(i, it):
         return fold(i, next, it, default[0], True, lambda items: items[0] if items else default[0])
@@ -227,7 +227,7 @@ def of_known(function: Callable[..., Any], numbers: int = 0) -> Callable[..., li
 def reduce_of(i: Evaluator, node: ast.AST, f: Any, x: Any, *start: Any) -> Any:
     """functools.reduce(f, x, ...)."""
     if isinstance(x, ArrayRef):
-        x = Once("iterator", functools.partial(over, i, x), i.r.frame)
+        x = OneShotIterator("iterator", functools.partial(over, i, x), i.r.frame)
     if start and is_folded(i, x):
         return fold(i, functools.reduce, x, start[0], False, lambda items: reduce_of(i, node, f, items, *start), f)
     items = [*start, *known(i, x)]
@@ -236,10 +236,10 @@ def reduce_of(i: Evaluator, node: ast.AST, f: Any, x: Any, *start: Any) -> Any:
     return functools.reduce(lambda a, b: i.call(node, f, [a, b], {}), items)
 
 
-def hand_over(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def call_with_iterators(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call with iterators among its arguments: a fold, or a call with a list of the items, for a function that
     consumes them at once."""
-    if goes_through(function) and isinstance(args[0], (Once, Range)):
+    if is_fold(function) and isinstance(args[0], (OneShotIterator, Range)):
         first, *rest = args
         named = dict(zip(OPTIONS[function], rest), **kwargs) if function is sum else kwargs
         fits = len(named) == len(rest) + len(kwargs) and not named.keys() - set(OPTIONS[function])
@@ -253,22 +253,24 @@ def hand_over(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwarg
         if fits and is_folded(i, first, lists=True):
             return fold(i, function, first, next(iter(named.values()), 0), "default" in named, short)
         return short(known(i, first))
-    if isinstance(getattr(function, "__self__", None), str) or takes(function):
-        return i.call(node, function, [known(i, x) if isinstance(x, Once) else x for x in args], kwargs)
+    if isinstance(getattr(function, "__self__", None), str) or consumes(function):
+        return i.call(node, function, [known(i, x) if isinstance(x, OneShotIterator) else x for x in args], kwargs)
     if function is len:
-        raise Raises(TypeError(f"object of type '{next(x.kind for x in args if isinstance(x, Once))}' has no len()"))
+        raise Raises(
+            TypeError(f"object of type '{next(x.kind for x in args if isinstance(x, OneShotIterator))}' has no len()")
+        )
     if table.handler_of(function) is not None or table.is_pure(function):
         name = getattr(function, "__name__", "this")
         raise i.refuse(node, f"a call of {name} with an iterator", "hand a list or an array over")
     return NotImplemented
 
 
-def goes_through(function: Any) -> bool:
+def is_fold(function: Any) -> bool:
     """Whether a function is a fold."""
     return any(function is f for f in OPTIONS)
 
 
-def takes(function: Any) -> bool:
+def consumes(function: Any) -> bool:
     """Whether a function consumes an iterator."""
     return isinstance(function, (type, types.BuiltinFunctionType)) and function in CONSUMERS
 

@@ -131,7 +131,7 @@ def original(i: Evaluator, base: Record, name: str, found: Any) -> Any:
     if hidden.place not in i.hidden:
         value = getattr(base.actual, name, ABSENT) if data else vars(base.actual).get(name, ABSENT)
         check_items(hidden.label, value, i.r.loc)
-        raise NewCapture(hidden, to_come(i, base, name))
+        raise NewCapture(hidden, further_captures(i, base, name))
     value = i.hidden[hidden.place]
     if value is ABSENT:
         return MISSING
@@ -139,7 +139,7 @@ def original(i: Evaluator, base: Record, name: str, found: Any) -> Any:
     return value
 
 
-def to_come(i: Evaluator, base: Record, name: str) -> list[Hidden]:
+def further_captures(i: Evaluator, base: Record, name: str) -> list[Hidden]:
     """Further attributes of the object itself that the function being traced names, and that may be arguments: so that
     tracing does not begin again for each."""
     names = [n for n, x in i.scope.env.items() if x is base]
@@ -199,7 +199,7 @@ def plain_function(found: Any) -> Any:
 def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None:
     """`base.name = value`."""
     check_name(name)
-    if not is_ours(base) or isinstance(base, Super):
+    if not has_attributes_here(base) or isinstance(base, Super):
         raise i.refuse(node, *refusals.ATTRIBUTE_SET)
     kind = kind_of_object(base)
     if not isinstance(base, Record):
@@ -427,6 +427,6 @@ def call_method(i: Evaluator, node: ast.AST, method: BoundMethod, args: list[Any
     return i.call(node, function, [owner, *args], kwargs)
 
 
-def is_ours(x: Any) -> bool:
+def has_attributes_here(x: Any) -> bool:
     """Whether the attributes of a value are found here."""
     return isinstance(x, (Record, Super)) or is_named_tuple(x)

@@ -61,7 +61,7 @@ from tracebuf.ops.scalars import arith
 INPLACE = {name: ufunc for name, (_, ufunc) in BINARY.items()}
 """By operator: the ufunc of its in-place form."""
 JUMPS = (ast.Return, ast.Break, ast.Continue)
-OURS = frozenset([JUMP, RETURN])
+TRACER_NAMES = frozenset([JUMP, RETURN])
 """Names that only the tracer binds."""
 CERTAIN = (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError, OverflowError,
            UnboundLocalError, NameError, np.exceptions.AxisError)  # fmt: skip
@@ -131,7 +131,7 @@ class Statements(Expressions, Protected):
 
     def jump_targets(self) -> frozenset[str]:
         """The names that may be read where a jump leads."""
-        return (self.scope.targets[-1] if self.scope.targets else frozenset()) | OURS
+        return (self.scope.targets[-1] if self.scope.targets else frozenset()) | TRACER_NAMES
 
     def reached(self, said: Raises) -> None:
         """Handles an exception that NumPy or Python raises for this code: where it is always reached and nothing before
@@ -218,7 +218,7 @@ class Statements(Expressions, Protected):
         """base.name = value."""
         if isinstance(base, ArrayRef) and name in ("real", "imag"):
             return set_part(self.r, base, name, self.storable(node, value))
-        if not records.is_ours(base) or isinstance(base, records.Super):
+        if not records.has_attributes_here(base) or isinstance(base, records.Super):
             raise self.refuse(node, *refusals.ATTRIBUTE_SET)
         records.store(self, node, base, name, value)
 
@@ -492,7 +492,7 @@ class Statements(Expressions, Protected):
                 def others(inner: Env, rest: Sequence[Any] = items[k + 1 :]) -> None:
                     self.unrolled(node, rest, inner, targets)
 
-                names, live = (*self.scope.source.live.assigned[node], JUMP, RETURN), targets | OURS
+                names, live = (*self.scope.source.live.assigned[node], JUMP, RETURN), targets | TRACER_NAMES
                 return trace_if(self.r, on, env, [others, lambda e: None], names, live, frozenset([RETURN]))
             if not on:
                 return

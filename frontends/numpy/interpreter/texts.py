@@ -68,7 +68,7 @@ def joined_text(parts: Sequence[Text]) -> Text | str:
     return made if made.values else made.template.format()
 
 
-def spelled(r: Recorder, x: Any, spec: str) -> Text:
+def formatted_value(r: Recorder, x: Any, spec: str) -> Text:
     """A value in the format `spec`."""
     if is_traced(x) or isinstance(x, (tuple, list)):
         found = text_of(r, x)
@@ -104,12 +104,12 @@ def formatted(r: Recorder, template: str, args: Sequence[Any], kwargs: dict[str,
         if (spec and "{" in spec) or conversion or not (name == "" or name.isidentifier() or name.isdigit()):
             raise refused(r, "this format of numbers that only the run time knows")
         if name and not name.isdigit():
-            parts.append(spelled(r, ask(operator.getitem, kwargs, name), spec or ""))
+            parts.append(formatted_value(r, ask(operator.getitem, kwargs, name), spec or ""))
         else:
             at = int(name) if name else place
             if at >= len(args):
                 raise Raises(IndexError(f"Replacement index {at} out of range for positional args tuple"))
-            parts.append(spelled(r, args[at], spec or ""))
+            parts.append(formatted_value(r, args[at], spec or ""))
             place += 1
     return joined_text(parts)
 
@@ -145,7 +145,7 @@ def percent_part(r: Recorder, m: re.Match[str], x: Any) -> Text:
     if kind in "di" and not whole or kind in "sr" and (flags or m["width"] or places) or "-" in flags or "#" in flags:
         raise refused(r, "this format of numbers that only the run time knows")
     spec = "" if kind in "sr" else flags + m["width"] + places + ("d" if kind == "i" else kind)
-    return spelled(r, x, "" if spec == "d" else spec)
+    return formatted_value(r, x, "" if spec == "d" else spec)
 
 
 def refused(r: Recorder, reason: str) -> UnsupportedError:

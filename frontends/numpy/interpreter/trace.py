@@ -127,7 +127,7 @@ class Call:
     def paths(self) -> list[Hidden]:
         """How each argument is fetched."""
         count = len(self.starts) - len(self.hidden)
-        first = [Hidden(name, ("argument", i), as_it_is, i) for i, name in enumerate(self.tops[:count])]
+        first = [Hidden(name, ("argument", i), itself, i) for i, name in enumerate(self.tops[:count])]
         return [*first, *self.hidden]
 
     @property
@@ -170,7 +170,7 @@ def arranged(
     return [build(node, path) for node, path in zip(tree, paths)]
 
 
-def as_it_is(x: Any) -> Any:
+def itself(x: Any) -> Any:
     """Fetches an argument: the value itself."""
     return x
 
@@ -277,7 +277,7 @@ def finish(
     plan = results.leaf(result)
     writes = tuple(replace(w, items=tuple(map(results.kept_or_new, w.items))) for w in changes)
     r.add(func.Return.of(results.values))
-    spell_equal_sizes_alike(entry.func, r)
+    canonicalize_equal_sizes(entry.func, r)
     entry.func.forget_lost_uses()
     entry.func.forget_lost_symbols()
     held = assumed(entry, r, interpreter)
@@ -286,7 +286,7 @@ def finish(
     )
 
 
-def spell_equal_sizes_alike(f: Func, r: Recorder) -> None:
+def canonicalize_equal_sizes(f: Func, r: Recorder) -> None:
     """Rewrites types and values so that equal sizes have one expression: guards that came late made sizes equal which
     earlier ops express in two ways."""
     if not any(g.kind == "zero" for g in r.guards):

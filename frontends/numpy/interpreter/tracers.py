@@ -30,7 +30,7 @@ from tracebuf.frontends.numpy.functions.table import ScalarMethod
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.structured import fori_loop, while_loop
 from tracebuf.frontends.numpy.numbers.lattice import Choice, path_dependent
-from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, compare, example, unary
+from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, compare, concrete, unary
 from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, iterable_of, static_items
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
@@ -208,7 +208,7 @@ class Run:
         self.here()
         base, given = self.unwrap(x), self.unwrap(value)
         if not isinstance(base, ArrayRef):
-            ask(operator.setitem, example(base), 0, 0)  # raises what Python raises
+            ask(operator.setitem, concrete(base), 0, 0)  # raises what Python raises
         subscripts.store(self.r, base, self.unwrap(index), self.i.storable(HERE, given))
 
     def set_attribute(self, x: Tracer, name: str, value: Any) -> None:
@@ -224,7 +224,7 @@ class Run:
         self.here()
         if name.startswith("__"):
             # An AttributeError as it is: hasattr and NumPy ask for special attributes to see what is there.
-            self.lacking = AttributeError(f"'{type(example(base)).__name__}' object has no attribute '{name}'")
+            self.lacking = AttributeError(f"'{type(concrete(base)).__name__}' object has no attribute '{name}'")
             raise self.lacking
         return self.wrap(self.i.attribute(HERE, base, name))
 
@@ -383,7 +383,7 @@ class Tracer:
         return self._run.call(function, args, kwargs)
 
 
-SPELLED = {
+SPECIAL_METHODS = {
     "Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow",
     "BitAnd": "and", "BitOr": "or", "BitXor": "xor", "LShift": "lshift", "RShift": "rshift", "MatMult": "matmul",
 }  # fmt: skip
@@ -396,7 +396,7 @@ SIGNS = {"USub": "neg", "UAdd": "pos", "Invert": "invert"}
 
 def give_operators(kind: type[Tracer]) -> None:
     """Gives a class Python's operators, with the operand on either side, and in place."""
-    for name, spelled in SPELLED.items():
+    for name, spelled in SPECIAL_METHODS.items():
         setattr(kind, f"__{spelled}__", lambda a, b, name=name: a._run.binary(name, a, b))
         setattr(kind, f"__r{spelled}__", lambda a, b, name=name: a._run.binary(name, b, a))
         setattr(kind, f"__i{spelled}__", lambda a, b, name=name: a._run.in_place(name, a, b))

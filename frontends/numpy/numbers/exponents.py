@@ -10,7 +10,7 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import any_true, build
 from tracebuf.frontends.numpy.numbers.operands import BOOL, Operand, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
-from tracebuf.frontends.numpy.record.conditions import inverse
+from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import or_empty
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt
@@ -53,7 +53,7 @@ def check_exponents(r: Recorder, exponents: ArrayRef, arrays: Sequence[ArrayRef]
 
     negative = build(r, is_negative, [exponents, 0], [element, element], I1)
     found = any_true(r, negative) if isinstance(negative, ArrayRef) else scalar_value(r, negative, I1)
-    r.check(or_no_elements(r, inverse(r, found), arrays), "ValueError", NEGATIVE)
+    r.check(or_no_elements(r, negation(r, found), arrays), "ValueError", NEGATIVE)
 
 
 def or_no_elements(r: Recorder, ok: Value, arrays: Sequence[ArrayRef]) -> Value:

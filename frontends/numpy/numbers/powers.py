@@ -11,7 +11,7 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import Operand, check_maybe_python, loop_dtypes, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
-from tracebuf.frontends.numpy.record.conditions import both, either, inverse
+from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite, is_infinite
@@ -66,11 +66,11 @@ def float_power(r: Recorder, base: Value, exponent: Value) -> PyFloat:
     """A power of floats that is a float, by libm's pow as Python has it: ZeroDivisionError for 0 to a negative power,
     OverflowError where finite numbers overflow."""
     falling = both(r, compare_floats(r, "olt", exponent, 0.0), is_finite(r, exponent))
-    fine = either(r, compare_floats(r, "une", base, 0.0), inverse(r, falling))
+    fine = either(r, compare_floats(r, "une", base, 0.0), negation(r, falling))
     r.check(fine, "ZeroDivisionError", "zero to a negative power")
     result = r.emit(Libm.of("pow", [base, exponent], F64))
     given = either(r, is_infinite(r, base), is_infinite(r, exponent))
-    fine = either(r, inverse(r, is_infinite(r, result)), given)
+    fine = either(r, negation(r, is_infinite(r, result)), given)
     r.check(fine, "OverflowError", "(34, 'Numerical result out of range')")
     return PyFloat(result)
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
 from tracebuf.frontends.numpy.numbers.operands import loop_dtypes, scalar_value, weak_type
-from tracebuf.frontends.numpy.record.conditions import both, either, inverse
+from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite, is_infinite, two_origins
+from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite, is_infinite, unknown_origin
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyComplex, PyFloat, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import C128, F64, ScalarType, scalar_type
@@ -60,7 +60,7 @@ def quotient(r: Recorder, a: Parts, b: Parts) -> Parts:
     """a / b as Python divides (_Py_c_quot); ZeroDivisionError by zero."""
     (ar, ai), (br, bi) = a, b
     zero = both(r, compare_floats(r, "oeq", br, 0.0), compare_floats(r, "oeq", bi, 0.0))
-    r.check(inverse(r, zero), "ZeroDivisionError", "complex division by zero")
+    r.check(negation(r, zero), "ZeroDivisionError", "complex division by zero")
     sizes = [r.emit(arith.AbsF.of(v)) for v in b]
     first = compare_floats(r, "oge", *sizes)
 
@@ -146,7 +146,7 @@ def magnitude(r: Recorder, x: PyComplex | NpScalar) -> PyFloat | NpScalar:
     result = r.emit(Libm.of("c_hypot", parts, element.component))
     if isinstance(x, NpScalar):
         return NpScalar(result, element.component)
-    fine = either(r, inverse(r, is_infinite(r, result)), *(inverse(r, is_finite(r, p)) for p in parts))
+    fine = either(r, negation(r, is_infinite(r, result)), *(negation(r, is_finite(r, p)) for p in parts))
     r.check(fine, "OverflowError", "absolute value too large")
     return PyFloat(result)
 
@@ -162,4 +162,4 @@ def part_of(r: Recorder, x: PyComplex | NpScalar, name: str) -> PyFloat | NpScal
 def check_origin(r: Recorder, x: Any) -> None:
     """Refuses a number that may be a real number of Python's on some paths."""
     if isinstance(x, NpScalar) and x.maybe_python:
-        raise two_origins(r.loc)
+        raise unknown_origin(r.loc)

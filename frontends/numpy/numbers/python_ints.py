@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.numbers.weak_ints import surely_fits
-from tracebuf.frontends.numpy.record.conditions import both, either, inverse
+from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats
 from tracebuf.frontends.numpy.record.sizes import INT_MAX, INT_MIN, OVERFLOW
@@ -108,7 +108,7 @@ def combine(r: Recorder, name: str, a: Dim, b: Dim) -> Dim:
         return e
     x, y = r.index(a), r.index(b)
     wraps = r.emit(integers.Overflows.of(operation, x, y))
-    r.check(inverse(r, wraps), "OverflowError", OVERFLOW)
+    r.check(negation(r, wraps), "OverflowError", OVERFLOW)
     low, high = r.facts.interval(e)
     return opaque(r, r.emit(op.of(x, y)), clip(low), clip(high))
 
@@ -158,7 +158,7 @@ def computed_division(r: Recorder, name: str, a: Dim, b: Dim, positive: bool) ->
         quotient = r.emit(division.FloorDivIndex.of(x, sound))
         if name == "FloorDiv":
             most = both(r, unit, r.compare("eq", a, INT_MIN))
-            r.check(inverse(r, most), "OverflowError", OVERFLOW)
+            r.check(negation(r, most), "OverflowError", OVERFLOW)
             turned = r.emit(arith.SubI.of(r.index(0), x))
             quotient = r.emit(arith.Select.of(unit, turned, quotient))
         y = sound
@@ -245,7 +245,7 @@ def computed_power(r: Recorder, a: Dim, n: Dim) -> Dim:
         result = r.emit(arith.MulI.of(result, factor))
         wrapped = either(r, wrapped, r.emit(integers.Overflows.of("mul", square, square)))
         square = r.emit(arith.MulI.of(square, square))
-    r.check(inverse(r, lost), "OverflowError", OVERFLOW)
+    r.check(negation(r, lost), "OverflowError", OVERFLOW)
     return opaque(r, result, 1 if r.ask_nonneg(sub(a, 1)) else None)
 
 
@@ -264,6 +264,6 @@ def compare_with_float(r: Recorder, predicate: str, e: Dim, f: Value) -> PyBool:
     held = r.emit(arith.CmpI.of("eq" if sign == "ne" else sign, value, limit))
     if predicate in ("eq", "ne"):
         equal = both(r, inside, held, compare_floats(r, "oeq", whole, f))
-        return PyBool(equal if predicate == "eq" else inverse(r, equal))
+        return PyBool(equal if predicate == "eq" else negation(r, equal))
     beyond = compare_floats(r, *(("oge", f, 2.0**63) if predicate in ("lt", "le") else ("olt", f, -(2.0**63))))
     return PyBool(either(r, beyond, both(r, inside, held)))

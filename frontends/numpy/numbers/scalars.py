@@ -38,7 +38,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import (
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value as as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.conditions import both, inverse
+from tracebuf.frontends.numpy.record.conditions import both, negation
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, choose, compare_floats, require_nonzero
@@ -88,7 +88,7 @@ COMPARE: dict[str, tuple[Callable[[Any, Any], Any], np.ufunc, str]] = {
 """By comparison of the syntax tree: Python's function, the ufunc, and the predicate of an op."""
 
 
-TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 """By predicate: the one with its operands exchanged."""
 
 
@@ -124,24 +124,24 @@ def unsupported_operand(r: Recorder, function: Callable[[Any, Any], Any], a: Any
     """Raises, for an operand that is neither array nor number, what Python raises, else UnsupportedError."""
     if not any(isinstance(x, np.ndarray) for x in (a, b)):
         with np.errstate(all="ignore"):
-            ask(function, example(a), example(b))
+            ask(function, concrete(a), concrete(b))
     odd = a if not isinstance(a, (ArrayRef, Scalar, *NUMBERS)) else b
     reason = f"a {refusals.name_of(odd)} as an operand"
     raise r.refuse(reason, "use numbers and arrays: np.array(x)")
 
 
-def example(x: Any) -> Any:
+def concrete(x: Any) -> Any:
     """A concrete value like x, to try an operation on."""
     if isinstance(x, ArrayRef):
         return np.ones((1,) * x.ndim, x.dtype)
     if type(x) is tuple or type(x) is list:
-        return type(x)(map(example, x))
+        return type(x)(map(concrete, x))
     return stand_in(x) if isinstance(x, Scalar) else x
 
 
 def one(x: Any) -> Any:
     """A nonzero number of the type of a Python number."""
-    return type(example(x))(1)
+    return type(concrete(x))(1)
 
 
 def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
@@ -158,7 +158,7 @@ def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
     if ia is not None and ib is not None:
         return int_quotient(r, ia, ib) if name == "Div" else int_arithmetic(r, name, ia, ib)
     if name in BITS or name in ("LShift", "RShift"):
-        ask(BINARY[name][0], example(a), example(b))  # raises what Python raises
+        ask(BINARY[name][0], concrete(a), concrete(b))  # raises what Python raises
     if name in ("FloorDiv", "Mod"):
         fa, fb = float_value(r, a), float_value(r, b)
         require_nonzero(r, fb, "float floor division by zero" if name == "FloorDiv" else "float modulo by zero")
@@ -211,7 +211,7 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
     for x in (a, b):
         if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
             if name in ("Eq", "NotEq") and isinstance(x, (str, type(None))) and not arrays:
-                return ask(function, example(a), example(b))  # no number equals these
+                return ask(function, concrete(a), concrete(b))  # no number equals these
             return unsupported_operand(r, function, a, b)
     if is_python_number(a) and is_python_number(b):
         if isinstance(a, (PyBool, bool)) and isinstance(b, (PyBool, bool)) and predicate in ("eq", "ne"):
@@ -242,7 +242,7 @@ def compare_items(r: Recorder, name: str, a: Any, b: Any) -> bool | PyBool:
     if not equal or not conditions:
         return equal == (name == "Eq")
     found = both(r, *conditions)
-    return PyBool(found if name == "Eq" else inverse(r, found))
+    return PyBool(found if name == "Eq" else negation(r, found))
 
 
 def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
@@ -263,7 +263,8 @@ def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
 def python_compare(r: Recorder, predicate: str, a: Any, b: Any) -> bool | PyBool:
     """a OP b of two Python numbers, by their exact values."""
     if is_python_complex(a) or is_python_complex(b):
-        ask(COMPARE[{"eq": "Eq", "ne": "NotEq"}.get(predicate, "Lt")][0], example(a), example(b))  # raises for an order
+        # raises for an order
+        ask(COMPARE[{"eq": "Eq", "ne": "NotEq"}.get(predicate, "Lt")][0], concrete(a), concrete(b))
         return compare_complex(r, predicate, a, b)
     ia, ib = int_expr(a), int_expr(b)
     if ia is not None and ib is not None:
@@ -271,7 +272,7 @@ def python_compare(r: Recorder, predicate: str, a: Any, b: Any) -> bool | PyBool
     if ia is not None:
         return compare_with_float(r, predicate, ia, float_value(r, b))
     if ib is not None:
-        return compare_with_float(r, TURNED.get(predicate, predicate), ib, float_value(r, a))
+        return compare_with_float(r, SWAPPED.get(predicate, predicate), ib, float_value(r, a))
     return PyBool(
         compare_floats(r, ("u" if predicate == "ne" else "o") + predicate, float_value(r, a), float_value(r, b))
     )
@@ -303,7 +304,7 @@ def unary(r: Recorder, name: str, a: Any) -> Any:
     if (e := int_expr(a)) is not None:
         return as_int_value(e if name == "UAdd" else minus(r, e) if name == "USub" else sub(-1, e))
     if isinstance(a, (PyFloat, PyComplex)):
-        ask(plain[name], example(a))  # raises what Python raises
+        ask(plain[name], concrete(a))  # raises what Python raises
         if isinstance(a, PyComplex):
             return PyComplex(r.emit(complex_op.Neg.of(a.value))) if name == "USub" else a
         return PyFloat(r.emit(arith.NegF.of(a.value))) if name == "USub" else a

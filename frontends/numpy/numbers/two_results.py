@@ -15,7 +15,7 @@ from tracebuf.frontends.numpy.numbers.ufuncs import check_output
 from tracebuf.frontends.numpy.numbers.weak_ints import check_weak_int
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import two_origins
+from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, storages_of
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F16, F32, F64, I16, I32, I64, ScalarType
@@ -81,7 +81,7 @@ def elementwise_pair(
     """A call of a ufunc with two results; `into` are its outs, `wanted` its `dtype=`."""
     unsure = any(isinstance(o, NpScalar) and o.maybe_python for o in operands)
     if unsure and not same_in_numpy(operands):
-        raise two_origins(r.loc)
+        raise unknown_origin(r.loc)
     if all(into) and any(s in storages_of(into[1]) for s in storages_of(into[0])):  # type: ignore[arg-type]
         raise r.refuse(f"both results of np.{ufunc.__name__} in one array", "use two")
     dtypes = loop_dtypes(ufunc, tuple(weak_type(o) for o in operands), wanted, casting)

@@ -27,7 +27,7 @@ from tracebuf.frontends.numpy.numbers.operands import (
 )
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.weak_ints import COMPARISONS, check_weak_int, exact_comparison, is_weak_int
-from tracebuf.frontends.numpy.record.conditions import both, either, inverse
+from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
@@ -71,7 +71,7 @@ def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out
     flag = both(r, *(u.flag for u in unsure))
     if ufunc in DIVISIONS:  # Python raises where NumPy gives inf or nan
         fine = scalar_value(r, operands[1], I1)
-        r.check(either(r, fine, inverse(r, flag)), ZeroDivisionError, "division by zero")
+        r.check(either(r, fine, negation(r, flag)), ZeroDivisionError, "division by zero")
     return Unsure(flag, kind)
 
 

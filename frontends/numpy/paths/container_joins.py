@@ -7,7 +7,7 @@ from typing import Any
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, distinct
-from tracebuf.frontends.numpy.record.heap import Record, contents, fill
+from tracebuf.frontends.numpy.record.heap import Record, contents, set_contents
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env
 
@@ -32,7 +32,7 @@ class JoinedContainers:
                 if env is not None:
                     env[name] = end
         for x, before in self.containers.values():
-            fill(x, type(before)())
+            set_contents(x, type(before)())
 
     @property
     def names(self) -> list[str]:
@@ -43,12 +43,12 @@ class JoinedContainers:
         """Puts the joined contents into the containers."""
         new = {name: env.pop(name) for name in self.containers}
         for x, before in self.containers.values():
-            fill(x, before)
+            set_contents(x, before)
         for name, (x, before) in self.containers.items():
             if type(new[name]) is not type(before):
                 raise self.unlike(x)
             self.r.heap.may_change(x, self.r)
-            fill(x, new[name])
+            set_contents(x, new[name])
 
     def unlike(self, x: Any) -> UnsupportedError:
         """The refusal of a container whose length or keys depend on the path."""

@@ -79,7 +79,7 @@ Iterable = list[Any] | Range | Items
 
 
 @dataclass(eq=False, slots=True)
-class Once:
+class OneShotIterator:
     """An iterator: `kind` is the name of its type, `make` gives its items when it is consumed.
 
     It is consumed once, and not in a loop around which it was made. `left`: what `next` has left of it.
@@ -118,7 +118,7 @@ class Once:
 
 def iterable_of(r: Recorder, x: Any) -> Iterable | None:
     """What a loop over x iterates over; None for what cannot be iterated over while tracing. TypeError as Python's."""
-    if isinstance(x, Once):
+    if isinstance(x, OneShotIterator):
         return x.take(r)
     if isinstance(x, (Range, Items)):
         return x

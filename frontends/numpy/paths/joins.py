@@ -373,7 +373,7 @@ class Join:
             source = sources[side]
             if source is not None:
                 return self.r.value(source)
-            return self.r.nothing(one.element, one.shape, one.order)
+            return self.r.placeholder(one.element, one.shape, one.order)
 
         def done(value: Value) -> None:
             into.shape = tuple(s() for s in sizes)
@@ -488,7 +488,7 @@ class Join:
         """A placeholder of the type of `like`, for the branch whose end cannot be reached."""
         with self.r.inside(self.frames[side]):
             if isinstance(like.type, TensorType):
-                return self.r.nothing(like.type.element, like.type.shape, range(like.type.rank))
+                return self.r.placeholder(like.type.element, like.type.shape, range(like.type.rank))
             assert not like.is_tensor
             element = like.type
             return zero(self.r, Kind("", element))  # type: ignore[arg-type]

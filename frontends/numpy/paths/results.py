@@ -195,7 +195,7 @@ class Results:
         (condition, wanted), more = taken[0], taken[1:]
 
         def side(k: int) -> list[Value]:
-            value = self.read_where(x, more) if k == wanted else r.nothing(x.element, x.shape, range(x.ndim), False)
+            value = self.read_where(x, more) if k == wanted else r.placeholder(x.element, x.shape, range(x.ndim), False)
             return [*map(r.index, value.tensor_type.shape), value]
 
         *sizes, value = r.either(condition, side)

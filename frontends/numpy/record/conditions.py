@@ -10,7 +10,7 @@ from tracebuf.ir.types import I1
 from tracebuf.ops.scalars import arith
 
 
-def inverse(r: Regions, condition: Value) -> Value:
+def negation(r: Regions, condition: Value) -> Value:
     """The negation of a condition."""
     return r.emit(arith.XorI.of(condition, r.constant(True, I1)))
 

@@ -118,7 +118,7 @@ def is_of_class(x: Any, name: Any) -> bool:
     return own is not None and name not in own
 
 
-def fill(x: Any, held: Any) -> None:
+def set_contents(x: Any, held: Any) -> None:
     """Replaces the contents of a container by `held`."""
     if isinstance(x, list):
         x[:] = held
@@ -206,7 +206,7 @@ class Heap:
         found = []
         for x, before in self.journals.pop(frame, ByIdentity()).items():
             found.append((x, contents(x)))
-            fill(x, before)
+            set_contents(x, before)
         return found
 
     def labelled(self, labels: Iterable[Any], r: Regions) -> Iterator[Any]:

@@ -74,7 +74,9 @@ class Recorder(Sizes):
         type_ = TensorType(tuple(self.facts.canon(d) for d in shape), element)
         return self.emit(tensor.Empty.of(type_, sizes, order=None if order is None else tuple(order)))
 
-    def nothing(self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], constant: bool = True) -> Value:
+    def placeholder(
+        self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], constant: bool = True
+    ) -> Value:
         """A placeholder tensor that is never read: without elements, except that constant sizes stay (if
         `constant`)."""
         none = self.symbol(self.constant(0, INDEX), "none", 0, 0)

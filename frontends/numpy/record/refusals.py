@@ -56,9 +56,9 @@ OF_ARRAYS = "use operators, slices, np.* functions, or a loop over the elements"
 
 
 _NAMES = {
-    "Range": "range", "Items": "result of enumerate, zip or reversed", "Once": "iterator", "NestedFunction": "function",
-    "FlatIterator": "flat iterator", "Partial": "partial", "Text": "str", "Method": "method",
-    "ContainerMethod": "method", "BoundMethod": "method", "DictView": "view of a dict",
+    "Range": "range", "Items": "result of enumerate, zip or reversed", "OneShotIterator": "iterator",
+    "NestedFunction": "function", "FlatIterator": "flat iterator", "Partial": "partial", "Text": "str",
+    "Method": "method", "ContainerMethod": "method", "BoundMethod": "method", "DictView": "view of a dict",
 }  # fmt: skip
 """By the tracer's class of a value: the name of the type that the user knows."""
 

@@ -38,7 +38,7 @@ def static_flags(r: Recorder, kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**kwargs, **decided} if decided else kwargs
 
 
-def two_origins(loc: Location) -> UnsupportedError:
+def unknown_origin(loc: Location) -> UnsupportedError:
     """The refusal of a number of which only the run time knows whether it is Python's or NumPy's."""
     reason = "this number is Python's or NumPy's, depending on the path; here it makes a difference"
     return UnsupportedError(reason, location=loc, instead="give it one type on all paths, for example np.float64(0)")
@@ -57,7 +57,7 @@ def as_reached(handler: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             operands = [x for a in args for x in (a if isinstance(a, (tuple, list)) else (a,))]
             if any(isinstance(x, NpScalar) and x.maybe_python for x in operands):
-                raise two_origins(r.loc) from None
+                raise unknown_origin(r.loc) from None
             r.fail(said.error)
 
     return run

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, NoReturn
 
 from tracebuf.errors import note_location
-from tracebuf.frontends.numpy.record.conditions import either, inverse
+from tracebuf.frontends.numpy.record.conditions import either, negation
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask
 from tracebuf.frontends.numpy.record.regions import Frame, Inside, Regions
 from tracebuf.ir.core import Block, Mixed, Value
@@ -104,7 +104,7 @@ class Sizes(Regions):
         rest = [self._index_op(c) for c in (arith.MinSI, arith.MaxSI, division.FloorDivIndex)]
         value = fold(e, self._symbol_value, constant, *arithmetic, *rest)
         if wraps:
-            self.check(inverse(self, either(self, *wraps)), "OverflowError", OVERFLOW)
+            self.check(negation(self, either(self, *wraps)), "OverflowError", OVERFLOW)
         return self.remember(e, value)
 
     def wrapping_sum(self, a: Dim, b: Dim) -> Value:

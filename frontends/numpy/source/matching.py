@@ -20,7 +20,7 @@ ITSELF = ("bool", "bytes", "complex", "dict", "float", "frozenset", "int", "list
 Node = TypeVar("Node", bound=ast.AST)
 
 
-class Odd(Exception):
+class UnsupportedPattern(Exception):
     """Raised for a pattern that is not handled."""
 
 
@@ -44,7 +44,7 @@ class Rewriter(ast.NodeTransformer):
         try:
             subject = ast.Assign([at(node.subject, ast.Name(name, ast.Store()))], node.subject)
             return [at(node.subject, subject), *cases(node, name)]
-        except Odd:
+        except UnsupportedPattern:
             return node
 
 
@@ -93,7 +93,7 @@ def tests(pattern: ast.pattern, subject: ast.expr) -> list[ast.expr]:
         return found
     if isinstance(pattern, ast.MatchClass):
         return instance(pattern, subject)
-    raise Odd
+    raise UnsupportedPattern
 
 
 def sequence(pattern: ast.MatchSequence, subject: ast.expr) -> list[ast.expr]:
@@ -120,7 +120,7 @@ def instance(pattern: ast.MatchClass, subject: ast.expr) -> list[ast.expr]:
     if pattern.patterns:
         itself = isinstance(pattern.cls, ast.Name) and pattern.cls.id in ITSELF and hasattr(builtins, pattern.cls.id)
         if not itself or len(pattern.patterns) > 1:
-            raise Odd
+            raise UnsupportedPattern
         found += tests(pattern.patterns[0], subject)
     for name, p in zip(pattern.kwd_attrs, pattern.kwd_patterns):
         found.append(ast.Call(known(hasattr), [subject, ast.Constant(name)], []))
@@ -150,4 +150,4 @@ def item(subject: ast.expr, key: ast.expr) -> ast.expr:
 
 def bound(name: str, subject: ast.expr) -> ast.expr:
     """Binds a name by `:=`, in an expression that is always true."""
-    return compared(ast.NamedExpr(ast.Name(name, ast.Store()), subject), ast.IsNot(), known(Odd))
+    return compared(ast.NamedExpr(ast.Name(name, ast.Store()), subject), ast.IsNot(), known(UnsupportedPattern))

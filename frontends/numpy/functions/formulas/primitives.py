@@ -17,12 +17,12 @@ from tracebuf.frontends.numpy.functions.joining import padding
 from tracebuf.frontends.numpy.functions.reductions.reduce import divide
 from tracebuf.frontends.numpy.numbers.generics import result_order
 from tracebuf.frontends.numpy.numbers.operands import check_maybe_python
-from tracebuf.frontends.numpy.numbers.scalars import as_int_value, example
+from tracebuf.frontends.numpy.numbers.scalars import as_int_value, concrete
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.scalar_checks import two_origins
+from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, Scalar
 from tracebuf.ir.types import C128, F64, I1, I64
 
@@ -85,9 +85,9 @@ def _dtype_of(r: Recorder, x: Any) -> np.dtype:
     if isinstance(x, NpScalar) and x.python is not None:
         agree = {"float": F64, "int": I64, "bool": I1, "complex": C128}.get(x.python.kind)
         if agree is not x.element:
-            raise two_origins(r.loc)
+            raise unknown_origin(r.loc)
         return x.element.dtype
-    return x.dtype if isinstance(x, ArrayRef) else ask(np.asarray, example(x)).dtype
+    return x.dtype if isinstance(x, ArrayRef) else ask(np.asarray, concrete(x)).dtype
 
 
 def fresh_as(arrays: Any, dtype: Any) -> Any:
@@ -126,7 +126,7 @@ def _axes(r: Recorder, axis: Any, ndim: int, argname: Any = None, allow_duplicat
 def _result_type(r: Recorder, *arrays_and_dtypes: Any) -> np.dtype:
     """np.result_type; Python's numbers are weak."""
     check_maybe_python([x for x in arrays_and_dtypes if isinstance(x, Scalar)], r.loc)
-    kinds = [x.dtype if isinstance(x, ArrayRef) else example(x) for x in arrays_and_dtypes]
+    kinds = [x.dtype if isinstance(x, ArrayRef) else concrete(x) for x in arrays_and_dtypes]
     return ask(np.result_type, *kinds)
 
 
@@ -142,7 +142,7 @@ HANDLERS: dict[Any, Callable[..., Any]] = {
     callable: lambda r, x: callable(x) or isinstance(x, (NestedFunction, Partial, Method)),
     known_ints: _known_ints, order_of_memory: _order_of_memory, np.broadcast_shapes: _broadcast_shapes,
     np.isscalar: lambda r, element: isinstance(element, Scalar) or np.isscalar(element),
-    np.iterable: lambda r, y: y.ndim > 0 if isinstance(y, ArrayRef) else np.iterable(example(y)),
+    np.iterable: lambda r, y: y.ndim > 0 if isinstance(y, ArrayRef) else np.iterable(concrete(y)),
     np.result_type: _result_type, argsort_of: lambda r, x: tuple(sorted(range(len(x)), key=x.__getitem__)),
 }  # fmt: skip
 """By function of this file, and a few of NumPy's that formulas call: its handler."""

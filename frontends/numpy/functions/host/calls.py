@@ -25,7 +25,7 @@ from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.record.raises import Raises, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
-from tracebuf.frontends.numpy.record.scalar_checks import two_origins
+from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
@@ -238,7 +238,7 @@ def pass_on(r: Recorder, x: Any, ins: list[Value]) -> Any:
     if not is_traced(x):
         return x
     if isinstance(x, NpScalar) and x.maybe_python:
-        raise two_origins(r.loc)
+        raise unknown_origin(r.loc)
     types: dict[type, type] = {PyInt: int, PyFloat: float, PyComplex: complex, PyBool: bool}
     ins.append(r.read(x) if isinstance(x, ArrayRef) else r.index(x.expr) if isinstance(x, PyInt) else x.value)
     return Passed(len(ins) - 1, types.get(type(x)))

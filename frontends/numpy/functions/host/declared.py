@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.functions.host.calls import number, record
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of as name_of_type
-from tracebuf.frontends.numpy.record.scalar_checks import two_origins
+from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     NpScalar,
@@ -249,7 +249,7 @@ def passed(r: Recorder, x: Any) -> tuple[Literal["in", "int", "float", "complex"
         return "bool", x.value
     if isinstance(x, NpScalar):
         if x.maybe_python:
-            raise two_origins(r.loc)
+            raise unknown_origin(r.loc)
         return "in", x.value
     if not is_known(x):
         reason = f"a {name_of_type(x)} is passed to a host call"

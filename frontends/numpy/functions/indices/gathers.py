@@ -18,7 +18,7 @@ from tracebuf.frontends.numpy.numbers.generics import any_true, input_of
 from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import broadcast, require_same_or_one, shape_text
-from tracebuf.frontends.numpy.record.conditions import inverse
+from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import or_empty
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
@@ -138,7 +138,7 @@ def common_shape(r: Recorder, arrays: Sequence[ArrayRef]) -> tuple[Dim, ...]:
     return broadcast(r, [a.shape for a in arrays], "IndexError", message)
 
 
-def places(loops: Loops, at: Advanced, picked: Sequence[Dim], bring: Bring = checked) -> list[Value]:
+def indices_into_base(loops: Loops, at: Advanced, picked: Sequence[Dim], bring: Bring = checked) -> list[Value]:
     """The index along each axis of the base, at the current point of the loops."""
     axes, n = dict(zip(at.axes, at.arrays)), len(picked)
     found: list[Value] = []
@@ -176,7 +176,7 @@ def check_bounds(r: Recorder, array: ArrayRef, size: Dim, axis: int, picked: Seq
     low = elementwise(r, np.less, [array, elementwise(r, np.negative, [n])])
     bad = elementwise(r, np.logical_or, [low, elementwise(r, np.greater_equal, [array, n])])
     found = any_true(r, bad) if isinstance(bad, ArrayRef) else scalar_value(r, bad, I1)
-    ok = or_empty(r, inverse(r, found), picked)
+    ok = or_empty(r, negation(r, found), picked)
     r.check(ok, "IndexError", f"an index is out of bounds for axis {axis} with size {{}}", [r.index(size)])
 
 
@@ -195,7 +195,7 @@ def gathered(r: Recorder, at: Advanced, bring: Bring = checked, order: Sequence[
     shape, order = at.shape(picked), at.order(len(picked)) if order is None else tuple(order)
     loops = Loops(r, shape)
     tell_sizes(loops, at, len(picked))
-    found = places(loops, at, picked, bring)
+    found = indices_into_base(loops, at, picked, bring)
     element = loops.body.add(gather.Element.of(loops.whole(at.base), found))
     value = loops.generic(r.empty(at.base.element, shape, order), element)
     return ArrayRef(r.new_storage(at.base.element, shape, order, value))
@@ -214,7 +214,7 @@ def scattered(r: Recorder, at: Advanced, value: Operand | None, combine: Combine
     loops = Loops(r, shape)
     tell_sizes(loops, at, len(picked))
     given = loops.constant(0) if value is None else stored_element(loops, value, at.base, combine is not None)
-    place = places(loops, at, picked)
+    place = indices_into_base(loops, at, picked)
 
     def store(held: Value, step: Value) -> Stored:
         body = loops.body

@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import arange, asarray
 from tracebuf.frontends.numpy.arrays.indexing import check_number, read_item, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled, k_order, shape_arg, strong
-from tracebuf.frontends.numpy.arrays.reshape import flat_values, reshaped
+from tracebuf.frontends.numpy.arrays.reshape import ravelled_values, reshaped
 from tracebuf.frontends.numpy.functions.indices.gathers import (
     Bring,
     Loops,
@@ -60,7 +60,7 @@ def mode_of(r: Recorder, mode: Any) -> Bring:
     return MODES[mode]
 
 
-def places_of(r: Recorder, indices: Any) -> ArrayRef:
+def index_array(r: Recorder, indices: Any) -> ArrayRef:
     """An index argument as an array of integers; bools count as integers; TypeError as NumPy's for others."""
     ref = asarray(r, indices) if isinstance(indices, (list, tuple)) and indices else indices
     if isinstance(ref, (list, tuple)):
@@ -76,8 +76,8 @@ def take(r: Recorder, a: Any, indices: Any, axis: Any = None, out: Any = None, m
     """np.take: a gather along one axis, its result in C order."""
     bring, into = mode_of(r, mode), out_of(r, out)
     ref = asarray(r, a) if isinstance(a, (list, tuple)) else as_array(r, a)
-    picked = places_of(r, indices)
-    ref, axis = along_or_flat(r, ref, axis)
+    picked = index_array(r, indices)
+    ref, axis = axis_or_ravelled(r, ref, axis)
     k = axis_of(r, axis, ref.ndim)
     alone = picked.ndim == 0
     if alone:
@@ -123,9 +123,9 @@ def taken(r: Recorder, result: ArrayRef, into: ArrayRef | None) -> ArrayRef:
     return into
 
 
-def along_or_flat(r: Recorder, ref: ArrayRef, axis: Any) -> tuple[ArrayRef, Any]:
+def axis_or_ravelled(r: Recorder, ref: ArrayRef, axis: Any) -> tuple[ArrayRef, Any]:
     """The array and the axis; ravelled without an axis, or where the array has none (PyArray_CheckAxis)."""
-    return (flat_values(r, ref), 0 if axis is None else axis) if axis is None or not ref.ndim else (ref, axis)
+    return (ravelled_values(r, ref), 0 if axis is None else axis) if axis is None or not ref.ndim else (ref, axis)
 
 
 def require_elements(r: Recorder, size: Dim, picked: ArrayRef) -> None:
@@ -147,7 +147,7 @@ def along_axis(r: Recorder, a: Any, indices: Any, axis: Any) -> tuple[ArrayRef, 
     if axis is None:
         if picked.ndim != 1:
             raise Raises(ValueError("when axis=None, `indices` must have a single dimension."))
-        ref, axis = flat_values(r, ref), 0
+        ref, axis = ravelled_values(r, ref), 0
     if not picked.element.is_integer:
         raise Raises(IndexError("`indices` must be an integer array"))
     if ref.ndim != picked.ndim:
@@ -200,11 +200,11 @@ def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     if not isinstance(a, ArrayRef):
         raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}"))
     r.check_writable(a)
-    picked = flat_values(r, places_of(r, ind))
+    picked = ravelled_values(r, index_array(r, ind))
     if picked.dtype == np.uint64:
         rule = "according to the rule 'safe'"
         raise Raises(TypeError(f"Cannot cast array data from dtype('uint64') to dtype('int64') {rule}"))
-    given = flat_values(r, values_for(r, a, v, "unsafe"))
+    given = ravelled_values(r, values_for(r, a, v, "unsafe"))
     if any(d == 0 for d in a.shape) and picked.shape[0] != 0:
         r.fail("IndexError", "cannot replace elements of an empty array")
     if any(d == 0 for d in (*picked.shape, *given.shape)):
@@ -251,21 +251,21 @@ def nonzero_function(r: Recorder, a: Any) -> tuple[ArrayRef, ...]:
         )
     if ref.ndim == 1:
         return nonzero(r, ref)
-    found = table(r, truth(r, ref), (0, 1))
+    found = index_matrix(r, truth(r, ref), (0, 1))
     return tuple(last_column(found, axis) for axis in range(ref.ndim))
 
 
 def flatnonzero(r: Recorder, a: Any) -> ArrayRef:
     """np.flatnonzero."""
-    return nonzero(r, flat_values(r, asarray(r, a)))[0]
+    return nonzero(r, ravelled_values(r, asarray(r, a)))[0]
 
 
 def argwhere(r: Recorder, a: Any) -> ArrayRef:
     """np.argwhere: the transpose of a fresh array with a row for each axis."""
-    return table(r, truth(r, asarray(r, a)), (1, 0))
+    return index_matrix(r, truth(r, asarray(r, a)), (1, 0))
 
 
-def table(r: Recorder, mask: ArrayRef, order: tuple[int, int]) -> ArrayRef:
+def index_matrix(r: Recorder, mask: ArrayRef, order: tuple[int, int]) -> ArrayRef:
     """A matrix with a row for each True element, a column for each axis of the mask."""
     n = count_of(r, mask)
     result = ArrayRef(r.new_storage(I64, (n, mask.ndim), order, r.empty(I64, (n, mask.ndim), order)))
@@ -286,7 +286,7 @@ def compress(r: Recorder, condition: Any, a: Any, axis: Any = None, out: Any = N
     into, mask = out_of(r, out), truth(r, asarray(r, condition))
     if mask.ndim != 1:
         raise Raises(ValueError("condition must be a 1-d array"))
-    ref, axis = along_or_flat(r, as_array(r, a), axis)
+    ref, axis = axis_or_ravelled(r, as_array(r, a), axis)
     k = axis_of(r, axis, ref.ndim)
     picked = nonzero(r, mask)[0]
     at = Advanced(ref, (picked,), (k,), k, ref, ())
@@ -300,7 +300,7 @@ def compress_method(r: Recorder, a: ArrayRef, condition: Any, axis: Any = None, 
 
 def extract(r: Recorder, condition: Any, arr: Any) -> ArrayRef:
     """np.extract: the elements where the condition is not zero, both ravelled."""
-    mask, ref = flat_values(r, truth(r, asarray(r, condition))), flat_values(r, asarray(r, arr))
+    mask, ref = ravelled_values(r, truth(r, asarray(r, condition))), ravelled_values(r, asarray(r, arr))
     picked = nonzero(r, mask)[0]
     return gathered(r, Advanced(ref, (picked,), (0,), 0, ref, ()), order=(0,))
 
@@ -312,7 +312,7 @@ def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
     r.check_writable(arr)
     where = truth(r, asarray(r, mask))
     same_elements(r, arr, where, "place: mask and data must be the same size")
-    given = flat_values(r, values_for(r, arr, vals, "safe"))
+    given = ravelled_values(r, values_for(r, arr, vals, "safe"))
     require_some(r, given, where)
     spread(r, arr, where, given, by_count=True)
 
@@ -324,7 +324,7 @@ def putmask(r: Recorder, a: Any, mask: Any, values: Any) -> None:
     r.check_writable(a)
     where = truth(r, asarray(r, mask))
     same_elements(r, a, where, "putmask: mask and data must be the same size")
-    given = flat_values(r, values_for(r, a, values, "safe"))
+    given = ravelled_values(r, values_for(r, a, values, "safe"))
     if given.shape[0] == 0:
         return
     spread(r, a, where, given, by_count=False)

@@ -19,7 +19,7 @@ from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mod, mul, sub
 
 
-def folded(p: Dim, n: Dim, period: Dim) -> Dim:
+def reflected_index(p: Dim, n: Dim, period: Dim) -> Dim:
     """Where index p falls on n rows that are traversed forwards and backwards with a period."""
     q = mod(p, period)
     return dim_min(q, sub(sub(period, q), 1) if period == mul(n, 2) else sub(period, q))
@@ -40,10 +40,10 @@ class Mode:
 MODES = {
     "wrap": Mode(mod, lambda n: n, sub, lambda n: 0, 1),
     "symmetric": Mode(
-        lambda p, n: folded(p, n, mul(n, 2)), lambda n: n, lambda n, w: sub(w, 1), lambda n: sub(n, 1), -1
+        lambda p, n: reflected_index(p, n, mul(n, 2)), lambda n: n, lambda n, w: sub(w, 1), lambda n: sub(n, 1), -1
     ),
     "reflect": Mode(
-        lambda p, n: folded(p, n, dim_max(sub(mul(n, 2), 2), 1)),
+        lambda p, n: reflected_index(p, n, dim_max(sub(mul(n, 2), 2), 1)),
         lambda n: sub(n, 1), lambda n, w: w, lambda n: sub(n, 2), -1,
     ),
 }  # fmt: skip

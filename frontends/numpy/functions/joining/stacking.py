@@ -14,7 +14,7 @@ from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import as_int, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled, k_order
-from tracebuf.frontends.numpy.arrays.reshape import flat_values, reshape, whole_number
+from tracebuf.frontends.numpy.arrays.reshape import ravelled_values, reshape, whole_number
 from tracebuf.frontends.numpy.arrays.shapes import broadcast_to, unstack
 from tracebuf.frontends.numpy.functions.indices.sorted_indices import repeat_each
 from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE
@@ -65,7 +65,7 @@ def concatenate(
     """np.concatenate: a fresh array, its axes in the order that they have in all of the parts, or `out=`."""
     refs, into = arrays_of(r, arrays), Into(out, dtype, casting)
     if axis is None:
-        return joined(r, [flat_values(r, x) for x in refs], 0, into)
+        return joined(r, [ravelled_values(r, x) for x in refs], 0, into)
     if any(x.ndim == 0 for x in refs):
         raise Raises(ValueError("zero-dimensional arrays cannot be concatenated"))
     return joined(r, refs, axis_of(r, axis, refs[0].ndim), into)
@@ -229,7 +229,7 @@ def roll(r: Recorder, a: Any, shift: Any, axis: Any = None) -> ArrayRef:
     """np.roll: along each axis, two parts exchange places."""
     ref = as_array(r, a)
     if axis is None:
-        flat = ref if ref.ndim == 1 else flat_values(r, ref)
+        flat = ref if ref.ndim == 1 else ravelled_values(r, ref)
         made = roll(r, flat, shift, 0)
         return made if ref.ndim == 1 else reshape(r, made, tuple(as_int_value(n) for n in ref.shape))
     shifts: dict[int, Dim] = {}
@@ -292,7 +292,7 @@ def repeat(r: Recorder, a: Any, repeats: Any, axis: Any = None) -> ArrayRef:
     """np.repeat: each element `repeats` times. One pass over the result, whose axis is split in two, the inner one
     repeated."""
     ref = as_array(r, a)
-    ref = flat_values(r, ref) if axis is None or not ref.ndim else ref
+    ref = ravelled_values(r, ref) if axis is None or not ref.ndim else ref
     place = axis_of(r, 0 if axis is None else axis, ref.ndim)
     counts = asarray(r, repeats) if isinstance(repeats, (list, tuple)) and len(repeats) != 1 else repeats
     if isinstance(counts, ArrayRef) and counts.ndim:

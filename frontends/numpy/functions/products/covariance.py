@@ -102,11 +102,11 @@ def observations(r: Recorder, m: Any, y: Any, rowvar: Any, dtype: Any) -> ArrayR
     return rows[0] if y is None else as_array(r, concatenate(r, rows, 0))
 
 
-def as_rows(ref: ArrayRef, turned: bool) -> ArrayRef:
-    """Variables in rows: a vector is one variable; a matrix is transposed (`turned`) where its variables are
+def as_rows(ref: ArrayRef, transpose: bool) -> ArrayRef:
+    """Variables in rows: a vector is one variable; a matrix is transposed (`transpose`) where its variables are
     columns."""
     if ref.ndim == 2:
-        return reversed_axes(ref) if turned else ref
+        return reversed_axes(ref) if transpose else ref
     while ref.ndim < 2:
         ref = ref.derive(methodcaller("new_axis", 0))
     return ref

@@ -62,7 +62,7 @@ def einsum(
     if optimize is not False and len(labelled) > 1:
         found, is_array = along_path(r, labelled, result, sizes, None if dtype is None else element, optimize)
         return found if into is None and is_array else deliver(r, found, into, "einsum")
-    return deliver(r, meet(r, labelled, result, sizes, element, order_of(order, "CFK")), into, "einsum")
+    return deliver(r, contract_all(r, labelled, result, sizes, element, order_of(order, "CFK")), into, "einsum")
 
 
 def operand(r: Recorder, x: Any) -> ArrayRef | NpScalar:
@@ -142,7 +142,7 @@ def diagonals(r: Recorder, x: Any, term: str) -> Labelled:
 # -- one loop nest
 
 
-def meet(
+def contract_all(
     r: Recorder, items: Sequence[Labelled], out: str, sizes: Sizes, element: ScalarType, layout: str = "K"
 ) -> ArrayRef:
     """The product of all operands in one loop nest, as without `optimize=`; `layout`: the result's `order=`."""
@@ -183,7 +183,7 @@ def along_path(
             a, b = (without(r, x, chosen, names, sizes) for x in chosen)
             made, is_array = pair_of(r, a, b, names, sizes, element)
         else:
-            made, is_array = meet(r, chosen, names, sizes, element), False
+            made, is_array = contract_all(r, chosen, names, sizes, element), False
         parts.append(Labelled(made, tuple(names)))
     return parts[0].array, is_array
 

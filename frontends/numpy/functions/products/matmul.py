@@ -14,7 +14,7 @@ from numpy._core import _exceptions
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, only, strong
-from tracebuf.frontends.numpy.arrays.reshape import flat_values, is_dense
+from tracebuf.frontends.numpy.arrays.reshape import is_dense, ravelled_values
 from tracebuf.frontends.numpy.functions.host import linalg as host_linalg
 from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, power, reduce
 from tracebuf.frontends.numpy.numbers.bodies import Body
@@ -235,13 +235,13 @@ def inner(r: Recorder, a: Any, b: Any) -> Any:
 
 def outer(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
     """np.outer: the products of each element of `a` with each of `b`."""
-    vectors = [flat_values(r, x) for x in (a, b)]
+    vectors = [ravelled_values(r, x) for x in (a, b)]
     return elementwise(r, np.multiply, [vectors[0].derive(lambda view: view.new_axis(1)), vectors[1]], out_of(r, out))
 
 
 def vdot(r: Recorder, a: Any, b: Any) -> Any:
     """np.vdot: the sum of the products of all elements, in C order, those of `a` conjugated."""
-    x, y = flat_values(r, a), flat_values(r, b)
+    x, y = ravelled_values(r, a), ravelled_values(r, b)
     if x.element.is_complex:
         x = as_array(r, elementwise(r, np.conjugate, [x]))
     return matmul(r, x, y, "dot")

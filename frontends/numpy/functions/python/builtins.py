@@ -34,9 +34,9 @@ from tracebuf.frontends.numpy.numbers.python_ints import (
     opaque,
 )
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
-from tracebuf.frontends.numpy.numbers.scalars import binary, example, float_value, holds_traced, truth
+from tracebuf.frontends.numpy.numbers.scalars import binary, concrete, float_value, holds_traced, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
-from tracebuf.frontends.numpy.record.conditions import both, either, inverse
+from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import is_finite, is_infinite
@@ -71,7 +71,7 @@ def to_float(r: Recorder, *args: Any) -> Any:
     """float(x)."""
     if not any(map(is_traced, args)):
         return ask(float, *args)
-    ask(float, *map(example, args))  # raises what Python raises
+    ask(float, *map(concrete, args))  # raises what Python raises
     return PyFloat(float_value(r, as_number(r, args[0])))
 
 
@@ -79,7 +79,7 @@ def to_int(r: Recorder, *args: Any, **kwargs: Any) -> Any:
     """int(x)."""
     if not any(map(is_traced, [*args, *kwargs.values()])):
         return ask(int, *args, **kwargs)
-    ask(int, *map(example, args), **{k: example(v) for k, v in kwargs.items()})
+    ask(int, *map(concrete, args), **{k: concrete(v) for k, v in kwargs.items()})
     if len(args) != 1:
         raise r.refuse("int() of text to a base that is not known", "use a constant")
     x = bool_as_int(r, as_number(r, args[0]))
@@ -146,7 +146,7 @@ def round_number(r: Recorder, x: Any, ndigits: Any = None) -> Any:
     """round(x) and round(x, n)."""
     if not is_traced(x) and not is_traced(ndigits):
         return ask(round, x, ndigits)
-    ask(round, example(x), example(ndigits))  # raises what Python raises
+    ask(round, concrete(x), concrete(ndigits))  # raises what Python raises
     if isinstance(x, NpScalar) and ndigits is not None:
         return round_array(r, x, ndigits)
     x = bool_as_int(r, x)
@@ -160,7 +160,7 @@ def round_number(r: Recorder, x: Any, ndigits: Any = None) -> Any:
     digits = as_int(r, bool_as_int(r, ndigits))
     assert digits is not None
     rounded = r.emit(Libm.of("round", [value, r.i64(digits)], F64))
-    fine = either(r, inverse(r, is_infinite(r, rounded)), is_infinite(r, value))
+    fine = either(r, negation(r, is_infinite(r, rounded)), is_infinite(r, value))
     r.check(fine, "OverflowError", "rounded value too large to represent")
     return PyFloat(rounded)
 
@@ -168,7 +168,7 @@ def round_number(r: Recorder, x: Any, ndigits: Any = None) -> Any:
 def static_digits(r: Recorder, ndigits: Any) -> int:
     e = as_int(r, bool_as_int(r, ndigits))
     if e is None:
-        raise Raises(TypeError(f"'{type(example(ndigits)).__name__}' object cannot be interpreted as an integer"))
+        raise Raises(TypeError(f"'{type(concrete(ndigits)).__name__}' object cannot be interpreted as an integer"))
     return r.static_int(e, "the number of digits")
 
 

@@ -13,8 +13,8 @@ from typing import Any
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.functions.python.builtins import as_number, float_to_int
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr, int_of_value
-from tracebuf.frontends.numpy.numbers.scalars import example, float_value
-from tracebuf.frontends.numpy.record.conditions import both, either, inverse
+from tracebuf.frontends.numpy.numbers.scalars import concrete, float_value
+from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import (
@@ -72,7 +72,7 @@ def check_result(r: Recorder, result: Value, args: Sequence[Value], rules: str) 
     if "domain" in rules:
         r.check(either(r, is_number(r, result), *(is_nan(r, a) for a in args)), "ValueError", DOMAIN)
     if "pole" in rules or "range" in rules:
-        fine = either(r, inverse(r, is_infinite(r, result)), *(inverse(r, is_finite(r, a)) for a in args))
+        fine = either(r, negation(r, is_infinite(r, result)), *(negation(r, is_finite(r, a)) for a in args))
         r.check(fine, *(("ValueError", DOMAIN) if "pole" in rules else ("OverflowError", RANGE)))
 
 
@@ -84,7 +84,7 @@ def traced_form(function: Callable[..., Any], body: Handler) -> Handler:
         if not any(is_traced(a) for a in [*args, *kwargs.values()]):
             return ask(function, *args, **kwargs)
         try:
-            ask(function, *map(example, args), **{k: example(v) for k, v in kwargs.items()})
+            ask(function, *map(concrete, args), **{k: concrete(v) for k, v in kwargs.items()})
         except Raises as said:
             if not isinstance(said.error, (ValueError, ArithmeticError)):
                 raise
@@ -129,11 +129,11 @@ def log(r: Recorder, x: Any, base: Any = None) -> PyFloat:
 def power(r: Recorder, x: Any, y: Any) -> PyFloat:
     base, exponent = real(r, x), real(r, y)
     result = libm(r, "pow", [base, exponent])
-    given = either(r, inverse(r, is_finite(r, base)), inverse(r, is_finite(r, exponent)))
+    given = either(r, negation(r, is_finite(r, base)), negation(r, is_finite(r, exponent)))
     nonzero = compare_floats(r, "une", base, 0.0)
-    sound = both(r, is_number(r, result), either(r, inverse(r, is_infinite(r, result)), nonzero))
+    sound = both(r, is_number(r, result), either(r, negation(r, is_infinite(r, result)), nonzero))
     r.check(either(r, sound, given), "ValueError", DOMAIN)
-    r.check(either(r, inverse(r, is_infinite(r, result)), given), "OverflowError", RANGE)
+    r.check(either(r, negation(r, is_infinite(r, result)), given), "OverflowError", RANGE)
     return PyFloat(result)
 
 
@@ -177,7 +177,7 @@ def condition(test: Callable[[Recorder, Value], Value]) -> Handler:
 def isclose(r: Recorder, a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any = 0.0) -> PyBool:
     x, y, relative, least = (real(r, v) for v in (a, b, rel_tol, abs_tol))
     negative = either(r, compare_floats(r, "olt", relative, 0.0), compare_floats(r, "olt", least, 0.0))
-    r.check(inverse(r, negative), "ValueError", "tolerances must be non-negative")
+    r.check(negation(r, negative), "ValueError", "tolerances must be non-negative")
 
     def size(op: type[arith.BinaryOp], p: Value, q: Value) -> Value:
         return r.emit(arith.AbsF.of(r.emit(op.of(p, q))))
@@ -185,7 +185,7 @@ def isclose(r: Recorder, a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any =
     difference = size(arith.SubF, y, x)
     limits = [size(arith.MulF, relative, y), size(arith.MulF, relative, x), least]
     near = either(r, *(compare_floats(r, "ole", difference, limit) for limit in limits))
-    near = both(r, near, inverse(r, is_infinite(r, x)), inverse(r, is_infinite(r, y)))
+    near = both(r, near, negation(r, is_infinite(r, x)), negation(r, is_infinite(r, y)))
     return PyBool(either(r, compare_floats(r, "oeq", x, y), near))
 
 

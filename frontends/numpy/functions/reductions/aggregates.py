@@ -10,7 +10,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array
-from tracebuf.frontends.numpy.arrays.reshape import flat_values
+from tracebuf.frontends.numpy.arrays.reshape import ravelled_values
 from tracebuf.frontends.numpy.arrays.shapes import diagonal
 from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, arg_extreme, mean, reduce, std, var
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
@@ -82,7 +82,7 @@ def _running(ufunc: np.ufunc) -> Handler:
 
     def run(r: Recorder, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         ref = as_array(r, a)
-        ref = flat_values(r, ref) if axis is None or not ref.ndim else ref
+        ref = ravelled_values(r, ref) if axis is None or not ref.ndim else ref
         return accumulate(r, ufunc, ref, axis_of(r, 0 if axis is None else axis, ref.ndim), dtype, out_of(r, out))
 
     return run
@@ -102,7 +102,7 @@ def _mean(
     return mean(r, as_array(r, a), axis, dtype, out_of(r, out), keepdims, where)
 
 
-def _spread(function: Callable[..., Any]) -> Handler:
+def _variance(function: Callable[..., Any]) -> Handler:
     """The handler of np.var or np.std."""
 
     def run(
@@ -152,7 +152,7 @@ def count_nonzero(r: Recorder, a: Any, axis: Any = None, *, keepdims: Any = Fals
 FUNCTIONS: dict[Any, Handler] = {
     np.sum: _sum(np.add), np.prod: _sum(np.multiply), np.max: _extreme(np.maximum), np.min: _extreme(np.minimum),
     np.amax: _extreme(np.maximum), np.amin: _extreme(np.minimum), np.any: _truth(np.logical_or),
-    np.all: _truth(np.logical_and), np.mean: _mean, np.var: _spread(var), np.std: _spread(std),
+    np.all: _truth(np.logical_and), np.mean: _mean, np.var: _variance(var), np.std: _variance(std),
     np.argmax: _index(np.maximum), np.argmin: _index(np.minimum), np.cumsum: _running(np.add),
     np.cumprod: _running(np.multiply), np.trace: trace, np.ptp: ptp, np.count_nonzero: count_nonzero,
     np.nanmax: _extreme(np.fmax), np.nanmin: _extreme(np.fmin),
@@ -160,7 +160,7 @@ FUNCTIONS: dict[Any, Handler] = {
 """By NumPy's function: its handler."""
 
 
-def _spread_method(function: Callable[..., Any]) -> Handler:
+def _variance_method(function: Callable[..., Any]) -> Handler:
     """The handler of a.var or a.std, which have neither `mean` nor `correction`."""
 
     def run(r: Recorder, a: Any, *args: Any, **kwargs: Any) -> Any:
@@ -178,5 +178,5 @@ METHODS: dict[str, Handler] = {
         "sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "argmax", "argmin", "cumsum", "cumprod",
         "trace",
     )
-} | {"var": _spread_method(np.var), "std": _spread_method(np.std)}  # fmt: skip
+} | {"var": _variance_method(np.var), "std": _variance_method(np.std)}  # fmt: skip
 """By name of the array method: its handler."""

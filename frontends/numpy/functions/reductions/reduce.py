@@ -169,16 +169,16 @@ def fold(
     start: Value,
     ins: Sequence[tuple[Value, linalg.AffineMap]],
     combine: Combine,
-    in_rows: bool = False,
+    c_order: bool = False,
     mask: Operand | None = None,
 ) -> ArrayRef:
     """A linalg.generic over the shape of `ref` that folds into a fill with `start`, or into the tensor that `start` is.
 
-    The result is in K-order of the array and a mask, or in C order (`in_rows`).
+    The result is in K-order of the array and a mask, or in C order (`c_order`).
     """
     element = linalg.element_type(start.type)
     shape, order, results = kept_axes(ref, axes, keepdims, mask)
-    order = tuple(range(len(shape))) if in_rows else order
+    order = tuple(range(len(shape))) if c_order else order
     out = start
     if not start.is_tensor:
         out = r.emit(linalg.Fill.of(start, r.empty(element, shape, order)))
@@ -375,5 +375,5 @@ def arg_extreme(
 
     if out is not None and out.dtype != INT:
         raise r.refuse(f"{name} into dtype {out.dtype}", f"store it: out[...] = np.{name}(a, axis)")
-    found = fold(r, ref, axes, flag(r, keepdims), r.constant(2**63 - 1, I64), ins, combine, in_rows=True)
+    found = fold(r, ref, axes, flag(r, keepdims), r.constant(2**63 - 1, I64), ins, combine, c_order=True)
     return deliver(r, found, out, name)

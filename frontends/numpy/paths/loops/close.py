@@ -423,7 +423,7 @@ class LoopClose(LoopJudge):
         made = self.kept[storage] = Storage(storage.element, storage.shape, storage.order, name=storage.name)
         made.writable = storage.writable
         phi = self.block.add_arg(TensorType(tuple(r.facts.canon(d) for d, _ in shape), storage.element))
-        init = r.nothing(storage.element, storage.shape, storage.order)
+        init = r.placeholder(storage.element, storage.shape, storage.order)
 
         def done(value: Value) -> None:
             sizes = zip(storage.shape, shape)

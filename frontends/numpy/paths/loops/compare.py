@@ -304,7 +304,7 @@ def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Rec
             # the object does not depend on the iteration; or another attempt at a loop around made it
             return without_identity(x)
         if storage in frame.locals or not there:
-            value = r.nothing(storage.element, storage.shape, storage.order)
+            value = r.placeholder(storage.element, storage.shape, storage.order)
             of = r.new_storage(storage.element, value.tensor_type.shape, storage.order, value)
             if x.is_whole:
                 return ArrayRef(of)

@@ -19,9 +19,9 @@ from tracebuf.frontends.numpy.record.heap import (
     Fixed,
     Record,
     contents,
-    fill,
     is_named_tuple,
     items_of,
+    set_contents,
     with_items,
 )
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -49,7 +49,7 @@ class CarriedContainers:
             return
         for name, x in self.containers.items():
             env[name] = self.wrapped(self.before[name], inside=name not in loose)
-            fill(x, type(self.before[name])())
+            set_contents(x, type(self.before[name])())
         env.update((n, self.wrapped(x)) for n, x in self.bound.items())
         names = tuple(self.containers)
         test = None if spec.test is None else lambda inner: self.within(inner, lambda: self.tested(inner))
@@ -67,7 +67,7 @@ class CarriedContainers:
         """Runs a part of the loop with the contents in the containers."""
         homes: dict[str, Frame] = {}
         for name, x in self.containers.items():
-            fill(x, self.unwrapped(inner.pop(name)))
+            set_contents(x, self.unwrapped(inner.pop(name)))
             known = self.r.heap.known[x]
             homes[name], known.home = known.home, self.r.frame
         inner.update((n, self.unwrapped(inner[n])) for n in self.given.assigned if n in inner)
@@ -78,7 +78,7 @@ class CarriedContainers:
         finally:
             for name, x in self.containers.items():
                 inner[name] = self.wrapped(contents(x), inside=name not in self.loose)
-                fill(x, type(self.before[name])())
+                set_contents(x, type(self.before[name])())
                 self.r.heap.known[x].home = homes[name]
             inner.update((n, self.wrapped(inner[n])) for n in self.given.assigned if n in inner)
 
@@ -123,7 +123,7 @@ class CarriedContainers:
     def restore(self) -> None:
         """Undoes the attempt: containers and names are as they were before it."""
         for name, x in self.containers.items():
-            fill(x, self.before[name])
+            set_contents(x, self.before[name])
             self.env.pop(name, None)
         self.env.update(self.bound if self.active else {})
 
@@ -131,10 +131,10 @@ class CarriedContainers:
         """Puts the contents after the loop into the containers."""
         new = {name: self.unwrapped(self.env.pop(name)) for name in self.containers}
         for name, x in self.containers.items():
-            fill(x, self.before[name])
+            set_contents(x, self.before[name])
         for name, x in self.containers.items():
             self.r.heap.may_change(x, self.r)
-            fill(x, new[name])
+            set_contents(x, new[name])
         if self.active:
             self.env.update((n, self.unwrapped(self.env[n])) for n in self.given.assigned if n in self.env)
 
