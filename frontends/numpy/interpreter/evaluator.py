@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.captures import CapturePlace
 from tracebuf.frontends.numpy.paths.iteration import Iterable
-from tracebuf.frontends.numpy.paths.loops.plan import Plan
+from tracebuf.frontends.numpy.paths.loops.plan import LoopPlan
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.raises import Raises
@@ -81,7 +81,7 @@ class Evaluator(ABC):
     was found: a plain key, which identifies hidden arguments from trace to trace."""
     constants: ByIdentity[Any, None]
     """Objects that are part of the key."""
-    plans: dict[tuple[Any, ...], Plan]
+    plans: dict[tuple[Any, ...], LoopPlan]
     """The plans of loops: what each was found to carry."""
     returned_at: Location
     """Where the function that was called last returned."""

@@ -26,7 +26,7 @@ from tracebuf.frontends.numpy.interpreter.statements import Statements
 from tracebuf.frontends.numpy.interpreter.tracers import is_own
 from tracebuf.frontends.numpy.numbers.lattice import LEAVE, RETURN
 from tracebuf.frontends.numpy.paths.joins import trace_if
-from tracebuf.frontends.numpy.paths.loops.plan import Plan, goes_on, jump_of
+from tracebuf.frontends.numpy.paths.loops.plan import LoopPlan, goes_on, jump_of
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.raises import Raises, ask
@@ -51,7 +51,7 @@ class Interpreter(Statements):
         self.scopes: list[Scope] = []
         self.handling: list[BaseException] = []
         self.constants: ByIdentity[Any, None] = ByIdentity()
-        self.plans: dict[tuple[Any, ...], Plan] = {}
+        self.plans: dict[tuple[Any, ...], LoopPlan] = {}
         self.returned_at = recorder.loc
         self.consumed: set[ast.AST] = set()
         self.direct = Direct(self)

@@ -46,7 +46,7 @@ from tracebuf.frontends.numpy.paths.choices import SIMPLE, to_split
 from tracebuf.frontends.numpy.paths.iteration import Items, Range, item, iterable_of, length
 from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
-from tracebuf.frontends.numpy.paths.loops.trace import settle, trace_loop
+from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Text
 from tracebuf.frontends.numpy.record.conditions import either
@@ -435,7 +435,7 @@ class Statements(Expressions, Protected):
         env.pop(JUMP, None)
         with self.scope.jumping_to(live.head[node] | live.after[node]):
             trace_loop(self.r, spec, env, self.plans)
-        settle(env)
+        forget_left_paths(env)
         self.at(node)
         self.after_loop(node, env, exits)
 
@@ -473,7 +473,7 @@ class Statements(Expressions, Protected):
         targets = live.head[node] | live.after[node]
         with self.scope.jumping_to(targets):
             self.unrolled(node, items, env, targets)
-        settle(env)
+        forget_left_paths(env)
         ended = jump_of(env)
         if not isinstance(ended, int):
             return self.after_loop(node, env, True)

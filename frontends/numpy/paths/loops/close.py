@@ -32,8 +32,8 @@ from tracebuf.frontends.numpy.paths.joins import (
     plain,
     with_parts,
 )
-from tracebuf.frontends.numpy.paths.loops.compare import LoopJudge
-from tracebuf.frontends.numpy.paths.loops.plan import WHICH, Carried, Carry, Item, goes_on
+from tracebuf.frontends.numpy.paths.loops.compare import LoopComparison
+from tracebuf.frontends.numpy.paths.loops.plan import WHICH, ArrayCarry, CarriedStorage, Item, goes_on
 from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage, whole
@@ -44,8 +44,8 @@ from tracebuf.ops.control import scf
 from tracebuf.ops.scalars import arith
 
 
-class LoopClose(LoopJudge):
-    """An attempt that is recorded: the class between `LoopJudge` and `Loop`."""
+class LoopClose(LoopComparison):
+    """An attempt that is recorded: the class between `LoopComparison` and `Loop`."""
 
     def close(self) -> None:
         """Records the loop; names and storages take its results."""
@@ -61,7 +61,7 @@ class LoopClose(LoopJudge):
                 self.drop(phi, outside)
             else:
                 carried[phi] = (outside, self.frame.values[storage], self.set_storage(storage))
-        carried = {p: (i, self.dropped.get(last, last), done) for p, (i, last, done) in carried.items()}
+        carried = {p: (i, self.replaced_phis.get(last, last), done) for p, (i, last, done) in carried.items()}
         results = self.record(carried)
         for phi, result in results.items():
             carried[phi][2](result)
@@ -80,7 +80,7 @@ class LoopClose(LoopJudge):
         r = self.r
         for i in self.items:
             key = i.entry, i.back
-            if i.how is WHICH or i.back is i.head or key in self.stayed or not self.observed(i):
+            if i.how is WHICH or i.back is i.head or key in self.unchanged_flags or not self.observed(i):
                 continue
             phi = self.block.add_arg(I1)
 
@@ -91,7 +91,7 @@ class LoopClose(LoopJudge):
             carried[phi] = (r.constant(True, I1), self.inner(last), self.found_stayed(key))
 
     def found_stayed(self, key: tuple[Any, Any]) -> Callable[[Value], None]:
-        return lambda value: self.stayed.update([(key, value)])
+        return lambda value: self.unchanged_flags.update([(key, value)])
 
     def close_items(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
         """Adds the carried numbers: initial value, yielded value, and what takes the result."""
@@ -127,7 +127,7 @@ class LoopClose(LoopJudge):
                 return
             flag = flags[0] if kept.python else None
             item.found = from_value(self.r, value, kept, str(item.path[0]), flag)
-            direction = self.plan.bounds.get(item.path, 0)
+            direction = self.plan.directions.get(item.path, 0)
             if isinstance(item.found, PyInt) and direction and item.path[0] != JUMP:
                 start = item.entry.expr if isinstance(item.entry, PyInt) else int(item.entry)
                 self.r.facts.assume_nonneg(mul(direction, sub(item.found.expr, start)))
@@ -181,15 +181,15 @@ class LoopClose(LoopJudge):
     def found_size(self, phi: Value) -> Callable[[Value], None]:
         """The function that takes the result of a carried size."""
         def done(value: Value) -> None:
-            self.given[phi] = value
+            self.phi_inits[phi] = value
 
         return done
 
     def size_after(self, phi: Value | None, before: Dim, lo: int | None = 0) -> Dim:
         """A size after the loop; or an offset, which may be negative for an empty view."""
-        return before if phi is None else self.size_symbol(self.given[phi], lo)
+        return before if phi is None else self.size_symbol(self.phi_inits[phi], lo)
 
-    def found_storage(self, c: Carried, value: Value) -> None:
+    def found_storage(self, c: CarriedStorage, value: Value) -> None:
         """The function that takes the result of a storage carried by value."""
         shape = tuple(self.size_after(v, d) for v, d in zip(c.sizes, c.entry.shape))
         value.type = TensorType(tuple(self.r.facts.canon(d) for d in shape), c.entry.element)
@@ -209,7 +209,7 @@ class LoopClose(LoopJudge):
             order = self.block.args[1:]
             self.block.append(scf.Yield.of([carried[p][1] for p in order], r.loc))
             start, stop, step = rng.bounds()
-            bounds = [start, stop, step * max(len(self.turn) - 1, 1)]
+            bounds = [start, stop, step * max(len(self.rotation) - 1, 1)]
             inits = [carried[p][0] for p in order]
             op: scf.For | scf.While = r.add(scf.For.of([r.index(b) for b in bounds], inits, self.block))
         else:
@@ -249,7 +249,7 @@ class LoopClose(LoopJudge):
                 item.found = made[one] = made[one] if one in made else self.array_after(item)
             elif item.phi is None:
                 item.found = item.entry
-        for name, like in self.likes.items():
+        for name, like in self.entry_values.items():
             founds = iter([i.found for i in self.items if i.path[0] == name])
             flag = next(founds) if isinstance(like, Maybe) else True
             value = rebuild(like.value if isinstance(like, Maybe) else like, founds)
@@ -259,13 +259,13 @@ class LoopClose(LoopJudge):
         for name in self.spec.assigned:
             if name not in self.spec.head:
                 self.env.pop(name, None)
-        if self.turn:
-            self.last_turn()
+        if self.rotation:
+            self.bind_rotated()
 
     def array_after(self, item: Item) -> ArrayRef:
         """The array of a name after the loop, where it is of one storage: the same object if no iteration replaced
         it."""
-        if item.back is item.head and not (isinstance(item.how, Carry) and item.how.by_value):
+        if item.back is item.head and not (isinstance(item.how, ArrayCarry) and item.how.by_value):
             return item.entry  # type: ignore[no-any-return]
         key = item.entry, item.back
         if key not in self.arrays:
@@ -291,26 +291,26 @@ class LoopClose(LoopJudge):
             made = ArrayRef(head.storage, view, head.read_only)
         moved = item.back if isinstance(identity(item.back), EitherObject) else identity(item.back)
         moved = identity(item.entry) if item.back is head else moved
-        flag = self.stayed.get((item.entry, item.back))
+        flag = self.unchanged_flags.get((item.entry, item.back))
         made.origin = moved if flag is None else EitherObject(flag, identity(item.entry), moved)
         return made
 
-    def last_turn(self) -> None:
+    def bind_rotated(self) -> None:
         """Binds names that rotate arrays, by the number of iterations, which a guard makes known if entry values decide
         it."""
         r, rng = self.r, self.spec.rng
         assert rng is not None
-        cycle = len(self.turn) - 1
+        cycle = len(self.rotation) - 1
         trips = rng.trips()
         runs = r.ask_nonneg(trips)
         rest = mod(trips if runs else dim_max(trips, 0), cycle)
         if r.entry_only(rest):
-            self.env |= self.turn[r.static_int(rest, "the number of iterations")]
+            self.env |= self.rotation[r.static_int(rest, "the number of iterations")]
             return
-        for name in self.turn[0]:
-            made = self.turn[0][name]
+        for name in self.rotation[0]:
+            made = self.rotation[0][name]
             for k in range(1, cycle):
-                made = one_or_other(r, r.compare("eq", rest, k), self.turn[k][name], made)
+                made = one_or_other(r, r.compare("eq", rest, k), self.rotation[k][name], made)
             self.env[name] = made
 
     # -- names first bound inside an scf.for
@@ -320,7 +320,7 @@ class LoopClose(LoopJudge):
         """Binds names first bound in the body and used after the loop to their last values, if the loop runs."""
         r, finishes = self.r, []
         for name in self.spec.assigned:
-            if name in self.likes or name not in self.spec.after or name not in self.after or self.dead:
+            if name in self.entry_values or name not in self.spec.after or name not in self.after or self.dead:
                 continue
             assert self.spec.rng is not None
             trips = self.spec.rng.trips()
@@ -370,9 +370,9 @@ class LoopClose(LoopJudge):
         same = next((i for i in self.items if i.back is x), None)
         if same is not None:
             return lambda: same.found
-        if x not in self.lasts:  # names of one array object stay names of one
-            self.lasts[x] = once(self.last_array(carried, name, x))
-        return self.lasts[x]
+        if x not in self.last_arrays:  # names of one array object stay names of one
+            self.last_arrays[x] = once(self.last_array(carried, name, x))
+        return self.last_arrays[x]
 
     def last_dim(
         self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], d: Dim, none: bool = False
@@ -412,15 +412,15 @@ class LoopClose(LoopJudge):
     ) -> Storage:
         """The storage that stands after the loop for an array that the last iteration made."""
         r = self.r
-        if storage in self.kept:
-            return self.kept[storage]
+        if storage in self.last_storages:
+            return self.last_storages[storage]
         for c in self.storages.values():
             if storage is self.yielded(c):
                 return c.inner
         assert self.spec.rng is not None
         runs = r.ask_nonneg(add(self.spec.rng.trips(), -1)) is True
         shape = [self.last_dim(carried, d, none=True) for d in storage.shape]
-        made = self.kept[storage] = Storage(storage.element, storage.shape, storage.order, name=storage.name)
+        made = self.last_storages[storage] = Storage(storage.element, storage.shape, storage.order, name=storage.name)
         made.writable = storage.writable
         phi = self.block.add_arg(TensorType(tuple(r.facts.canon(d) for d, _ in shape), storage.element))
         init = r.placeholder(storage.element, storage.shape, storage.order)

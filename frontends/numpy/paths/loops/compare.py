@@ -28,7 +28,7 @@ from tracebuf.frontends.numpy.paths.identity import without_identity
 from tracebuf.frontends.numpy.paths.joins import MISSING, deep_parameters, pairable, parameters, plain
 from tracebuf.frontends.numpy.paths.loops.containers import check_changes
 from tracebuf.frontends.numpy.paths.loops.head import LoopHead
-from tracebuf.frontends.numpy.paths.loops.plan import WHICH, Carried, Carry, Item, Path, arms_of, similar
+from tracebuf.frontends.numpy.paths.loops.plan import WHICH, ArrayCarry, CarriedStorage, Item, Path, arms_of, similar
 from tracebuf.frontends.numpy.record.heap import Fixed
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
@@ -38,98 +38,98 @@ from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import I1
 
 
-class LoopJudge(LoopHead):
+class LoopComparison(LoopHead):
     """An attempt whose end is compared with its head."""
 
-    def take_back(self) -> None:
+    def note_end_values(self) -> None:
         """Notes the value of each leaf at the end of the body."""
         if not self.dead:
             check_changes(self.r, self.frame)
-        for name, like in self.likes.items():
+        for name, like in self.entry_values.items():
             items = [i for i in self.items if i.path[0] == name]
             got = self.after.get(name, MISSING)
             maybe = isinstance(like, Maybe)
             value = got.value if isinstance(got, Maybe) else got
             wanted = like.value if maybe else like
             if got is MISSING or structure(value) != structure(wanted) or (isinstance(got, Maybe) and not maybe):
-                self.plan.peel = self.plan.peel or name
+                self.plan.peel_for = self.plan.peel_for or name
                 continue
             flags = [got.bound if isinstance(got, Maybe) else True] if maybe else []
             for item, leaf in zip(items, [*flags, *parts_of(value)]):
                 item.back = leaf
 
-    def judge(self) -> None:
+    def compare(self) -> None:
         """Compares the end of the body with its head, and mends the plan."""
-        self.take_back()
+        self.note_end_values()
         plan = self.plan
-        self.note_late()
+        self.note_first_bound_inside()
         for item in self.items:
             if item.kind is not None:
-                self.judge_number(item)
+                self.compare_number(item)
             elif not isinstance(item.entry, ArrayRef) and not same_value(item.head, item.back):
-                self.judge_other(item)
+                self.compare_other(item)
         arrays = [i for i in self.items if isinstance(i.entry, ArrayRef)]
         for item in arrays:
             if not isinstance(item.back, ArrayRef):
-                plan.peel = plan.peel or str(item.path[0])
-        if not plan.peel:
-            self.judge_arrays(arrays)
+                plan.peel_for = plan.peel_for or str(item.path[0])
+        if not plan.peel_for:
+            self.compare_arrays(arrays)
 
-    def judge_other(self, item: Item) -> None:
-        """Judges a leaf that is neither number nor array, and differs from the head: a container that is another one in
-        each iteration is planned so, for anything else the first iteration is peeled."""
+    def compare_other(self, item: Item) -> None:
+        """Compares a leaf that is neither number nor array, and differs from the head: a container that is another one
+        in each iteration is planned so, for anything else the first iteration is peeled."""
         name = str(item.path[0])
         ours = isinstance(item.head, Fixed) and self.r.heap.number(item.head.of) is None
-        if ours and name in self.carried_containers.containers and name not in self.plan.loose:
-            self.plan.loose, self.plan.again = self.plan.loose | {name}, True
+        if ours and name in self.carried_containers.containers and name not in self.plan.rebound_containers:
+            self.plan.rebound_containers, self.plan.retry = self.plan.rebound_containers | {name}, True
         else:
-            self.plan.peel = self.plan.peel or name
+            self.plan.peel_for = self.plan.peel_for or name
 
-    def judge_number(self, item: Item) -> None:
-        """Judges a number: its kind may have to be widened."""
+    def compare_number(self, item: Item) -> None:
+        """Compares a number: its kind may have to be widened."""
         plan, joined = self.plan, unify(item.kind, kind_of(item.back))
         if joined is None:
-            plan.peel = plan.peel or str(item.path[0])
+            plan.peel_for = plan.peel_for or str(item.path[0])
         elif joined != item.kind:
-            plan.numbers[item.path], plan.again = joined, True
-        elif item.kind is INT and item.path[0] != JUMP and plan.bounds.get(item.path):
+            plan.numbers[item.path], plan.retry = joined, True
+        elif item.kind is INT and item.path[0] != JUMP and plan.directions.get(item.path):
             start = item.entry.expr if isinstance(item.entry, PyInt) else int(item.entry)
             last = item.back.expr if isinstance(item.back, PyInt) else int(item.back)
-            if not self.r.facts.nonneg(mul(plan.bounds[item.path], sub(last, start))):
-                falls = plan.bounds[item.path] == 1 and self.r.facts.nonneg(sub(start, last))
-                plan.bounds[item.path], plan.again = (-1 if falls else 0), True
+            if not self.r.facts.nonneg(mul(plan.directions[item.path], sub(last, start))):
+                falls = plan.directions[item.path] == 1 and self.r.facts.nonneg(sub(start, last))
+                plan.directions[item.path], plan.retry = (-1 if falls else 0), True
 
-    def judge_arrays(self, arrays: Sequence[Item]) -> None:
+    def compare_arrays(self, arrays: Sequence[Item]) -> None:
         """Finds the arrays that differ from the head, and decides how to carry each."""
         moved: list[Item] = []
         for item in arrays:
             if item.how is WHICH:
                 if not all(any(a.same(c) for c in self.candidates) for a in arms_of(item.back)):
-                    self.plan.peel = str(item.path[0])
-            elif isinstance(item.how, Carry) and item.how.by_value:
+                    self.plan.peel_for = str(item.path[0])
+            elif isinstance(item.how, ArrayCarry) and item.how.by_value:
                 moved.append(item)
             elif plain(item.head) and plain(item.back) and item.head.storage is item.back.storage:
-                self.judge_view(item)
+                self.compare_view(item)
             elif not item.head.same(item.back):
                 moved.append(item)
-        if moved and not self.plan.peel:
-            self.judge_moved(arrays, moved)
-        if not self.plan.peel and not self.plan.again:
-            self.judge_sizes()
+        if moved and not self.plan.peel_for:
+            self.compare_moved(arrays, moved)
+        if not self.plan.peel_for and not self.plan.retry:
+            self.compare_sizes()
 
-    def judge_view(self, item: Item) -> None:
-        """Judges an array of the same storage: another view of it carries its changing parts."""
+    def compare_view(self, item: Item) -> None:
+        """Compares an array of the same storage: another view of it carries its changing parts."""
         if not pairable(item.head, item.back):
-            self.plan.peel = str(item.path[0])
+            self.plan.peel_for = str(item.path[0])
             return
         pairs = list(zip(parameters(item.head.view), parameters(item.back.view)))
-        known = item.how.parts if isinstance(item.how, Carry) else (False,) * len(pairs)
+        known = item.how.parts if isinstance(item.how, ArrayCarry) else (False,) * len(pairs)
         parts = tuple(k or not self.r.facts.equal(a, b) for k, (a, b) in zip(known, pairs))
         if parts != known:
-            self.plan.arrays[item.path], self.plan.again = Carry(False, (), parts), True
+            self.plan.arrays[item.path], self.plan.retry = ArrayCarry(False, (), parts), True
 
-    def judge_moved(self, arrays: Sequence[Item], moved: Sequence[Item]) -> None:
-        """Judges arrays whose storage is another one than at the head (rules S8, S9)."""
+    def compare_moved(self, arrays: Sequence[Item], moved: Sequence[Item]) -> None:
+        """Compares arrays whose storage is another one than at the head (rules S8, S9)."""
         fresh = self.frame.locals | {i.head.storage for i in moved if plain(i.head)}
         fixed = self.anchored()
         pairs = {(i.head.storage, i.back.storage) for i in arrays if plain(i.head) and plain(i.back)}
@@ -159,19 +159,19 @@ class LoopJudge(LoopHead):
                 places.append(self.place_of(a))
         if None not in places and all(self.compatible(choices[0], c) for c in choices):
             self.plan.arrays |= dict.fromkeys((i.path for i in moved), WHICH)
-            self.plan.others = (*self.plan.others, *(p for p in places if p))
-            self.plan.again = True
+            self.plan.may_take_others = (*self.plan.may_take_others, *(p for p in places if p))
+            self.plan.retry = True
             return
-        self.plan.peel = str(moved[0].path[0])
+        self.plan.peel_for = str(moved[0].path[0])
         for item in moved:
             if becomes(item) and item.path not in self.plan.arrays:
-                self.plan.arrays[item.path] = Carry(True, *self.changes(item))
+                self.plan.arrays[item.path] = ArrayCarry(True, *self.changes(item))
 
     def place_of(self, ref: ArrayRef) -> Path | None:
         """The name that holds an array both before the loop and inside it."""
         for name, x in self.env.items():
             for k, leaf in enumerate(carried_parts(x)):
-                if isinstance(leaf, ArrayRef) and leaf.same(ref) and name not in self.likes:
+                if isinstance(leaf, ArrayRef) and leaf.same(ref) and name not in self.entry_values:
                     return name, k
         return None
 
@@ -188,13 +188,13 @@ class LoopJudge(LoopHead):
         for other in arrays:
             if plain(other.head) and other.head.storage is item.head.storage:
                 mine = parts if other is item else self.changes(other)[1]
-                wanted = Carry(True, sizes, mine)
+                wanted = ArrayCarry(True, sizes, mine)
                 if other.how != wanted:
-                    self.plan.arrays[other.path], self.plan.again = wanted, True
+                    self.plan.arrays[other.path], self.plan.retry = wanted, True
 
     def changes(self, item: Item) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
         """Which sizes of the storage, and which parts of the view, differ from the head."""
-        known = item.how if isinstance(item.how, Carry) else None
+        known = item.how if isinstance(item.how, ArrayCarry) else None
         head, back = item.head, item.back
 
         def differ(a: Sequence[Dim], b: Sequence[Dim], was: Sequence[bool]) -> tuple[bool, ...]:
@@ -206,15 +206,15 @@ class LoopJudge(LoopHead):
             return sizes, (False,) * len(parameters(head.view))
         return sizes, differ(parameters(head.view), parameters(back.view), known.parts if known else ())
 
-    def judge_sizes(self) -> None:
+    def compare_sizes(self) -> None:
         """Checks that sizes which share an int at the head are yielded alike."""
         yielded: dict[Value, set[Dim]] = {}
         for value, d in self.size_yields():
             yielded.setdefault(value, set()).add(self.r.facts.canon(d))
         if any(len(v) > 1 for v in yielded.values()):
-            self.plan.split = self.plan.again = True
+            self.plan.sizes_diverge = self.plan.retry = True
 
-    def yielded(self, c: Carried) -> Storage:
+    def yielded(self, c: CarriedStorage) -> Storage:
         """The storage that replaces a carried one at the end of the body."""
         return next((i.back.storage for i in self.items if plain(i.head) and i.head.storage is c.inner), c.inner)
 
@@ -228,18 +228,18 @@ class LoopJudge(LoopHead):
                 found += [(v, d) for v, d in zip(i.parts, parameters(i.back.view)) if v is not None]
         return found
 
-    def note_late(self) -> None:
+    def note_first_bound_inside(self) -> None:
         """Plans to carry names that are first bound inside, where the loop may be left early, or where an iteration
         reads what the one before it bound."""
         for name in (*self.spec.assigned, RETURN):
             wanted = name in self.spec.head or name == RETURN
-            if not wanted or name in self.likes or name not in self.after:
+            if not wanted or name in self.entry_values or name not in self.after:
                 continue
             partly = isinstance(self.after[name], Maybe)  # an iteration may leave what an earlier one bound
             if self.spec.exits or partly or name in self.r.unbound:
-                self.plan.late[name] = template(self.r, name, self.after[name], self.frame)
-                self.plan.arrays |= late_arrays(self.r, name, self.after[name], self.frame)
-                self.plan.again = True
+                self.plan.first_bound_inside[name] = template(self.r, name, self.after[name], self.frame)
+                self.plan.arrays |= arrays_first_bound_inside(self.r, name, self.after[name], self.frame)
+                self.plan.retry = True
 
 
 def template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Recorder], Any]:
@@ -255,16 +255,16 @@ def template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Recorder
     return make
 
 
-def late_arrays(r: Recorder, name: str, x: Any, frame: Frame) -> dict[Path, Carry]:
+def arrays_first_bound_inside(r: Recorder, name: str, x: Any, frame: Frame) -> dict[Path, ArrayCarry]:
     """How the arrays of a name that an iteration first binds are carried: whatever is not constant changes."""
-    found: dict[Path, Carry] = {}
+    found: dict[Path, ArrayCarry] = {}
     for k, leaf in enumerate(parts_of(x.value if isinstance(x, Maybe) else x), 0 if name == RETURN else 1):
         if plain(leaf) and not outlives(r, leaf, frame):
             mine = leaf.storage in frame.locals
             sizes = tuple(not isinstance(d, int) for d in leaf.storage.shape) if mine else ()
             whole_of = mine and leaf.is_whole
             parts = tuple(not isinstance(d, int) and not whole_of for d in parameters(leaf.view))
-            found[name, k] = Carry(mine, sizes, parts)
+            found[name, k] = ArrayCarry(mine, sizes, parts)
     return found
 
 

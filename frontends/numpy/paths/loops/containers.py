@@ -31,10 +31,10 @@ from tracebuf.frontends.numpy.record.values import Env, PyBool
 
 class CarriedContainers:
     """The containers that one attempt at a loop carries. `spec` is the loop with names for their contents. Those of
-    `loose` names hold other containers in each iteration."""
+    `rebound_containers` names hold other containers in each iteration."""
 
-    def __init__(self, r: Recorder, spec: LoopSpec, env: Env, labels: Iterable[Any], loose: Collection[str]) -> None:
-        self.r, self.given, self.env, self.loose = r, spec, env, loose
+    def __init__(self, r: Recorder, spec: LoopSpec, env: Env, labels: Iterable[Any], rebound: Collection[str]) -> None:
+        self.r, self.original_spec, self.env, self.rebound_containers = r, spec, env, rebound
         self.containers: dict[str, Any] = {}
         for x in r.heap.labelled(labels, r):
             label = r.heap.known[x].label
@@ -48,7 +48,7 @@ class CarriedContainers:
             self.spec = spec
             return
         for name, x in self.containers.items():
-            env[name] = self.wrapped(self.before[name], inside=name not in loose)
+            env[name] = self.wrapped(self.before[name], inside=name not in rebound)
             set_contents(x, type(self.before[name])())
         env.update((n, self.wrapped(x)) for n, x in self.bound.items())
         names = tuple(self.containers)
@@ -60,8 +60,8 @@ class CarriedContainers:
 
     def tested(self, inner: Env) -> bool | PyBool:
         """The loop's own test."""
-        assert self.given.test is not None
-        return self.given.test(inner)
+        assert self.original_spec.test is not None
+        return self.original_spec.test(inner)
 
     def within(self, inner: Env, run: Callable[[], Any]) -> Any:
         """Runs a part of the loop with the contents in the containers."""
@@ -70,17 +70,17 @@ class CarriedContainers:
             set_contents(x, self.unwrapped(inner.pop(name)))
             known = self.r.heap.known[x]
             homes[name], known.home = known.home, self.r.frame
-        inner.update((n, self.unwrapped(inner[n])) for n in self.given.assigned if n in inner)
+        inner.update((n, self.unwrapped(inner[n])) for n in self.original_spec.assigned if n in inner)
         try:
             found = run()
             self.check_shapes()
             return found
         finally:
             for name, x in self.containers.items():
-                inner[name] = self.wrapped(contents(x), inside=name not in self.loose)
+                inner[name] = self.wrapped(contents(x), inside=name not in self.rebound_containers)
                 set_contents(x, type(self.before[name])())
                 self.r.heap.known[x].home = homes[name]
-            inner.update((n, self.wrapped(inner[n])) for n in self.given.assigned if n in inner)
+            inner.update((n, self.wrapped(inner[n])) for n in self.original_spec.assigned if n in inner)
 
     def check_shapes(self) -> None:
         """Refuses lists that change their length, and dicts that change their keys."""
@@ -136,7 +136,7 @@ class CarriedContainers:
             self.r.heap.may_change(x, self.r)
             set_contents(x, new[name])
         if self.active:
-            self.env.update((n, self.unwrapped(self.env[n])) for n in self.given.assigned if n in self.env)
+            self.env.update((n, self.unwrapped(self.env[n])) for n in self.original_spec.assigned if n in self.env)
 
 
 def check_changes(r: Recorder, frame: Frame) -> None:

@@ -19,7 +19,17 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 from tracebuf.frontends.numpy.paths.identity import identity, objects
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, references
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers, stand_in
-from tracebuf.frontends.numpy.paths.loops.plan import WHICH, Carried, Carry, Item, LoopSpec, Path, Plan, Which, arms_of
+from tracebuf.frontends.numpy.paths.loops.plan import (
+    WHICH,
+    ArrayCarry,
+    CarriedStorage,
+    Item,
+    LoopPlan,
+    LoopSpec,
+    OneOfCandidates,
+    Path,
+    arms_of,
+)
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, counted, distinct
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
@@ -32,42 +42,42 @@ from tracebuf.ir.types import I1, INDEX, TensorType
 class LoopHead:
     """One attempt at a loop: its region, and the values of its names at the head."""
 
-    def __init__(self, r: Recorder, spec: LoopSpec, env: Env, plan: Plan, containers: CarriedContainers) -> None:
+    def __init__(self, r: Recorder, spec: LoopSpec, env: Env, plan: LoopPlan, containers: CarriedContainers) -> None:
         self.r, self.spec, self.env, self.plan, self.carried_containers = r, spec, env, plan, containers
         self.outer = r.frame
         self.mark = r.mark
         self.block = Block() if spec.exits else Block([INDEX])
         self.frame: Frame = r.frame
         self.items: list[Item] = []
-        self.storages: dict[Storage, Carried] = {}
-        self.shared: dict[Any, Value] = {}
-        self.given: dict[Value, Value] = {}
+        self.storages: dict[Storage, CarriedStorage] = {}
+        self.shared_sizes: dict[Any, Value] = {}
+        self.phi_inits: dict[Value, Value] = {}
         self.candidates: list[ArrayRef] = []
-        self.own: set[Storage] = set()
-        self.same: dict[Carry, ByIdentity[ArrayRef, Item]] = {}
-        self.likes: dict[str, Any] = {}
-        self.held: ByIdentity[ArrayRef, int] | None = None
+        self.private_storages: set[Storage] = set()
+        self.heads_by_array: dict[ArrayCarry, ByIdentity[ArrayRef, Item]] = {}
+        self.entry_values: dict[str, Any] = {}
+        self.reference_counts: ByIdentity[ArrayRef, int] | None = None
         self.after: Env = {}
         self.dead = False
-        self.turn: list[Env] = []
+        self.rotation: list[Env] = []
         self.counter: Value | None = None
-        self.lasts: ByIdentity[ArrayRef, Callable[[], ArrayRef]] = ByIdentity()
-        self.kept: dict[Storage, Storage] = {}
-        self.dropped: dict[Value, Value] = {}
+        self.last_arrays: ByIdentity[ArrayRef, Callable[[], ArrayRef]] = ByIdentity()
+        self.last_storages: dict[Storage, Storage] = {}
+        self.replaced_phis: dict[Value, Value] = {}
         self.arrays: PairsByIdentity[ArrayRef] = PairsByIdentity()
-        self.stayed: PairsByIdentity[Value] = PairsByIdentity()
+        self.unchanged_flags: PairsByIdentity[Value] = PairsByIdentity()
 
     # -- the head
     def enter(self, given: Env) -> Env:
         """The names at the head, each that the loop assigns with a phi."""
         spec = self.spec
-        dead = [n for n in spec.assigned if n not in spec.head and n not in self.plan.late]
+        dead = [n for n in spec.assigned if n not in spec.head and n not in self.plan.first_bound_inside]
         given = {n: x for n, x in given.items() if n not in dead}
         inside = dict(given)
         self.candidates = self.arrays_to_choose_from(given)
-        names = [n for n in dict.fromkeys((*spec.assigned, *self.plan.late)) if n in given]
+        names = [n for n in dict.fromkeys((*spec.assigned, *self.plan.first_bound_inside)) if n in given]
         self.forget_misfits(names, given)
-        self.own = self.private(given, names)
+        self.private_storages = self.private(given, names)
         for name in names:
             inside[name] = self.name(name, given[name])
         if spec.exits:
@@ -82,7 +92,7 @@ class LoopHead:
         for name in names:
             for k, leaf in enumerate(carried_parts(given[name])):
                 how = self.plan.arrays.get((name, k))
-                if plain(leaf) and isinstance(how, Carry) and not how.fits(leaf):
+                if plain(leaf) and isinstance(how, ArrayCarry) and not how.fits(leaf):
                     del self.plan.arrays[name, k]
 
     def observed(self, item: Item) -> bool:
@@ -90,12 +100,12 @@ class LoopHead:
         loop or the one around it."""
         if not plain(item.entry):
             return False
-        if self.held is None:
+        if self.reference_counts is None:
             refs = [*references((*self.env.values(), *self.r.outer_values()))]
             stood_for = (o for x in refs for o in objects(identity(x)) if o is not x)
-            self.held = counted((*self.r.given, *refs, *stood_for))
+            self.reference_counts = counted((*self.r.given, *refs, *stood_for))
         return item.entry in self.r.watched or any(
-            self.held.get(o, 0) > 1 for o in (item.entry, *objects(identity(item.entry)))
+            self.reference_counts.get(o, 0) > 1 for o in (item.entry, *objects(identity(item.entry)))
         )
 
     def private(self, given: Env, names: Sequence[str]) -> set[Storage]:
@@ -107,7 +117,7 @@ class LoopHead:
             x = given[name]
             for k, leaf in enumerate(carried_parts(x)):
                 how = self.plan.arrays.get((name, k))
-                if plain(leaf) and isinstance(how, Carry) and how.by_value:
+                if plain(leaf) and isinstance(how, ArrayCarry) and how.by_value:
                     planned.add(leaf.storage)
                 elif isinstance(leaf, ArrayRef):
                     fixed |= set(storages_of(leaf))
@@ -115,7 +125,7 @@ class LoopHead:
 
     def name(self, name: str, x: Any) -> Any:
         """One carried name at the head."""
-        self.likes[name] = x
+        self.entry_values[name] = x
         value = x.value if isinstance(x, Maybe) else x
         items = [self.item((name, k), leaf) for k, leaf in enumerate(carried_parts(x))]
         self.items += items
@@ -137,29 +147,29 @@ class LoopHead:
         how = self.plan.arrays.get(path)
         if not isinstance(entry, ArrayRef) or how is None or isinstance(entry, GuardedRef) and how is not WHICH:
             return Item(path, entry, entry)
-        if isinstance(how, Carry) and how.by_value and entry.storage not in self.own:
+        if isinstance(how, ArrayCarry) and how.by_value and entry.storage not in self.private_storages:
             return Item(path, entry, entry)
-        if isinstance(how, Carry):
+        if isinstance(how, ArrayCarry):
             same = next((i for i in self.items if i.entry is entry and i.how == how), None)
             if same is not None:  # names of one array object stay names of one
                 return replace(same, path=path)
-        if isinstance(how, Which):
+        if isinstance(how, OneOfCandidates):
             phi = self.block.add_arg(INDEX)
             which = self.r.symbol(phi, f"which {path[0]}", 0, len(self.candidates) - 1)
             return Item(path, entry, self.one_of(which), how=how, phi=phi)
-        same_how = self.same.setdefault(how, ByIdentity())
+        same_how = self.heads_by_array.setdefault(how, ByIdentity())
         if entry not in same_how:  # names of one array object stay names of one
             same_how[entry] = self.array(path, entry, how)
         return replace(same_how[entry], path=path)
 
     def assume_direction(self, path: Path, entry: Any, head: Any) -> None:
         """Assumes that an int rises (most do) until an iteration shows otherwise."""
-        direction = self.plan.bounds.setdefault(path, 1)
+        direction = self.plan.directions.setdefault(path, 1)
         if isinstance(head, PyInt) and direction:
             start = entry.expr if isinstance(entry, PyInt) else int(entry)
             self.r.facts.assume_nonneg(mul(direction, sub(head.expr, start)))
 
-    def array(self, path: Path, entry: ArrayRef, how: Carry) -> Item:
+    def array(self, path: Path, entry: ArrayRef, how: ArrayCarry) -> Item:
         """An array at the head: a view, whose changing parts are ints, of its storage or of a stand-in for it."""
         view, storage = entry.view, entry.storage
         if how.by_value:
@@ -172,7 +182,7 @@ class LoopHead:
         head = ArrayRef(storage, replace(view, offsets=tuple(made[:n]), sizes=tuple(made[n:])), entry.read_only)
         return Item(path, entry, head, how=how, parts=tuple(values))
 
-    def carried(self, entry: Storage, how: Carry) -> Carried:
+    def carried(self, entry: Storage, how: ArrayCarry) -> CarriedStorage:
         """The stand-in for a storage that each iteration may replace."""
         found = self.storages.get(entry)
         if found is None:
@@ -180,17 +190,17 @@ class LoopHead:
             shape = [d if v is None else self.size_symbol(v, 0) for d, v in zip(entry.shape, values)]
             inner = Storage(entry.element, shape, entry.order, name=entry.name)
             phi = self.block.add_arg(TensorType(tuple(self.r.facts.canon(d) for d in shape), entry.element))
-            found = self.storages[entry] = Carried(entry, inner, phi, values)
+            found = self.storages[entry] = CarriedStorage(entry, inner, phi, values)
             self.frame.values[inner] = phi
             self.frame.locals.add(inner)
         return found
 
     def part(self, start: Dim) -> Value:
         """A size or offset carried as an int; those that begin equal share one until they differ (rule S11)."""
-        key = object() if self.plan.split else self.r.facts.canon(start)
-        if key not in self.shared:
-            self.shared[key] = self.block.add_arg(INDEX)
-        return self.shared[key]
+        key = object() if self.plan.sizes_diverge else self.r.facts.canon(start)
+        if key not in self.shared_sizes:
+            self.shared_sizes[key] = self.block.add_arg(INDEX)
+        return self.shared_sizes[key]
 
     def size_symbol(self, value: Value, lo: int | None = None) -> Dim:
         """The symbol of a carried size."""
@@ -202,7 +212,7 @@ class LoopHead:
     def arrays_to_choose_from(self, given: Env) -> list[ArrayRef]:
         """The arrays that names planned as `WHICH` hold before the loop."""
         found: list[ArrayRef] = []
-        for path in (*(p for p, how in self.plan.arrays.items() if how is WHICH), *self.plan.others):
+        for path in (*(p for p, how in self.plan.arrays.items() if how is WHICH), *self.plan.may_take_others):
             if path[0] in given:
                 x = given[path[0]]
                 ref = carried_parts(x)[path[1]]
@@ -231,7 +241,7 @@ class LoopHead:
     def drop(self, phi: Value, init: Value) -> None:
         """Replaces a carried argument that does not change by its initial value."""
         phi.replace_all_uses(init)
-        self.dropped[phi] = init
+        self.replaced_phis[phi] = init
         symbols = self.r.func.symbols
         for s in [s for s, v in symbols.items() if v is phi]:
             symbols[s] = init
@@ -240,6 +250,6 @@ class LoopHead:
     def anchored(self) -> set[Storage]:
         """Storages that names refer to which the loop does not carry."""
         live = self.spec.head | self.spec.after
-        names = set(self.likes)
+        names = set(self.entry_values)
         values = [v for n, v in self.after.items() if n not in names and n in live]
         return anchored(self.r, values)

@@ -21,7 +21,7 @@ Path = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Carry:
+class ArrayCarry:
     """How an array is carried: by value, or as a view of one storage by its parameters only. `sizes` says which of the
     storage's sizes change, `parts` which of the view's offsets and sizes do."""
 
@@ -35,37 +35,37 @@ class Carry:
         return len(self.sizes) == sizes and len(self.parts) == len(ref.view.offsets) + len(ref.view.sizes)
 
 
-class Which:
+class OneOfCandidates:
     """How a name is carried whose array is, in each iteration, one of those that the loop's names held before it (rule
     S8)."""
 
 
-WHICH = Which()
+WHICH = OneOfCandidates()
 
 
 @dataclass
-class Plan:
+class LoopPlan:
     """What attempts at a loop have shown.
 
-    `numbers`: the kinds of numbers; `arrays`: how arrays are carried; `bounds`: whether ints rise (1) or fall (-1);
-    `late`: names first bound inside, with their placeholders; `others`: leaves whose arrays other names may come to
-    hold; `containers`: labels of containers that are changed; `loose`: names of containers that are others in each
-    iteration; `split`: sizes that begin equal do not stay equal. `again` and `peel` (the name that requires it) are the
-    verdict of the last attempt; `peels`: the first iteration is traced by itself; `unrolled`: no iteration is like
-    another.
+    `numbers`: the kinds of numbers; `arrays`: how arrays are carried; `directions`: whether ints rise (1) or fall (-1);
+    `first_bound_inside`: names first bound inside, with their placeholders; `may_take_others`: leaves whose arrays
+    other names may come to hold; `containers`: labels of containers that are changed; `rebound_containers`: names of
+    containers that are others in each iteration; `sizes_diverge`: sizes that begin equal do not stay equal. `retry` and
+    `peel_for` (the name that requires it) are the verdict of the last attempt; `peel_first`: the first iteration is
+    traced by itself; `unrolled`: no iteration is like another.
     """
 
     numbers: dict[Path, Kind] = field(default_factory=dict)
-    arrays: dict[Path, Carry | Which] = field(default_factory=dict)
-    bounds: dict[Path, int] = field(default_factory=dict)
-    late: dict[str, Any] = field(default_factory=dict)
-    others: tuple[Path, ...] = ()
+    arrays: dict[Path, ArrayCarry | OneOfCandidates] = field(default_factory=dict)
+    directions: dict[Path, int] = field(default_factory=dict)
+    first_bound_inside: dict[str, Any] = field(default_factory=dict)
+    may_take_others: tuple[Path, ...] = ()
     containers: frozenset[Any] = frozenset()
-    loose: frozenset[str] = frozenset()
-    split: bool = False
-    again: bool = False
-    peel: str = ""
-    peels: bool = False
+    rebound_containers: frozenset[str] = frozenset()
+    sizes_diverge: bool = False
+    retry: bool = False
+    peel_for: str = ""
+    peel_first: bool = False
     unrolled: bool = False
 
 
@@ -116,7 +116,7 @@ class Item:
     entry: Any
     head: Any
     kind: Kind | None = None
-    how: Carry | Which | None = None
+    how: ArrayCarry | OneOfCandidates | None = None
     phi: Value | None = None
     flag: Value | None = None
     parts: tuple[Value | None, ...] = ()
@@ -125,7 +125,7 @@ class Item:
 
 
 @dataclass
-class Carried:
+class CarriedStorage:
     """A storage carried by value: the one before the loop, its stand-in inside, the block argument, and the block
     arguments of its sizes."""
 

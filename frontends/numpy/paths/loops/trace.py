@@ -35,12 +35,12 @@ from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers
 from tracebuf.frontends.numpy.paths.loops.plan import (
     MAX_PEELED,
     WHICH,
-    Carry,
+    ArrayCarry,
     Item,
+    LoopPlan,
     LoopSpec,
+    OneOfCandidates,
     Path,
-    Plan,
-    Which,
     goes_on,
 )
 from tracebuf.frontends.numpy.record.callees import NestedFunction
@@ -56,7 +56,7 @@ UNROLLED = 32
 
 
 def trace_loop(
-    r: Recorder, spec: LoopSpec, env: Env, plans: dict[Path, Plan], peeled: int = 0, hint: Plan | None = None
+    r: Recorder, spec: LoopSpec, env: Env, plans: dict[Path, LoopPlan], peeled: int = 0, hint: LoopPlan | None = None
 ) -> None:
     """Traces a loop and brings `env` up to date.
 
@@ -65,9 +65,9 @@ def trace_loop(
     """
     if spec.rng is not None and r.facts.decide_nonneg(add(spec.rng.trips(), -1)) is False:
         return
-    guess = Plan(arrays=rebound_arrays(spec, env) | (hint.arrays if hint else {}))
-    guess.peels = hint is None and replaces_shared(r, spec, env)
-    plan = plans.setdefault((*spec.key, peeled, sorts(env)), guess)
+    guess = LoopPlan(arrays=rebound_arrays(spec, env) | (hint.arrays if hint else {}))
+    guess.peel_first = hint is None and replaces_shared(r, spec, env)
+    plan = plans.setdefault((*spec.key, peeled, kinds_of_names(env)), guess)
     try:
         with r.at(r.loc):
             loop = attempt(r, spec, env, plan, peeled)
@@ -82,12 +82,12 @@ def trace_loop(
     peel(r, spec, env, plans, peeled, plan)
 
 
-def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: Plan, peeled: int) -> Loop | None:
+def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: LoopPlan, peeled: int) -> Loop | None:
     """An attempt at a loop that may be recorded; None where the first iteration has to be peeled."""
     if plan.unrolled:
         raise r.refuse("this loop is unrolled")
-    for _ in range(0 if plan.peels else 8):
-        carried = CarriedContainers(r, spec, env, plan.containers, plan.loose)
+    for _ in range(0 if plan.peel_first else 8):
+        carried = CarriedContainers(r, spec, env, plan.containers, plan.rebound_containers)
         loop = Loop(r, carried.spec, env, plan, carried)
         try:
             with r.at(r.loc):
@@ -99,15 +99,15 @@ def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: Plan, peeled: int) -> L
                 raise
             plan.containers |= error.labels
             continue
-        if not plan.peel and not plan.again:
+        if not plan.peel_for and not plan.retry:
             return loop
         loop.discard()
         carried.restore()
-        if plan.peel:
+        if plan.peel_for:
             break
-    plan.peels = True
+    plan.peel_first = True
     if peeled == MAX_PEELED:
-        raise path_dependent(r, plan.peel or "this loop's arrays", "another array or object in each iteration")
+        raise path_dependent(r, plan.peel_for or "this loop's arrays", "another array or object in each iteration")
     return None
 
 
@@ -127,7 +127,7 @@ def unroll(r: Recorder, spec: LoopSpec, env: Env, n: int, done: int = 0) -> None
             return
 
 
-def settle(env: Env) -> None:
+def forget_left_paths(env: Env) -> None:
     """After a loop no path has left it: drops what was known of the paths that had, which does not hold in a loop
     around it."""
     for leaf in (leaf for x in env.values() for leaf in leaves(x)):
@@ -143,13 +143,13 @@ def guarded(x: Any) -> Iterator[GuardedRef]:
             yield from guarded(arm)
 
 
-def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, Carry | Which]:
+def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, ArrayCarry | OneOfCandidates]:
     """A first guess: private arrays whose names the body rebinds are carried by value."""
-    found: dict[Path, Carry | Which] = {}
+    found: dict[Path, ArrayCarry | OneOfCandidates] = {}
     for name in spec.assigned:
         x = env.get(name)
         if name in spec.rebound and isinstance(x, ArrayRef) and plain(x) and x.is_whole and x.storage.arg is None:
-            found[name, 0] = Carry(True, (False,) * x.ndim, (False,) * len(parameters(x.view)))
+            found[name, 0] = ArrayCarry(True, (False,) * x.ndim, (False,) * len(parameters(x.view)))
     return found
 
 
@@ -164,10 +164,10 @@ def replaces_shared(r: Recorder, spec: LoopSpec, env: Env) -> bool:
     return any(x.storage.arg is not None or x.storage in shared for x in held.values())
 
 
-def sorts(env: Env) -> Path:
+def kinds_of_names(env: Env) -> Path:
     """The kinds of values that names hold; functions are distinguished by what they do, for loops call them."""
 
-    def sort(x: Any) -> Any:
+    def kind(x: Any) -> Any:
         if isinstance(x, NestedFunction):
             return x.source.node
         if isinstance(x, FunctionType):
@@ -176,17 +176,17 @@ def sorts(env: Env) -> Path:
             return x.element, x.ndim, plain(x) and x.storage.arg, type(x)
         return kind_of(x) or type(x)
 
-    return tuple((n, tuple(map(sort, leaves(x))), structure(x)) for n, x in env.items())
+    return tuple((n, tuple(map(kind, leaves(x))), structure(x)) for n, x in env.items())
 
 
-def peel(r: Recorder, spec: LoopSpec, env: Env, plans: dict[Path, Plan], peeled: int, plan: Plan) -> None:
+def peel(r: Recorder, spec: LoopSpec, env: Env, plans: dict[Path, LoopPlan], peeled: int, plan: LoopPlan) -> None:
     """Traces the first iteration by itself, then the loop from the second on (rule S9)."""
     names = (*spec.assigned, JUMP, RETURN)
     live = spec.head | spec.after | {JUMP, RETURN}
     rest = spec if spec.rng is None else replace(spec, rng=spec.rng.rest())
 
     def others(inner: Env) -> None:
-        inner |= {n: stays(x) for n, x in inner.items()}
+        inner |= {n: without_left_paths(x) for n, x in inner.items()}
         inner[JUMP] = GO_ON
         trace_loop(r, rest, inner, plans, peeled + 1, plan)
 
@@ -199,17 +199,17 @@ def peel(r: Recorder, spec: LoopSpec, env: Env, plans: dict[Path, Plan], peeled:
             others(inner)
 
     if spec.test is not None:
-        when(r, spec.test(env), env, once, names, live)
+        conditionally(r, spec.test(env), env, once, names, live)
         return
     assert spec.rng is not None
     trips = spec.rng.trips()
     runs: bool | PyBool | None = r.ask_nonneg(add(trips, -1))
     if runs is None:
         runs = PyBool(r.compare("sge", trips, 1), add(trips, -1))
-    when(r, runs, env, once, names, live)
+    conditionally(r, runs, env, once, names, live)
 
 
-def when(
+def conditionally(
     r: Recorder,
     condition: bool | PyBool,
     env: Env,
@@ -228,12 +228,12 @@ def when(
         (body if condition else done)(env)
 
 
-def stays(x: Any) -> Any:
+def without_left_paths(x: Any) -> Any:
     """A value where the loop goes on: without what it is on the paths that have left it. Lists that do not change stay
     the same object."""
     if isinstance(x, GuardedRef) and x.leaving is not None:
-        return stays(x.arms[1 - x.leaving])
-    items = [stays(i) for i in items_of(x)] if is_container(x) else []
+        return without_left_paths(x.arms[1 - x.leaving])
+    items = [without_left_paths(i) for i in items_of(x)] if is_container(x) else []
     return x if all(i is j for i, j in zip(items, items_of(x) if items else ())) else with_items(x, items)
 
 
@@ -244,8 +244,8 @@ class Loop(LoopClose):
     def trace(self) -> None:
         """Records the body in a region of its own, and what it shows about the plan."""
         r = self.r
-        self.plan.again, self.plan.peel = False, ""
-        given = self.env | {n: make(r) for n, make in self.plan.late.items()}
+        self.plan.retry, self.plan.peel_for = False, ""
+        given = self.env | {n: make(r) for n, make in self.plan.first_bound_inside.items()}
         with r.region("loop", self.block) as self.frame:
             try:
                 inside = self.enter(given)
@@ -257,10 +257,10 @@ class Loop(LoopClose):
                 else:
                     return self.iterate(inside)
                 self.after = inside
-                self.judge()
+                self.compare()
             except DeadEnd:
                 self.dead = True
-                self.take_back()
+                self.note_end_values()
             finally:
                 r.heap.leave(self.frame)
 
@@ -277,9 +277,9 @@ class Loop(LoopClose):
             place = rng.start if once else sym(iv) if rng.rising else add(rng.start, mul(rng.step, sym(iv)))
             self.spec.run(inside, place)
             inside.pop(JUMP, None)
-            self.take_turns(inside, sym(iv))
+            self.rotate(inside, sym(iv))
             self.after = inside
-            self.judge()
+            self.compare()
 
     def count(self, inside: Env) -> None:
         """The body of a loop over a range that may be left early: a counter is carried, and tested first."""
@@ -301,22 +301,22 @@ class Loop(LoopClose):
     def once_more(self, condition: bool | PyBool, inside: Env, body: Callable[[Env], None]) -> None:
         """An iteration of a loop that tests first whether there is one."""
         live = self.spec.head | self.spec.after | {JUMP, RETURN}
-        when(self.r, condition, inside, body, (*self.spec.assigned, JUMP, RETURN), live)
+        conditionally(self.r, condition, inside, body, (*self.spec.assigned, JUMP, RETURN), live)
 
     # -- names that rotate arrays (rule S9)
-    def take_turns(self, inside: Env, iv: Dim) -> None:
+    def rotate(self, inside: Env, iv: Dim) -> None:
         """If the body rotates arrays, makes the loop do a whole period per round, so that each array keeps its
         buffer."""
         self.after = inside
-        self.take_back()
+        self.note_end_values()
         cycle = self.cycle()
-        if cycle < 2 or self.plan.again or self.plan.peel:
+        if cycle < 2 or self.plan.retry or self.plan.peel_for:
             return
-        turning = {i.path[0] for i in self.turning()}
-        heads = {n: self.likes[n] for n in turning}
-        self.turn = [heads, {n: inside[n] for n in turning}]
+        rotated = {i.path[0] for i in self.rotated()}
+        heads = {n: self.entry_values[n] for n in rotated}
+        self.rotation = [heads, {n: inside[n] for n in rotated}]
         names = self.spec.assigned
-        live = (self.spec.head | self.spec.after) - turning
+        live = (self.spec.head | self.spec.after) - rotated
         rng = self.spec.rng
         assert rng is not None
         _, stop, step = rng.bounds()
@@ -330,22 +330,22 @@ class Loop(LoopClose):
         def turn(env: Env, done: int, at: Dim) -> None:
             self.spec.run(env, at if rng.rising else add(rng.start, mul(rng.step, at)))
             env.pop(JUMP, None)
-            self.turn.append({n: env[n] for n in turning})
+            self.rotation.append({n: env[n] for n in rotated})
             if done + 1 < cycle:
                 another(env, done + 1)
 
         another(inside, 1)
         inside |= heads
-        if not same_turns(self.turn, cycle):
-            self.turn = []
-            items = [i for i in self.items if i.path[0] in turning and isinstance(i.entry, ArrayRef)]
+        if not same_rotations(self.rotation, cycle):
+            self.rotation = []
+            items = [i for i in self.items if i.path[0] in rotated and isinstance(i.entry, ArrayRef)]
             if all(self.compatible(items[0].head, i.head) for i in items):
                 self.plan.arrays |= {i.path: WHICH for i in items}
-                self.plan.again = True
+                self.plan.retry = True
             else:
-                self.plan.peel = str(items[0].path[0])
+                self.plan.peel_for = str(items[0].path[0])
 
-    def turning(self) -> list[Item]:
+    def rotated(self) -> list[Item]:
         """The leaves whose array another one replaces."""
         arrays = [i for i in self.items if isinstance(i.entry, ArrayRef)]
         moved = [i for i in arrays if isinstance(i.back, ArrayRef) and i.how is None and i.back is not i.head]
@@ -353,12 +353,14 @@ class Loop(LoopClose):
 
     def cycle(self) -> int:
         """The period with which arrays that the loop does not own rotate; 0 if they do not."""
-        items = self.turning()
-        if not items or not all(plain(i.head) and plain(i.back) and self.likes[i.path[0]] is i.entry for i in items):
+        items = self.rotated()
+        if not items or not all(
+            plain(i.head) and plain(i.back) and self.entry_values[i.path[0]] is i.entry for i in items
+        ):
             return 0
         if all(i.head.storage.arg is None for i in items) and not {i.head.storage for i in items} & self.anchored():
             return 0  # private arrays are carried, and their buffers are exchanged
-        order = [taken(i, items) for i in items]
+        order = [predecessor(i, items) for i in items]
         if sorted(order) != list(range(len(items))):
             return 0
         now, period = list(order), 1
@@ -367,13 +369,13 @@ class Loop(LoopClose):
         return period if period <= 3 else 0
 
 
-def taken(item: Item, items: Sequence[Item]) -> int:
+def predecessor(item: Item, items: Sequence[Item]) -> int:
     """The leaf at whose head an item's array stood: that of the very object if there is one; -1 for none."""
     exact = [k for k, j in enumerate(items) if item.back is j.head]
     return next(iter([*exact, *(k for k, j in enumerate(items) if item.back.same(j.head))]), -1)
 
 
-def same_turns(turns: Sequence[Env], cycle: int) -> bool:
+def same_rotations(turns: Sequence[Env], cycle: int) -> bool:
     """Whether each iteration of a period permutes the arrays as the first did, and the last restores them."""
     names = list(turns[0])
     if len(turns) != cycle + 1:
