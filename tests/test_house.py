@@ -22,6 +22,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.syntax import statements
+
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGE_DIRS = PYPROJECT["tool"]["setuptools"]["package-dir"]
@@ -108,13 +110,20 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
+def mentions(name: str, tree: ast.AST) -> bool:
+    """Whether a module may import another by its name as a string."""
+    own = name in MODULES and tree is tree_of(name)
+    text = MODULES[name].read_text() if own else ast.unparse(tree)
+    return "import_module" in text or "__import__" in text
+
+
 def is_package(name: str) -> bool:
     return MODULES[name].name == "__init__.py"
 
 
 def imported(name: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
     """(line, module) for each import in a module, relative ones and `import_module("...")` resolved."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         match node:
             case ast.Import():
                 yield from ((node.lineno, alias.name) for alias in node.names)
@@ -127,11 +136,13 @@ def imported(name: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
                 for alias in node.names:
                     inner = f"{base}.{alias.name}"
                     yield node.lineno, inner if inner in MODULES else base
+    for call in ast.walk(tree) if mentions(name, tree) else ():
+        match call:
             case ast.Call(
                 func=ast.Name(id="import_module" | "__import__") | ast.Attribute(attr="import_module"),
                 args=[ast.Constant(value=str(target)), *_],
             ):
-                yield node.lineno, target
+                yield call.lineno, target
 
 
 @cache

@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 
 import tracebuf
+from tests.support.syntax import statements
 from tracebuf import opt
 
 ROOT = next(p for p in Path(__file__).resolve().parents if (p / "pyproject.toml").is_file())
@@ -38,6 +39,7 @@ NUMBER = r"\d+[a-c]?"
 BEHAVIOURS = re.compile(rf"\b[Bb]ehaviours? ({NUMBER}(?:(?:,? (?:and|or|to) |, |-){NUMBER})*)")
 BARE = re.compile(r"(?<!\w)\((?:\d\d[a-c]?|\d[a-c])\)|\b[Rr]ules? \d+")
 NAMES = re.compile(r"(?<![\w/-])(test_\w+)(\.py\b|\*)?")
+IN_COMMENT = re.compile(rf"#.*(?:{LABEL}|ehaviour|test_|\(\d|ules? \d)")
 SPAN = re.compile(r"`[^`]{1,80}`")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -68,9 +70,11 @@ BEHAVIOUR = sections("mlir-behaviours.md")
 # -- what is cited
 def prose(text: str) -> Iterator[str]:
     """Comments, lines that follow one another as one, and strings that stand by themselves, spaces made single."""
-    for node in ast.walk(ast.parse(text)):
+    for node in statements(ast.parse(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield " ".join(node.value.value.split())
+    if not IN_COMMENT.search(text):
+        return
     lines: list[str] = []
     before = 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
