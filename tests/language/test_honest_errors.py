@@ -14,6 +14,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program
+from tests.support.params import one_in
 from tests.support.second_package import ranked
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.arrays import reshape
@@ -85,7 +86,7 @@ def program_text(f: FunctionType) -> list[str]:
 
 
 @pytest.mark.parametrize("position", POSITIONS)
-@pytest.mark.parametrize("kind", FAULTS)
+@pytest.mark.parametrize("kind", one_in(4, FAULTS))
 def test_a_fault_of_a_handler_is_internal_everywhere(
     position: str, kind: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,7 +143,7 @@ def of_formula(monkeypatch: pytest.MonkeyPatch, broken: Callable[..., NoReturn])
 PLANTED = (of_method, of_rule, of_operator, of_recorder, deep_inside, of_python, of_container, of_formula)
 
 
-@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("position", one_in(3, POSITIONS))
 @pytest.mark.parametrize("plant", PLANTED)
 def test_a_fault_in_any_table_is_internal(
     plant: Callable[..., str], position: str, monkeypatch: pytest.MonkeyPatch
@@ -244,7 +245,7 @@ RAISING = {
 
 
 @pytest.mark.parametrize("position", POSITIONS)
-@pytest.mark.parametrize("expression", RAISING)
+@pytest.mark.parametrize("expression", one_in(8, RAISING))
 def test_what_the_language_raises_stays_numpys(position: str, expression: str) -> None:
     """Raised where eager raises it and as eager's class, or refused; caught where the function catches it."""
     f = written(position, expression)
@@ -270,7 +271,9 @@ def test_the_function_may_catch_what_numpy_raises(kind: str) -> None:
     agree(f, np.ones(3), np.ones(4))
 
 
-@pytest.mark.parametrize("expression", [e for e, kind in RAISING.items() if kind is not AttributeError])
+@pytest.mark.parametrize(
+    "expression", one_in(5, (e for e, kind in RAISING.items() if kind is not AttributeError))
+)
 def test_what_the_language_raises_in_a_function_run_on_tracers(expression: str) -> None:
     space: dict[str, Any] = {"np": np}
     exec(f"def f(a, n):\n    return {expression}", space)
