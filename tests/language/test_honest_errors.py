@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -278,6 +279,67 @@ def test_what_the_language_raises_in_a_function_run_on_tracers(expression: str) 
     space: dict[str, Any] = {"np": np}
     exec(f"def f(a, n):\n    return {expression}", space)
     agree(space["f"], np.array([1.0, 2.0, 3.0]), 2)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "n @= a\nreturn n", "x = a[0]\nx @= a\nreturn x", "if a[0] > 9:\n    n @= a\nreturn n",
+        "return functools.partial()", "return functools.partial(5)",
+    ],
+)  # fmt: skip
+def test_odd_operands_and_calls_are_pythons(body: str) -> None:
+    """Found by an attack: these were bugs of the tracer's own."""
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    agree(program(f"def f(a, n):\n{lines}", functools=functools), np.array([1.0, 2.0, 3.0]), 2)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "functools.reduce(lambda p: p, [a, a])", "tracebuf.fori_loop(0, n, lambda i: i, a)",
+        "list(zip([a], [a, a], strict=True))", "a.__sub__(a, [])", "np.sum(**a)",
+    ],
+)  # fmt: skip
+def test_what_python_asks_of_tracers_is_answered_as_it_expects(body: str) -> None:
+    """Found by an attack: a call that does not take its arguments, a strict zip, `**x` of what is no mapping."""
+    space: dict[str, Any] = {"np": np, "functools": functools, "tracebuf": tracebuf}
+    exec(f"def f(a, n):\n    return {body}", space)
+    agree(space["f"], np.array([1.0, 2.0, 3.0]), 2)
+
+
+def test_a_host_function_made_while_running_on_tracers_is_refused() -> None:
+    """It would run later, on tracers of a trace that is over."""
+    space: dict[str, Any] = {"np": np, "tracebuf": tracebuf}
+    exec("def f(a):\n    return tracebuf.host_call(lambda q: np.zeros(3) + missing, a, result_shape=3)", space)
+    with pytest.raises(UnsupportedError, match="made in the traced function"):
+        tracebuf.bufferize(space["f"])(np.ones(3))
+
+
+def test_an_error_stands_where_it_is_raised() -> None:
+    """In a lambda, and in a function that is called in a `try`: there, not where they are called."""
+    in_lambda = program("""
+        def f(a):
+            g = lambda q: (q +
+                q.missing)
+            return a + g(a)
+    """)
+    with pytest.raises(AttributeError) as raised:
+        tracebuf.bufferize(in_lambda)(np.ones(3))
+    assert "q.missing" in raised.value.__notes__[0]
+    in_try = program("""
+        def f(a):
+            def g(b):
+                return int("x")
+            try:
+                c = g(a)
+            finally:
+                d = 1
+            return c
+    """)
+    with pytest.raises(ValueError) as told:
+        tracebuf.bufferize(in_try)(np.ones(3))
+    assert 'int("x")' in told.value.__notes__[0]
 
 
 def test_a_handler_of_another_package_says_what_is_raised() -> None:

@@ -104,6 +104,8 @@ class Direct:
         """Whether a running function raised it: no frame of tracebuf follows its last one. A special attribute that a
         tracer lacks is asked for by Python, or by the function."""
         ours, trace = False, error.__traceback__
+        if trace is not None and trace.tb_next is None:
+            return True  # it does not take these arguments
         while trace is not None:
             space = trace.tb_frame.f_globals
             ours = not isinstance(space, Namespace) and (ours or str(space.get("__name__")).startswith("tracebuf."))

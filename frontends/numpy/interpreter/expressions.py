@@ -58,6 +58,9 @@ from tracebuf.frontends.numpy.source.liveness import stored
 from tracebuf.frontends.numpy.source.source import make_source
 from tracebuf.ir.dims import sub
 
+NO_CALLEES = (ArrayRef, Scalar, *NUMBERS, str, tuple, list, dict, type(None))
+"""What functools.partial does not take."""
+
 
 class Expressions(Comprehensions):
     """Mixin: evaluates expressions in an environment."""
@@ -501,6 +504,8 @@ class Expressions(Comprehensions):
         if isinstance(function, NestedFunction):
             return self.call_nested(function, args, kwargs)
         if function is partial:
+            if not args or isinstance(args[0], NO_CALLEES):
+                ask(partial, *map(concrete, args[:1]))  # raises what Python raises
             return Partial(args[0], tuple(args[1:]), kwargs)
         if isinstance(function, (Partial, partial)):
             first, named = self.bound_before(function)

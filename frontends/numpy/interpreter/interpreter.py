@@ -133,6 +133,9 @@ class Interpreter(Statements):
                     return self.expr(node.body, scope.env)
                 self.block(node.body, scope.env)
                 return self.returned(scope.env)
+            except Raises as said:  # of a lambda, which has no statements to say where
+                self.reached(said)
+                raise
             finally:
                 self.returned_at = self.r.loc
 

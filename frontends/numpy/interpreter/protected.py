@@ -109,7 +109,7 @@ class Protected(Evaluator):
                 raise self.unforeseen(node) from None
             raise
         except Raises as said:
-            found = said.error.with_traceback(None), r.loc  # a traceback holds what was traced
+            found = said.error.with_traceback(None), said.loc or r.loc  # a traceback holds what was traced
         if found is None and may_catch(frame.block, before, kinds):
             raise self.unforeseen(node)
         return found

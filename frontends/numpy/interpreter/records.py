@@ -340,6 +340,8 @@ def super_of(i: Evaluator, node: ast.AST, *args: Any) -> Super:
     """super() or super(Class, self)."""
     if args:
         return call_handler(Super, *args)
+    if not i.scopes:
+        raise i.refuse(node, "super() in a function whose source cannot be read", "super(Class, self)")
     scope = i.scope
     parameters = [*scope.source.node.args.posonlyargs, *scope.source.node.args.args]
     if not parameters:

@@ -144,6 +144,7 @@ class Statements(Expressions, Protected):
         error = said.error
         if said.placed:
             return
+        said.loc = said.loc or self.r.loc
         if self.r.certain:
             note_location(error, self.r.loc)
             said.placed = True
@@ -328,7 +329,7 @@ class Statements(Expressions, Protected):
             found = operators.augmented(self, ast.Pass(), name, old, right)
             return self.operate(name, old, right) if found is NotImplemented else found
         if not isinstance(old, ArrayRef):
-            return binary(self.r, name, self.beside(old, right), right)
+            return self.operate(name, old, right)
         right = as_operand(self.r, right)
         if name == "MatMult":
             return inplace_matmul(self.r, old, right)

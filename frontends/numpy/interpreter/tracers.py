@@ -34,7 +34,7 @@ from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, compare, c
 from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, iterable_of, static_items
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
-from tracebuf.frontends.numpy.record.raises import ask
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, Scalar
 from tracebuf.location import Location
@@ -153,7 +153,8 @@ class Run:
         if isinstance(x, range):
             return [*self.short(x)]
         if isinstance(x, ITERATORS):
-            return [self.unwrap(i) for i in x]
+            items = ask(list, x) if isinstance(x, zip) else list(x)  # a strict zip may raise
+            return [self.unwrap(i) for i in items]
         if isinstance(x, (dict, set, np.ndarray)):
             raise self.refuse(f"a {type(x).__name__} from outside of the trace", "use a tuple, or an argument")
         return x
@@ -226,7 +227,13 @@ class Run:
             # An AttributeError as it is: hasattr and NumPy ask for special attributes to see what is there.
             self.lacking = AttributeError(f"'{type(concrete(base)).__name__}' object has no attribute '{name}'")
             raise self.lacking
-        return self.wrap(self.i.attribute(HERE, base, name))
+        try:
+            return self.wrap(self.i.attribute(HERE, base, name))
+        except Raises as said:
+            if isinstance(said.error, AttributeError):  # Python asks, for `**x` and `from m import name`
+                self.lacking = said.error
+                raise said.error from None
+            raise
 
     def binary(self, name: str, a: Any, b: Any) -> Any:
         self.here()
@@ -396,14 +403,22 @@ SIGNS = {"USub": "neg", "UAdd": "pos", "Invert": "invert"}
 
 def give_operators(kind: type[Tracer]) -> None:
     """Gives a class Python's operators, with the operand on either side, and in place."""
-    for name, spelled in SPECIAL_METHODS.items():
-        setattr(kind, f"__{spelled}__", lambda a, b, name=name: a._run.binary(name, a, b))
-        setattr(kind, f"__r{spelled}__", lambda a, b, name=name: a._run.binary(name, b, a))
-        setattr(kind, f"__i{spelled}__", lambda a, b, name=name: a._run.in_place(name, a, b))
-    for name, spelled in COMPARED.items():
-        setattr(kind, f"__{spelled}__", lambda a, b, name=name: a._run.compared(name, a, b))
-    for name, spelled in SIGNS.items():
-        setattr(kind, f"__{spelled}__", lambda a, name=name: a._run.unary(name, a))
+
+
+    def arithmetic(name: str, spelled: str) -> None:
+        setattr(kind, f"__{spelled}__", lambda a, b: a._run.binary(name, a, b))
+        setattr(kind, f"__r{spelled}__", lambda a, b: a._run.binary(name, b, a))
+        setattr(kind, f"__i{spelled}__", lambda a, b: a._run.in_place(name, a, b))
+
+    def comparison(name: str, spelled: str) -> None:
+        setattr(kind, f"__{spelled}__", lambda a, b: a._run.compared(name, a, b))
+
+    def sign(name: str, spelled: str) -> None:
+        setattr(kind, f"__{spelled}__", lambda a: a._run.unary(name, a))
+
+    for give, names in ((arithmetic, SPECIAL_METHODS), (comparison, COMPARED), (sign, SIGNS)):
+        for name, spelled in names.items():
+            give(name, spelled)
 
 
 give_operators(Tracer)

@@ -33,12 +33,13 @@ class DeadEnd(Control):
 class Raises(Control):
     """The traced code raises `error` here: NumPy's or Python's class, with its text.
 
-    `placed`: it has the user's line and is the caller's to raise; else it is recorded where it is reached.
+    `placed`: it has the user's line and is the caller's to raise; else it is recorded where it is reached. `loc`: the
+    line that raised, once that is known.
     """
 
-    def __init__(self, error: BaseException, placed: bool = False) -> None:
+    def __init__(self, error: BaseException, placed: bool = False, loc: Location | None = None) -> None:
         super().__init__(error)
-        self.error, self.placed = error, placed
+        self.error, self.placed, self.loc = error, placed, loc
 
 
 class _Asking:

@@ -289,7 +289,7 @@ class Sizes(Regions):
         if self.certain and len(known) == len(values):
             numbers = [evaluate(v, self.hints) for v in known]
             error = ask(checks.make_error, exception, message, numbers)  # TypeError where the class takes more
-            raise Raises(note_location(error, self.loc), placed=True)
+            raise Raises(note_location(error, self.loc), True, self.loc)
         computed = [v if isinstance(v, Value) else self.index(v) for v in values]
         self.check(self.constant(False, I1), exception, message, computed)
         raise DeadEnd

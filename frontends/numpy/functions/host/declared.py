@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, is_dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -184,6 +185,13 @@ class DeclaredCall:
         deliver(self.fn(*args), outs[: self.n_results], self.several, name_of(self.fn))
 
 
+def innermost(fn: Any) -> Any:
+    """What a partial calls. A function made by one that is traced by running it has globals of a class of their own."""
+    while isinstance(fn, partial):
+        fn = fn.func
+    return fn
+
+
 def traced_host_call(
     r: Recorder,
     fn: Any,
@@ -194,7 +202,7 @@ def traced_host_call(
     writes: Any = (),
 ) -> Any:
     """A call of `host_call` in a traced function."""
-    if is_traced(fn) or not callable(fn):
+    if is_traced(fn) or not callable(fn) or type(getattr(innermost(fn), "__globals__", {})) is not dict:
         instead = "define it outside, and pass what it needs as arguments"
         raise r.refuse("host_call of a function that is made in the traced function", instead)
     positions = ask(Declared.of, len(arrays), reads, writes)
