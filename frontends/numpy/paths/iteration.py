@@ -61,7 +61,7 @@ class Range:
         )
 
     def backwards(self) -> Range:
-        """The same ints in reverse."""
+        """A range of its ints in reverse order."""
         last = add(self.start, mul(self.step, add(self.trips(), -1)))
         return Range(last, sub(self.start, self.step), neg(self.step), self.count)
 
