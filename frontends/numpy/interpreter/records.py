@@ -30,7 +30,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, is_of_class
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
-from tracebuf.frontends.numpy.record.values import is_traced
+from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, is_traced, stand_in
 from tracebuf.location import UNKNOWN
 
 MISSING = object()
@@ -200,6 +200,8 @@ def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None
     """`base.name = value`."""
     check_name(name)
     if not has_attributes_here(base) or isinstance(base, Super):
+        if isinstance(base, (ArrayRef, Scalar)):
+            check_has(np.ndarray(0) if isinstance(base, ArrayRef) else stand_in(base), name)
         raise i.refuse(node, *refusals.ATTRIBUTE_SET)
     kind = kind_of_object(base)
     if not isinstance(base, Record):
@@ -221,6 +223,12 @@ def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None
     if base.known.get(name, MISSING) is not value or (name not in base.fields and is_of_class(base, name)):
         i.change(node, base)
         base.fields[name] = value
+
+
+def check_has(x: object, name: str) -> None:
+    """The AttributeError of a store to an attribute that NumPy's and Python's own objects do not have."""
+    if not hasattr(x, name):
+        ask(setattr, x, name, None)
 
 
 def is_frozen(kind: type) -> bool:

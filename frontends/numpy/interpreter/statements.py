@@ -219,8 +219,6 @@ class Statements(Expressions, Protected):
         """base.name = value."""
         if isinstance(base, ArrayRef) and name in ("real", "imag"):
             return set_part(self.r, base, name, self.storable(node, value))
-        if not records.has_attributes_here(base) or isinstance(base, records.Super):
-            raise self.refuse(node, *refusals.ATTRIBUTE_SET)
         records.store(self, node, base, name, value)
 
     def no_store(self, target: ast.Subscript, base: Any) -> BaseException:
