@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from tracebuf.errors import note_location
-from tracebuf.ir.core import Form, FormError, Interpreter, Op, Value
+from tracebuf.ir.core import Effect, Effects, Form, FormError, Interpreter, Op, Value
 from tracebuf.location import UNKNOWN, Location
 
 
@@ -52,6 +52,10 @@ class Check(Op):
 
     __slots__ = ()
     name = "tracebuf.check"
+
+    def effects(self) -> Effects:
+        """It may stop the program: as if it wrote something (so does MLIR's cf.assert)."""
+        return ((Effect.WRITE, None),)
 
     @classmethod
     def of(
