@@ -75,6 +75,7 @@ from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
     NpScalar,
+    PyBool,
     PyComplex,
     PyFloat,
     PyInt,
@@ -508,11 +509,17 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
     if isinstance(x, NpScalar) and name in ("dtype", "ndim", "shape"):
         return {"dtype": x.element.dtype, "ndim": 0, "shape": ()}[name]
     if isinstance(x, Scalar) and hasattr(type(stand_in(x)), name):
+        if isinstance(x, NpScalar) and x.python is not None and x.python.kind == "bool":
+            raise unknown_origin(r.loc)  # a bool's parts are ints, a NumPy bool's are not
         if name in ("real", "imag"):
             if isinstance(x, PyComplex) or (isinstance(x, NpScalar) and x.element.is_complex):
                 return part_of(r, x, name)
             part = getattr(stand_in(x), name)
             return part if name == "imag" else bool_as_int(r, x)
+        if isinstance(x, PyBool) and name in ("numerator", "denominator"):
+            return bool_as_int(r, x) if name == "numerator" else 1
+        if isinstance(x, PyInt) and name in ("numerator", "denominator"):
+            return x if name == "numerator" else 1
         if name in SCALAR_METHODS:
             return ScalarMethod(x, name)
     return NotImplemented

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
-from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
+from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
@@ -365,12 +365,12 @@ class Expressions(Comprehensions):
             found = records.special(self, node, base, "__getitem__", "is not subscriptable")
             return self.call(node, found, [index], {})
         if isinstance(base, (tuple, list, str)):
-            if isinstance(index, PyInt):
-                index = self.r.static_int(index.expr, "the index of a tuple or list")
+            if isinstance(index, (PyInt, PyBool)):
+                index = self.known_int(index, "the index of a tuple or list")
             if isinstance(index, slice):
                 parts = (index.start, index.stop, index.step)
                 index = slice(
-                    *(self.r.static_int(i.expr, "a tuple's slice") if isinstance(i, PyInt) else i for i in parts)
+                    *(self.known_int(i, "a tuple's slice") if isinstance(i, (PyInt, PyBool)) else i for i in parts)
                 )
             if not is_traced(index):
                 found = ask(operator.getitem, base, index)
@@ -395,6 +395,10 @@ class Expressions(Comprehensions):
             reason = f"the index of a {type(base).__name__} is only known at run time"
             raise self.refuse(node, reason, "index an array: np.array(x)[i]")
         raise self.refuse(node, f"indexing a {refusals.name_of(base)} is not supported", "index arrays and tuples")
+
+    def known_int(self, x: PyInt | PyBool, what: str) -> int:
+        """The value that an int or a bool has in the traced call."""
+        return self.r.static_int(whole_number(self.r, x), what)
 
     def expr_Attribute(self, node: ast.Attribute, env: Env) -> Any:
         base = self.expr(node.value, env)

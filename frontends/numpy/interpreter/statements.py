@@ -206,7 +206,7 @@ class Statements(Expressions, Protected):
             dicts.store(self, target, base, index, value)
         elif isinstance(base, list) and isinstance(index, slice):
             dicts.store_slice(self, target, base, index, value)
-        elif isinstance(base, list) and isinstance(index, (int, PyInt)):
+        elif isinstance(base, list) and isinstance(index, (int, PyInt, PyBool)):
             place = dicts.place(self, target, index)
             if ask(operator.getitem, base, place) is not value:
                 self.change(target, base)

@@ -254,7 +254,7 @@ def stepped_range(r: Recorder, start: Dim, stop: Dim, step: Dim) -> Range:
 
 def range_bound(r: Recorder, x: Any) -> Dim:
     """An int argument of range, as an expression."""
-    e = int(x) if isinstance(x, bool) else as_int(r, x)
+    e = as_int(r, x)
     if e is None:
         kind = type(stand_in(x)) if isinstance(x, Scalar) else type(x)
         raise Raises(TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer"))
