@@ -143,8 +143,8 @@ class Origins:
 
 
 def sharers(buffer: Value, origins: Origins) -> set[Value]:
-    """Every value that may be the buffer or a view of it, wherever it is in scope, where the buffer is owned: then it is
-    none of the function's arguments."""
+    """Every value that may be the buffer or a view of it, wherever it is in scope, if the buffer is owned and so none
+    of the function's arguments."""
     base = memref.base_of(buffer)
     fresh = {v for v in origins.of(base) if isinstance(v.defining_op, FRESH_OPS)}
     work = [base, *fresh]
