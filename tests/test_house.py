@@ -82,6 +82,7 @@ ROOMS: dict[str, Rooms] = {
     ),
     "tracebuf.ops": Rooms(("memory", "control", "scalars", "arrays", "")),
     "tracebuf.analysis": Rooms(("one_shot", "cost", "modules")),
+    "tracebuf.testing": Rooms(("", "fuzz")),
     "tracebuf.optimize": Rooms((frozenset({"tensors", "buffers", "mlir"}),)),
     "tracebuf.backend": Rooms(("llvm", "runtime")),
     "tracebuf.frontends": Rooms((frozenset({"numpy", "mlir"}),)),
