@@ -9,7 +9,8 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import NpScalar, PyInt, Scalar, stand_in
+from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.values import NpScalar, PyInt
 
 NO_VALUE = np._NoValue
 
@@ -27,9 +28,10 @@ def axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
 
 def own_axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
     """Axes normalised as functions of shape do it (normalize_axis_tuple): an array without axes has none."""
-    if not ndim and axis not in (None, (), []):
-        raise Raises(np.exceptions.AxisError(axis[0] if isinstance(axis, (tuple, list)) else axis, 0))
-    return axes_of(r, tuple(axis) if isinstance(axis, list) else axis, ndim)
+    several = isinstance(axis, (tuple, list, range))
+    if not ndim and axis is not None and not (several and len(axis) == 0):
+        raise Raises(np.exceptions.AxisError(axis[0] if several else axis, 0))
+    return axes_of(r, tuple(axis) if several else axis, ndim)
 
 
 def axis_of(r: Recorder, axis: Any, ndim: int) -> int:
@@ -38,8 +40,7 @@ def axis_of(r: Recorder, axis: Any, ndim: int) -> int:
     if isinstance(axis, (PyInt, NpScalar)) and (known := as_int(r, axis)) is not None:
         i = r.static_int(known, "the axis")
     if isinstance(i, bool) or not isinstance(i, (int, np.integer)):
-        kind = type(stand_in(i)) if isinstance(i, Scalar) else type(i)
-        raise Raises(TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer"))
+        raise Raises(TypeError(f"'{name_of(i)}' object cannot be interpreted as an integer"))
     if not -ndim <= i < ndim:
         raise Raises(np.exceptions.AxisError(int(i), ndim))
     return int(i) % ndim

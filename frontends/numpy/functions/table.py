@@ -38,6 +38,7 @@ from tracebuf.frontends.numpy.functions.host import table as host_table
 from tracebuf.frontends.numpy.functions.host.declared import host_call, traced_host_call
 from tracebuf.frontends.numpy.functions.indices import picking, sorted_indices
 from tracebuf.frontends.numpy.functions.joining import stacking
+from tracebuf.frontends.numpy.functions.judged import judged, method
 from tracebuf.frontends.numpy.functions.parameters import check_parameters
 from tracebuf.frontends.numpy.functions.products import convolutions, covariance, einsum, vectors
 from tracebuf.frontends.numpy.functions.products import matmul as products
@@ -65,7 +66,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_i
 from tracebuf.frontends.numpy.numbers.scalars import binary, concrete
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.heap import DictView, Record
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
+from tracebuf.frontends.numpy.record.raises import Raises, ask, asking, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, static_flags, unknown_origin
 from tracebuf.frontends.numpy.record.values import (
@@ -309,6 +310,12 @@ def size_of(r: Recorder, a: Any, axis: Any = None) -> Any:
 
 
 # -- Python's builtins
+def slice_of(r: Recorder, *bounds: Any) -> slice:
+    """slice(...), whose bounds may be traced."""
+    with asking:
+        return slice(*bounds)
+
+
 def length(r: Recorder, x: Any) -> Any:
     """len(x)."""
     if isinstance(x, ArrayRef):
@@ -418,7 +425,7 @@ HANDLERS: dict[Any, Handler] = {
     np.ndarray: ndarray, np.full_like: full_like, np.copyto: copyto, np.copy: copy_function, np.where: where,
     np.clip: clip,
     np.shape: lambda r, a: attribute(r, as_array(r, a), "shape"), np.ndim: lambda r, a: as_array(r, a).ndim,
-    np.size: size_of, slice: lambda r, *bounds: ask(slice, *bounds),
+    np.size: size_of, slice: slice_of,
     **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **picking.FUNCTIONS,
     **sorted_indices.FUNCTIONS,
     **stacking.FUNCTIONS, **einsum.FUNCTIONS,
@@ -465,7 +472,10 @@ PURE = {
 def call_array_method(r: Recorder, a: ArrayRef, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """`a.name(...)`, by `METHODS`."""
     check_parameters(r, getattr(np.ndarray, name), METHODS[name], (a, *args), kwargs, bound=True)
-    return call_handler(METHODS[name], r, a, *args, **static_flags(r, kwargs))
+    try:
+        return call_handler(METHODS[name], r, a, *args, **static_flags(r, kwargs))
+    except Raises as said:
+        raise judged(r, method(name), (a, *args), kwargs, said) from None
 
 
 def attribute(r: Recorder, x: Any, name: str) -> Any:
@@ -529,9 +539,21 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
         odd.refuse()
     if handler is None:
         return NotImplemented
-    if not isinstance(function, ScalarMethod):
-        check_parameters(r, function, handler, args, kwargs)
-    return call_handler(handler, r, *args, **static_flags(r, kwargs))
+    if isinstance(function, ScalarMethod):
+        return call_handler(handler, r, *args, **static_flags(r, kwargs))
+    check_parameters(r, function, handler, args, kwargs)
+    try:
+        return call_handler(handler, r, *args, **static_flags(r, kwargs))
+    except Raises as said:
+        if not is_of_numpy(function):
+            raise
+        raise judged(r, function, args, kwargs, said) from None
+
+
+def is_of_numpy(function: Any) -> bool:
+    """Whether a function, class or ufunc is one of NumPy's."""
+    of = getattr(function, "__self__", function)
+    return isinstance(of, np.ufunc) or (getattr(function, "__module__", None) or "").partition(".")[0] == "numpy"
 
 
 def is_numpys(ufunc: np.ufunc) -> bool:

@@ -29,7 +29,7 @@ from tracebuf.frontends.numpy.interpreter import dicts, extremes
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, is_of_class
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
+from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_handler
 from tracebuf.frontends.numpy.record.values import is_traced
 from tracebuf.location import UNKNOWN
 
@@ -275,7 +275,7 @@ def is_generated(kind: type) -> bool:
 def fill_dataclass(i: Evaluator, made: Record, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     """Does what the constructor of a dataclass does."""
     init = made.kind.__init__  # type: ignore[misc]
-    bound = ask(inspect.signature(init).bind, None, *args, **kwargs).arguments
+    bound = bind(inspect.signature(init), (None, *args), kwargs).arguments
     extra: list[Any] = []
     for name, f in made.kind.__dataclass_fields__.items():  # type: ignore[attr-defined]
         sort = f._field_type.name

@@ -117,7 +117,7 @@ def _refuse(r: Recorder, reason: str, instead: str) -> None:
 
 
 def _axes(r: Recorder, axis: Any, ndim: int, argname: Any = None, allow_duplicate: bool = False) -> tuple[int, ...]:
-    axes = tuple(axis_of(r, a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+    axes = tuple(axis_of(r, a, ndim) for a in (axis if isinstance(axis, (tuple, list, range)) else (axis,)))
     if len(set(axes)) < len(axes) and not allow_duplicate:
         raise Raises(ValueError("repeated axis"))
     return axes
