@@ -17,6 +17,7 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
+from tracebuf.frontends.numpy.functions.judged import judged
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
 from tracebuf.frontends.numpy.interpreter import callables, dicts, extremes, operators, records, texts
@@ -40,7 +41,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, without_methods
-from tracebuf.frontends.numpy.record.raises import Raises, ask
+from tracebuf.frontends.numpy.record.raises import Raises, ask, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import static_flags
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -59,6 +60,11 @@ from tracebuf.ir.dims import sub
 
 NO_CALLEES = (ArrayRef, Scalar, *NUMBERS, str, tuple, list, dict, type(None))
 """What functools.partial does not take."""
+EAGER: dict[type, type] = {
+    Range: range, NestedFunction: types.FunctionType, Method: types.BuiltinMethodType, Partial: partial,
+    FlatIterator: np.flatiter, Text: str,
+}  # fmt: skip
+"""By class of the tracer: the class that eager Python has there."""
 
 
 class Expressions(Comprehensions):
@@ -194,7 +200,7 @@ class Expressions(Comprehensions):
             if name == "Add":
                 return texts.added(self, node, a, b)
             texts.check_known(self.r, a, b)
-        a, b = self.beside(a, b), self.beside(b, a)
+        a, b = self.beside(known_range(a), b), self.beside(known_range(b), a)
         if name == "MatMult":
             if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
                 return ask(operator.matmul, concrete(a), concrete(b))  # raises what Python raises
@@ -430,7 +436,10 @@ class Expressions(Comprehensions):
             return found
         if records.has_attributes_here(base):
             return records.attribute(self, node, base, name)
-        if type(base).__module__.startswith("tracebuf.frontends."):
+        if is_tracers(base):
+            kind = EAGER.get(type(base), object)
+            if not hasattr(kind, name):
+                raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
             reason = f"`.{name}` of a {refusals.name_of(base)} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
         value = ask(getattr, base, name)
@@ -507,7 +516,8 @@ class Expressions(Comprehensions):
         if found is not NotImplemented:
             return found
         if isinstance(function, Method):
-            made = table.call_array_method(self.r, function.ref, function.name, args, kwargs)
+            given, named = [known_range(x) for x in args], {k: known_range(x) for k, x in kwargs.items()}
+            made = table.call_array_method(self.r, function.ref, function.name, given, named)
             alone = function.of_number and isinstance(made, ArrayRef) and not made.ndim
             return NpScalar(self.r.load(made, ()), made.element) if alone else made
         if isinstance(function, NestedFunction):
@@ -529,8 +539,17 @@ class Expressions(Comprehensions):
         found = callables.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
+        args, kwargs = [known_range(x) for x in args], {k: known_range(x) for k, x in kwargs.items()}
+        if table.is_of_numpy(function):
+            for x in (*args, *kwargs.values()):
+                if isinstance(x, Record):
+                    what = f"an object ({x.kind.__name__}) as an argument of {getattr(function, '__name__', 'this')}"
+                    raise self.refuse(node, what, "pass its arrays")
         if (formula := table.formula_of(function)) is not None:
-            return self.call_function(formula, args, static_flags(self.r, kwargs))
+            try:
+                return self.call_function(formula, args, static_flags(self.r, kwargs))
+            except Raises as said:
+                raise judged(self.r, function, args, kwargs, said) from None
         known = table.call_known(self.r, function, args, kwargs)
         if known is not NotImplemented:
             return self.own(known) if type(known) is list else known
@@ -579,6 +598,13 @@ class Expressions(Comprehensions):
         for v in values:
             found += self.flat(items_of(v)) if isinstance(v, (tuple, list, dict, Record)) else [v]
         return found
+
+
+def known_range(x: Any) -> Any:
+    """A range whose bounds are known as Python's own, which NumPy's functions take."""
+    if isinstance(x, Range) and x.count is None and all(isinstance(d, int) for d in (x.start, x.stop, x.step)):
+        return range(x.start, x.stop, x.step)  # type: ignore[arg-type]
+    return x
 
 
 def is_known_number(x: Any) -> bool:

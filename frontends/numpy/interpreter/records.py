@@ -31,7 +31,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, is_of_class, without_methods
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
+from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_handler, hold
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, is_traced, stand_in
 from tracebuf.location import UNKNOWN
 
@@ -257,7 +257,7 @@ def construct(i: Evaluator, node: ast.AST, kind: type, args: Sequence[Any], kwar
         new = kind.__new__
         if any("__new__" in vars(c) and "_fields" not in vars(c) for c in kind.__mro__[:-2]):
             raise i.refuse(node, f"{kind.__name__} has a `__new__` of its own", "build it outside")
-        return ask(new, kind, *args, **kwargs)
+        return hold(new, kind, *args, **kwargs)
     made_otherwise = in_class(kind.__mro__[:-1], "__new__") is not MISSING and kind is not types.SimpleNamespace
     if made_otherwise or type(kind) not in (type, ABCMeta):
         raise i.refuse(node, f"{kind.__name__} has a constructor of its own (`__new__`)", "build it outside")
@@ -285,7 +285,7 @@ def is_generated(kind: type) -> bool:
 def fill_dataclass(i: Evaluator, made: Record, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     """Does what the constructor of a dataclass does."""
     init = made.kind.__init__  # type: ignore[misc]
-    bound = ask(inspect.signature(init).bind, None, *args, **kwargs).arguments
+    bound = bind(inspect.signature(init), (None, *args), kwargs).arguments
     extra: list[Any] = []
     for name, f in made.kind.__dataclass_fields__.items():  # type: ignore[attr-defined]
         sort = f._field_type.name

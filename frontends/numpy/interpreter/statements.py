@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import TracebufError, note_location
+from tracebuf.errors import TracebufError, UnsupportedError, note_location
 from tracebuf.frontends.numpy.arrays.complex_views import set_part
 from tracebuf.frontends.numpy.arrays.creation import arange
 from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.functions.indices import subscripts
+from tracebuf.frontends.numpy.functions.judged import NoExample, error_of, example_of
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import dicts, operators, records
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
@@ -40,7 +41,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 )
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
-from tracebuf.frontends.numpy.numbers.scalars import BINARY, binary, power_form, truth
+from tracebuf.frontends.numpy.numbers.scalars import BINARY, power_form, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.paths.choices import SIMPLE, to_split
 from tracebuf.frontends.numpy.paths.iteration import Items, Range, item, iterable_of, length
@@ -62,6 +63,8 @@ from tracebuf.ops.scalars import arith
 
 INPLACE = {name: ufunc for name, (_, ufunc) in BINARY.items()}
 """By operator: the ufunc of its in-place form."""
+IN_PLACE = {name: f"i{function.__name__.rstrip('_')}" for name, (function, _) in BINARY.items()}
+"""By operator: the name of its in-place function in the operator module."""
 JUMPS = (ast.Return, ast.Break, ast.Continue)
 TRACER_NAMES = frozenset([JUMP, RETURN])
 """Names that only the tracer binds."""
@@ -334,13 +337,22 @@ class Statements(Expressions, Protected):
         if name == "MatMult":
             return inplace_matmul(self.r, old, right)
         if not (is_traced(right) or isinstance(right, NUMBERS)):
-            return binary(self.r, name, old, right)
+            raise self.in_place_of(name, old, right)
         self.r.check_writable(old)
         ufunc, operands = INPLACE[name], [old, right]
         if name == "Pow":
             ufunc, operands = power_form(self.r, old, right)
         elementwise(self.r, ufunc, operands, into=old)
         return old
+
+    def in_place_of(self, name: str, old: ArrayRef, right: Any) -> Raises | UnsupportedError:
+        """What `old OP= right` raises where the operand is neither array nor number."""
+        refusal = self.r.refuse(f"a {refusals.name_of(right)} as an operand", "use numbers and arrays: np.array(x)")
+        try:
+            error = error_of(getattr(operator, IN_PLACE[name]), [example_of(self.r, x) for x in (old, right)], {})
+        except NoExample:
+            return refusal
+        return refusal if error is None else Raises(error)
 
     # -- branches
     def stmt_If(self, node: ast.If, env: Env, rest: Sequence[ast.stmt] = ()) -> bool:

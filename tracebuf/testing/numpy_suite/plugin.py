@@ -46,6 +46,7 @@ class TestFinder:
     __test__ = False
 
     def __init__(self, through: Through) -> None:
+        self.through = through
         self.loader = type("Loader", (TestLoader,), {"through": through})
         self.numpy = Path(np.__file__).parent
         self.found: list[str] = []
@@ -99,7 +100,7 @@ class Notes:
 
     def pytest_unconfigure(self) -> None:
         if self.finder is not None and self.finder.found:
-            t = self.finder.loader.through
+            t = self.finder.through
             self.write(ran=t.ran, refused=t.refused, reasons=t.reasons)
         self.file.close()
 

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tracebuf.errors import TracebufError
-from tracebuf.frontends.numpy.arrays.axes import axes_of, flag
+from tracebuf.frontends.numpy.arrays.axes import axes_of, flag, own_axes_of
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import int_of
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
@@ -281,7 +281,10 @@ def reduced(r: Recorder, ref: Any, axis: Any, keepdims: Any) -> Shape:
     """An array's shape without these axes, or with size 1 in their place."""
     if not isinstance(ref, ArrayRef):
         return ()
-    axes = axes_of(r, axis, ref.ndim, bools=True)
+    if isinstance(axis, (int, np.integer)):
+        axes = axes_of(r, axis, ref.ndim, bools=True)
+    else:
+        axes = own_axes_of(r, axis, ref.ndim)
     return kept_axes(ref, axes, flag(r, keepdims))[0]
 
 
