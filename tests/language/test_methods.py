@@ -459,3 +459,11 @@ def _raised(f: Any) -> Exception | None:
     except Exception as error:
         return error
     return None
+
+
+def test_objects_in_lists_and_as_classes() -> None:
+    contained = "o in [1]", "o in [o]", "o in (Plain(n), 2)", "1 in [o]"
+    for expression in (*contained, "isinstance(1, o)", "isinstance(o, Plain)"):
+        agree(program(f"def f(a, n):\n    o = Plain(n)\n    return {expression}", Plain=Plain), np.arange(4.0), 3)
+    kind = dataclasses.make_dataclass("Kind", ["x"])
+    refused(program("def f(a, n):\n    return Kind(n) in [Kind(n)]", Kind=kind), np.arange(4.0), 3)

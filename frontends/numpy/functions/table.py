@@ -66,7 +66,7 @@ from tracebuf.frontends.numpy.numbers.python_complex import part_of
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr
 from tracebuf.frontends.numpy.numbers.scalars import binary, concrete
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
-from tracebuf.frontends.numpy.record.heap import DictView, Record
+from tracebuf.frontends.numpy.record.heap import DictView, Record, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, static_flags, unknown_origin
@@ -333,6 +333,7 @@ def length(r: Recorder, x: Any) -> Any:
 
 def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
     """isinstance(x, kinds), by the type that x has in eager Python."""
+    kinds = without_methods(kinds)
     if isinstance(x, NpScalar) and x.maybe_python:
         zero = x.element.dtype.type(0)
         answers = {ask(isinstance, number, kinds) for number in (zero, zero.item())}

@@ -41,7 +41,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, without_methods
-from tracebuf.frontends.numpy.record.raises import Raises, ask, is_tracers
+from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import static_flags
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -287,7 +287,10 @@ class Expressions(Comprehensions):
         known = isinstance(items, (tuple, list, str, frozenset, range))
         if is_traced(x) or not known or any(is_traced(i) for i in items):
             raise self.refuse(node, "`in` needs values known at trace time", refusals.CONTAINS)
-        return ask(operator.contains, items, x)
+        objects = [o for o in (x, *items) if is_tracers(o)]
+        if not all(isinstance(o, Record) and records.is_equal_to_itself_alone(o.kind) for o in objects):
+            raise self.refuse(node, "`in` compares objects by their `__eq__`", "compare their items")
+        return hold(operator.contains, items, x) if objects else ask(operator.contains, items, x)
 
     def expr_BoolOp(self, node: ast.BoolOp, env: Env) -> Any:
         return self.bool_chain(node, node.values, env)

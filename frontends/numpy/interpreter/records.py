@@ -100,6 +100,11 @@ def special(i: Evaluator, node: ast.AST, base: Record, name: str, without: str) 
     return from_class(i, node, base, found, name)
 
 
+def is_equal_to_itself_alone(kind: type) -> bool:
+    """Whether the objects of a class are compared by identity."""
+    return in_class(kind.__mro__[:-1], "__eq__") is MISSING
+
+
 def kind_of_object(base: Any) -> Any:
     """The class of an object."""
     return base.kind if isinstance(base, Record) else type(base)
