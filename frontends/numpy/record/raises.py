@@ -6,7 +6,8 @@ bug in the tracer and becomes an InternalError (`internal_error`).
 
 Control flow, and who catches it: `DeadEnd` (paths/joins, paths/loops, `either` of record/recorder,
 interpreter/protected, trace), `Changed` (paths/loops/trace), `NewCapture` and `RunOriginal` (tracebuf/api.py), `Raises`
-(interpreter/statements and expressions, trace). None derives from Exception, so that no handler mistakes one for an error.
+(interpreter/statements and expressions, trace). None derives from Exception, so that no handler mistakes one for an
+error.
 """
 
 from __future__ import annotations
