@@ -8,7 +8,6 @@ frontends/numpy/call, guards in frontends/numpy/record/sizes; stages.py runs the
 from __future__ import annotations
 
 import functools
-import inspect
 import logging
 import sys
 import threading
@@ -40,11 +39,12 @@ from tracebuf.frontends.numpy.call.arguments import (
 )
 from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.call.donations import donated
-from tracebuf.frontends.numpy.call.flatten import Tree, flatten, leaf_names
+from tracebuf.frontends.numpy.call.flatten import Tree, flatten, is_object, leaf_names
 from tracebuf.frontends.numpy.call.static import check_names, static_key
 from tracebuf.frontends.numpy.interpreter.trace import Call, Conditions
 from tracebuf.frontends.numpy.paths.outputs import Form, copy_results, destinations, labels
 from tracebuf.frontends.numpy.paths.results import build_results
+from tracebuf.frontends.numpy.source.binding import bind, parameters_of
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.options import Options
 
@@ -181,14 +181,10 @@ class BufferizedFunction:
         functools.update_wrapper(self, function)
         self.__wrapped__: FunctionType = function
         self.options = options
-        self._signature = inspect.signature(function, follow_wrapped=False)
-        parameters = self._signature.parameters.values()
-        kinds = {p.kind for p in parameters}
-        self._star = next((p.name for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
-        self._stars = next((p.name for p in parameters if p.kind is inspect.Parameter.VAR_KEYWORD), None)
-        self._names = tuple(p.name for p in parameters if p.name not in (self._star, self._stars))
-        self._all_positional = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
-        self.takes_out = "out" not in self._signature.parameters and self._stars is None
+        parameters = parameters_of(function.__code__)
+        self._star, self._stars, self._names = parameters.star, parameters.stars, parameters.single
+        self._all_positional = len(parameters.all) == len((*parameters.first, *parameters.plain))
+        self.takes_out = "out" not in parameters.all and self._stars is None
         self._static = tuple(i for i, name in enumerate(self._names) if name in options.static_argnames)
         self._hidden: tuple[Hidden, ...] = ()
         self._compiled: dict[tuple[Any, ...], list[Specialization]] = {}
@@ -367,11 +363,10 @@ class BufferizedFunction:
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], Named]:
         if not kwargs and len(args) == len(self._names) and self._all_positional:
             return args, ()
-        bound = self._signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        extra = () if self._star is None else bound.arguments.pop(self._star)
-        named = {} if self._stars is None else bound.arguments.pop(self._stars)
-        return (*bound.arguments.values(), *extra, *named.values()), tuple(named)
+        bound = bind(self.__wrapped__, args, kwargs)
+        extra = () if self._star is None else bound.pop(self._star)
+        named = {} if self._stars is None else bound.pop(self._stars)
+        return (*bound.values(), *extra, *named.values()), tuple(named)
 
     def _quick(self, values: tuple[Any, ...]) -> tuple[tuple[Any, ...] | None, tuple[Any, ...], tuple[Any, ...]]:
         """The quick key of a call, its leaves and its containers."""
@@ -577,7 +572,9 @@ def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> 
     """Compiles a NumPy function, at its first call: `@bufferize`, `@bufferize(donate="a")`, `bufferize(f)`.
 
     Args:
-        function: a Python function or method; a bufferized one is bufferized again, with these options.
+        function: a Python function or method, or an object whose class has `__call__`; a bufferized one is bufferized
+            again, with these options. Of a staticmethod, classmethod, functools.partial or partialmethod what it holds
+            is bufferized.
         options: the fields of `tracebuf.Options`; the frequent ones are `fallback="numpy"`, `static_argnames=`,
             `donate=` and `strategy=`.
 
@@ -598,8 +595,13 @@ def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> 
             return BufferizedMethod(decorate(f.__func__), f.__self__)
         if isinstance(f, (staticmethod, classmethod)):
             return type(f)(decorate(f.__func__))
+        if type(f) is functools.partial or isinstance(f, functools.partialmethod):
+            return type(f)(decorate(f.func), *f.args, **f.keywords)
         if isinstance(f, BufferizedFunction):
             f = f.__wrapped__
+        called = getattr(type(f), "__call__", None)
+        if isinstance(called, FunctionType) and is_object(f):
+            return BufferizedMethod(decorate(called), f)
         if not isinstance(f, FunctionType):
             raise TypeError(f"bufferize takes a Python function, not a {type(f).__name__}")
         check_names(f, chosen)
