@@ -190,6 +190,8 @@ class BufferizedFunction:
         self._compiled: dict[tuple[Any, ...], list[Specialization]] = {}
         self._recent: dict[tuple[Any, ...], _Recent] = {}
         self._refusals: dict[tuple[Any, ...], list[_Refusal]] = {}
+        self._awaited: dict[tuple[Any, ...], tuple[Hidden, tuple[Hidden, ...]]] = {}
+        """By calls without them: the captured arrays that a refused trace of such a call has met."""
         self._originals: Counter[str] = Counter()
         self._lock = threading.RLock()
 
@@ -349,16 +351,19 @@ class BufferizedFunction:
         return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in self._originals.items())))
 
     # -- from arguments to a specialisation
-    def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], tuple[Named, Form]]:
+    def _values(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], captured: tuple[Hidden, ...] | None = None
+    ) -> tuple[tuple[Any, ...], tuple[Named, Form]]:
         """The values of a call (bound parameters, those that `*args` and `**kwargs` took, buffers of `out=`, captured
-        arrays), with the names in `**kwargs` and the form of `out`."""
+        arrays: those of the programs, if no others are named), with the names in `**kwargs` and the form of `out`."""
+        hidden = self._hidden if captured is None else captured
         if self.takes_out and "out" in kwargs:
             out, buffers = destinations(kwargs["out"])
             values, named = self._bind(args, {k: v for k, v in kwargs.items() if k != "out"})
             values = (*values, *buffers)
         else:
             out, (values, named) = None, self._bind(args, kwargs)
-        return (*values, *[h.value(values) for h in self._hidden]) if self._hidden else values, (named, out)
+        return (*values, *[h.value(values) for h in hidden]) if hidden else values, (named, out)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], Named]:
         if not kwargs and len(args) == len(self._names) and self._all_positional:
@@ -405,26 +410,27 @@ class BufferizedFunction:
     def _complete(self, args: tuple[Any, ...], kwargs: dict[str, Any], use: Callable[[Call], T]) -> T:
         """The result of `use` for the call; each captured array that its tracing meets is added to the call, which then
         begins again."""
+        met: dict[Any, Hidden] = {}
         for _ in range(MAX_CAPTURES):
             hidden = self._hidden
-            values, form = self._values(args, kwargs)
-            if hidden is not self._hidden:
-                continue  # another thread met a captured array just now
+            known = {h.place for h in hidden}
+            if more := [h for h in met.values() if h.place not in known]:
+                hidden = (*hidden, *more)
+            values, form = self._values(args, kwargs, hidden)
             try:
                 return use(self._call(values, form, hidden))
             except NewCapture as new:
                 for one in (new.hidden, *new.more):
-                    self._add_hidden(one)
+                    met.setdefault(one.place, one)
         raise RunOriginal(f"it captures more than {MAX_CAPTURES} arrays, or other ones each time")
 
-    def _add_hidden(self, new: Hidden) -> None:
-        """Makes a captured array an argument of every call; programs without it are dropped, for no call would find
-        them."""
-        with self._lock:
-            if all(h.place != new.place for h in self._hidden):
-                self._hidden = (*self._hidden, new)
-                for programs in (self._compiled, self._recent, self._refusals):
-                    programs.clear()
+    def _keep_captures(self, call: Call) -> None:
+        """Makes the captured arrays of a program an argument of every call; programs without them are dropped, for no
+        call would find them."""
+        if call.hidden is not self._hidden:
+            self._hidden = call.hidden
+            for programs in (self._compiled, self._recent, self._refusals, self._awaited):
+                programs.clear()
 
     def _specialization(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], count: bool = True
@@ -476,8 +482,10 @@ class BufferizedFunction:
             for spec in self._compiled.get(call.group, ()):
                 if spec.fits(call.values):
                     return spec
-            if call.hidden is not self._hidden:
+            if call.hidden[: len(self._hidden)] != self._hidden:
                 raise NewCapture(self._hidden[-1])  # another thread met it just now: begin again with it
+            if call.group in self._awaited:
+                raise NewCapture(*self._awaited[call.group])
             for refusal in self._refusals.get(call.group, ()):
                 if refusal.fits(call.values):
                     raise refusal.error()
@@ -486,7 +494,10 @@ class BufferizedFunction:
             except UnsupportedError as error:
                 if error._under is not None and self.options.fallback == "numpy":
                     self._refusals.setdefault(call.group, []).insert(0, _Refusal.of(error))
+                    if more := call.hidden[len(self._hidden) :]:
+                        self._awaited[call.without(len(more)).group] = more[0], more[1:]
                 raise
+            self._keep_captures(call)
             self._compiled.setdefault(call.group, []).insert(0, spec)
             return spec
 
@@ -599,7 +610,7 @@ def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> 
             return type(f)(decorate(f.func), *f.args, **f.keywords)
         if isinstance(f, BufferizedFunction):
             f = f.__wrapped__
-        called = getattr(type(f), "__call__", None)
+        called = next((vars(c)["__call__"] for c in type(f).__mro__ if "__call__" in vars(c)), None)
         if isinstance(called, FunctionType) and is_object(f):
             return BufferizedMethod(decorate(called), f)
         if not isinstance(f, FunctionType):

@@ -124,7 +124,7 @@ def climb(
     f = bufferize(donate_optional=donate)(function)
     assert isinstance(f, BufferizedFunction)
     traced = traced_call(f, args, source)
-    captured = captured_arrays(f)
+    captured = captured_arrays(traced[0]) if isinstance(traced, tuple) else []
     reference = reference_of(function, captured)
     args, again = (*args, *captured), [(*values, *captured) for values in again]
     single = any(getattr(x, "dtype", None) in (np.float32, np.complex64) for values in (args, *again) for x in values)
@@ -177,9 +177,9 @@ def call(function: Callable[..., Any], args: Sequence[Any], kept: Sequence[Array
 # -- rungs
 
 
-def captured_arrays(f: BufferizedFunction) -> list[Any]:
-    """The captured arrays that the function is known to use; on the ladder they follow the arguments."""
-    return [h.value() for h in f._hidden]
+def captured_arrays(call: Call) -> list[Any]:
+    """The captured arrays that a trace has met; on the ladder they follow the arguments."""
+    return [h.value() for h in call.hidden]
 
 
 def reference_of(function: types.FunctionType, captured: Sequence[Any]) -> Callable[..., Any]:

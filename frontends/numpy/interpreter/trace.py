@@ -123,6 +123,16 @@ class Call:
         """The number of leaves before the last `count` arguments."""
         return len(self.keys) if count == 0 else self.starts[-count]
 
+    def without(self, count: int) -> Call:
+        """The call without the last `count` captured values, as far as its group depends on them."""
+        last = self.leaves_before(count)
+        same, objects, shared = self.related.same[:last], self.related.objects[:last], self.related.shared
+        tree = None if self.tree is None else self.tree[:-count]
+        return replace(
+            self, keys=self.keys[:last], related=Relations(same, objects, shared),
+            tree=tree if tree is not None and any(node is not None for node in tree) else None,
+        )  # fmt: skip
+
     @property
     def paths(self) -> list[Hidden]:
         """How each argument is fetched."""
