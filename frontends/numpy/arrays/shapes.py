@@ -86,7 +86,8 @@ def rollaxis(r: Recorder, a: Any, axis: Any, start: Any = 0) -> ArrayRef:
     """np.rollaxis."""
     ref = as_array(r, a)
     at = axis_of(r, axis, ref.ndim)
-    place = axis_of(r, start, ref.ndim + 1) if not isinstance(start, int) or start >= 0 else start + ref.ndim
+    start = r.static_int(whole_number(r, start), "the start")
+    place = start + ref.ndim if start < 0 else start
     if not 0 <= place <= ref.ndim:
         raise Raises(
             np.exceptions.AxisError(f"'start' arg requires {-ref.ndim} <= start < {ref.ndim + 1}, got {start}")
