@@ -192,3 +192,14 @@ def test_generators_in_comprehensions() -> None:
     agree(program("def f(a):\n    return [sum(x for x in g) for g in [[a[0], a[1]], [a[2]]]]"), A)
     error = refused(program("def f(a):\n    return [list(g) for g in [(x * k for x in a[:2]) for k in range(2)]]"), A)
     assert "leaves the comprehension" in error.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["map(n)", "filter(None)", "zip(a, strikt=True)", "enumerate()", "reversed()", "np.ndindex(a, a[:2])",
+     "np.ndenumerate(a, arr={})", "itertools.repeat()", "itertools.islice(a)"],
+)  # fmt: skip
+def test_f3_a_call_that_makes_no_iterator_raises(text: str) -> None:
+    """What Python raises where the iterator is made, though nothing iterates over it."""
+    f = program(f"def f(a, n):\n    for _ in {text}:\n        a = a + 1\n    return a", itertools=itertools)
+    assert agree(f, np.arange(3.0), 2) is not None

@@ -1,7 +1,7 @@
 """Malformed MLIR text: mutants of valid programs in generic form.
 
-A mutant has an operand, a result, a region, an attribute or a block too few or too many, an op under another's name, other types
-or numbers, or a token missing, doubled or in another's place.
+A mutant has an operand, a result, a region, an attribute or a block too few or too many, an op under another's name,
+other types or numbers, or a token missing, doubled or in another's place.
 """
 
 from __future__ import annotations
