@@ -11,6 +11,8 @@ Rooms, each of which may import those above it and nothing below (`tests/test_ho
     functions     NumPy's functions by subject, and the table of them      } to each other
     interpreter   statements, expressions, calls; `interpreter.trace.trace` is the door
 
+May import: ir, ops and below; not mlir.
+
 Where is ...?
 
     a[i], a[i] = v          functions/indices/subscripts; then arrays/indexing, or gathers and masks beside it

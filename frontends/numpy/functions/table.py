@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays import complex_views, creation, shapes
 from tracebuf.frontends.numpy.arrays.axes import own_axes_of
 from tracebuf.frontends.numpy.arrays.indexing import check_int_of, check_number, store_view
@@ -47,6 +48,7 @@ from tracebuf.frontends.numpy.functions.python.cmath import HANDLERS as CMATH
 from tracebuf.frontends.numpy.functions.python.cmath import conjugate, to_complex
 from tracebuf.frontends.numpy.functions.python.math import HANDLERS as MATH
 from tracebuf.frontends.numpy.functions.reductions import aggregates
+from tracebuf.frontends.numpy.functions.stand_ins import numpys_error
 from tracebuf.frontends.numpy.functions.ufunc_calls import call_method, call_ufunc
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import build
@@ -73,6 +75,7 @@ from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
     NpScalar,
+    PyBool,
     PyComplex,
     PyFloat,
     PyInt,
@@ -464,8 +467,21 @@ PURE = {
 
 def call_array_method(r: Recorder, a: ArrayRef, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """`a.name(...)`, by `METHODS`."""
-    check_parameters(r, getattr(np.ndarray, name), METHODS[name], (a, *args), kwargs, bound=True)
-    return call_handler(METHODS[name], r, a, *args, **static_flags(r, kwargs))
+    method = getattr(np.ndarray, name)
+    check_parameters(r, method, METHODS[name], (a, *args), kwargs, bound=True)
+    return call_or_ask(method, METHODS[name], r, (a, *args), static_flags(r, kwargs))
+
+
+def call_or_ask(
+    function: Callable[..., Any], handler: Handler, r: Recorder, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    """The result of a handler; what it refuses and NumPy does not take either raises what NumPy raises."""
+    try:
+        return call_handler(handler, r, *args, **kwargs)
+    except UnsupportedError:
+        if (error := numpys_error(function, args, kwargs)) is not None:
+            raise Raises(error) from None
+        raise
 
 
 def attribute(r: Recorder, x: Any, name: str) -> Any:
@@ -493,11 +509,17 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
     if isinstance(x, NpScalar) and name in ("dtype", "ndim", "shape"):
         return {"dtype": x.element.dtype, "ndim": 0, "shape": ()}[name]
     if isinstance(x, Scalar) and hasattr(type(stand_in(x)), name):
+        if isinstance(x, NpScalar) and x.python is not None and x.python.kind == "bool":
+            raise unknown_origin(r.loc)  # a bool's parts are ints, a NumPy bool's are not
         if name in ("real", "imag"):
             if isinstance(x, PyComplex) or (isinstance(x, NpScalar) and x.element.is_complex):
                 return part_of(r, x, name)
             part = getattr(stand_in(x), name)
             return part if name == "imag" else bool_as_int(r, x)
+        if isinstance(x, PyBool) and name in ("numerator", "denominator"):
+            return bool_as_int(r, x) if name == "numerator" else 1
+        if isinstance(x, PyInt) and name in ("numerator", "denominator"):
+            return x if name == "numerator" else 1
         if name in SCALAR_METHODS:
             return ScalarMethod(x, name)
     return NotImplemented
@@ -531,7 +553,11 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
         return NotImplemented
     if not isinstance(function, ScalarMethod):
         check_parameters(r, function, handler, args, kwargs)
-    return call_handler(handler, r, *args, **static_flags(r, kwargs))
+    kwargs = static_flags(r, kwargs)
+    module = getattr(function, "__module__", None) or type(getattr(function, "__self__", function)).__module__
+    if module.partition(".")[0] == "numpy":
+        return call_or_ask(function, handler, r, args, kwargs)
+    return call_handler(handler, r, *args, **kwargs)
 
 
 def is_numpys(ufunc: np.ufunc) -> bool:

@@ -39,6 +39,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value as as_int_
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.conditions import both, negation
+from tracebuf.frontends.numpy.record.heap import Record, without_methods
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, choose, compare_floats, require_nonzero
@@ -106,7 +107,7 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
     if not is_traced(a) and not is_traced(b):
         if any(isinstance(x, np.generic) for x in (a, b)) and any(isinstance(x, (tuple, list)) for x in (a, b)):
             return unsupported_operand(r, function, a, b)  # NumPy takes a tuple for an array
-        return ask(function, a, b)
+        return ask(function, without_methods(a), without_methods(b))
     for x in (a, b):
         if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
             return unsupported_operand(r, function, a, b)
@@ -136,6 +137,8 @@ def concrete(x: Any) -> Any:
         return np.ones((1,) * x.ndim, x.dtype)
     if type(x) is tuple or type(x) is list:
         return type(x)(map(concrete, x))
+    if isinstance(x, Record):
+        return without_methods(x)
     return stand_in(x) if isinstance(x, Scalar) else x
 
 
@@ -299,7 +302,7 @@ def unary(r: Recorder, name: str, a: Any) -> Any:
     """-a, +a, ~a."""
     plain: dict[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
     if not is_traced(a):
-        return ask(plain[name], a)
+        return ask(plain[name], without_methods(a))
     a = bool_as_int(r, a)
     if (e := int_expr(a)) is not None:
         return as_int_value(e if name == "UAdd" else minus(r, e) if name == "USub" else sub(-1, e))
