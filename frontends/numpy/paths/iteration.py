@@ -87,8 +87,9 @@ class LiveItems(list[Any]):
         self.at = at
 
     @staticmethod
-    def of_dict(of: dict[Any, Any], sort: str) -> LiveItems:
-        """The keys, values or items of a dict, whose size may not change meanwhile (RuntimeError)."""
+    def of_dict(r: Recorder, of: dict[Any, Any], sort: str) -> LiveItems:
+        """The keys, values or items of a dict, whose size may not change meanwhile (RuntimeError); nor may its keys, of
+        which CPython meets some."""
         keys = list(of)
 
         def at(k: int) -> tuple[Any, ...]:
@@ -96,8 +97,8 @@ class LiveItems(list[Any]):
                 raise Raises(RuntimeError("dictionary changed size during iteration"))
             if k == len(keys):
                 return ()
-            if keys[k] not in of:
-                raise Raises(RuntimeError("dictionary keys changed during iteration"))
+            if list(of) != keys:
+                raise r.refuse("the keys of a dict change in a loop over it", "loop over a copy: for k in list(d)")
             return (keys[k] if sort == "keys" else of[keys[k]] if sort == "values" else (keys[k], of[keys[k]]),)
 
         return LiveItems(at)
@@ -159,9 +160,9 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
     if isinstance(x, list):
         return LiveItems(lambda k: tuple(x[k : k + 1]))
     if isinstance(x, dict):
-        return LiveItems.of_dict(x, "keys")
+        return LiveItems.of_dict(r, x, "keys")
     if isinstance(x, DictView):
-        return LiveItems.of_dict(x.of, x.sort)
+        return LiveItems.of_dict(r, x.of, x.sort)
     if isinstance(x, (tuple, str)):
         return list(x)
     if isinstance(x, range):
