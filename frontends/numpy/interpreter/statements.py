@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import dicts, operators, records
+from tracebuf.frontends.numpy.interpreter.cycles import cycles_refused
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 from tracebuf.frontends.numpy.interpreter.protected import Protected
 from tracebuf.frontends.numpy.interpreter.texts import text_of
@@ -80,13 +81,14 @@ class Statements(Expressions, Protected):
             self.at(statement)
             rest = body[k + 1 :]
             try:
-                if isinstance(statement, ast.If):
-                    if self.stmt_If(statement, env, rest):
-                        return
-                elif (choice := to_split(statement, env)) is not None and isinstance(statement, SIMPLE):
-                    self.split(statement, choice, env)
-                else:
-                    method(statement, env)
+                with cycles_refused(self.r):
+                    if isinstance(statement, ast.If):
+                        if self.stmt_If(statement, env, rest):
+                            return
+                    elif (choice := to_split(statement, env)) is not None and isinstance(statement, SIMPLE):
+                        self.split(statement, choice, env)
+                    else:
+                        method(statement, env)
             except Raises as said:
                 self.reached(said)
                 raise

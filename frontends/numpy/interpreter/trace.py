@@ -6,13 +6,12 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import InternalError, TracebufError, UnsupportedError
+from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import (
     ArgumentMaker,
     ArrayKey,
@@ -24,6 +23,7 @@ from tracebuf.frontends.numpy.call.arguments import (
 )
 from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.flatten import Tree
+from tracebuf.frontends.numpy.interpreter.cycles import cycles_refused
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 from tracebuf.frontends.numpy.numbers.lattice import leaves
 from tracebuf.frontends.numpy.paths.identity import identity, objects
@@ -210,16 +210,16 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
     static = [v for v, key in zip(call.values, call.keys) if isinstance(key, StaticKey)]
     interpreter.constants = distinct(constants_in(static))
     try:
-        with cycles_refused(r, r.heap):
-            try:
-                result = interpreter.call_function(function, [*positional, *tops[len(parameters) : rest]], keyword)
-                r.at(interpreter.returned_at)
-                result = store_results(r, result, as_given(call.out, tops[first:last]))
-            except DeadEnd:  # no path reaches a return: each raises when it is run
-                result = None
-            if r.doubts:
-                raise r.doubts[0]
+        try:
+            result = interpreter.call_function(function, [*positional, *tops[len(parameters) : rest]], keyword)
             r.at(interpreter.returned_at)
+            result = store_results(r, result, as_given(call.out, tops[first:last]))
+        except DeadEnd:  # no path reaches a return: each raises when it is run
+            result = None
+        if r.doubts:
+            raise r.doubts[0]
+        r.at(interpreter.returned_at)
+        with cycles_refused(r):
             return finish(entry, r, interpreter, given, result, call.donated)
     except UnsupportedError as refusal:
         refusal._under = assumed(entry, r, interpreter)
@@ -247,19 +247,6 @@ def constants_in(values: Iterable[Any]) -> Iterator[Any]:
 def assumed(entry: ArgumentMaker, r: Recorder, interpreter: Interpreter) -> Conditions:
     """The conditions assumed so far."""
     return Conditions(tuple(r.guards), dict(entry.bindings), tuple(interpreter.captures.values()))
-
-
-@contextmanager
-def cycles_refused(r: Recorder, heap: Heap) -> Iterator[None]:
-    """Refuses a container that the function puts into itself, which no walk over containers gets to the end of."""
-    try:
-        yield
-    except (RecursionError, InternalError) as error:
-        if not isinstance(error.__cause__ or error, RecursionError) or not heap.is_cyclic():
-            raise
-    else:
-        return
-    raise r.refuse("a list, dict or object is put into itself", "keep its index, or a copy of it")
 
 
 def finish(

@@ -181,18 +181,6 @@ class Heap:
         for item in items_of(x) if isinstance(x, (tuple, list, dict, Record)) else ():
             self.merge(item, r)
 
-    def is_cyclic(self) -> bool:
-        """Whether a container holds itself, at any depth."""
-        done: ByIdentity[Any, bool] = ByIdentity()
-
-        def closes(x: Any) -> bool:
-            if x not in done:
-                done[x] = True  # as long as its items are looked at
-                done[x] = any(closes(item) for item in items_of(x) if isinstance(item, (tuple, list, dict, Record)))
-            return done[x]
-
-        return any(closes(x) for x in list(self.known))
-
     def fix(self, x: Any) -> Fixed:
         """The one leaf (`Fixed`) that stands for a container."""
         if (found := self.fixed.get(x)) is None:
