@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import collections
 import logging
+import sys
+import threading
 import types
 from typing import Any
 
@@ -321,3 +323,41 @@ def test_b5_threads_meet_captured_arrays_at_once() -> None:
 
     at_once(work, 4)
     assert len(g.specializations()) == 1
+
+
+class Changing(dict[str, Any]):
+    """A module's names, of which one is another number each time it is read, as if another thread bound it."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name == "SCALE":
+            self["SCALE"] = super().__getitem__(name) + 1
+        return super().__getitem__(name)
+
+
+def test_b5_a_number_that_another_thread_binds_anew_is_read_once() -> None:
+    """A trace read it anew wherever it stood: its answer was that of two values."""
+    f = program("def f(x):\n    y = x * SCALE\n    return y - x * SCALE")
+    g = types.FunctionType(f.__code__, Changing(f.__globals__ | {"SCALE": 1}))
+    assert not bufferize(g)(line()).any()
+
+
+def test_b6_specializations_are_listed_while_others_compile() -> None:
+    """RuntimeError: dictionary changed size during iteration."""
+    f = bufferize(lambda x: x + 1)
+    over = threading.Event()
+
+    def work(k: int) -> None:
+        if k:
+            for rank in range(1, 8):
+                f(np.ones((2,) * rank))
+            over.set()
+        while not over.is_set():
+            assert isinstance(str(f.specializations()), str)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        at_once(work, 2)
+    finally:
+        sys.setswitchinterval(before)
+    assert len(f.specializations()) == 7
