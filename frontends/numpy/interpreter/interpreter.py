@@ -29,7 +29,7 @@ from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopPlan, goes_on, jump_of
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import NestedFunction
-from tracebuf.frontends.numpy.record.raises import Raises, ask
+from tracebuf.frontends.numpy.record.raises import Raises, bind
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env, PyBool
 from tracebuf.frontends.numpy.source.source import read_source
@@ -73,7 +73,7 @@ class Interpreter(Statements):
             return self.direct.call(function, args, kwargs)
         if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             raise self.r.refuse("generators and coroutines cannot be traced", "return an array or a tuple")
-        bound = ask(inspect.signature(function, follow_wrapped=False).bind, *args, **kwargs)
+        bound = bind(inspect.signature(function, follow_wrapped=False), args, kwargs)
         given = set(bound.arguments)
         bound.apply_defaults()
         for name, default in bound.arguments.items():
@@ -94,7 +94,7 @@ class Interpreter(Statements):
         def fetch(name: str) -> Any:
             if name in cells:
                 return cells[name].cell_contents
-            return names[name] if name in names else getattr(builtins, name)
+            return names[name] if name in names else vars(builtins)[name]
 
         if is_formula(function.__code__.co_filename):
             return fetch

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tracebuf.frontends.numpy.record.raises import ask
+from tracebuf.frontends.numpy.record.raises import bind
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env
 from tracebuf.frontends.numpy.source.source import Source
 
@@ -41,7 +41,7 @@ class NestedFunction:
             kind(p.arg, kind.KEYWORD_ONLY, default=self.defaults.get(p.arg, kind.empty)) for p in a.kwonlyargs
         ]
         parameters += [kind(a.kwarg.arg, kind.VAR_KEYWORD)] if a.kwarg else []
-        bound = ask(inspect.Signature(parameters).bind, *args, **kwargs)
+        bound = bind(inspect.Signature(parameters), args, kwargs)
         bound.apply_defaults()
         return dict(bound.arguments)
 
@@ -57,7 +57,9 @@ class Partial:
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """A message that contains numbers known only at run time: a {} for each of `values`."""
+    """A text of which parts are known only at run time: a {} for each of `values`. `exact`: it is the text that eager
+    has; else something is left out (the elements of an array, an address), and it may only be shown."""
 
     template: str
     values: list[Any]
+    exact: bool = True
