@@ -13,11 +13,12 @@ from typing import Any
 from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_item, slice_range
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary
-from tracebuf.frontends.numpy.record.heap import DictView
+from tracebuf.frontends.numpy.record.heap import DictView, Record
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.regions import Frame
-from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, stand_in
+from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, neg, sub
 from tracebuf.ops.scalars import arith, division
 
@@ -136,8 +137,10 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
         return Items(x.size, x.load)
     if isinstance(x, Scalar) or x is None or isinstance(x, (bool, int, float, complex)):
         raise Raises(
-            TypeError(f"'{type(stand_in(x) if isinstance(x, Scalar) else x).__name__}' object is not iterable")
+            TypeError(f"'{name_of(x)}' object is not iterable")
         )
+    if isinstance(x, Record) and not hasattr(x.kind, "__iter__") and not hasattr(x.kind, "__getitem__"):
+        raise Raises(TypeError(f"'{x.kind.__name__}' object is not iterable"))
     return None
 
 
@@ -252,8 +255,7 @@ def stepped_range(r: Recorder, start: Dim, stop: Dim, step: Dim) -> Range:
 
 def range_bound(r: Recorder, x: Any) -> Dim:
     """An int argument of range, as an expression."""
-    e = int(x) if isinstance(x, bool) else as_int(r, x)
+    e = as_int(r, x)
     if e is None:
-        kind = type(stand_in(x)) if isinstance(x, Scalar) else type(x)
-        raise Raises(TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer"))
+        raise Raises(TypeError(f"'{name_of(x)}' object cannot be interpreted as an integer"))
     return e

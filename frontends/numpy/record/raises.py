@@ -4,15 +4,17 @@ A handler that finds that NumPy or Python would raise says so by `raise Raises(V
 where it asks NumPy or Python on stand-ins, it does so inside `with asking:`. Any other exception from a handler is a
 bug in the tracer and becomes an InternalError (`internal_error`).
 
-Control flow, and who catches it: `DeadEnd` (paths/joins, paths/loops, interpreter/protected, trace), `Changed`
-(paths/loops/trace), `NewCapture` and `RunOriginal` (tracebuf/api.py), `Raises` (interpreter/statements and expressions,
-trace). None derives from Exception, so that no handler mistakes one for an error.
+Control flow, and who catches it: `DeadEnd` (paths/joins, paths/loops, `either` of record/recorder,
+interpreter/protected, trace), `Changed` (paths/loops/trace), `NewCapture` and `RunOriginal` (tracebuf/api.py), `Raises`
+(interpreter/statements and expressions, trace). None derives from Exception, so that no handler mistakes one for an
+error.
 """
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -20,6 +22,8 @@ from tracebuf.errors import InternalError, TracebufError, render
 from tracebuf.location import Location
 
 T = TypeVar("T")
+OWN = __name__.rpartition(".record.")[0]
+"""The front end's package."""
 
 
 class Control(BaseException):
@@ -58,10 +62,34 @@ class _Asking:
 asking = _Asking()
 
 
+def is_tracers(x: object) -> bool:
+    """Whether an object is of a class of the tracer's own, which NumPy and Python do not know."""
+    return type(x).__module__.startswith(OWN)
+
+
 def ask(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
-    """The result of a function of NumPy's or Python's; what it raises is raised by the traced code."""
+    """The result of a function of NumPy's or Python's; what it raises is raised by the traced code.
+
+    This is the one door to them: objects of the tracer's own are stopped here, so that none gets into a message.
+    """
+    own = (getattr(function, "__module__", None) or "").startswith(OWN)
+    for x in (*args, *kwargs.values()):
+        if is_tracers(x) and not own:
+            raise AssertionError(f"{type(x).__name__} is handed to {getattr(function, '__name__', function)}")
     with asking:
         return function(*args, **kwargs)
+
+
+def hold(method: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+    """As `ask`, of a method of a list, dict or tuple, which holds traced values as they are."""
+    with asking:
+        return method(*args, **kwargs)
+
+
+def bind(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
+    """The arguments of a call by parameter, traced ones too; what Python raises is raised by the traced code."""
+    with asking:
+        return signature.bind(*args, **kwargs)
 
 
 def call_handler(handler: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:

@@ -6,6 +6,7 @@ numpy/lib/_shape_base_impl.py, numpy/lib/_index_tricks_impl.py.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from operator import methodcaller
@@ -42,9 +43,10 @@ from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import or_empty
+from tracebuf.frontends.numpy.record.sizes import INT_MAX
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, stand_in
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, product, sub
+from tracebuf.ir.dims import Dim, evaluate, product, sub
 from tracebuf.ir.types import I1, I64, ScalarType, scalar_type
 from tracebuf.ops.arrays import gather
 from tracebuf.ops.scalars import arith, division
@@ -152,7 +154,7 @@ def along_axis(r: Recorder, a: Any, indices: Any, axis: Any) -> tuple[ArrayRef, 
         raise Raises(IndexError("`indices` must be an integer array"))
     if ref.ndim != picked.ndim:
         raise Raises(ValueError("`indices` and `arr` must have the same number of dimensions"))
-    return ref, picked, axis_of(r, axis, ref.ndim)
+    return ref, picked, axis_of(r, axis, ref.ndim, bools=True)
 
 
 def along(r: Recorder, ref: ArrayRef, picked: ArrayRef, k: int) -> Advanced:
@@ -407,6 +409,9 @@ def unravel_index(r: Recorder, indices: Any, shape: Any, order: str = "C") -> tu
     if not sizes and isinstance(rest, ArrayRef) and rest.ndim:
         raise Raises(ValueError("multiple indices are not supported for 0d arrays"))
     rest = converted(r, rest, I64)
+    if all(map(r.entry_only, sizes)) and abs(math.prod(evaluate(n, r.hints) for n in sizes)) > INT_MAX:
+        text = "dimensions are too large; arrays and shapes with a total size greater than 'intp' are not supported."
+        raise Raises(ValueError(text))
     total = as_int_value(product(sizes))
     require_below(r, rest, total)
     if not sizes:

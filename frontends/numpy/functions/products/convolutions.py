@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
 from tracebuf.ir.core import Value
@@ -33,6 +33,7 @@ TILE = 1024
 TAPS = (4, 2, 1)
 """How many taps are applied at a time, as long as that many are left: a result is loaded and stored once for all of
 them."""
+ONE = np.ones(1)
 MODES = {"valid": 0, "same": 1, "full": 2}
 """By `mode=`: NumPy's number for it."""
 
@@ -85,11 +86,8 @@ def part(ref: ArrayRef, start: Dim, size: Dim) -> ArrayRef:
 
 def mode_of(mode: Any) -> int:
     """The mode as NumPy reads it: a word, by its first letter, or a number."""
-    if not isinstance(mode, int):
-        mode = next((k for word, k in MODES.items() if str(mode)[:1] == word[0]), -1)
-    if not 0 <= mode <= 2:
-        raise Raises(ValueError("mode must be one of 'valid', 'same', or 'full'"))
-    return int(mode)
+    ask(np.correlate, ONE, ONE, mode)
+    return int(mode) if isinstance(mode, int) else next(k for word, k in MODES.items() if str(mode)[:1] == word[0])
 
 
 def slide(r: Recorder, a: ArrayRef, v: ArrayRef, mode: Any, in_reverse: bool = False) -> ArrayRef:
