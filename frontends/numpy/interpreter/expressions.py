@@ -149,7 +149,7 @@ class Expressions(Comprehensions):
 
     def iterate_static(self, node: ast.AST, value: Any) -> list[Any]:
         """The items of an iterable whose length is known, or made part of the key."""
-        return static_items(self.r, self.iterable(node, value), "this")
+        return list(static_items(self.r, self.iterable(node, value), "this"))
 
     def iterable(self, node: ast.AST, value: Any) -> Iterable:
         """What a loop over a value iterates over."""
