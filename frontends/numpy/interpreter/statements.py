@@ -52,7 +52,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Text
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.heap import Record
-from tracebuf.frontends.numpy.record.raises import Raises, ask, internal_error
+from tracebuf.frontends.numpy.record.raises import Raises, ask, by_signal, internal_error
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Env, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
 from tracebuf.ir.core import Value
@@ -98,6 +98,8 @@ class Statements(Expressions, Protected):
             except TracebufError:
                 raise
             except Exception as error:
+                if (late := by_signal(error)) is not None:
+                    raise late  # noqa: B904
                 raise internal_error(error, self.r.loc) from error
             on = goes_on(self.r, env, CONTINUE)
             if isinstance(on, PyBool):
