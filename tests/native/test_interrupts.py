@@ -6,17 +6,21 @@ by a bound that a busy machine keeps too.
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.support.params import one_in
-from tests.support.signals import Alarm, alarm
+from tests.support.signals import Alarm, Late, alarm
 from tracebuf import bufferize
 from tracebuf.backend.runtime.memory_hook import counting
 
@@ -156,3 +160,89 @@ def test_a_handler_that_raises_ends_any_loop(f: Callable[..., Any], arguments: C
                 late = time.perf_counter() - start - 0.03
         assert 0 < late < 5
     assert seen.live_bytes == 0  # the first call's arena is kept for the second
+
+
+def several(a: Any, n: Any) -> Any:
+    b = np.zeros_like(a)
+    for k in range(3):
+        b[k:] += np.cumsum(a)[k:] * n
+    try:
+        c = {"x": np.concatenate([a, b]), "y": a.reshape(2, -1).max(axis=1)}
+    except ValueError:
+        c = {"x": a}
+    return [np.where(x > 0, x, -x).sum() if n > 2 else x.mean() for x in c.values()]
+
+
+@pytest.mark.parametrize("milliseconds", one_in(12, range(2, 50)))
+def test_a_handler_that_raises_in_the_first_call_is_the_callers(milliseconds: int) -> None:
+    """C4: a signal while tracing or compiling is no error of the traced code, and no bug of the tracer's."""
+    a = np.arange(6.0)
+    g = bufferize(several)
+    expected = several(a, 3)
+    try:
+        with alarm(milliseconds / 1000, Late):
+            g(a, 3)
+    except Late:
+        pass
+    assert g(a, 3) == expected
+
+
+SCRIPT = """
+import sys, threading
+import numpy as np
+from tracebuf import bufferize
+
+@bufferize
+def run(a):
+    n = 0
+    while n >= 0:
+        a[n % 3] = n
+        n = (n + 1) % 5
+    return a
+
+try:
+    a, b = np.zeros(3), np.zeros(3)
+    run.explain(a)
+    if sys.argv[1] == "True":
+        threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()
+    print("running", flush=True)
+    run(a)
+except KeyboardInterrupt:
+    print("interrupted", a.min() >= 0, b.tolist())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("thread", [False, True])
+def test_ctrl_c_ends_a_call_on_the_main_thread(thread: bool, tmp_path: Path) -> None:
+    """A real SIGINT to a real process, also while another thread computes in Python and holds the GIL."""
+    (tmp_path / "script.py").write_text(SCRIPT)
+    started = [sys.executable, str(tmp_path / "script.py"), str(thread)]
+    with subprocess.Popen(started, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == "running\n"
+            time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+            assert process.stdout.readline() == "interrupted True [0.0, 0.0, 0.0]\n"
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
+
+
+def test_other_threads_are_not_interrupted() -> None:
+    """Python runs handlers on the main thread, which waits here, and is not held up by the call."""
+    g, done = bufferize(counted), threading.Event()
+    g(1.0, 3)
+
+    def work() -> None:
+        g(1.0, 3 * 10**7)
+        done.set()
+
+    thread = threading.Thread(target=work)
+    with pytest.raises(Alarm), alarm(0.03):
+        thread.start()
+        done.wait()
+        raise AssertionError("the call was quicker than the alarm")
+    thread.join()
+    assert done.is_set()

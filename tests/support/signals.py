@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,15 +12,19 @@ class Alarm(BaseException):
     """What the handler raises."""
 
 
-def ring(*_: Any) -> None:
-    raise Alarm(time.perf_counter())
+class Late(Exception):
+    """What it raises where an ordinary exception is asked for."""
 
 
 @contextmanager
-def alarm(seconds: float, again: float = 0.0) -> Iterator[None]:
-    """`Alarm` is raised on the main thread that many seconds from now, and then again."""
+def alarm(seconds: float, error: type[BaseException] = Alarm) -> Iterator[None]:
+    """The error is raised on the main thread that many seconds from now."""
+
+    def ring(*_: Any) -> None:
+        raise error
+
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, again)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
