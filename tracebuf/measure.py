@@ -30,7 +30,7 @@ import numpy as np
 from tracebuf.frontends.numpy.call.flatten import is_object
 from tracebuf.frontends.numpy.record.heap import blank
 
-__all__ = ["Counts", "Measurement", "clone_arguments", "kept_in_place", "measure", "restored"]
+__all__ = ["Counts", "Measurement", "attributes_of", "clone_arguments", "kept_in_place", "measure", "restored"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -239,13 +239,17 @@ def restored(arrays: Sequence[Array]) -> Iterator[None]:
 
 
 def clone_arguments(
-    args: tuple[Any, ...], kwargs: dict[str, Any], kept: Sequence[Array] = ()
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    kept: Sequence[Array] = (),
+    room: Callable[[int], Array] | None = None,
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments on copied memory: each buffer is copied once and the views on it are rebuilt.
 
     Overlap, strides, offsets, alignment, read-only flags and identity (one array passed twice) survive. Arrays are
     found in tuples, lists, dicts and objects at any depth, which are rebuilt too. Subclasses of ndarray and arrays of
-    Python objects are copied one by one. Anything else passes through, arrays in `kept` too.
+    Python objects are copied one by one. Anything else passes through, arrays in `kept` too. `room` gives the memory,
+    as bytes, where it is to be of a special kind.
     """
     plain: dict[int, Array] = {}
     memo: dict[int, Any] = {id(a): a for a in kept}
@@ -258,7 +262,7 @@ def clone_arguments(
             memo[id(a)] = a.copy(order="K")
             memo[id(a)].flags.writeable = a.flags.writeable
     for low, high, group in _segments(list(plain.values())):
-        _clone_segment(low, high, group, memo)
+        _clone_segment(low, high, group, memo, room)
     positional, named = _rebuilt((args, kwargs), memo)
     return positional, named
 
@@ -283,10 +287,10 @@ def _items(value: Any) -> list[Any]:
     """What a container or an object holds."""
     if isinstance(value, tuple | list):
         return list(value)
-    return list(value.values() if isinstance(value, dict) else _attributes(value).values())
+    return list(value.values() if isinstance(value, dict) else attributes_of(value).values())
 
 
-def _attributes(value: Any) -> dict[str, Any]:
+def attributes_of(value: Any) -> dict[str, Any]:
     """The attributes of an object of a class of the user's."""
     if isinstance(value, type) or not is_object(value):
         return {}
@@ -308,7 +312,7 @@ def _rebuilt(value: Any, memo: dict[int, Any]) -> Any:
     elif isinstance(value, tuple):
         items = [_rebuilt(item, memo) for item in value]
         new = value._make(items) if hasattr(value, "_make") else tuple(items)
-    elif attributes := _attributes(value):
+    elif attributes := attributes_of(value):
         new = memo.setdefault(id(value), blank(type(value)))
         for name, item in attributes.items():
             object.__setattr__(new, name, _rebuilt(item, memo))
@@ -342,7 +346,9 @@ def _segments(arrays: list[Array]) -> list[tuple[int, int, list[Array]]]:
     return segments
 
 
-def _clone_segment(low: int, high: int, group: list[Array], memo: dict[int, Any]) -> None:
+def _clone_segment(
+    low: int, high: int, group: list[Array], memo: dict[int, Any], given: Callable[[int], Array] | None
+) -> None:
     """Copy the bytes once and put the clone of each array of the group into `memo`.
 
     Where the segment is one owning, dense array, its clone owns its memory too.
@@ -350,7 +356,10 @@ def _clone_segment(low: int, high: int, group: list[Array], memo: dict[int, Any]
     roots = {id(root): root for root in map(_root, group)}
     (owner, *others) = roots.values()
     copied = owner.copy(order="K")
-    if not others and owner.nbytes == high - low and owner.flags.owndata and copied.strides == owner.strides:
+    if given is not None:
+        memory = given(high - low)
+        ctypes.memmove(memory.ctypes.data, low, high - low)
+    elif not others and owner.nbytes == high - low and owner.flags.owndata and copied.strides == owner.strides:
         memo[id(owner)] = copied
         memory = copied.ravel(order="K").view(np.uint8)
     else:

@@ -142,6 +142,21 @@ class Origins:
         return Sharing.NO if fresh_only else Sharing.MAY
 
 
+def sharers(buffer: Value, origins: Origins) -> set[Value]:
+    """Every value that may be the buffer or a view of it, wherever it is in scope, if the buffer is owned and so none
+    of the function's arguments."""
+    base = memref.base_of(buffer)
+    fresh = {v for v in origins.of(base) if isinstance(v.defining_op, FRESH_OPS)}
+    work = [base, *fresh]
+    found = set(work)
+    while work:
+        for use in work.pop().uses:
+            new = [v for v in targets(use) if v not in found]
+            found.update(new)
+            work += new
+    return {v for v in found if origins.sharing(v, base) is not Sharing.NO and not fresh.isdisjoint(origins.of(v))}
+
+
 def constant_flag(value: Value) -> bool | None:
     """The value of an i1 constant, or None."""
     op = value.defining_op

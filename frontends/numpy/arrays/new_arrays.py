@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.arrays.indexing import as_int, check_number, store_view
+from tracebuf.frontends.numpy.arrays.indexing import as_strict_int, check_number, store_view
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import INT, Operand, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.scalars import concrete
@@ -40,7 +40,7 @@ def shape_arg(r: Recorder, shape: Any) -> tuple[Dim, ...]:
     if any(isinstance(i, (float, PyFloat)) for i in items):
         raise Raises(TypeError("'float' object cannot be interpreted as an integer"))
     for item in items:
-        e = as_int(r, item)
+        e = as_strict_int(r, item)
         if e is None and isinstance(item, ArrayRef):
             raise r.refuse("a shape that is an array", "pass the sizes one by one")
         if e is None:

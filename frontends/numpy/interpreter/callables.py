@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas.mapping import vectorized
 from tracebuf.frontends.numpy.interpreter import iterators, texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.numbers.scalars import truth, unary
+from tracebuf.frontends.numpy.numbers.scalars import as_int_value, truth, unary
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
@@ -108,6 +109,8 @@ def operation(i: Evaluator, node: ast.AST, name: str, args: Sequence[Any]) -> An
         if name == "truth":
             return found
         return i.negate(found) if isinstance(found, PyBool) else not found
+    if len(args) == 1 and name == "index" and is_traced(args[0]):
+        return as_int_value(whole_number(r, args[0]))
     if len(args) == 1 and name == "abs":
         return i.call(node, abs, list(args), {})
     return ask(getattr(operator, name), *args) if not any(map(is_traced, i.flat(args))) else NotImplemented

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler, hold
-from tracebuf.frontends.numpy.record.values import ArrayRef, PyInt, is_traced
+from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, is_traced
 
 MISSING = object()
 """Stands for an argument that is not given."""
@@ -161,8 +162,8 @@ def place(i: Evaluator, node: ast.AST, index: Any) -> Any:
     """An index or a slice of a list, as Python ints."""
     if isinstance(index, slice):
         return slice(*(place(i, node, p) for p in (index.start, index.stop, index.step)))
-    if isinstance(index, PyInt):
-        return i.r.static_int(index.expr, "the index of a list")
+    if isinstance(index, (PyInt, PyBool)) and i.r.entry_only(e := whole_number(i.r, index)):
+        return i.r.static_int(e, "the index of a list")
     if is_traced(index):
         raise i.refuse(node, "the index of a list is only known at run time", "index an array: np.array(x)[i]")
     return index

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
-from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
+from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
@@ -39,9 +39,9 @@ from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.record.conditions import negation
-from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of
+from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, without_methods
 from tracebuf.frontends.numpy.record.judged import judged
-from tracebuf.frontends.numpy.record.raises import Raises, ask, is_tracers
+from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import static_flags
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -170,16 +170,13 @@ class Expressions(Comprehensions):
     def piece(self, node: ast.expr, env: Env) -> Text:
         """One part of an f-string."""
         if not isinstance(node, ast.FormattedValue):
-            return texts.text_of(self.r, self.expr(node, env))
+            return texts.text_of(self, node, self.expr(node, env))
         value = self.expr(node.value, env)
         spec = self.expr(node.format_spec, env) if node.format_spec is not None else ""
         if not isinstance(spec, str):
             raise self.refuse(node, "a format that depends on values", "write the format out")
-        convert: dict[int, Callable[[Any], Any]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
-        known = is_traced(value) or isinstance(value, (tuple, list, Text))
-        return texts.formatted_value(
-            self.r, value if known else ask(convert.get(node.conversion, lambda v: v), value), spec
-        )
+        self.at(node)
+        return texts.formatted_value(self, node, value, spec, chr(node.conversion) if node.conversion > 0 else "")
 
     def expr_Slice(self, node: ast.Slice, env: Env) -> Any:
         return slice(*(None if part is None else self.expr(part, env) for part in (node.lower, node.upper, node.step)))
@@ -192,15 +189,16 @@ class Expressions(Comprehensions):
 
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """`a OP b`, by the operator's name in the syntax tree."""
+        node = ast.Pass()
+        if isinstance(a, str) and name == "Mod":
+            return texts.percent(self, node, a, b)
         if operators.is_operand(a) or operators.is_operand(b):
-            found = operators.operate(self, ast.Pass(), name, a, b)
+            found = operators.operate(self, node, name, a, b)
             if found is not NotImplemented:
                 return found
-        if isinstance(a, str) and name == "Mod":
-            return texts.percent(self.r, a, b)
         if isinstance(a, Text) or isinstance(b, Text):
             if name == "Add":
-                return texts.added(self.r, a, b)
+                return texts.added(self, node, a, b)
             texts.check_known(self.r, a, b)
         a, b = self.beside(known_range(a), b), self.beside(known_range(b), a)
         if name == "MatMult":
@@ -289,7 +287,10 @@ class Expressions(Comprehensions):
         known = isinstance(items, (tuple, list, str, frozenset, range))
         if is_traced(x) or not known or any(is_traced(i) for i in items):
             raise self.refuse(node, "`in` needs values known at trace time", refusals.CONTAINS)
-        return ask(operator.contains, items, x)
+        objects = [o for o in (x, *items) if is_tracers(o)]
+        if not all(isinstance(o, Record) and records.is_equal_to_itself_alone(o.kind) for o in objects):
+            raise self.refuse(node, "`in` compares objects by their `__eq__`", "compare their items")
+        return hold(operator.contains, items, x) if objects else ask(operator.contains, items, x)
 
     def expr_BoolOp(self, node: ast.BoolOp, env: Env) -> Any:
         return self.bool_chain(node, node.values, env)
@@ -361,6 +362,8 @@ class Expressions(Comprehensions):
         return self.subscript(node, base, index)
 
     def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
+        if isinstance(base, (ArrayRef, FlatIterator, tuple, list, str, range, Range)):
+            index = self.as_index(node, index)
         if isinstance(base, ArrayRef):
             return subscripts.read(self.r, base, index)
         if isinstance(base, FlatIterator):
@@ -371,12 +374,12 @@ class Expressions(Comprehensions):
             found = records.special(self, node, base, "__getitem__", "is not subscriptable")
             return self.call(node, found, [index], {})
         if isinstance(base, (tuple, list, str)):
-            if isinstance(index, PyInt):
-                index = self.r.static_int(index.expr, "the index of a tuple or list")
+            if isinstance(index, (PyInt, PyBool)):
+                index = self.known_int(index, "the index of a tuple or list")
             if isinstance(index, slice):
                 parts = (index.start, index.stop, index.step)
                 index = slice(
-                    *(self.r.static_int(i.expr, "a tuple's slice") if isinstance(i, PyInt) else i for i in parts)
+                    *(self.known_int(i, "a tuple's slice") if isinstance(i, (PyInt, PyBool)) else i for i in parts)
                 )
             if not is_traced(index):
                 found = ask(operator.getitem, base, index)
@@ -401,6 +404,10 @@ class Expressions(Comprehensions):
             reason = f"the index of a {type(base).__name__} is only known at run time"
             raise self.refuse(node, reason, "index an array: np.array(x)[i]")
         raise self.refuse(node, f"indexing a {refusals.name_of(base)} is not supported", "index arrays and tuples")
+
+    def known_int(self, x: PyInt | PyBool, what: str) -> int:
+        """The value that an int or a bool has in the traced call."""
+        return self.r.static_int(whole_number(self.r, x), what)
 
     def expr_Attribute(self, node: ast.Attribute, env: Env) -> Any:
         base = self.expr(node.value, env)
@@ -508,6 +515,9 @@ class Expressions(Comprehensions):
         """A call, dispatched on the callee itself (rule X1)."""
         if not takes_choices(function) and any(isinstance(x, Choice) for x in self.flat([*args, *kwargs.values()])):
             raise path_dependent(self.r, "<value>", "values of different types")
+        found = records.call_with_objects(self, node, function, args, kwargs)
+        if found is not NotImplemented:
+            return found
         if isinstance(function, Method):
             given, named = [known_range(x) for x in args], {k: known_range(x) for k, x in kwargs.items()}
             made = table.call_array_method(self.r, function.ref, function.name, given, named)
@@ -571,6 +581,20 @@ class Expressions(Comprehensions):
         given, outer = function.keywords, function
         named = {k: self.capture(k, partial(outer.keywords.__getitem__, k), v, outer) for k, v in given.items()}
         return self.capture("partial", lambda: outer.args, outer.args, outer), named
+
+    def as_index(self, node: ast.AST, index: Any) -> Any:
+        """An index in which each object is replaced by what its `__index__` gives."""
+        if isinstance(index, slice):
+            return slice(*(self.as_index(node, part) for part in (index.start, index.stop, index.step)))
+        if type(index) is tuple:
+            return tuple(self.as_index(node, part) for part in index)
+        if not isinstance(index, Record):
+            return index
+        if records.in_class(index.kind.__mro__, "__index__") is records.MISSING:
+            if (asked := records.asked_of(index.kind)) is not None:
+                raise self.refuse(node, f"an object with `{asked}` as an index", "pass int(index) as an argument")
+            return without_methods(index)
+        return self.call(node, records.special(self, node, index, "__index__", "has no __index__"), [], {})
 
     def flat(self, values: Sequence[Any]) -> list[Any]:
         found: list[Any] = []

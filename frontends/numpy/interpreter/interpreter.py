@@ -94,7 +94,7 @@ class Interpreter(Statements):
         def fetch(name: str) -> Any:
             if name in cells:
                 return cells[name].cell_contents
-            return names[name] if name in names else getattr(builtins, name)
+            return names[name] if name in names else vars(builtins)[name]
 
         if is_formula(function.__code__.co_filename):
             return fetch

@@ -63,15 +63,19 @@ class Protected(Evaluator):
 
     def attempt(self, node: ast.Try, env: Env) -> Error:
         """Traces the body with its handlers, and `else`; the exception that is raised in the end."""
-        handlers = [(self.kinds_of(h, env), h) for h in node.handlers]
-        error = self.tried(node, tuple(k for kinds, _ in handlers for k in kinds), lambda: self.block(node.body, env))
+        handlers = [(*self.kinds_of(h, env), h) for h in node.handlers]
+        every = tuple(k for kinds, _, _ in handlers for k in kinds)
+        error = self.tried(node, every, lambda: self.block(node.body, env))
         if error is None:
             if node.orelse and leaves_by(node.body, *JUMPS):
                 raise self.refuse(node.orelse[0], "`else` of a `try` that may be left before", "write it into the body")
             return self.tried(node, (), lambda: self.block(node.orelse, env))
-        handler = next((h for kinds, h in handlers if isinstance(error[0], kinds)), None)
+        caught = ((wrong, h) for kinds, wrong, h in handlers if isinstance(error[0], kinds))
+        wrong, handler = next(caught, (None, None))
         if handler is None:
             return error
+        if wrong is not None and handler.type is not None:
+            return wrong.error, self.at(handler.type)
         if handler.name:
             env[handler.name] = error[0]
         try:
@@ -87,13 +91,16 @@ class Protected(Evaluator):
             self.r.at(error[1])
             self.r.fail(error[0])
 
-    def kinds_of(self, handler: ast.ExceptHandler, env: Env) -> Kinds:
-        """The classes that a handler catches."""
-        found = BaseException if handler.type is None else self.expr(handler.type, env)
-        kinds = found if isinstance(found, tuple) else (found,)
-        if not all(isinstance(k, type) and issubclass(k, BaseException) for k in kinds):
-            raise Raises(TypeError("catching classes that do not inherit from BaseException is not allowed"))
-        return kinds
+    def kinds_of(self, handler: ast.ExceptHandler, env: Env) -> tuple[Kinds, Raises | None]:
+        """The classes that a handler catches; where they cannot be found, every class, and what is raised then."""
+        try:
+            found = BaseException if handler.type is None else self.expr(handler.type, env)
+            kinds = found if isinstance(found, tuple) else (found,)
+            if not all(isinstance(k, type) and issubclass(k, BaseException) for k in kinds):
+                raise Raises(TypeError("catching classes that do not inherit from BaseException is not allowed"))
+        except Raises as said:
+            return (BaseException,), said
+        return kinds, None
 
     def tried(self, node: ast.AST, kinds: Kinds, run: Callable[[], None]) -> Error:
         """The exception that a body certainly raises, and where. Refuses a body that may raise one of these classes at

@@ -26,7 +26,7 @@ from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import dicts, operators, records
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 from tracebuf.frontends.numpy.interpreter.protected import Protected
-from tracebuf.frontends.numpy.interpreter.texts import text_of
+from tracebuf.frontends.numpy.interpreter.texts import escaped, text_of
 from tracebuf.frontends.numpy.numbers.lattice import (
     BREAK,
     CONTINUE,
@@ -55,8 +55,10 @@ from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_
 from tracebuf.frontends.numpy.record.raises import Raises, ask, internal_error
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Env, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
+from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import I64
+from tracebuf.ops.control import checks
 from tracebuf.ops.scalars import arith
 
 INPLACE = {name: ufunc for name, (_, ufunc) in BINARY.items()}
@@ -207,7 +209,7 @@ class Statements(Expressions, Protected):
             dicts.store(self, target, base, index, value)
         elif isinstance(base, list) and isinstance(index, slice):
             dicts.store_slice(self, target, base, index, value)
-        elif isinstance(base, list) and isinstance(index, (int, PyInt)):
+        elif isinstance(base, list) and isinstance(index, (int, PyInt, PyBool)):
             place = dicts.place(self, target, index)
             if ask(operator.getitem, base, place) is not value:
                 self.change(target, base)
@@ -222,8 +224,6 @@ class Statements(Expressions, Protected):
         """base.name = value."""
         if isinstance(base, ArrayRef) and name in ("real", "imag"):
             return set_part(self.r, base, name, self.storable(node, value))
-        if not records.has_attributes_here(base) or isinstance(base, records.Super):
-            raise self.refuse(node, *refusals.ATTRIBUTE_SET)
         records.store(self, node, base, name, value)
 
     def no_store(self, target: ast.Subscript, base: Any) -> BaseException:
@@ -522,9 +522,9 @@ class Statements(Expressions, Protected):
             raise self.refuse(node, "`raise` of anything but an exception with a message", 'raise ValueError("...")')
         if kind.__init__ not in (BaseException.__init__, Exception.__init__) and not kind.__module__ == "builtins":
             raise self.refuse(node, f"{kind.__name__} has a constructor of its own", 'raise ValueError("...")')
-        parts = [] if call is None else [text_of(self.r, a) for a in self.items(call.args, env)]
+        args = [] if call is None else self.items(call.args, env)
         self.at(node)
-        self.fail(kind, parts)
+        self.r.fail(kind, *self.message(node, args))
 
     def plain_cause(self, cause: ast.expr | None, env: Env) -> bool:
         """Whether the operand of `from` is one that no message shows: None, or the exception being handled."""
@@ -542,16 +542,46 @@ class Statements(Expressions, Protected):
         self.at(node)
         if known is True:
             return
-        parts = [] if node.msg is None else [text_of(self.r, self.expr(node.msg, env))]
-        if not isinstance(known, PyBool):
-            return self.fail(AssertionError, parts)
-        message, values = joined(parts)
-        self.r.check(known.value, AssertionError, message, values)
 
-    def fail(self, kind: type[BaseException], parts: Sequence[Text]) -> None:
-        """Records that this statement raises, where it is reached."""
-        message, values = joined(parts)
-        self.r.fail(kind, message, values)
+        def fails(env: Env) -> None:
+            try:
+                given = [] if node.msg is None else [self.expr(node.msg, env)]
+            except Raises as said:
+                self.reached(said)
+                raise
+            self.at(node)
+            self.r.fail(AssertionError, *self.message(node, given))
+
+        if not isinstance(known, PyBool):
+            fails(env)
+        elif node.msg is None or is_harmless(node.msg, env):
+            message = self.message(node, [] if node.msg is None else [self.expr(node.msg, env)])
+            self.at(node)
+            self.r.check(known.value, AssertionError, *message)
+        else:  # evaluated where the assertion fails, and only there
+            trace_if(self.r, known, env, [lambda env: None, fails], (), frozenset(env))
+
+    def message(self, node: ast.AST, args: Sequence[Any]) -> tuple[checks.Message, list[Value]]:
+        """The arguments of an exception, and the traced values in them."""
+        if not args:
+            return None, []
+        parts: list[object] = []
+        values: list[Value] = []
+        for x in args:
+            if isinstance(x, Scalar):
+                parts.append(checks.Number(type(stand_in(x))))
+            elif isinstance(x, Text) or any(map(is_shown, self.flat([x]))):
+                shown = text_of(self, node, x)
+                parts.append(checks.Shown(shown.template, len(shown.values)))
+                values += shown.values
+                continue
+            else:
+                parts.append(x)
+                continue
+            values += text_of(self, node, x).values
+        if len(parts) == 1 and isinstance(parts[0], checks.Shown):
+            return parts[0].template, values
+        return escaped(parts[0]) if len(parts) == 1 and isinstance(parts[0], str) else tuple(parts), values
 
     def stmt_FunctionDef(self, node: ast.FunctionDef, env: Env) -> None:
         if node.decorator_list:
@@ -594,9 +624,23 @@ class Statements(Expressions, Protected):
             env.pop(target.id)
 
 
-def joined(parts: Sequence[Text]) -> tuple[str | None, list[Any]]:
-    """The message of an exception with these arguments, and the traced values in it."""
-    if not parts:
-        return None, []
-    template = ", ".join(p.template for p in parts)
-    return (template if len(parts) == 1 else f"({template})"), [v for p in parts for v in p.values]
+HARMLESS = (ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.Name, ast.Tuple, ast.expr_context)
+"""Expressions that neither raise nor have effects."""
+
+
+def is_harmless(node: ast.expr, env: Env) -> bool:
+    """Whether a message can be evaluated without an effect or an exception, so that it need not wait until it is
+    reached."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and part.id not in env:
+            return False
+        if isinstance(part, ast.FormattedValue) and part.format_spec is not None:
+            return False
+        if not isinstance(part, HARMLESS):
+            return False
+    return True
+
+
+def is_shown(x: Any) -> bool:
+    """Whether an argument of an exception is given as its text, for want of the value itself."""
+    return is_traced(x) or type(x).__module__.startswith("tracebuf.")

@@ -39,6 +39,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value as as_int_
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.conditions import both, negation
+from tracebuf.frontends.numpy.record.heap import Record, without_methods
 from tracebuf.frontends.numpy.record.raises import ask, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, choose, compare_floats, require_nonzero
@@ -106,6 +107,7 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
     if not is_traced(a) and not is_traced(b):
         if any(isinstance(x, np.generic) for x in (a, b)) and any(isinstance(x, (tuple, list, range)) for x in (a, b)):
             return unsupported_operand(r, function, a, b)  # NumPy takes a tuple for an array
+        a, b = without_methods(a), without_methods(b)
         if is_odd(a) or is_odd(b):
             return unsupported_operand(r, function, a, b)
         return ask(function, a, b)
@@ -143,6 +145,8 @@ def concrete(x: Any) -> Any:
         return np.ones([0 if n == 0 else 1 for n in x.shape], x.dtype)
     if type(x) is tuple or type(x) is list:
         return type(x)(map(concrete, x))
+    if isinstance(x, Record):
+        return without_methods(x)
     return stand_in(x) if isinstance(x, Scalar) else x
 
 
@@ -311,6 +315,7 @@ def int_compare(r: Recorder, predicate: str, a: Dim, b: Dim) -> bool | PyBool:
 def unary(r: Recorder, name: str, a: Any) -> Any:
     """-a, +a, ~a."""
     plain: dict[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
+    a = without_methods(a)
     if is_odd(a):
         raise r.refuse(f"a {refusals.name_of(a)} as an operand", "use numbers and arrays: np.array(x)")
     if not is_traced(a):

@@ -13,7 +13,7 @@ from typing import Any
 from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_item, slice_range
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary
-from tracebuf.frontends.numpy.record.heap import DictView
+from tracebuf.frontends.numpy.record.heap import DictView, Record
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
@@ -139,6 +139,8 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
         raise Raises(
             TypeError(f"'{name_of(x)}' object is not iterable")
         )
+    if isinstance(x, Record) and not hasattr(x.kind, "__iter__") and not hasattr(x.kind, "__getitem__"):
+        raise Raises(TypeError(f"'{x.kind.__name__}' object is not iterable"))
     return None
 
 
@@ -253,7 +255,7 @@ def stepped_range(r: Recorder, start: Dim, stop: Dim, step: Dim) -> Range:
 
 def range_bound(r: Recorder, x: Any) -> Dim:
     """An int argument of range, as an expression."""
-    e = int(x) if isinstance(x, bool) else as_int(r, x)
+    e = as_int(r, x)
     if e is None:
         raise Raises(TypeError(f"'{name_of(x)}' object cannot be interpreted as an integer"))
     return e

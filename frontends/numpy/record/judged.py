@@ -7,7 +7,9 @@ too little. What depends on elements is not asked of examples, whose elements ar
 
 from __future__ import annotations
 
+import enum
 import operator
+import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -15,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError, note_location
+from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
@@ -26,13 +29,14 @@ from tracebuf.frontends.numpy.record.values import (
     PyFloat,
     PyInt,
     Scalar,
+    is_traced,
     storages_of,
 )
 from tracebuf.ir.dims import evaluate
 
 MOST = 10**6
 """The most elements of the memory of an example."""
-PLAIN = (*NUMBERS, str, bytes, type(None), type(Ellipsis), np.dtype, type, range, type(np._NoValue))
+PLAIN = (*NUMBERS, str, bytes, type(None), type(Ellipsis), np.dtype, type, range, enum.Enum, type(np._NoValue))
 """Types of values that are their own examples."""
 OF_ELEMENTS = (np.linalg.LinAlgError, ZeroDivisionError, FloatingPointError, OverflowError, IndexError, MemoryError)
 """Errors that may come from the elements of an example."""
@@ -60,6 +64,13 @@ def example_of(r: Recorder, x: Any) -> Any:
         return slice(*(example_of(r, i) for i in (x.start, x.stop, x.step)))
     if isinstance(x, PLAIN) and not isinstance(x, Scalar):
         return x
+    if isinstance(x, (NestedFunction, types.FunctionType)):
+        return uncalled
+    raise NoExample
+
+
+def uncalled(*args: Any, **kwargs: Any) -> Any:
+    """Stands for the user's functions, which are not called while tracing."""
     raise NoExample
 
 
@@ -95,6 +106,8 @@ def judged(
     except NoExample:
         return said
     found = error_of(function, given, named)
+    if isinstance(found, NoExample):
+        return said
     if found is None:
         name = getattr(function, "__name__", "function")
         reason = f"{name} of these arguments, which NumPy takes: {said.error}"
@@ -105,6 +118,22 @@ def judged(
     if said.placed:
         note_location(found, said.loc)
     return Raises(found, said.placed, said.loc)
+
+
+def numpys_error(
+    r: Recorder, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Exception | None:
+    """What NumPy raises for a call that is refused, if it surely raises: then it is no limit of tracing. Of traced
+    arguments a TypeError or an AttributeError alone is believed, for these follow from types."""
+    try:
+        given = [example_of(r, x) for x in args]
+        found = error_of(function, given, {name: example_of(r, x) for name, x in kwargs.items()})
+    except NoExample:
+        return None
+    if isinstance(found, (NoExample, MemoryError, RecursionError)):
+        return None
+    known = not any(is_traced(x) for y in (*args, *kwargs.values()) for x in (y if type(y) in (list, tuple) else (y,)))
+    return found if known or isinstance(found, (TypeError, AttributeError)) else None
 
 
 def error_of(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception | None:

@@ -4,9 +4,10 @@ A handler that finds that NumPy or Python would raise says so by `raise Raises(V
 where it asks NumPy or Python on stand-ins, it does so inside `with asking:`. Any other exception from a handler is a
 bug in the tracer and becomes an InternalError (`internal_error`).
 
-Control flow, and who catches it: `DeadEnd` (paths/joins, paths/loops, interpreter/protected, trace), `Changed`
-(paths/loops/trace), `NewCapture` and `RunOriginal` (tracebuf/api.py), `Raises` (interpreter/statements and expressions,
-trace). None derives from Exception, so that no handler mistakes one for an error.
+Control flow, and who catches it: `DeadEnd` (paths/joins, paths/loops, `either` of record/recorder,
+interpreter/protected, trace), `Changed` (paths/loops/trace), `NewCapture` and `RunOriginal` (tracebuf/api.py), `Raises`
+(interpreter/statements and expressions, trace). None derives from Exception, so that no handler mistakes one for an
+error.
 """
 
 from __future__ import annotations

@@ -47,7 +47,10 @@ class HostCall(DestinationOp):
 
     __slots__ = ()
     name = "tracebuf.host_call"
-    pure = False
+
+    def effects(self) -> None:
+        """The function may do anything."""
+        return None
 
     @property
     def may_raise(self) -> bool:

@@ -16,7 +16,22 @@ import numpy as np
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import Attr, array_of, segments
 from tracebuf.ir.clone import clone_region
-from tracebuf.ir.core import Alias, Block, Facts, Form, FormError, Interpreter, Op, Region, Rewriter, Use, Value
+from tracebuf.ir.core import (
+    Alias,
+    Block,
+    Effect,
+    Effects,
+    Facts,
+    Form,
+    FormError,
+    Interpreter,
+    Op,
+    Region,
+    Rewriter,
+    Use,
+    Value,
+    is_buffer,
+)
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import I1, ScalarType, ShapedType, TensorType, Type
 from tracebuf.location import UNKNOWN, Location
@@ -46,7 +61,6 @@ class DestinationOp(Op):
     """
 
     __slots__ = ()
-    pure = True
     levels = frozenset({"tensor", "memref"})
 
     def spec(self, types: Sequence[Type]) -> Spec | None:
@@ -90,6 +104,17 @@ class DestinationOp(Op):
 
     def reads_in(self, use: Use) -> bool:
         return True
+
+    def effects(self) -> Effects | None:
+        """On buffers it reads and writes as `reads_in` and `reads_out` say; on tensors it does nothing to memory."""
+        found: list[tuple[Effect, Value]] = []
+        for use in self.uses:
+            if is_buffer(use.value):
+                if self.reads_in(use) if use.index < self.n_ins else self.reads_out(use):
+                    found.append((Effect.READ, use.value))
+                if use.index >= self.n_ins:
+                    found.append((Effect.WRITE, use.value))
+        return tuple(found)
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
         return self.reads_in(use) if use.index < self.n_ins else self.reads_out(use)

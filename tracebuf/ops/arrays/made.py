@@ -9,7 +9,20 @@ from typing import Any
 import numpy as np
 
 from tracebuf.ir.attributes import Attr, inherent, integers, segments
-from tracebuf.ir.core import Alias, Block, Facts, Form, FormError, Interpreter, Mixed, Op, Rewriter, Use, Value
+from tracebuf.ir.core import (
+    Alias,
+    Block,
+    Facts,
+    Form,
+    FormError,
+    Interpreter,
+    Mixed,
+    Op,
+    Rewriter,
+    Use,
+    Value,
+    no_effects,
+)
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import INDEX, TensorType
 from tracebuf.location import UNKNOWN, Location
@@ -32,7 +45,7 @@ class Made(Op):
     """What these ops share: tensor operands are read, and the result is a new buffer."""
 
     __slots__ = ()
-    pure = True
+    effects = no_effects
 
     def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
         return False

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import segments
-from tracebuf.ir.core import Alias, Block, Facts, Form, Op, Relation, Rewriter, Use, Value
+from tracebuf.ir.core import Alias, Block, Facts, Form, Op, Relation, Rewriter, Use, Value, no_effects
 from tracebuf.ir.types import same_type
 from tracebuf.location import UNKNOWN, Location
 
@@ -19,6 +19,7 @@ class BranchOp(Op):
 
     __slots__ = ()
     terminator = True
+    effects = no_effects
     n_targets: ClassVar[int] = 1
 
     def verify(self) -> None:

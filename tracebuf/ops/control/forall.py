@@ -8,7 +8,21 @@ from typing import Any
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import integers, segments
-from tracebuf.ir.core import Alias, Block, Facts, Form, Interpreter, Mixed, Op, Region, Rewriter, Use, Value, join_mixed
+from tracebuf.ir.core import (
+    Alias,
+    Block,
+    Facts,
+    Form,
+    Interpreter,
+    Mixed,
+    Op,
+    Region,
+    Rewriter,
+    Use,
+    Value,
+    join_mixed,
+    no_effects,
+)
 from tracebuf.ops.control.func import check_blocks
 from tracebuf.ops.memory.indexing import constant_index
 
@@ -23,6 +37,7 @@ class InParallel(Op):
     name = "scf.forall.in_parallel"
     region_ends = ("",)
     terminator = True
+    effects = no_effects
 
     @property
     def stores(self) -> list[Op]:
@@ -41,6 +56,7 @@ class Forall(Op):
     __slots__ = ()
     name = "scf.forall"
     region_ends = ("scf.forall.in_parallel",)
+    effects = no_effects
 
     @property
     def bounds(self) -> list[tuple[Mixed, Mixed, Mixed]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from tracebuf.ir.attributes import inherent
-from tracebuf.ir.core import Alias, Facts, Form, FormError, Op, Relation, Rewriter, Use, Value
+from tracebuf.ir.core import Alias, Facts, Form, FormError, Op, Relation, Rewriter, Use, Value, no_effects
 from tracebuf.ir.types import Type
 from tracebuf.location import UNKNOWN, Location
 
@@ -18,6 +18,7 @@ class Terminator(Op):
 
     __slots__ = ()
     terminator = True
+    effects = no_effects
 
     @classmethod
     def of(cls, values: Sequence[Value], loc: Location = UNKNOWN) -> Self:
@@ -85,6 +86,10 @@ class Call(Op):
 
     __slots__ = ()
     name = "func.call"
+
+    def effects(self) -> None:
+        """The callee may do anything."""
+        return None
 
     @classmethod
     def of(cls, callee: str, args: Sequence[Value], results: Sequence[Type], loc: Location = UNKNOWN) -> Call:

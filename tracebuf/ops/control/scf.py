@@ -7,7 +7,21 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar
 
 from tracebuf.errors import InternalError, UnsupportedError
-from tracebuf.ir.core import Alias, Block, Facts, Form, Interpreter, Op, Region, Relation, Rewriter, Use, Value
+from tracebuf.ir.core import (
+    Alias,
+    Block,
+    Facts,
+    Form,
+    Interpreter,
+    Op,
+    Region,
+    Relation,
+    Rewriter,
+    Use,
+    Value,
+    no_effects,
+)
+from tracebuf.ir.effects import only_makes_results
 from tracebuf.ir.types import INDEX, ScalarType, TensorType, Type
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.control.func import Terminator, check_blocks
@@ -55,6 +69,7 @@ class Loop(Op):
     repetitive = True
     first: ClassVar[int] = 0
     """The index of the first initial value among the operands."""
+    effects = no_effects
 
     @property
     def inits(self) -> list[Use]:
@@ -195,6 +210,10 @@ class While(Loop):
     name = "scf.while"
     region_ends = ("scf.condition", "scf.yield")
 
+    @property
+    def may_not_end(self) -> bool:
+        return True
+
     @classmethod
     def of(
         cls,
@@ -299,7 +318,7 @@ class While(Loop):
                 op, parent = use.op, use.op.parent_op
                 if isinstance(op, Yield) and isinstance(parent, If):
                     near = [parent.results[use.index]]
-                elif op.pure and op.results:
+                elif op.results and only_makes_results(op):
                     near = op.results
                 elif op is self.before.terminator and use.index - 1 in ends:
                     near = []
@@ -396,6 +415,7 @@ class If(Op):
     __slots__ = ()
     name = "scf.if"
     region_ends = ("scf.yield", "scf.yield")
+    effects = no_effects
 
     @classmethod
     def of(cls, condition: Value, types: Sequence[Type], then: Block, orelse: Block, loc: Location = UNKNOWN) -> If:
@@ -448,6 +468,11 @@ class ExecuteRegion(Op):
     __slots__ = ()
     name = "scf.execute_region"
     region_ends = ("scf.yield",)
+    effects = no_effects
+
+    @property
+    def may_not_end(self) -> bool:
+        return len(self.regions[0].blocks) > 1
 
     @property
     def yielded(self) -> list[Use]:

@@ -20,7 +20,7 @@ from tracebuf.ir.attributes import (
     segments,
     string,
 )
-from tracebuf.ir.core import Form, FormError, Mixed, Op, Value, join_mixed, split_mixed
+from tracebuf.ir.core import Effect, Effects, Form, FormError, Mixed, Op, Value, join_mixed, no_effects, split_mixed
 from tracebuf.ir.dims import Dim as Size
 from tracebuf.ir.dims import add, floordiv, mul
 from tracebuf.ir.slices import Slice, pack_slice, slice_attrs, slice_of_form, unpack_slice, view_sizes
@@ -48,6 +48,9 @@ class Alloc(Op):
 
     __slots__ = ()
     name = "memref.alloc"
+
+    def effects(self) -> Effects:
+        return ((Effect.ALLOCATE, self.result),)
 
     @classmethod
     def of(
@@ -110,6 +113,9 @@ class Dealloc(Op):
     __slots__ = ()
     name = "memref.dealloc"
 
+    def effects(self) -> Effects:
+        return ((Effect.FREE, self.operand(0)),)
+
     @classmethod
     def of(cls, buffer: Value, loc: Location = UNKNOWN) -> Dealloc:
         return cls([buffer], [], loc)
@@ -121,6 +127,9 @@ class Copy(Op):
 
     __slots__ = ()
     name = "memref.copy"
+
+    def effects(self) -> Effects:
+        return ((Effect.READ, self.operand(0)), (Effect.WRITE, self.operand(1)))
 
     @classmethod
     def of(cls, source: Value, target: Value, reason: str, loc: Location = UNKNOWN) -> Copy:
@@ -139,6 +148,9 @@ class Load(Op):
     __slots__ = ()
     name = "memref.load"
 
+    def effects(self) -> Effects:
+        return ((Effect.READ, self.operand(0)),)
+
     @classmethod
     def of(cls, source: Value, indices: Sequence[Value], loc: Location = UNKNOWN) -> Load:
         return cls([source, *indices], [source.memref_type.element], loc)
@@ -154,6 +166,9 @@ class Store(Op):
 
     __slots__ = ()
     name = "memref.store"
+
+    def effects(self) -> Effects:
+        return ((Effect.WRITE, self.operand(1)),)
 
     @classmethod
     def of(cls, value: Value, target: Value, indices: Sequence[Value], loc: Location = UNKNOWN) -> Store:
@@ -171,7 +186,7 @@ class Dim(Op):
 
     __slots__ = ()
     name = "memref.dim"
-    pure = True
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, dim: int, loc: Location = UNKNOWN) -> Dim:
@@ -200,7 +215,7 @@ class Rank(Op):
 
     __slots__ = ()
     name = "memref.rank"
-    pure = True
+    effects = no_effects
 
 
 class Cast(Op):
@@ -209,7 +224,7 @@ class Cast(Op):
 
     __slots__ = ()
     name = "memref.cast"
-    pure = True
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, type: Type, loc: Location = UNKNOWN) -> Cast:
@@ -225,7 +240,7 @@ class Subview(Op):
 
     __slots__ = ()
     name = "memref.subview"
-    pure = True
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, s: Slice, shape: tuple[Size, ...], loc: Location = UNKNOWN) -> Subview:
@@ -302,7 +317,7 @@ class CollapseShape(Op):
 
     __slots__ = ()
     name = "memref.collapse_shape"
-    pure = True
+    effects = no_effects
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
@@ -328,7 +343,7 @@ class ExpandShape(Op):
 
     __slots__ = ()
     name = "memref.expand_shape"
-    pure = True
+    effects = no_effects
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
@@ -369,7 +384,7 @@ class Diagonal(Op):
 
     __slots__ = ()
     name = "tracebuf.diagonal"
-    pure = True
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, axes: tuple[int, int], shape: tuple[Size, ...], loc: Location = UNKNOWN) -> Diagonal:
@@ -388,7 +403,7 @@ class Windows(Op):
     __slots__ = ()
     name = "tracebuf.windows"
     levels = frozenset({"memref"})
-    pure = True
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, size: Value, axis: int, shape: tuple[Size, ...], loc: Location = UNKNOWN) -> Windows:
@@ -413,7 +428,7 @@ class Recast(Op):
     __slots__ = ()
     name = "tracebuf.recast_buffer"
     levels = frozenset({"memref"})
-    pure = True
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, element: ScalarType, loc: Location = UNKNOWN) -> Recast:
@@ -434,6 +449,7 @@ class Global(Op):
 
     __slots__ = ()
     name = "memref.global"
+    effects = no_effects
 
     @classmethod
     def of(cls, symbol: str, type: MemRefType, value: str, loc: Location = UNKNOWN) -> Global:
@@ -454,7 +470,7 @@ class GetGlobal(Op):
 
     __slots__ = ()
     name = "memref.get_global"
-    pure = True
+    effects = no_effects
 
     @classmethod
     def constant(cls, value: str, type: TensorType, loc: Location) -> GetGlobal:
@@ -490,7 +506,10 @@ class Reshape(Op):
 
     __slots__ = ()
     name = "memref.reshape"
-    pure = True
+
+    def effects(self) -> Effects:
+        """It reads the shape. MLIR says that it does nothing to memory."""
+        return ((Effect.READ, self.operand(1)),)
 
     @classmethod
     def of(cls, source: Value, shape: Value, type: Type, loc: Location = UNKNOWN) -> Reshape:

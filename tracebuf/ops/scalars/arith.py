@@ -14,7 +14,7 @@ import numpy as np
 from numpy._core import umath
 
 from tracebuf.ir.attributes import Attr, inherent, number
-from tracebuf.ir.core import Alias, Facts, Form, FormError, Interpreter, Op, Rewriter, Use, Value
+from tracebuf.ir.core import Alias, Facts, Form, FormError, Interpreter, Op, Rewriter, Use, Value, no_effects
 from tracebuf.ir.dense import dense_array
 from tracebuf.ir.emitter import Emitter, components, join_components, llvm_type
 from tracebuf.ir.types import ELEMENTS, F16, I1, INDEX, ScalarType, TensorType, same_type
@@ -33,7 +33,7 @@ class ScalarOp(Op):
     """
 
     __slots__ = ()
-    pure = True
+    effects = no_effects
     bufferizable = False
     levels = frozenset({"tensor", "memref", "body"})
     reference: ClassVar[Callable[..., Any]]

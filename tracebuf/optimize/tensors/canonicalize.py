@@ -13,6 +13,7 @@ from typing import Any
 
 from tracebuf.ir.core import Block, Op, Value, dominates
 from tracebuf.ir.dims import symbols
+from tracebuf.ir.effects import only_makes_results
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import ELEMENTS, I1, INDEX, ScalarType
 from tracebuf.ops.arrays import linalg, tensor
@@ -45,11 +46,12 @@ def canonicalize(func: Func) -> None:
 
 
 def remove_dead(block: Block, pinned: set[Value]) -> bool:
-    """Drops pure ops without uses, last first; the values in `pinned` (those that hold a size symbol) stay."""
+    """Drops ops that only make results which nobody uses, last first; the values in `pinned` (those that hold a size
+    symbol) stay."""
     kept: list[Op] = []
     changed = False
     for op in reversed(block.ops):
-        if is_removable(op) and not any(r.uses or r in pinned for r in op.results):
+        if not any(r.uses or r in pinned for r in op.results) and only_makes_results(op):
             discard(op)
             changed = True
             continue
@@ -61,14 +63,6 @@ def remove_dead(block: Block, pinned: set[Value]) -> bool:
     if len(kept) != len(block.ops):
         block.replace_ops(kept[::-1])
     return changed
-
-
-def is_removable(op: Op) -> bool:
-    """Whether the op does nothing but make its results: pure ops, and control flow with nothing else in its regions
-    that is sure to end."""
-    if isinstance(op, scf.For | scf.If):
-        return all(is_removable(inner) or inner.terminator for r in op.regions for b in r.blocks for inner in b.ops)
-    return op.pure and not op.may_raise
 
 
 def discard(op: Op) -> None:

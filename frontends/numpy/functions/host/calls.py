@@ -19,6 +19,7 @@ from tracebuf.frontends.numpy.arrays.axes import axes_of, flag, own_axes_of
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import int_of
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
+from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.functions.host.kinds import HostResult, describe, positional_of, signature, takes_out
 from tracebuf.frontends.numpy.functions.reductions.reduce import kept_axes
 from tracebuf.frontends.numpy.numbers.operands import supported
@@ -264,6 +265,8 @@ def static(r: Recorder, value: Any, what: str) -> Any:
     """An argument that must be known while tracing: an int of the caller's becomes part of the key."""
     if isinstance(value, PyInt):
         return r.static_int(value.expr, what)
+    if isinstance(value, PyBool) and r.entry_only(found := whole_number(r, value)):
+        return bool(r.static_int(found, what))
     if isinstance(value, (tuple, list)):
         return type(value)([static(r, v, what) for v in value])
     if isinstance(value, (ArrayRef, NpScalar, PyFloat, PyComplex, PyBool)):
@@ -282,7 +285,10 @@ def reduced(r: Recorder, ref: Any, axis: Any, keepdims: Any) -> Shape:
     """An array's shape without these axes, or with size 1 in their place."""
     if not isinstance(ref, ArrayRef):
         return ()
-    axes = axes_of(r, axis, ref.ndim) if isinstance(axis, (int, np.integer)) else own_axes_of(r, axis, ref.ndim)
+    if isinstance(axis, (int, np.integer)):
+        axes = axes_of(r, axis, ref.ndim, bools=True)
+    else:
+        axes = own_axes_of(r, axis, ref.ndim)
     return kept_axes(ref, axes, flag(r, keepdims))[0]
 
 

@@ -155,7 +155,7 @@ def along_axis(r: Recorder, a: Any, indices: Any, axis: Any) -> tuple[ArrayRef, 
         raise Raises(IndexError("`indices` must be an integer array"))
     if ref.ndim != picked.ndim:
         raise Raises(ValueError("`indices` and `arr` must have the same number of dimensions"))
-    return ref, picked, axis_of(r, axis, ref.ndim)
+    return ref, picked, axis_of(r, axis, ref.ndim, bools=True)
 
 
 def along(r: Recorder, ref: ArrayRef, picked: ArrayRef, k: int) -> Advanced:

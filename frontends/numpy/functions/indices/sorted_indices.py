@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.creation import arange, asarray
-from tracebuf.frontends.numpy.arrays.indexing import as_int
+from tracebuf.frontends.numpy.arrays.indexing import as_strict_int
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled
 from tracebuf.frontends.numpy.arrays.shapes import broadcast_to
 from tracebuf.frontends.numpy.functions.indices.gathers import Loops, gathered, scattered
@@ -78,7 +78,7 @@ def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) ->
     if numbers.dtype.kind not in "biu" and numbers.shape[0] != 0:
         text = f"Cannot cast array data from {numbers.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
         raise Raises(TypeError(text))
-    if (least := as_int(r, minlength)) is None:
+    if (least := as_strict_int(r, minlength)) is None:
         raise Raises(TypeError(f"'{name_of(minlength)}' object cannot be interpreted as an integer"))
     r.require_nonneg(least, "ValueError", "'minlength' must not be negative")
     length = dim_max(largest(r, numbers), least)

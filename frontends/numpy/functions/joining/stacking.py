@@ -158,7 +158,7 @@ def stack(
             raise Raises(ValueError("all input arrays must have the same shape"))
         for m, n in zip(refs[0].shape, x.shape):
             r.require_equal(m, n, "ValueError", "all input arrays must have the same shape")
-    place = axis_of(r, axis, refs[0].ndim + 1)
+    place = axis_of(r, axis, refs[0].ndim + 1, bools=True)
     return joined(r, [x.derive(lambda view: view.new_axis(place)) for x in refs], place, Into(out, dtype, casting))
 
 
@@ -209,7 +209,7 @@ def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALU
         raise Raises(ValueError(f"order must be non-negative but got {times}"))
     if not ref.ndim:
         raise Raises(ValueError("diff requires input that is at least one dimensional"))
-    place = axis_of(r, axis, ref.ndim)
+    place = axis_of(r, axis, ref.ndim, bools=True)
     parts = [ref if x is a else as_array(r, x) for x in (prepend, a, append) if x is not NO_VALUE]
     if len(parts) > 1:
         row = tuple(1 if k == place else as_int_value(n) for k, n in enumerate(ref.shape))
@@ -235,7 +235,7 @@ def roll(r: Recorder, a: Any, shift: Any, axis: Any = None) -> ArrayRef:
         return made if ref.ndim == 1 else reshape(r, made, tuple(as_int_value(n) for n in ref.shape))
     shifts: dict[int, Dim] = {}
     for turns, k in pairs_of(r, shift, axis):
-        place = axis_of(r, k, ref.ndim)
+        place = axis_of(r, k, ref.ndim, bools=True)
         shifts[place] = add(shifts.get(place, 0), shift_of(r, turns, ref.shape[place]))
     result = filled(r, ref.shape, ref.element, None, k_order(ref))
     halves = []
