@@ -1,7 +1,9 @@
-"""Whether a function is well-formed at its level: structure, use lists, scope, types, and which ops may stand there.
+"""Whether a function is well-formed at its level: structure, use lists, dominance, types, which ops may stand there.
 
-Why: run after every pass in tests, it names the first op that a pass broke. Linear in the ops. Does not check meaning
-or memory, as the interpreters do. Counterpart: mlir/lib/IR/Verifier.cpp and a ConversionTarget per level.
+Why: run after tracing and after every pass in tests, it names the first op that is wrong. MLIR text may have tensors
+beside buffers, blocks that branch and unknown ops: level "any". Linear in the ops (but for blocks that branch). Does
+not check meaning or memory, as the interpreters do. Counterpart: mlir/lib/IR/Verifier.cpp and a ConversionTarget per
+level.
 """
 
 from __future__ import annotations
@@ -10,14 +12,16 @@ from collections.abc import Sequence
 from typing import Literal
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Block, Op, Value
+from tracebuf.ir.core import Block, Op, Region, Value
 from tracebuf.ir.dims import Sym, symbols
-from tracebuf.ir.func import Func
-from tracebuf.ir.types import I1, INDEX, MemRefType, ShapedType, TensorType, Type
+from tracebuf.ir.dominance import dominators_of
+from tracebuf.ir.func import Func, Module
+from tracebuf.ir.signatures import structure_problem, types_problem
+from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType, ShapedType, TensorType, Type
 
-__all__ = ["LEGAL", "Level", "verify", "where"]
+__all__ = ["LEGAL", "Level", "verify", "verify_module", "verify_op", "where"]
 
-Level = Literal["tensor", "memref"]
+Level = Literal["tensor", "memref", "any"]
 
 SCALAR = frozenset({"arith.", "math.", "tracebuf.ufunc", "tracebuf.libm", "tracebuf.overflows"})
 PRODUCTS = {"tracebuf.matmul_sub", "tracebuf.matvec_sub", "tracebuf.vecmat_sub"}
@@ -33,6 +37,7 @@ LEGAL: dict[Level, frozenset[str]] = {
 """Op names, and dialects (ending in a dot), that may stand at each level."""
 
 FOREIGN: dict[Level, type[ShapedType]] = {"tensor": MemRefType, "memref": TensorType}
+"""The types that may not stand at a level."""
 SLICES = {  # how many operands stand before the dynamic offsets, sizes and strides; which of them is the base
     "tensor.extract_slice": (1, 0), "tracebuf.extract_view": (1, 0), "tensor.insert_slice": (2, 1),
     "tensor.parallel_insert_slice": (2, 1), "tracebuf.insert_view": (2, 1),
@@ -54,7 +59,9 @@ def verify(func: Func, level: Level) -> None:
     if len(func.arg_attrs) != len(func.args):
         raise InternalError(f"{func.name}: {len(func.args)} arguments with attributes for {len(func.arg_attrs)}")
     verifier = _Verifier(func, level)
-    verifier.block(func.block, None, "func.return")
+    if level != "any" and len(func.body.blocks) != 1:
+        raise InternalError(f"{func.name}: it has {len(func.body.blocks)} blocks")
+    verifier.region(func.body, None, "func.return")
     for symbol, value in func.symbols.items():
         if value not in verifier.defined:
             raise InternalError(f"{func.name}: the value of size {symbol} is not in the function")
@@ -62,6 +69,27 @@ def verify(func: Func, level: Level) -> None:
         for use in value.uses:
             if use.op not in verifier.seen or use.index >= len(use.op.uses) or use.op.uses[use.index] is not use:
                 raise InternalError(f"{where(use.op)}: use lists are broken: {value!r} counts a use that is gone")
+
+
+def verify_module(module: Module) -> None:
+    """`verify` for each function with a body of a module of MLIR text."""
+    for item in module.items:
+        if isinstance(item, Module):
+            verify_module(item)
+        elif isinstance(item, Func) and not item.external:
+            verify(item, "any")
+
+
+def verify_op(op: Op) -> None:
+    """Raises InternalError where a single op is wrong: the numbers and types of its operands and results, its regions,
+    its attributes."""
+    problem = types_problem(type(op), [v.type for v in op.operands], [r.type for r in op.results])
+    if not problem and op.name in Op.registry:
+        problem = structure_problem(op)
+    if problem:
+        raise InternalError(problem)
+    op.verify()
+    _types(op)
 
 
 class _Verifier:
@@ -78,15 +106,30 @@ class _Verifier:
         shaped = [a.type for a in func.args if isinstance(a.type, ShapedType)]
         self.entry = {s for t in shaped for d in t.shape for s in symbols(d) if d == s.expr}
 
+    def region(self, region: Region, parent: Op | None, terminator: str) -> None:
+        """The blocks of a region, each of which sees what is defined in those that dominate it."""
+        if len(region.blocks) == 1:
+            return self.block(region.block, parent, terminator)
+        above = dominators_of(region) if region.blocks else {}
+        defined = {b: [*b.args, *(r for op in b.ops for r in op.results)] for b in region.blocks}
+        for block in region.blocks:
+            seen = [v for other in above[block] if other is not block for v in defined[other]]
+            self.visible.update(seen)
+            self.block(block, parent, terminator)
+            self.visible.difference_update(seen)
+
     def block(self, block: Block, parent: Op | None, terminator: str) -> None:
-        if not block.ops:
+        if not block.ops and (terminator or parent is None):
             raise InternalError(f"{where(parent)}: a block is empty")
         if block.region is None or block.region.op is not parent:
             raise InternalError(f"{where(parent)}: a block does not know its region, or the region its op")
         self.define(block.args, block, parent)
         for op in block.ops:
-            if terminator and (op.name == terminator) != (op is block.ops[-1]):
+            ends = op.name == terminator or bool(op.successors)
+            if terminator and ends != (op is block.ops[-1]):
                 raise InternalError(f"{where(op)}: stands in the middle or last; the block ends with {terminator}")
+            if op.successors and not block.region.blocks.count(op.successors[0]):
+                raise InternalError(f"{where(op)}: goes to a block of another region")
             self.op(op, block, terminator)
         self.visible.difference_update(block.args)
         for op in block.ops:
@@ -96,7 +139,7 @@ class _Verifier:
         for i, value in enumerate(values):
             if value.owner is not owner or value.index != i:
                 raise InternalError(f"{where(op)}: {value!r} does not know its owner or its place")
-            if isinstance(value.type, FOREIGN[self.level]):
+            if self.level != "any" and isinstance(value.type, FOREIGN[self.level]):
                 raise InternalError(f"{where(op)}: {value!r} does not stand at the {self.level} level")
         self.visible.update(values)
         self.defined.update(dict.fromkeys(values))
@@ -120,26 +163,26 @@ class _Verifier:
         if op.block is not block or op in self.seen:
             raise InternalError(f"{where(op)}: does not know its block, or stands twice")
         self.seen.add(op)
-        inside = terminator == "linalg.yield"
+        inside = terminator == "linalg.yield" and self.level != "any"
+        self.place(op, inside)
+        self.operands(op, block if inside else None)
+        try:
+            verify_op(op)
+        except InternalError as e:
+            raise InternalError(f"{where(op)}: {e}") from None
+        for k, region in enumerate(op.regions):
+            self.region(region, op, op.region_ends[k] if op.name in Op.registry else "")
+        self.define(op.results, op, op)
+
+    def place(self, op: Op, inside: bool) -> None:
+        """Whether the op may stand here: at the level, or in the body of a structured op."""
+        if self.level == "any":
+            return
         legal = SCALAR | {"linalg.index", "linalg.yield"} if inside else LEGAL[self.level]
         known = op.name in legal or op.name.split(".")[0] + "." in legal
         if not known and ("body" if inside else self.level) not in op.levels:
             place = "in a linalg body" if inside else f"at the {self.level} level"
             raise InternalError(f"{where(op)}: does not stand {place}")
-        self.operands(op, block if inside else None)
-        try:
-            op.verify()
-            _types(op)
-        except InternalError as e:
-            raise InternalError(f"{where(op)}: {e}") from None
-        if len(op.regions) != len(op.region_ends):
-            wanted = len(op.region_ends) or "no"
-            raise InternalError(f"{where(op)}: should have {wanted} region{'s' * (wanted != 1)}")
-        for k, region in enumerate(op.regions):
-            if len(region.blocks) != 1:
-                raise InternalError(f"{where(op)}: a region has {len(region.blocks)} blocks")
-            self.block(region.block, op, op.region_ends[k])
-        self.define(op.results, op, op)
 
     def operands(self, op: Op, body: Block | None) -> None:
         for i, use in enumerate(op.uses):
@@ -176,7 +219,8 @@ def _types(op: Op) -> None:
         _slice(op, *SLICES[op.name])
     elif op.name == "scf.for":
         inits, results, body = op.operands[3:], op.results, op.regions[0].block
-        _require(all(v.type is INDEX for v in op.operands[:3]), "its bounds are not of type index")
+        kinds = {v.type for v in op.operands[:3]}
+        _require(len(kinds) == 1 and isinstance(kinds.pop(), ScalarType), "its bounds are not of one type")
         _agree("an initial value", inits, results)
         _agree("a carried value", body.args[1:], results)
         _agree("what it yields", body.terminator.operands if body.ops else [], results)
@@ -199,8 +243,9 @@ def _types(op: Op) -> None:
             if len(body.args) == len(op.operands):
                 _agree("what it yields", body.terminator.operands if body.ops else [], body.args[op.attrs["n_ins"] :])
     elif op.name in ("tensor.cast", "memref.cast"):
-        _agree("what it casts", op.operands, op.results)
-    elif op.name in ("tensor.insert", "bufferization.materialize_in_destination"):
+        if all(isinstance(v.type, ShapedType) for v in (op.operand(0), op.result)):
+            _agree("what it casts", op.operands, op.results)
+    elif op.name in ("tensor.insert", "bufferization.materialize_in_destination") and op.results:
         _destination(op, op.operand(1))
 
 
