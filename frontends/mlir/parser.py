@@ -18,12 +18,10 @@ from tracebuf.frontends.mlir.lexer import Tokens
 from tracebuf.frontends.mlir.sizes import Later, Sizes
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Block, Form, FormError, Op, Region, Value
-from tracebuf.ir.dominance import first_not_dominated
 from tracebuf.ir.func import Func, Module
-from tracebuf.ir.signatures import types_problem
 from tracebuf.ir.types import Type, same_type
 from tracebuf.ir.unknown import unknown_op
-from tracebuf.ir.verifier import verify_op
+from tracebuf.ir.verifier import first_not_dominated, types_problem, verify_op
 from tracebuf.location import Location
 
 Item = Op | Func | Module

@@ -161,7 +161,7 @@ class Op:
     levels: ClassVar[frozenset[str]] = frozenset()
     """Where it may stand ("tensor", "memref", "body" of a structured op), beside where the verifier's table lets it."""
     takes: ClassVar[str] = "any*"
-    """The kinds of its operands (see `ir.signatures`)."""
+    """The kinds of its operands (see `ir.verifier`)."""
     gives: ClassVar[str] = "any*"
     """The kinds of its results."""
     region_ends: ClassVar[tuple[str, ...]] = ()

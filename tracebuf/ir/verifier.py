@@ -4,22 +4,36 @@ Why: run after tracing and after every pass in tests, it names the first op that
 beside buffers, blocks that branch and unknown ops: level "any". Linear in the ops (but for blocks that branch). Does
 not check meaning or memory, as the interpreters do. Counterpart: mlir/lib/IR/Verifier.cpp and a ConversionTarget per
 level.
+
+`takes` and `gives` of an op class list kinds of types, such as "tensor, index*": one for each operand or result, `?`
+where it may be missing, `*` where there may be any number. What depends on values, attributes or several types is the
+class's own `verify`. MLIR counterpart: the traits and type constraints of ODS; mlir/lib/IR/Dominance.cpp.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Literal
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Block, Op, Region, Value
 from tracebuf.ir.dims import Sym, symbols
-from tracebuf.ir.dominance import dominators_of
 from tracebuf.ir.func import Func, Module
-from tracebuf.ir.signatures import structure_problem, types_problem
-from tracebuf.ir.types import I1, INDEX, MemRefType, ScalarType, ShapedType, TensorType, Type
+from tracebuf.ir.types import (
+    I1,
+    INDEX,
+    MemRefType,
+    ScalarType,
+    ShapedType,
+    TensorType,
+    Type,
+    UnrankedMemRefType,
+    UnrankedTensorType,
+    VectorType,
+)
 
-__all__ = ["LEGAL", "Level", "verify", "verify_module", "verify_op", "where"]
+__all__ = ["LEGAL", "Level", "first_not_dominated", "types_problem", "verify", "verify_module", "verify_op", "where"]
 
 Level = Literal["tensor", "memref", "any"]
 
@@ -280,3 +294,122 @@ def _slice(op: Op, leading: int, base_index: int) -> None:
     for d, n in zip(dims, view.shape):
         size = 1 if d is None else parts[1][d]
         _require(not (isinstance(n, int) and isinstance(size, int)) or n == size, f"size {size} in a view of {n}")
+
+
+# -- what an op's class declares: how many operands, results, regions and blocks, and of which kinds of types
+
+
+KINDS: dict[str, Callable[[Type], bool]] = {
+    "any": lambda t: True,
+    "scalar": lambda t: isinstance(t, ScalarType),
+    "index": lambda t: t is INDEX,
+    "i1": lambda t: t is I1,
+    "vector": lambda t: isinstance(t, VectorType),
+    "shaped": lambda t: isinstance(t, ShapedType),
+    "tensor": lambda t: isinstance(t, TensorType),
+    "tensors": lambda t: isinstance(t, TensorType | UnrankedTensorType),
+    "memref": lambda t: isinstance(t, MemRefType),
+    "memrefs": lambda t: isinstance(t, MemRefType | UnrankedMemRefType),
+}
+"""Whether a type is of a kind; "tensors" and "memrefs" may be unranked."""
+
+
+@cache
+def kinds(declared: str) -> tuple[tuple[str, int, int | None], ...]:
+    """Of a declaration: each kind with the least and the greatest number of types (None: any)."""
+    found = []
+    for word in declared.split(","):
+        kind = word.strip()
+        if kind:
+            many = kind[-1] if kind[-1] in "?*" else ""
+            found.append((kind.rstrip("?*"), 0 if many else 1, None if many == "*" else 1))
+    return tuple(found)
+
+
+def are(declared: str, types: Sequence[Type]) -> bool:
+    """Whether the types are those declared, in order."""
+    return declared == "any*" or _are(kinds(declared), types, 0)
+
+
+def _are(left: Sequence[tuple[str, int, int | None]], types: Sequence[Type], at: int) -> bool:
+    if not left:
+        return at == len(types)
+    (kind, least, most), rest = left[0], left[1:]
+    is_kind, n = KINDS[kind], 0
+    limit = len(types) - at if most is None else min(most, len(types) - at)
+    while n < limit and is_kind(types[at + n]):
+        n += 1
+    return any(_are(rest, types, at + k) for k in range(n, least - 1, -1))
+
+
+def types_problem(kind: type[Op], operands: Sequence[Type], results: Sequence[Type]) -> str:
+    """What is wrong with the numbers or kinds of an op's operands and results, or the empty string."""
+    for what, declared, types in (("operands", kind.takes, operands), ("results", kind.gives, results)):
+        if not are(declared, types):
+            return f"its {what} are ({', '.join(map(str, types))}), where ({declared}) should be"
+    return ""
+
+
+def structure_problem(op: Op) -> str:
+    """What is wrong with an op's regions, their blocks, and what ends these, or the empty string."""
+    if len(op.regions) != len(op.region_ends):
+        return f"it has {len(op.regions)} regions, where {len(op.region_ends)} should be"
+    for region, end in zip(op.regions, op.region_ends):
+        if len(region.blocks) != 1 and (not op.branching or not region.blocks):
+            return f"a region has {len(region.blocks)} blocks, where {'some' if op.branching else 'one'} should be"
+        for block in region.blocks:
+            if not end:
+                continue
+            if not block.ops:
+                return "a block is empty: it must end in a terminator"
+            last = block.ops[-1]
+            if last.name != end and not (op.branching and last.successors):
+                return f"a block ends with {last.name}, where {end} should be"
+            if any(other.terminator for other in block.ops[:-1]):
+                return "an op that ends a block stands in its middle"
+    return ""
+
+
+# -- dominance between blocks
+
+
+def first_not_dominated(region: Region) -> Op | None:
+    """The first op that uses a value whose definition does not dominate it."""
+    dominators: dict[Block, set[Block]] = {}
+    for op in region.walk():
+        for use in op.uses:
+            if not _dominates(use.value.block, use.value.defining_op, op, dominators):
+                return op
+    return None
+
+
+def _dominates(home: Block, definition: Op | None, op: Op, known: dict[Block, set[Block]]) -> bool:
+    at: Op | None = op
+    while at is not None and at.block is not None and at.block.region is not home.region:
+        at = at.parent_op
+    if at is None or at.block is None:
+        return False
+    if at.block is home:
+        return definition is None or home.op_index(definition) < home.op_index(at)
+    if home not in known:
+        known.update(dominators_of(home.region))
+    return home in known[at.block]
+
+
+def dominators_of(region: Region) -> dict[Block, set[Block]]:
+    """The dominators of each block of a region. An unreachable block is dominated by all."""
+    every = set(region.blocks)
+    before: dict[Block, list[Block]] = {block: [] for block in region.blocks}
+    for block in region.blocks:
+        for next_ in block.ops[-1].successors if block.ops else ():
+            before[next_].append(block)
+    found = dict.fromkeys(region.blocks, every)
+    found[region.block] = {region.block}
+    changed = True
+    while changed:
+        changed = False
+        for block in region.blocks[1:]:
+            new = every.intersection(*(found[b] for b in before[block])) | {block}
+            if new != found[block]:
+                found[block], changed = new, True
+    return found
