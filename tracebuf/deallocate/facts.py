@@ -127,7 +127,7 @@ class Origins:
         """MUST: views of one value. NO: one is allocated after the other was there, or they have no origin in common.
 
         Nor do two values that one loop carries, or one op gives, where they begin as two buffers and each iteration, or
-        branch, passes on two: `p, q = q, p + q`.
+        branch, passes on two: `p, q = q, p + q`; or a value and what control flow after it gives, if that is neither.
 
         "Was there" is sound because buffers are freed at the end of the block that owns them: a value that is in scope
         is never dangling. Two function arguments may be the same array (rule B4).
@@ -146,15 +146,23 @@ class Origins:
         return Sharing.NO if fresh_only else Sharing.MAY
 
     def _stay_apart(self, a: Value, b: Value) -> bool:
-        """Whether two siblings differ in all iterations, by induction: the claim holds while it is looked into, and
-        what was found by it falls with it."""
-        if a.owner is not b.owner:
-            return False
+        """Whether two values of joint origin differ each time: siblings in all iterations, or one of them and all that
+        the other may be, which comes after it."""
+        if a.owner is b.owner:
+            return self._claim(a, b, list(zip(sources(a) or (), sources(b) or (), strict=True)))
+        for old, new in ((a, b), (b, a)):
+            op = new.defining_op or new.block.parent_op
+            if isinstance(op, (scf.Loop, scf.If, arith.Select)) and dominates(old, op):
+                return self._claim(old, new, [(old, v) for v in sources(new) or ()])
+        return False
+
+    def _claim(self, a: Value, b: Value, pairs: list[tuple[Value, Value]]) -> bool:
+        """Whether all pairs differ, by induction: the claim that `a` and `b` do holds while it is looked into, and what
+        was found by it falls with it."""
         claims = self._apart
         if (a, b) not in claims:
             before = len(claims)
             claims[a, b] = True
-            pairs = list(zip(sources(a) or (), sources(b) or (), strict=True))
             if not pairs or any(self.sharing(x, y) is not Sharing.NO for x, y in pairs):
                 for claim in list(claims)[before:]:
                     if claims[claim]:
