@@ -277,9 +277,10 @@ def test_s5_stores_through_a_reshape_cost_nothing(text: str) -> None:
     assert counters is not None and (counters.allocations, counters.copies) == (0, 0), f.explain(floats(4, 6))
 
 
-@pytest.mark.parametrize(
-    "text", [" b = a[:, :k].reshape(-1)\n b[0] = 9\n b[2:] += 1\n return b", " a[:, :k].T[1:] += 1"]
-)
+ALL_OF_IT = [" b = a[:, :k].reshape(-1)\n b[0] = 9\n b[2:] += 1\n return b", " a[:, :k].T[1:] += 1"]
+
+
+@pytest.mark.parametrize("text", ALL_OF_IT)
 def test_s2_a_part_that_is_everything_costs_nothing(text: str) -> None:
     """Its size is known to be the array's by a guard; a store through its reshape copied the array twice."""
     f = program("def f(a, k):\n" + text)
