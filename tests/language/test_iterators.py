@@ -194,6 +194,17 @@ def test_generators_in_comprehensions() -> None:
     assert "leaves the comprehension" in error.reason
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["map(n)", "filter(None)", "zip(a, strikt=True)", "enumerate()", "reversed()", "np.ndindex(a, a[:2])",
+     "np.ndenumerate(a, arr={})", "itertools.repeat()", "itertools.islice(a)"],
+)  # fmt: skip
+def test_f3_a_call_that_makes_no_iterator_raises(text: str) -> None:
+    """What Python raises where the iterator is made, though nothing iterates over it."""
+    f = program(f"def f(a, n):\n    for _ in {text}:\n        a = a + 1\n    return a", itertools=itertools)
+    assert agree(f, np.arange(3.0), 2) is not None
+
+
 LIVE = {
     "an item is replaced": "for x in p:\n    p[1] = x + a",
     "with a count": "for i, x in enumerate(p):\n    if a[0] > 5:\n        break\n    p[1] = a + i",

@@ -15,25 +15,50 @@ from __future__ import annotations
 
 from tracebuf.deallocate.facts import FRESH_OPS, Flags, Origins
 from tracebuf.deallocate.handover import handed_over
-from tracebuf.errors import InternalError
-from tracebuf.ir.core import Block, Op, Use, Value
+from tracebuf.errors import UnsupportedError
+from tracebuf.ir.core import Block, Effect, Op, Use, Value, is_buffer
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1, MemRefType
-from tracebuf.ops.arrays import bufferization
+from tracebuf.ir.unknown import UnknownOp
+from tracebuf.ops.arrays import bufferization, linalg
 from tracebuf.ops.control import scf
+from tracebuf.ops.control.func import Call
 from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars import arith
+
+FOLLOWED = (*FRESH_OPS, *memref.VIEW_OPS, memref.GetGlobal, arith.Select)
+"""Ops whose results are buffers of their own, another value's, or nobody's to free."""
 
 
 def insert_deallocs(func: Func) -> None:
-    """Inserts deallocs into every block of a memref program; InternalError where it holds one already."""
+    """Inserts deallocs into every block of a memref program. Raises UnsupportedError, before anything is changed, for a
+    program in which it could not tell who owns a buffer: with branches between blocks, frees, calls, unknown ops."""
+    for op in func.walk():
+        reason = why_not(op)
+        if reason:
+            raise UnsupportedError(f"{op.name}: {reason}: no frees are inserted", location=op.loc)
     _free_at_end(func.block, {}, Flags(func), Origins())
+
+
+def why_not(op: Op) -> str:
+    """Why ownership cannot be followed through an op; the empty string where it can."""
+    if op.successors:
+        return "branches between blocks pass buffers on in ways that are not followed"
+    if any(effect is Effect.FREE for effect, _ in op.effects() or ()):
+        return "the program frees already"
+    if isinstance(op, UnknownOp | Call):
+        return "what it does with buffers is not known"
+    flow = isinstance(op, scf.For | scf.While | scf.If | linalg.DestinationOp)
+    if op.regions and (not flow or any(len(r.blocks) != 1 for r in op.regions)):
+        return "buffers are not followed through its regions"
+    if any(map(is_buffer, op.results)) and not (flow or isinstance(op, FOLLOWED)):
+        return "it is not known who owns the buffer that it gives"
+    return ""
 
 
 def _free_at_end(block: Block, owned: dict[Value, Value], flags: Flags, origins: Origins) -> list[Value]:
     """Frees what `block` owns (memref to i1, extended here); the ownership of each memref its terminator passes."""
     for op in list(block.ops):
-        if isinstance(op, (memref.Dealloc, bufferization.Dealloc)):
-            raise InternalError(f"{op.name} before deallocation")
         if isinstance(op, FRESH_OPS) and not isinstance(op, memref.Alloca):
             owned[op.result] = flags.constant(True)
         elif isinstance(op, scf.For):

@@ -126,7 +126,7 @@ def climb(
     f = bufferize(donate_optional=donate)(function)
     assert isinstance(f, BufferizedFunction)
     traced = traced_call(f, args, source)
-    captured = captured_arrays(f)
+    captured = captured_arrays(traced[0]) if isinstance(traced, tuple) else []
     reference = reference_of(function, captured)
     args, again = (*args, *captured), [(*values, *captured) for values in again]
     parts = parts_of_calls(f, args)
@@ -197,9 +197,9 @@ def parts_of_calls(f: BufferizedFunction, args: Sequence[Any]) -> Parts:
     return parts
 
 
-def captured_arrays(f: BufferizedFunction) -> list[Any]:
-    """The captured arrays that the function is known to use; on the ladder they follow the arguments."""
-    return [h.value() for h in f._hidden if h.root is None]
+def captured_arrays(call: Call) -> list[Any]:
+    """The captured arrays that a trace has met; on the ladder they follow the arguments."""
+    return [h.value() for h in call.hidden]
 
 
 def reference_of(function: types.FunctionType, captured: Sequence[Any]) -> Callable[..., Any]:

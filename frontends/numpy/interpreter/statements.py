@@ -22,7 +22,6 @@ from tracebuf.frontends.numpy.arrays.creation import arange
 from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.functions.indices import subscripts
-from tracebuf.frontends.numpy.functions.judged import NoExample, error_of, example_of
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import dicts, operators, records
 from tracebuf.frontends.numpy.interpreter.cycles import cycles_refused
@@ -53,7 +52,8 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Text
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.heap import Record
-from tracebuf.frontends.numpy.record.raises import Raises, ask, internal_error
+from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
+from tracebuf.frontends.numpy.record.raises import Raises, ask, by_signal, internal_error
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Env, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
 from tracebuf.ir.core import Value
@@ -100,6 +100,8 @@ class Statements(Expressions, Protected):
             except TracebufError:
                 raise
             except Exception as error:
+                if (late := by_signal(error)) is not None:
+                    raise late  # noqa: B904
                 raise internal_error(error, self.r.loc) from error
             on = goes_on(self.r, env, CONTINUE)
             if isinstance(on, PyBool):
