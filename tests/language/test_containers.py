@@ -720,7 +720,7 @@ def test_a_list_that_a_loop_fills_after_its_first_iteration() -> None:
 
 
 CHOSEN = {
-    "lists of the caller": "x = p.items\nif a[0] > 3:\n    p.parts = x\nelse:\n    x[-1] = a\nreturn p.parts, p.parts is x",
+    "lists of the caller": "x = p.items\nif a[0] > 3:\n    p.parts = x\nelse:\n    x[-1] = a\nreturn p.parts is x",
     "lists made here": "x, y = [a], []\nif a[0] > 3:\n    r = x\nelse:\n    x[0], r = a + 1, y\nreturn r, x, y",
     "empty lists of the caller": "x = p.parts if a[0] > 3 else p.more\nreturn x is p.parts, x is p.more, x",
 }  # fmt: skip
