@@ -199,7 +199,7 @@ def parts_of_calls(f: BufferizedFunction, args: Sequence[Any]) -> Parts:
 
 def captured_arrays(call: Call) -> list[Any]:
     """The captured arrays that a trace has met; on the ladder they follow the arguments."""
-    return [h.value() for h in call.hidden]
+    return [h.value() for h in call.hidden if h.root is None]
 
 
 def reference_of(function: types.FunctionType, captured: Sequence[Any]) -> Callable[..., Any]:

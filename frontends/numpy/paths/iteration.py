@@ -206,7 +206,7 @@ def item(it: Iterable, i: Dim) -> Any:
 def static_items(r: Recorder, it: Iterable, what: str) -> list[Any]:
     """All items, where their number is known or may be made part of the key."""
     if isinstance(it, list):
-        return it
+        return list(it)
     count = r.facts.canon(length(r, it))
     n = count if isinstance(count, int) else None
     if n is None and r.entry_only(count):
