@@ -385,7 +385,7 @@ def test_nothing_in_the_front_end_catches_every_exception() -> None:
                 caught = "" if node.type is None else ast.unparse(node.type)
                 if caught in ("", "Exception", "BaseException") and "internal_error" not in ast.unparse(node):
                     found.append((path.relative_to(root).as_posix(), ast.unparse(node.body[0])))
-    asked = ("record/judged.py", "return error.with_traceback(None)")
+    asked = ("record/judged.py", "if (late := by_signal(error)) is not None:\n    raise late")
     assert found == [("call/arguments.py", "return f'<{type(x).__name__}>'"), asked]
 
 
@@ -411,3 +411,24 @@ def test_types_in_messages_are_those_that_the_user_knows() -> None:
                         if not what.startswith(("concrete(", "stand_in(")):
                             found.append((path.relative_to(root).as_posix(), what))
     assert not found
+
+
+OF_DTYPES = "dtype result_type can_cast promote_types finfo iinfo exceptions.AxisError errstate"
+OF_NEW_ARRAYS = "empty ones zeros eye empty_like zeros_like array asarray ndarray broadcast_to int64"
+AT_THE_CALL = "argsort copyto may_share_memory shares_memory invert prod shape isscalar iterable"
+
+
+def test_what_is_asked_of_numpy_goes_through_one_door() -> None:
+    """Handlers call NumPy's functions by `ask`; themselves only those of dtypes, those that make an example, and those
+    of plain values or of the arrays of a call."""
+    allowed = set(f"{OF_DTYPES} {OF_NEW_ARRAYS} {AT_THE_CALL}".split())
+    root = Path(statements.__file__).parents[1]
+    found = set()
+    for path in root.rglob("*.py"):
+        if path.parent.name == "formulas" and path.name != "primitives.py":
+            continue  # which are traced
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and re.fullmatch(r"(np|operator)(\.\w+)+", name := ast.unparse(node.func)):
+                found.add((path.relative_to(root).as_posix(), name.partition(".")[2]))
+    beyond = {x for x in found if x[1] not in allowed} - {("record/judged.py", "methodcaller")}
+    assert not beyond, f"by `ask`: {beyond}"

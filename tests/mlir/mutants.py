@@ -97,11 +97,9 @@ def mutate_region(rng: random.Random, text: str, names: Sequence[str]) -> str:
     inside = text[start + 2 : end - 2]
     lines = inside.splitlines(keepends=True)
     at = rng.randrange(len(lines)) if lines else 0
-    new = rng.choice([
-        "({})", "", f"({{{inside}}}, {{{inside}}})", "({\n  }, {\n  })",
-        f"({{{''.join(lines[:at] + lines[at + 1:])}}})",
-        f"({{{''.join(lines[: at + 1] + lines[at:])}}})",
-    ])  # fmt: skip
+    fewer, more = "".join(lines[:at] + lines[at + 1 :]), "".join(lines[: at + 1] + lines[at:])
+    twice = f"({{{inside}}}, {{{inside}}})"
+    new = rng.choice(["({})", "", twice, "({\n  }, {\n  })", f"({{{fewer}}})", f"({{{more}}})"])
     return text[:start] + new + text[end:]
 
 
