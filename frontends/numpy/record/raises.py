@@ -80,15 +80,16 @@ def by_signal(error: BaseException | None) -> BaseException | None:
 
 def signal_handlers() -> set[CodeType]:
     """The code of the functions that handle signals now."""
-    codes = set()
+    codes: set[CodeType] = set()
     for number in signal.valid_signals():
         handler: Any = signal.getsignal(number)
         while isinstance(handler, partial):
             handler = handler.func
         if callable(handler):
             function = handler if hasattr(handler, "__code__") else getattr(handler, "__func__", type(handler).__call__)
-            codes.add(getattr(function, "__code__", None))
-    return codes - {None}
+            if (code := getattr(function, "__code__", None)) is not None:
+                codes.add(code)
+    return codes
 
 
 def is_tracers(x: object) -> bool:
