@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 import sys
 import threading
 import warnings
+import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -195,6 +197,7 @@ class BufferizedFunction:
         """By calls without them: the captured arrays that a refused trace of such a call has met."""
         self._originals: Counter[str] = Counter()
         self._lock = threading.RLock()
+        _functions.add(self)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else BufferizedMethod(self, instance)
@@ -360,6 +363,17 @@ class BufferizedFunction:
         groups, originals = list(self._compiled.values()), list(self._originals.items())  # at once: others may compile
         compiled = [s for group in groups for s in list(group)]
         return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in originals)))
+
+    def release(self) -> None:
+        """Gives back the memory that the compiled programs keep from one call to the next (arenas). The programs stay.
+
+        >>> f = bufferize(lambda a: np.cumsum(a)[::-1] * a)
+        >>> _ = f(np.ones(1000))
+        >>> f.release()
+        """
+        for group in list(self._compiled.values()):
+            for spec in list(group):
+                spec.kernel.release()
 
     # -- from arguments to a specialisation
     def _values(
@@ -531,6 +545,26 @@ def _anchored(anchor: FunctionType) -> BufferizedFunction:
     if isinstance(found, BufferizedFunction) and found._anchor == anchor:
         return found
     return BufferizedFunction(*from_anchor(anchor))
+
+
+def release() -> None:
+    """Gives back the memory that all compiled programs keep from one call to the next: `release` of each function."""
+    if (kernels := sys.modules.get("tracebuf.backend.runtime.kernel")) is not None:
+        kernels.release()
+
+
+_functions: weakref.WeakSet[BufferizedFunction] = weakref.WeakSet()
+"""All that are alive."""
+
+
+def _after_fork() -> None:
+    """In the child: a thread that was compiling is no more, and would hold its function's lock for ever."""
+    for function in list(_functions):
+        function._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class BufferizedMethod:

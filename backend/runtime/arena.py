@@ -1,7 +1,8 @@
 """What a running kernel asks for: memory from NumPy, and storage for counters. One context serves one call at a time.
 
 Arena slots are blocks of NumPy memory, aligned to 64 bytes, kept between calls and replaced by larger ones when a
-request does not fit (never while in use: the compiler gives a slot to buffers whose lives do not meet). Buffers that
+request does not fit (never while in use: the compiler gives a slot to buffers whose lives do not meet). A block of which
+`patience` calls in a row need less than a quarter is given back (rule B6 is about calls of one size). Buffers that
 may leave the function are NumPy arrays from birth, found again by their address. What a call back raises ends the
 kernel (`entry`).
 """
@@ -15,12 +16,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracebuf.backend.llvm import abi
+from tracebuf.backend.runtime.guard import chosen
 from tracebuf.backend.runtime.references import Reference
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import ScalarType
 from tracebuf.ops.arrays.linalg import DestinationOp
 
 _ALIGNMENT = 64
+PATIENCE, MOST_PATIENCE = 4, 1024
+"""After how many calls a block is given back; twice as many each time that one is asked for again."""
+SMALL = 2**16
+"""Bytes of a block that is kept anyway."""
 _DTYPES = tuple(ScalarType(name).dtype for name in abi.ELEMENT_CODES)
 _Spec = ctypes.c_int64 * abi.SPEC_SLOTS
 _IN_ORDER = list(range(abi.SPEC_SLOTS))
@@ -46,7 +52,10 @@ class Counters:
 class Context:
     """The context of `backend.llvm.abi`, the call backs behind it and the arrays they made."""
 
-    __slots__ = ("args", "arrays", "blocks", "frame", "owners", "references", "slots")
+    __slots__ = (
+        "args", "arrays", "blocks", "frame", "given_back", "guard", "large", "owners", "patience", "references",
+        "slots", "spared",
+    )  # fmt: skip
 
     def __init__(
         self, kernel: int, arena_slots: int, frame_size: int, references: Sequence[DestinationOp] = ()
@@ -60,6 +69,12 @@ class Context:
         self.owners: dict[int, np.ndarray] = {}
         self.args: Sequence[object] = ()
         self.blocks: list[np.ndarray | None] = [None] * arena_slots
+        self.large = False
+        """Whether there is a block that is worth giving back."""
+        self.spared, self.patience = [0] * arena_slots, PATIENCE
+        """For each block how many calls in a row had little use for it."""
+        self.given_back: set[int] = set()
+        self.guard = chosen()
         self.arrays = (0, 0)
         """How many arrays this call has made, and their bytes."""
         self.references = list(map(Reference, references))
@@ -75,6 +90,22 @@ class Context:
         self.args = ()
         for reference in self.references:
             reference.forget()
+        if self.large:
+            self._shrink()
+
+    def _shrink(self) -> None:
+        """Gives back what the last calls had little use for."""
+        self.large = False
+        for slot in range(len(self.blocks)):
+            at = abi.ARENA + abi.ARENA_SLOT * slot
+            capacity, asked = self.slots[at + 1], self.slots[at + 2]
+            self.slots[at + 2] = 0
+            self.spared[slot] = self.spared[slot] + 1 if asked * 4 < capacity else 0
+            if self.spared[slot] >= self.patience and capacity > SMALL:
+                self.slots[at + 1], self.blocks[slot] = 0, None
+                self.given_back.add(slot)
+            elif capacity > SMALL:
+                self.large = True
 
     def counters(self) -> Counters:
         return Counters(*(*self.slots[abi.ALLOCATIONS : abi.ARENA], *self.arrays))
@@ -84,10 +115,11 @@ class Context:
         fields = _Spec.from_address(spec)
         rank = fields[1]
         sizes, order = fields[2 : 2 + rank], fields[2 + rank : 2 + 2 * rank]
+        make = np.empty if self.guard is None else self.guard.array
         if order == _IN_ORDER[:rank]:
-            array = np.empty(sizes, _DTYPES[fields[0]])
+            array = make(sizes, _DTYPES[fields[0]])
         else:
-            dense = np.empty([sizes[axis] for axis in order], _DTYPES[fields[0]])
+            dense = make([sizes[axis] for axis in order], _DTYPES[fields[0]])
             array = dense.transpose(np.argsort(order))
         start = address(array)
         self.owners[start] = array
@@ -102,11 +134,19 @@ class Context:
         at = abi.ARENA + abi.ARENA_SLOT * slot
         self.slots[at + 1] = 0
         self.blocks[slot] = None
+        if self.guard is not None:  # the capacity stays 0, so that each buffer has a block of its own
+            self.blocks[slot] = guarded = self.guard.array([nbytes], np.dtype(np.uint8))
+            self.slots[at] = address(guarded)
+            return 1
+        if slot in self.given_back:
+            self.given_back.discard(slot)
+            self.patience = min(2 * self.patience, MOST_PATIENCE)
         block = np.empty(nbytes + _ALIGNMENT, np.uint8)
         self.blocks[slot] = block
         start = address(block)
         self.slots[at] = start + -start % _ALIGNMENT
-        self.slots[at + 1] = nbytes
+        self.slots[at + 1], self.spared[slot] = nbytes, 0
+        self.large |= nbytes > SMALL
         return 1
 
     def _refer(self, spec: int, _: int) -> int:

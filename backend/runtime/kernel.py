@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -119,6 +120,11 @@ class Kernel:
         ]
         self._idle = [self._context()]
         """The context that no call uses, if there is one."""
+        _kernels.add(self)
+
+    def release(self) -> None:
+        """Gives back the memory that is kept for the next call."""
+        self._idle.clear()
 
     def _context(self) -> Context:
         emitted = self._emitted
@@ -215,6 +221,15 @@ class Kernel:
         """The argument whose element 0 is at `base`."""
         memrefs = [k for k, t in enumerate(self.frame.args) if isinstance(t, MemRefType)]
         return next(k for k in memrefs if context.frame[self.frame.arg_at[k]] == base)
+
+
+_kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
+
+
+def release() -> None:
+    """Gives back the memory that all kernels keep."""
+    for kernel in list(_kernels):
+        kernel.release()
 
 
 def _address(what: tuple[str, ...]) -> int:

@@ -144,7 +144,7 @@ LOOPS: list[tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]] = [
 
 @pytest.mark.parametrize("f, arguments", one_in(9, LOOPS, rows=True))
 def test_a_handler_that_raises_ends_any_loop(f: Callable[..., Any], arguments: Callable[[], tuple[Any, ...]]) -> None:
-    """C4: what it raises is the caller's to catch, soon, and the call has kept no memory. Then all is as before."""
+    """C3: what it raises is the caller's to catch, soon, and the call has kept no memory. Then all is as before."""
     g = bufferize(f)
     args = arguments()
     with pytest.raises(Alarm), alarm(0.05):
@@ -175,7 +175,7 @@ def several(a: Any, n: Any) -> Any:
 
 @pytest.mark.parametrize("milliseconds", one_in(12, range(2, 50)))
 def test_a_handler_that_raises_in_the_first_call_is_the_callers(milliseconds: int) -> None:
-    """C4: a signal while tracing or compiling is no error of the traced code, and no bug of the tracer's."""
+    """C3: a signal while tracing or compiling is no error of the traced code, and no bug of the tracer's."""
     a = np.arange(6.0)
     g = bufferize(several)
     expected = several(a, 3)

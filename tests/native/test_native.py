@@ -632,3 +632,11 @@ def test_llvm_keeps_quiet(columns: int, capfd: pytest.CaptureFixture[str]) -> No
     for got, wanted in zip(bufferize(program)(a), program(a), strict=True):
         np.testing.assert_allclose(got, wanted)
     assert capfd.readouterr().err == ""
+
+
+def test_llvm_says_nothing_on_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+    """LLVM remarked that it could not vectorise the maximum of a `where` to the width asked for."""
+    a = np.arange(20.0)
+    for f in (np.max, np.min):
+        assert bufferize(lambda a, f=f: f(a, where=a > 4, initial=7))(a) == f(a, where=a > 4, initial=7)
+    assert capfd.readouterr().err == ""

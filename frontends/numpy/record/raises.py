@@ -87,8 +87,8 @@ def signal_handlers() -> set[CodeType]:
             handler = handler.func
         if callable(handler):
             function = handler if hasattr(handler, "__code__") else getattr(handler, "__func__", type(handler).__call__)
-            code = getattr(function, "__code__", None)
-            codes |= {code} if isinstance(code, CodeType) else set()
+            if (code := getattr(function, "__code__", None)) is not None:
+                codes.add(code)
     return codes
 
 
