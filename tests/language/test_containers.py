@@ -716,3 +716,16 @@ def test_a_list_that_a_loop_fills_after_its_first_iteration() -> None:
     f = bufferize(program)
     for got, wanted in zip(f(floats(3), 0.0), program(floats(3), 0.0), strict=True):
         assert type(got) is type(wanted) and np.array_equal(got, wanted)
+
+
+def test_a_loop_over_a_long_list_by_its_counter() -> None:
+    """Whether such a loop is unrolled depends on what it records, and a refusal names the limits."""
+
+    def program_(items: Any, a: Any) -> Any:
+        for i in range(len(items)):
+            a = a + items[i]
+        return a
+
+    agree(program_, [line() + i for i in range(40)], line())
+    error = refused(program_, [line()] * 700, line())
+    assert "limits: 32 iterations, or 1000 operations" in error.reason and "699 iterations" in error.reason  # one is peeled
