@@ -283,6 +283,8 @@ def finish(
         final = r.value(storage)
         if storage.stored and kept and final is not argument:
             r.frame.values[storage] = r.emit(bufferization.MaterializeInDestination.of(final, argument))
+    for x in (result, *(item for w in changes for item in w.items)):
+        results.note(x)
     plan = results.leaf(result)
     writes = tuple(replace(w, items=tuple(map(results.kept_or_new, w.items))) for w in changes)
     r.add(func.Return.of(results.values))

@@ -100,6 +100,8 @@ class Results:
         self.values: list[Value] = []
         self.seen: defaultdict[ArmPath, ByIdentity[ArrayRef, ResultLeaf]] = defaultdict(ByIdentity)
         self.made: defaultdict[ArmPath, ByIdentity[Any, NewContainer]] = defaultdict(ByIdentity)
+        self.paths: ByIdentity[Any, ArmPath] = ByIdentity()
+        """The path to each container, as far as all its places have it in common: it is one object in all of them."""
         self.objects: ByIdentity[ArrayRef, int] = ByIdentity()
         """The array objects that results are, numbered: the plan outlives them."""
         self.held: ByIdentity[ArrayRef, int] = ByIdentity()
@@ -132,8 +134,22 @@ class Results:
             f"{what} cannot be returned", "return arrays, numbers, and tuples, lists, dicts and objects of them"
         )
 
+    def note(self, x: Any, taken: ArmPath = ()) -> None:
+        """Notes the paths to the containers in a result, before any of them is planned."""
+        if isinstance(x, Choice):
+            for k, arm in enumerate((x.then, x.orelse)):
+                self.note(arm, (*taken, (x.condition, k)))
+        elif isinstance(x, (tuple, list, dict, Record)) and self.heap.number(x) is None:
+            before = self.paths.get(x)
+            common = taken if before is None else common_path(before, taken)
+            if before is None or len(common) < len(before):
+                self.paths[x] = common
+                for item in parts_in(x)[2]:
+                    self.note(item, common)
+
     def container(self, x: Any, taken: ArmPath) -> ResultPlan:
         """The plan of a new container; one object wherever the same one occurs."""
+        taken = self.paths.get(x, taken)
         containers = self.made[taken]
         if x not in containers:
             kind, keys, items = parts_in(x)
@@ -223,6 +239,12 @@ class Results:
             if x.python is None
             else ChosenResult(self.add(x.python.flag), replace(found, kind=x.python.kind), found)
         )
+
+
+def common_path(a: ArmPath, b: ArmPath) -> ArmPath:
+    """The beginning that two paths have in common."""
+    n = next((k for k, (p, q) in enumerate(zip(a, b)) if p[0] is not q[0] or p[1] != q[1]), min(len(a), len(b)))
+    return a[:n]
 
 
 def unchanged(now: Any, then: Any) -> bool:
