@@ -357,8 +357,9 @@ class BufferizedFunction:
         >>> print(double.specializations())
         compiled for (float64[n]); 2 calls
         """
-        compiled = [s for group in self._compiled.values() for s in group]
-        return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in self._originals.items())))
+        groups, originals = list(self._compiled.values()), list(self._originals.items())  # at once: others may compile
+        compiled = [s for group in groups for s in list(group)]
+        return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in originals)))
 
     # -- from arguments to a specialisation
     def _values(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.support.params import slow_but
-from tracebuf.testing.fuzz import Report, attempt, drive
+from tracebuf.testing.fuzz.driver import Drawn, Report, attempt, drive
 from tracebuf.testing.minimise import minimise
 from tracebuf.testing.programs import Program, generate, loaded, programs
 
@@ -43,8 +43,7 @@ def test_the_minimiser_keeps_what_fails() -> None:
     text = (
         "def program(a, b):\n    c = a + 1\n    for i in range(3):\n        b[i] = np.sqrt(a[i]) * c\n    return a, b\n"
     )
-    smallest = ("def program(a, b):\n    b = np.sqrt(a)", "def program(a, b):\n    b = np.sqrt(1)")
-    assert minimise(text, lambda t: "np.sqrt" in t) in smallest
+    assert minimise(text, lambda t: "np.sqrt" in t) == "def program():\n    b[i] = np.sqrt()"
 
 
 def test_a_wrong_program_is_reported() -> None:
@@ -55,6 +54,6 @@ def test_a_wrong_program_is_reported() -> None:
 
 @pytest.mark.slow
 def test_the_driver_counts_programs_of_a_worker(tmp_path) -> None:
-    tally = drive(seed=7, seconds=15, folder=tmp_path)
+    tally = drive(Drawn(seed=7), seconds=15, folder=tmp_path)
     assert tally.counts["ok"] > 0 and not tally.failures, str(tally)
     assert isinstance(tally.counts, dict) and Report("ok").signature == ": differs"

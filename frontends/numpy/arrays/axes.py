@@ -9,6 +9,7 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import Scalar, stand_in
 
 NO_VALUE = np._NoValue
@@ -27,9 +28,10 @@ def axes_of(r: Recorder, axis: Any, ndim: int, bools: bool = False) -> tuple[int
 
 def own_axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
     """Axes normalised as functions of shape do it (normalize_axis_tuple): an array without axes has none."""
-    if not ndim and axis not in (None, (), []):
-        raise Raises(np.exceptions.AxisError(axis[0] if isinstance(axis, (tuple, list)) else axis, 0))
-    return axes_of(r, tuple(axis) if isinstance(axis, list) else axis, ndim, bools=True)
+    several = isinstance(axis, (tuple, list, range))
+    if not ndim and axis is not None and not (several and len(axis) == 0):
+        raise Raises(np.exceptions.AxisError(axis[0] if several else axis, 0))
+    return axes_of(r, tuple(axis) if several else axis, ndim, bools=True)
 
 
 def axis_of(r: Recorder, axis: Any, ndim: int, bools: bool = False) -> int:
@@ -37,8 +39,8 @@ def axis_of(r: Recorder, axis: Any, ndim: int, bools: bool = False) -> int:
     Python, where True and False are ints."""
     found = (as_int if bools else as_strict_int)(r, axis)
     if found is None:
-        kind = type(stand_in(axis)) if isinstance(axis, Scalar) else type(axis)
-        raise Raises(TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer"))
+        kind = type(stand_in(axis)).__name__ if isinstance(axis, Scalar) else name_of(axis)
+        raise Raises(TypeError(f"'{kind}' object cannot be interpreted as an integer"))
     i = r.static_int(found, "the axis")
     if not -ndim <= i < ndim:
         raise Raises(np.exceptions.AxisError(i, ndim))

@@ -39,7 +39,7 @@ from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mod, mul, sub
 
 def transpose(r: Recorder, a: ArrayRef, *axes: Any) -> ArrayRef:
     """a.transpose(*axes)."""
-    order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes
+    order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list, range))) else axes
     if order is None or (not order and not axes):
         return reversed_axes(a)
     if len(order) != a.ndim:
@@ -72,7 +72,7 @@ def swapaxes(r: Recorder, a: Any, axis1: Any, axis2: Any) -> ArrayRef:
 def moveaxis(r: Recorder, a: Any, source: Any, destination: Any) -> ArrayRef:
     """np.moveaxis."""
     ref = as_array(r, a)
-    given = [tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in (source, destination)]
+    given = [tuple(x) if isinstance(x, (tuple, list, range)) else (x,) for x in (source, destination)]
     sources, targets = (own_axes_of(r, x, ref.ndim) for x in given)
     if len(sources) != len(targets):
         raise Raises(ValueError("`source` and `destination` arguments must have the same number of elements"))
@@ -86,8 +86,8 @@ def rollaxis(r: Recorder, a: Any, axis: Any, start: Any = 0) -> ArrayRef:
     """np.rollaxis."""
     ref = as_array(r, a)
     at = axis_of(r, axis, ref.ndim, bools=True)
-    behind = isinstance(start, int) and start < 0
-    place = start + ref.ndim if behind else axis_of(r, start, ref.ndim + 1, bools=True)
+    start = r.static_int(whole_number(r, start), "the start")
+    place = start + ref.ndim if start < 0 else start
     if not 0 <= place <= ref.ndim:
         raise Raises(
             np.exceptions.AxisError(f"'start' arg requires {-ref.ndim} <= start < {ref.ndim + 1}, got {start}")
@@ -224,7 +224,7 @@ def array_split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) 
     ref = as_array(r, ary)
     at = place_in_shape(r, axis, ref.ndim)
     n = ref.shape[at]
-    if isinstance(indices_or_sections, (tuple, list)):
+    if isinstance(indices_or_sections, (tuple, list, range)):
         bounds = [0, *indices_or_sections, None]
     else:
         sections = r.static_int(whole_number(r, indices_or_sections), "the number of sections")
@@ -255,7 +255,7 @@ def part(r: Recorder, a: ArrayRef, axis: int, start: Dim, size: Dim) -> ArrayRef
 
 def split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Any]:
     """np.split: equal parts of an axis, or ValueError."""
-    if not isinstance(indices_or_sections, (tuple, list)):
+    if not isinstance(indices_or_sections, (tuple, list, range)):
         ref = as_array(r, ary)
         n = ref.shape[place_in_shape(r, axis, ref.ndim)]
         sections = r.static_int(whole_number(r, indices_or_sections), "the number of sections")

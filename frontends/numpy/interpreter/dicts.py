@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, set_contents
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler, hold
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, is_traced
 
 MISSING = object()
@@ -64,7 +64,7 @@ def store_slice(i: Evaluator, node: ast.AST, base: list[Any], index: slice, valu
     places = place(i, node, index)
     items = i.iterate_static(node, value)
     i.change(node, base)
-    ask(operator.setitem, base, places, items)
+    hold(operator.setitem, base, places, items)
 
 
 def delete(i: Evaluator, node: ast.AST, base: Any, index: Any) -> None:
@@ -175,7 +175,7 @@ def changing(name: str, places: int = 0) -> Callable[..., Any]:
     def run(i: Evaluator, node: ast.AST, x: list[Any], *args: Any, **kwargs: Any) -> Any:
         given = [place(i, node, a) for a in args[:places]]
         i.change(node, x)
-        return ask(getattr(x, name), *given, *args[places:], **kwargs)
+        return hold(getattr(x, name), *given, *args[places:], **kwargs)
 
     return run
 
@@ -196,7 +196,7 @@ def known_items(name: str) -> Callable[..., Any]:
             raise i.refuse(node, reason, "compare the items one by one")
         if name == "remove":
             i.change(node, x)
-        return ask(getattr(x, name), *args)
+        return hold(getattr(x, name), *args)
 
     return run
 

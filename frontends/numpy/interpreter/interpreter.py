@@ -94,17 +94,21 @@ class Interpreter(Statements):
         def fetch(name: str) -> Any:
             if name in cells:
                 return cells[name].cell_contents
-            return names[name] if name in names else getattr(builtins, name)
+            return names[name] if name in names else vars(builtins)[name]
 
         if is_formula(function.__code__.co_filename):
             return fetch
 
         def lookup(name: str) -> Any:
-            try:
-                value = fetch(name)
-            except (KeyError, ValueError, AttributeError):
-                raise Raises(NameError(f"name '{name}' is not defined")) from None
-            return self.capture(name, lambda: fetch(name), value, cells.get(name, names))
+            place = cells.get(name, names)
+            if (seen := self.captures.get((name, id(place)))) is not None:
+                value = seen[2]  # one value in all of a trace: another thread may bind the name anew meanwhile
+            else:
+                try:
+                    value = fetch(name)
+                except (KeyError, ValueError, AttributeError):
+                    raise Raises(NameError(f"name '{name}' is not defined")) from None
+            return self.capture(name, lambda: fetch(name), value, place)
 
         return lookup
 

@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.call.arguments import (
 )
 from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.flatten import Tree
+from tracebuf.frontends.numpy.interpreter.cycles import cycles_refused
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 from tracebuf.frontends.numpy.numbers.lattice import leaves
 from tracebuf.frontends.numpy.paths.identity import identity, objects
@@ -31,7 +32,7 @@ from tracebuf.frontends.numpy.paths.outputs import arranged as as_given
 from tracebuf.frontends.numpy.paths.results import ContainerWrite, ResultPlan, Results
 from tracebuf.frontends.numpy.record.by_identity import counted, distinct
 from tracebuf.frontends.numpy.record.heap import Heap, Record, made_of
-from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, internal_error
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import Guard
 from tracebuf.frontends.numpy.record.values import ArrayRef
@@ -227,7 +228,8 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
         if r.doubts:
             raise r.doubts[0]
         r.at(interpreter.returned_at)
-        return finish(entry, r, interpreter, given, result, call.donated)
+        with cycles_refused(r):
+            return finish(entry, r, interpreter, given, result, call.donated)
     except UnsupportedError as refusal:
         refusal._under = assumed(entry, r, interpreter)
         raise
@@ -236,6 +238,8 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
     except TracebufError:
         raise
     except Exception as error:
+        if (late := by_signal(error)) is not None:
+            raise late  # noqa: B904
         raise internal_error(error, r.loc) from error
     try:
         raise raised

@@ -49,7 +49,9 @@ class Partial:
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """A message that contains numbers known only at run time: a {} for each of `values`."""
+    """A text of which parts are known only at run time: a {} for each of `values`. `exact`: it is the text that eager
+    has; else something is left out (the elements of an array, an address), and it may only be shown."""
 
     template: str
     values: list[Any]
+    exact: bool = True

@@ -111,6 +111,16 @@ def contents(x: Any) -> Any:
     return tuple(x) if isinstance(x, list) else dict(x.fields if isinstance(x, Record) else x)
 
 
+def without_methods(x: Any) -> Any:
+    """A value with an object of an empty class of the same name in the place of each object: what Python says of it is
+    what it says of an object without special methods."""
+    if isinstance(x, Record):
+        return type(x.kind.__name__, (), {"__module__": x.kind.__module__, "__qualname__": x.kind.__qualname__})()
+    if type(x) in (list, tuple):
+        return type(x)(map(without_methods, x))
+    return {key: without_methods(item) for key, item in x.items()} if type(x) is dict else x
+
+
 def is_of_class(x: Any, name: Any) -> bool:
     """Whether an attribute that was set was an attribute of the class until then: from now on the object has its
     own."""

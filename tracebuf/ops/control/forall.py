@@ -8,7 +8,21 @@ from typing import Any
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import integers, segments
-from tracebuf.ir.core import Alias, Block, Facts, Form, Interpreter, Mixed, Op, Region, Rewriter, Use, Value, join_mixed
+from tracebuf.ir.core import (
+    Alias,
+    Block,
+    Facts,
+    Form,
+    Interpreter,
+    Mixed,
+    Op,
+    Region,
+    Rewriter,
+    Use,
+    Value,
+    join_mixed,
+    no_effects,
+)
 from tracebuf.ops.control.func import check_blocks
 from tracebuf.ops.memory.indexing import constant_index
 
@@ -21,8 +35,10 @@ class InParallel(Op):
 
     __slots__ = ()
     name = "scf.forall.in_parallel"
+    takes, gives = "", ""
     region_ends = ("",)
     terminator = True
+    effects = no_effects
 
     @property
     def stores(self) -> list[Op]:
@@ -40,7 +56,9 @@ class Forall(Op):
 
     __slots__ = ()
     name = "scf.forall"
+    takes, gives = "index*, tensors*", "tensors*"
     region_ends = ("scf.forall.in_parallel",)
+    effects = no_effects
 
     @property
     def bounds(self) -> list[tuple[Mixed, Mixed, Mixed]]:

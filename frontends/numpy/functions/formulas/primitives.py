@@ -121,7 +121,8 @@ def _axis(r: Recorder, axis: Any, ndim: int, msg_prefix: Any = None) -> int:
 
 
 def _axes(r: Recorder, axis: Any, ndim: int, argname: Any = None, allow_duplicate: bool = False) -> tuple[int, ...]:
-    axes = tuple(axis_of(r, a, ndim, bools=True) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+    several = axis if isinstance(axis, (tuple, list, range)) else (axis,)
+    axes = tuple(axis_of(r, a, ndim, bools=True) for a in several)
     if len(set(axes)) < len(axes) and not allow_duplicate:
         raise Raises(ValueError("repeated axis"))
     return axes
