@@ -564,3 +564,12 @@ def test_a_call_from_text_is_not_run() -> None:
     kernel = Kernel(read(print_generic(Module([f]))).func("f"), "f")
     with pytest.raises(tracebuf.UnsupportedError, match="the function numpy.sort of a host call is not known"):
         kernel.run([np.ones(3)])
+
+
+def test_a_result_that_is_not_declared() -> None:
+    """It is not dropped silently: the error says what to declare. None, and an argument that was written, are."""
+    for f in (lambda a: host_call(np.sum, a), lambda a: host_call(np.exp, a)):
+        for g in (f, tracebuf.bufferize(f)):
+            with pytest.raises(tracebuf.TracebufError, match=r"none is declared\n.*result_shape="):
+                g(np.ones(3))
+    agree(lambda a, b: host_call(np.negative, a, b, writes=1), np.ones(3), np.zeros(3))

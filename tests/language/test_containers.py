@@ -740,3 +740,17 @@ def test_an_object_stored_and_returned_on_one_path_is_one() -> None:
     f = program("def f(p, a):\n    p['x'] = [a]\n    if a[0] > 3:\n        return 1\n    return p['x']")
     for value in (1.0, 5.0):
         agree(f, {"x": 1}, np.full(2, value))
+
+
+def test_a_loop_over_a_long_list_by_its_counter() -> None:
+    """Whether such a loop is unrolled depends on what it records, and a refusal names the limits."""
+
+    def program_(items: Any, a: Any) -> Any:
+        for i in range(len(items)):
+            a = a + items[i]
+        return a
+
+    agree(program_, [line() + i for i in range(40)], line())
+    error = refused(program_, [line()] * 700, line())
+    assert "limits: 32 iterations, or 1000 operations" in error.reason
+    assert "699 iterations" in error.reason  # the first is peeled

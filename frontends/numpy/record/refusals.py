@@ -31,7 +31,7 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
     ast.YieldFrom: ("`yield from`", _PLAIN),
 }
 """By class of expression: what it is called in a refusal, and what to write instead."""
-OUTSIDE = "compute it outside and pass the result in, or call it by tracebuf.host_call"
+OUTSIDE = "compute it outside and pass the result in, or tracebuf.host_call(f, a, result_shape=...), where f calls it"
 _ITERABLE = "iterate over range(...), an array, a tuple or a list"
 _RANDOM = "tracebuf.host_call(draw, n, result_shape=n), where draw(n) draws them, or pass the numbers in"
 _TIME = "tracebuf.host_call(time.perf_counter, result_shape=()), or read the clock outside"
