@@ -42,6 +42,7 @@ from tracebuf.frontends.numpy.call.arguments import (
 from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.call.donations import donated
 from tracebuf.frontends.numpy.call.flatten import Tree, flatten, is_object, leaf_names
+from tracebuf.frontends.numpy.call.pickling import ANCHOR, anchor_of, from_anchor, named
 from tracebuf.frontends.numpy.call.static import check_names, static_key
 from tracebuf.frontends.numpy.interpreter.trace import Call, Conditions
 from tracebuf.frontends.numpy.paths.outputs import Form, copy_results, destinations, labels
@@ -232,9 +233,18 @@ class BufferizedFunction:
                 raise refusal.with_traceback(None)  # noqa: B904 (the text says where; our own frames say nothing more)
         return self.eager(*args, **kwargs)
 
-    def __reduce__(self) -> str:
-        """Pickled by its name in its module, as a function is."""
-        return self.__wrapped__.__qualname__
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickled as its function would be: by its name in its module where that leads to it, else by its function,
+        wherever the pickler can take that, and its options. Programs are not pickled."""
+        f = self.__wrapped__
+        if named(f.__module__, f.__qualname__) is self:
+            return (_anchored, (self._anchor,)) if protocol >= 4 else f.__qualname__  # before 4 an anchor has no name
+        return BufferizedFunction, (f, self.options)
+
+    @functools.cached_property
+    def _anchor(self) -> FunctionType:
+        """What stands for the function in a pickle (call/pickling)."""
+        return anchor_of(self.__wrapped__, self.options)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> BufferizedFunction:
         return self
@@ -350,8 +360,9 @@ class BufferizedFunction:
         >>> print(double.specializations())
         compiled for (float64[n]); 2 calls
         """
-        compiled = [s for group in self._compiled.values() for s in group]
-        return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in self._originals.items())))
+        groups, originals = list(self._compiled.values()), list(self._originals.items())  # at once: others may compile
+        compiled = [s for group in groups for s in list(group)]
+        return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in originals)))
 
     def release(self) -> None:
         """Gives back the memory that the compiled programs keep from one call to the next (arenas). The programs stay.
@@ -528,6 +539,14 @@ class BufferizedFunction:
         return Specialization(replace(call, values=(), containers=()), traced, program, kernel, traced.guard_function())
 
 
+def _anchored(anchor: FunctionType) -> BufferizedFunction:
+    """The bufferized function of an anchor out of a pickle."""
+    found = named(anchor.__module__, anchor.__qualname__.removesuffix(f".{ANCHOR}"))
+    if isinstance(found, BufferizedFunction) and found._anchor == anchor:
+        return found
+    return BufferizedFunction(*from_anchor(anchor))
+
+
 def release() -> None:
     """Gives back the memory that all compiled programs keep from one call to the next: `release` of each function."""
     if (kernels := sys.modules.get("tracebuf.backend.runtime.kernel")) is not None:
@@ -560,8 +579,13 @@ class BufferizedMethod:
         return self.__func__(self.__self__, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name not in _OF_FUNCTIONS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         found = getattr(self.__func__, name)
         return MethodType(found, self.__self__) if name == "__wrapped__" or name in _OF_CALLS else found
+
+    def __reduce__(self) -> Any:
+        return BufferizedMethod, (self.__func__, self.__self__)
 
     def __eq__(self, other: object) -> bool:
         mine = isinstance(other, BufferizedMethod) and self.__func__ is other.__func__
@@ -574,6 +598,8 @@ class BufferizedMethod:
         return f"<bufferized {self.__func__.__wrapped__.__qualname__} of {self.__self__!r}>"
 
 
+_OF_FUNCTIONS = (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "__defaults__", "__kwdefaults__", "__code__")
+"""What a method has of its function, of the names with two underscores."""
 _OF_CALLS = ("call_counted", "captured", "eager", "explain", "lower", "trace")
 """Methods that take the arguments of a call."""
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tracebuf import pipeline
 from tracebuf.ir.func import Func
 from tracebuf.ir.printer import print_func
+from tracebuf.ir.verifier import verify
 from tracebuf.options import Options
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | No
     Raises DonationError for a donation that cannot be used, DecisionError for an analysis of the user's that would
     change the results.
     """
+    if options.verify:
+        verify(traced.func, "tensor")
     pipeline.optimize_tensors(traced.func, options, observe)
     return Bufferized(pipeline.to_memref(traced.func, options, observe))
 

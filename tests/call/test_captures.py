@@ -372,3 +372,34 @@ def test_a_refusal_that_met_captured_arrays_is_remembered(monkeypatch: pytest.Mo
     np.testing.assert_array_equal(by_size(np.ones(3), 2), 1 + LATE)
     np.testing.assert_array_equal(by_size(np.ones(3), 1), np.ones(3))
     np.testing.assert_array_equal(by_size(np.ones(3), 5), LATE)
+
+
+class Changing(dict[str, Any]):
+    """A module's names, of which one is another number each time it is read, as if another thread bound it."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name == "SCALE":
+            self["SCALE"] = super().__getitem__(name) + 1
+        return super().__getitem__(name)
+
+
+def test_b5_a_number_that_another_thread_binds_anew_is_read_once() -> None:
+    """A trace read it anew wherever it stood: its answer was that of two values."""
+    f = program("def f(x):\n    y = x * SCALE\n    return y - x * SCALE")
+    g = types.FunctionType(f.__code__, Changing(f.__globals__ | {"SCALE": 1}))
+    assert not bufferize(g)(line()).any()
+
+
+def test_b6_specializations_are_listed_while_others_compile() -> None:
+    """RuntimeError: dictionary changed size during iteration."""
+    f = bufferize(lambda x: x + 1)
+
+    class Meanwhile(list[Any]):
+        def __iter__(self) -> Any:
+            f(np.ones((2, 2)))  # as another thread may do at any moment
+            return super().__iter__()
+
+    f(line())
+    f._compiled.update({key: Meanwhile(group) for key, group in f._compiled.items()})
+    assert len(f.specializations()) == 1
+    assert len(f.specializations()) == 2

@@ -1,7 +1,7 @@
 """Malformed MLIR text: mutants of valid programs in generic form.
 
-A mutant has an operand, a result, a region, an attribute or a block too few or too many, an op under another's name, other types
-or numbers, or a token missing, doubled or in another's place.
+A mutant has an operand, a result, a region, an attribute or a block too few or too many, an op under another's name,
+other types or numbers, or a token missing, doubled or in another's place.
 """
 
 from __future__ import annotations
@@ -97,11 +97,9 @@ def mutate_region(rng: random.Random, text: str, names: Sequence[str]) -> str:
     inside = text[start + 2 : end - 2]
     lines = inside.splitlines(keepends=True)
     at = rng.randrange(len(lines)) if lines else 0
-    new = rng.choice([
-        "({})", "", f"({{{inside}}}, {{{inside}}})", "({\n  }, {\n  })",
-        f"({{{''.join(lines[:at] + lines[at + 1:])}}})",
-        f"({{{''.join(lines[: at + 1] + lines[at:])}}})",
-    ])  # fmt: skip
+    fewer, more = "".join(lines[:at] + lines[at + 1 :]), "".join(lines[: at + 1] + lines[at:])
+    twice = f"({{{inside}}}, {{{inside}}})"
+    new = rng.choice(["({})", "", twice, "({\n  }, {\n  })", f"({{{fewer}}})", f"({{{more}}})"])
     return text[:start] + new + text[end:]
 
 

@@ -144,7 +144,7 @@ def as_array(r: Recorder, a: Any) -> ArrayRef:
     if isinstance(a, ArrayRef):
         return a
     if isinstance(a, (list, tuple, range)):
-        return array_of(r, list(a))
+        return array_of(r, list(a), int) if isinstance(a, range) else array_of(r, a)
     if not isinstance(a, (Scalar, *NUMBERS)) or (isinstance(a, NpScalar) and a.maybe_python):
         reason = f"a {name_of(a)} where an array is expected"
         raise r.refuse(reason, "pass an array")
@@ -154,7 +154,7 @@ def as_array(r: Recorder, a: Any) -> ArrayRef:
 
 def as_operand(r: Recorder, x: Any) -> Any:
     """An operand of an elementwise function: a list or tuple becomes an array."""
-    return array_of(r, list(x)) if isinstance(x, (list, tuple, range)) else x
+    return as_array(r, x) if isinstance(x, (list, tuple, range)) else x
 
 
 # -- arrays of items

@@ -17,6 +17,7 @@ from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int, norm
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, element_of, k_order, one_or_more
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     Groups,
@@ -310,8 +311,7 @@ def whole_number(r: Recorder, x: Any) -> Dim:
     """An int as an expression; TypeError, as Python's, for anything else."""
     e = as_int(r, x)
     if e is None:
-        kind = type(stand_in(x)) if isinstance(x, Scalar) else type(x)
-        raise Raises(TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer"))
+        raise Raises(TypeError(f"'{name_of(x)}' object cannot be interpreted as an integer"))
     return e
 
 

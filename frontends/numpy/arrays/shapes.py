@@ -86,8 +86,8 @@ def rollaxis(r: Recorder, a: Any, axis: Any, start: Any = 0) -> ArrayRef:
     """np.rollaxis."""
     ref = as_array(r, a)
     at = axis_of(r, axis, ref.ndim, bools=True)
-    behind = isinstance(start, int) and start < 0
-    place = start + ref.ndim if behind else axis_of(r, start, ref.ndim + 1, bools=True)
+    start = r.static_int(whole_number(r, start), "the start")
+    place = start + ref.ndim if start < 0 else start
     if not 0 <= place <= ref.ndim:
         raise Raises(
             np.exceptions.AxisError(f"'start' arg requires {-ref.ndim} <= start < {ref.ndim + 1}, got {start}")

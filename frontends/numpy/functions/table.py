@@ -39,7 +39,6 @@ from tracebuf.frontends.numpy.functions.host import table as host_table
 from tracebuf.frontends.numpy.functions.host.declared import host_call, traced_host_call
 from tracebuf.frontends.numpy.functions.indices import picking, sorted_indices
 from tracebuf.frontends.numpy.functions.joining import stacking
-from tracebuf.frontends.numpy.functions.judged import judged, method, numpys_error
 from tracebuf.frontends.numpy.functions.parameters import check_parameters
 from tracebuf.frontends.numpy.functions.products import convolutions, covariance, einsum, vectors
 from tracebuf.frontends.numpy.functions.products import matmul as products
@@ -67,6 +66,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_i
 from tracebuf.frontends.numpy.numbers.scalars import binary, concrete
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.heap import DictView, Record, without_methods
+from tracebuf.frontends.numpy.record.judged import judged, method, numpys_error
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, static_flags, unknown_origin

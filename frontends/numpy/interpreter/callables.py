@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.interpreter import iterators, texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, truth, unary
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range
+from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
@@ -154,7 +155,7 @@ def dotted(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
 def get_attribute(i: Evaluator, node: ast.AST, x: Any, name: Any, *default: Any) -> Any:
     """getattr(x, name) or getattr(x, name, default)."""
     if not isinstance(name, str):
-        raise Raises(TypeError(f"attribute name must be string, not '{type(name).__name__}'"))
+        raise Raises(TypeError(f"attribute name must be string, not '{refusals.name_of(name)}'"))
     if len(default) == 1 and not has_attribute(i, node, x, name):
         return default[0]
     return i.attribute(node, x, name)

@@ -17,7 +17,6 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
-from tracebuf.frontends.numpy.functions.judged import judged
 from tracebuf.frontends.numpy.functions.products.matmul import matmul
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
 from tracebuf.frontends.numpy.interpreter import callables, dicts, extremes, operators, records, texts
@@ -41,6 +40,7 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, without_methods
+from tracebuf.frontends.numpy.record.judged import judged
 from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import static_flags
 from tracebuf.frontends.numpy.record.values import (
@@ -149,7 +149,7 @@ class Expressions(Comprehensions):
 
     def iterate_static(self, node: ast.AST, value: Any) -> list[Any]:
         """The items of an iterable whose length is known, or made part of the key."""
-        return static_items(self.r, self.iterable(node, value), "this")
+        return list(static_items(self.r, self.iterable(node, value), "this"))
 
     def iterable(self, node: ast.AST, value: Any) -> Iterable:
         """What a loop over a value iterates over."""
@@ -455,7 +455,7 @@ class Expressions(Comprehensions):
             return value
         if isinstance(base, (tuple, list, dict, type(None))):
             if not hasattr(base, name):
-                raise Raises(AttributeError(f"'{type(base).__name__}' object has no attribute '{name}'"))
+                raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
             reason = f"`.{name}` of a {type(base).__name__} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
         if base in self.constants or isinstance(base, Enum):

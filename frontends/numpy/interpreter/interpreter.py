@@ -100,11 +100,15 @@ class Interpreter(Statements):
             return fetch
 
         def lookup(name: str) -> Any:
-            try:
-                value = fetch(name)
-            except (KeyError, ValueError, AttributeError):
-                raise Raises(NameError(f"name '{name}' is not defined")) from None
-            return self.capture(name, lambda: fetch(name), value, cells.get(name, names))
+            place = cells.get(name, names)
+            if (seen := self.captures.get((name, id(place)))) is not None:
+                value = seen[2]  # one value in all of a trace: another thread may bind the name anew meanwhile
+            else:
+                try:
+                    value = fetch(name)
+                except (KeyError, ValueError, AttributeError):
+                    raise Raises(NameError(f"name '{name}' is not defined")) from None
+            return self.capture(name, lambda: fetch(name), value, place)
 
         return lookup
 

@@ -20,7 +20,6 @@ import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import read_item
 from tracebuf.frontends.numpy.functions import table
-from tracebuf.frontends.numpy.functions.judged import NoExample, error_of, example_of
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.folds_of_iterators import fold, is_folded
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
@@ -40,6 +39,7 @@ from tracebuf.frontends.numpy.paths.iteration import (
     zipped,
 )
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, is_traced

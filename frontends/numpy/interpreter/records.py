@@ -347,7 +347,7 @@ def get_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any, *default: A
 def check_name(name: Any) -> None:
     """TypeError as Python's for a name that is no text."""
     if not isinstance(name, str):
-        raise Raises(TypeError(f"attribute name must be string, not '{type(name).__name__}'"))
+        raise Raises(TypeError(f"attribute name must be string, not '{refusals.name_of(name)}'"))
 
 
 def has_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any) -> bool:

@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.call.arguments import (
 )
 from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.flatten import Tree
+from tracebuf.frontends.numpy.interpreter.cycles import cycles_refused
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 from tracebuf.frontends.numpy.numbers.lattice import leaves
 from tracebuf.frontends.numpy.paths.identity import identity, objects
@@ -227,7 +228,8 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
         if r.doubts:
             raise r.doubts[0]
         r.at(interpreter.returned_at)
-        return finish(entry, r, interpreter, given, result, call.donated)
+        with cycles_refused(r):
+            return finish(entry, r, interpreter, given, result, call.donated)
     except UnsupportedError as refusal:
         refusal._under = assumed(entry, r, interpreter)
         raise

@@ -73,7 +73,8 @@ class Through:
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """f(...)"""
         if getattr(function, "__name__", "") in CHECKERS:
-            return function(*map(self.routed, args), **kwargs)
+            callee = next((k for k, x in enumerate(args) if callable(x) and not is_error(x)), len(args))
+            return function(*args[:callee], *map(self.routed, args[callee : callee + 1]), *args[callee + 1 :], **kwargs)
         name = self._name_of(function)
         if not name or self._busy:
             return function(*args, **kwargs)
@@ -198,6 +199,11 @@ class Through:
         finally:
             self._busy = False
         return plain(*args, **kwargs)
+
+
+def is_error(x: Any) -> bool:
+    """Whether something is a class of exceptions."""
+    return isinstance(x, type) and issubclass(x, BaseException)
 
 
 def kind_of(reason: str) -> str:

@@ -183,6 +183,15 @@ def resize(a: Any, new_shape: Any) -> Any:
 # -- ravelled indices
 
 
+def check_size(dims: Any) -> None:
+    """ValueError for more elements than an array may have."""
+    total = 1
+    for n in dims:
+        if n > 0 and total > MOST_ELEMENTS // n:
+            raise ValueError("invalid dims: array size defined by dims is larger than the maximum possible size.")
+        total = total * n
+
+
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
     if mode != "raise":
         refuse("np.ravel_multi_index with mode=", "np.clip or % of the indices")
@@ -190,6 +199,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
         dims = (dims,)
     if len(multi_index) != len(dims):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
+    check_size(dims)
     at = 0
     pairs = list(zip(multi_index, dims))
     for index, n in pairs if order == "C" else pairs[::-1]:
@@ -202,6 +212,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
     return at
 
 
+MOST_ELEMENTS = int(np.iinfo(np.intp).max)
 FORMULAS: dict[Any, Callable[..., Any]] = {
     np.block: block, np.insert: insert, np.delete: delete, np.resize: resize,
     np.ravel_multi_index: ravel_multi_index, np.trim_zeros: trim_zeros,

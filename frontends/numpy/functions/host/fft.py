@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, floordiv, mul, sub
@@ -50,7 +51,7 @@ def size_of(r: Recorder, given: Any, default: Dim) -> Dim:
     else:
         found = as_strict_int(r, given)
         if found is None:
-            raise Raises(TypeError(f"'{type(given).__name__}' object cannot be interpreted as an integer"))
+            raise Raises(TypeError(f"'{name_of(given)}' object cannot be interpreted as an integer"))
         n = found
     r.require_nonneg(sub(n, 1), "ValueError", "Invalid number of FFT data points ({}) specified.", [n])
     return r.facts.canon(n)
@@ -140,7 +141,7 @@ def shifted(back: bool) -> Callable[..., ArrayRef]:
 
     def shift(r: Recorder, x: Any, axes: Any = None) -> ArrayRef:
         ref = asarray(r, x)
-        given = range(ref.ndim) if axes is None else axes if isinstance(axes, (tuple, list)) else (axes,)
+        given = range(ref.ndim) if axes is None else axes if isinstance(axes, (tuple, list, range)) else (axes,)
         known = [axis if (e := as_int(r, axis)) is None else r.static_int(e, "the axis") for axis in given]
         found = [ask(range(ref.ndim).__getitem__, axis) for axis in known]  # IndexError as NumPy's
         if not ref.ndim:

@@ -98,7 +98,7 @@ def leading(r: Recorder, given: Given) -> Sequence[Shape]:
 
 
 def rank_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
-    shape: Sequence[Dim] = given["A"].shape
+    shape: Sequence[Dim] = dims(given["A"])
     return [shape[:-2] if len(shape) > 1 else ()]
 
 

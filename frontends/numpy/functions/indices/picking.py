@@ -42,6 +42,7 @@ from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.scalar_checks import or_empty
 from tracebuf.frontends.numpy.record.sizes import INT_MAX
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, stand_in
@@ -200,7 +201,7 @@ def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     if isinstance(a, NpScalar):  # a number's method stores into an array of its own
         a = as_array(r, a)
     if not isinstance(a, ArrayRef):
-        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}"))
+        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {name_of(a)}"))
     r.check_writable(a)
     picked = ravelled_values(r, index_array(r, ind))
     if picked.dtype == np.uint64:
@@ -310,7 +311,7 @@ def extract(r: Recorder, condition: Any, arr: Any) -> ArrayRef:
 def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
     """np.place: the values, repeated, stored in turn where the mask is not zero."""
     if not isinstance(arr, ArrayRef):
-        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {type(arr).__name__}"))
+        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {name_of(arr)}"))
     r.check_writable(arr)
     where = truth(r, asarray(r, mask))
     same_elements(r, arr, where, "place: mask and data must be the same size")
@@ -322,7 +323,7 @@ def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
 def putmask(r: Recorder, a: Any, mask: Any, values: Any) -> None:
     """np.putmask: the values, repeated to all elements, stored where the mask is not zero."""
     if not isinstance(a, ArrayRef):
-        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}"))
+        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {name_of(a)}"))
     r.check_writable(a)
     where = truth(r, asarray(r, mask))
     same_elements(r, a, where, "putmask: mask and data must be the same size")
@@ -462,6 +463,8 @@ def ufunc_at(r: Recorder, ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) 
     """`ufunc.at`: in place, one index after another, so that an index that occurs twice is applied twice."""
     if not isinstance(a, ArrayRef):
         raise Raises(TypeError("first operand must be array"))
+    if ufunc.signature is not None:
+        raise Raises(TypeError(f"ufunc.at does not support ufunc with non-trivial signature: {ufunc.__name__}"))
     if ufunc.nin > 2 or ufunc.nout != 1:
         raise Raises(ValueError("Only unary and binary ufuncs supported at this time"))
     if (b is None) != (ufunc.nin == 1):
