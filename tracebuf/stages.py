@@ -6,11 +6,12 @@ Counterpart: JAX's stages (jax.stages).
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tracebuf import pipeline
 from tracebuf.ir.func import Func
@@ -25,10 +26,26 @@ if TYPE_CHECKING:
 
 _importing = threading.RLock()
 """Held while modules are imported late: a child that is forked meanwhile could never import them."""
+_waited: list[Any] = []
+"""The module of the JIT, if it was loaded before the fork."""
+
+
+def _before_fork() -> None:
+    """Waits for imports, then for LLVM: in this order, for an import may just be loading the JIT."""
+    _importing.acquire()
+    if (before := getattr(jit := sys.modules.get("tracebuf.backend.llvm.jit"), "before_fork", None)) is not None:
+        before()
+        _waited.append(jit)
+
+
+def _after_fork() -> None:
+    while _waited:
+        _waited.pop().after_fork()
+    _importing.release()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_importing.acquire, after_in_parent=_importing.release, after_in_child=_importing.release
-    )
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 def trace(function: FunctionType, call: Call) -> Traced:

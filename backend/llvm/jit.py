@@ -26,7 +26,6 @@ interleaving are on, SLP is off (no gain was measured, and it costs time). No fl
 from __future__ import annotations
 
 import itertools
-import os
 import threading
 import time
 import weakref
@@ -325,18 +324,15 @@ def _run_passes(module: Any, machine: Any, speed_level: SpeedLevel) -> None:
                 manager.detach()
 
 
-def _before_fork() -> None:
+def before_fork() -> None:
     """Waits until no thread is inside of LLVM, ours or (Numba's) through llvmlite alone."""
     _lock.acquire()
     if _llvmlite_lock is not None:
         _llvmlite_lock.__enter__()
 
 
-def _after_fork() -> None:
+def after_fork() -> None:
+    """In the parent and in the child (tracebuf/stages.py calls both)."""
     if _llvmlite_lock is not None:
         _llvmlite_lock.__exit__(None, None, None)
     _lock.release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
