@@ -18,8 +18,10 @@ Where is ...? Paths are relative to tracebuf/, in which frontends and backend ar
 the root); docs/architecture.md follows one call through all of them.
 
     an op, its facts, its rewrite   ops/, by dialect
-    `a[i] = v` recorded             frontends/numpy/functions/indices/subscripts.py, then arrays/indexing.py
-                                    (or gathers, masks), then record/recorder.py (`store`, `store_element`)
+    `a[i] = v` recorded             frontends/numpy: functions/indices/subscripts.py; then arrays/indexing.py, or
+                                    functions/indices/gathers.py and masks.py; then record/recorder.py (`store`,
+                                    `store_element`)
+    a captured array, a call's key  frontends/numpy/call: captures.py, arguments.py; fetched and made in api.py
     what a loop carries             frontends/numpy/paths/loops/ (trace.py, head.py, compare.py)
     adding a function of NumPy      frontends/numpy/functions/ (table.py, formulas/); steps in CONTRIBUTING.md
     what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py
@@ -32,6 +34,7 @@ the root); docs/architecture.md follows one call through all of them.
                                     optimize/buffers/assign_storage.py; whose memory: backend/runtime/arena.py
     the pass that frees             deallocate/ownership.py; optimize/buffers/shorten_liveness.py moves frees up
     an op's native loops            lower/plan.py plans them, backend/llvm/loops.py writes them
+    a product by BLAS               backend/llvm/blas_calls.py calls it, backend/runtime/blas.py finds it
     what a decision costs           analysis/cost/cost.py; other decisions: choose.py, optimal.py
 """
 

@@ -3,6 +3,7 @@ refused, and with what words: golden_errors."""
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 import numpy as np
@@ -179,3 +180,23 @@ def test_a_read_only_target_is_seen_before_its_index() -> None:
     given.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         bufferize(program)(given)
+
+
+# calls that are refused, were it not that NumPy does not take them either
+NOT_NUMPYS = [
+    "setattr(a, 'foo', 1)", "np.fft.fft('x')", "np.fft.irfftn(Color.RED)", "np.clip(a, 'x', 2)", "a.std(ddof='x')",
+    "np.linalg.tensorinv(n > 2, lambda p, q: p)", "np.full_like(a, Color.RED)", "a.clip(n, 'x')",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", NOT_NUMPYS)
+def test_a_call_that_numpy_does_not_take_either_raises_what_numpy_raises(call: str) -> None:
+    Color = enum.Enum("Color", "RED")
+    in_the_open = program(f"def f(a, n):\n    return {call}", Color=Color)
+    in_a_branch = program(f"def f(a, n):\n    if n > 5:\n        return {call}\n    return a + 1", Color=Color)
+    in_a_try = program(
+        f"def f(a, n):\n    try:\n        return {call}\n    except Exception:\n        return a + 1", Color=Color
+    )
+    for f in (in_the_open, in_a_branch, in_a_try):
+        for n in (3, 7):
+            agree(f, np.arange(4.0), n)

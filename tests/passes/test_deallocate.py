@@ -122,6 +122,45 @@ def test_a_loop_that_starts_from_a_temporary_frees_it() -> None:
     hold(f, [(4, trips) for trips in (0, 1, 3)])
 
 
+def test_a_loop_takes_over_a_temporary_that_it_begins_with() -> None:
+    """It was held until the function's end: three buffers, and a flag for each iteration."""
+    m = Maker(INDEX)
+    f = m.done(*pingpong(m, m.alloc(), m.args[0]))
+    for g in hold(f, [(4, trips) for trips in (0, 1, 3)])[:2]:
+        assert names(g, "scf.if", "tracebuf.same_base") == []
+        assert run(g, 4, 5)[1].peak == 2
+
+
+def test_a_loop_does_not_take_over_what_is_used_after_it() -> None:
+    m = Maker(INDEX, BUFFER)
+    t = m.alloc()
+    (last,) = pingpong(m, t, m.args[0])
+    m.copy(t, m.args[1])
+    hold(m.done(last), [(4, trips, None) for trips in (0, 1, 3)])
+
+
+def test_a_loop_does_not_take_over_what_another_value_owns_too() -> None:
+    """Both results of the scf.if are one buffer, and both say that they own it: a double free, when only one of them
+    was handed over."""
+    m = Maker(I1, INDEX)
+    one, other = m.branch(m.args[0], lambda: [m.alloc()] * 2, lambda: [m.alloc(), m.alloc()])
+    hold(m.done(*pingpong(m, one, m.args[1])), [(4, flag, trips) for flag in (True, False) for trips in (0, 1, 3)])
+
+
+def test_a_carried_buffer_is_freed_before_the_next_is_made() -> None:
+    """A name that each iteration binds anew without reading it: the flag is known, the free was at the end."""
+    m = Maker(BUFFER, INDEX)
+
+    def body(i: Any, old: Any) -> list[Any]:
+        new = m.alloc()
+        m.copy(m.args[0], new)
+        return [new]
+
+    (last,) = m.loop(m.args[1], [m.args[0]], body)
+    for g in hold(m.done(last), [(4, None, trips) for trips in (0, 1, 3)])[:2]:
+        assert run(g, 4, None, 5)[1].peak == 1
+
+
 def test_a_loop_result_that_is_not_returned_is_freed_if_the_loop_ran() -> None:
     m = Maker(INDEX, BUFFER)
     (last,) = pingpong(m, m.alloc(), m.args[0])

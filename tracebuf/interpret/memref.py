@@ -356,12 +356,17 @@ def _read_in_time(op: linalg.DestinationOp, use: Use, out: Use, args: list[Any])
         return True
     whole = spec.maps[use.index].whole or spec.maps[out.index].whole
     if whole or not spec.all_parallel or a.array.itemsize != b.array.itemsize:
-        return False
+        return op.elementwise_access(use, out) and _same_elements(a.array, b.array)
     read, written = (_addresses(x, spec.maps[u.index], shape) for x, u in ((a, use), (b, out)))
     if any(isinstance(inner, arith.Ufunc) for inner in spec.body.ops):
         shared = np.isin(read, written)
         return bool((read[shared] == written[shared]).all())
     return all(_in_time(read.transpose(p), written.transpose(p)) for p in permutations(range(len(shape))))
+
+
+def _same_elements(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays are one, element for element."""
+    return (a.ctypes.data, a.shape, a.strides, a.dtype) == (b.ctypes.data, b.shape, b.strides, b.dtype)
 
 
 def _in_time(read: np.ndarray, written: np.ndarray) -> bool:

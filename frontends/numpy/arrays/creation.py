@@ -135,7 +135,7 @@ def arange_bounds(args: Sequence[Any], named: dict[str, Any]) -> tuple[Any, Any,
 
 def arange_size(r: Recorder, start: Any, stop: Any, step: Any) -> Dim:
     """The number of elements of np.arange: for ints exactly, for floats by NumPy's division."""
-    ints = [as_int(r, int(x) if isinstance(x, bool) else x) for x in (start, stop, step)]
+    ints = [as_int(r, x) for x in (start, stop, step)]
     first, last, by = ints
     narrow = any(isinstance(x, (NpScalar, np.generic)) and weak_type(x) != I64.dtype for x in (start, stop))
     if narrow and first != 0 and (is_traced(start) or is_traced(stop)):  # NumPy subtracts them in their own type

@@ -262,7 +262,8 @@ class Generic(DestinationOp):
         return any(op.may_raise for op in self.body.ops)
 
     def elementwise_access(self, a: Use, b: Use) -> bool:
-        return self.all_parallel and self.maps[a.index].is_identity and self.maps[b.index].is_identity
+        """Each iteration has elements of its own, whatever it carries to the next (a running sum)."""
+        return self.maps[a.index].is_identity and self.maps[b.index].is_identity
 
     def spec(self, types: Sequence[Type]) -> Spec | None:
         if not all(m.runs for m in self.maps):

@@ -122,9 +122,8 @@ def _process() -> ctypes.CDLL:
 
 @cache
 def callback(function: str, signature: str) -> Any:
-    """A hosted function as a C function pointer, which lives as long as the process."""
-    types = c_types(signature)
-    return ctypes.CFUNCTYPE(types[-1], *types[:-1])(_without_errors(HOSTED[function]))
+    """A hosted function that native code calls; it lives as long as the process."""
+    return _without_errors(HOSTED[function])
 
 
 def _without_errors(function: Callable[..., Any]) -> Callable[..., Any]:

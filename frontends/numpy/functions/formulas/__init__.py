@@ -3,7 +3,7 @@
 `FORMULAS` has them by NumPy's function. A formula has NumPy's own parameters and follows the arithmetic of NumPy's
 Python code, so that the bits are the same, but makes no array that the result does not need: what is elementwise fuses.
 Errors in it are reported at the caller's line. `primitives` has what NumPy's functions cannot express.
-May import: the rooms up to arrays, and the sub-rooms of functions before it.
+May import: the rooms up to arrays, and functions/reductions, indices, joining, host, products, python.
 """
 
 from __future__ import annotations

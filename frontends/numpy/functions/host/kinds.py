@@ -135,9 +135,9 @@ def without_sizes(kind: Any, but: int | None = None) -> Any:
 
 
 def made(kind: Any, size: int, number: int = 1) -> Any:
-    """A stand-in for a kind; numbers in a tuple rise, for bounds have to."""
+    """A stand-in for a kind; numbers in a tuple rise, for bounds have to, from 1, for the number of bins."""
     if isinstance(kind, ItemKinds):
-        return kind.type([made(k, size, i) for i, k in enumerate(kind.items)])
+        return kind.type([made(k, size, i + 1) for i, k in enumerate(kind.items)])
     if isinstance(kind, KnownValue):
         return kind.value
     return kind.stand_in(size) if isinstance(kind, ArrayKind) else kind.type(number)

@@ -1,4 +1,6 @@
-"""Python's builtins, math and cmath on traced numbers and arrays: abs, round, divmod, sum, int, math.sqrt ...
+"""Python's builtins, math and cmath on traced numbers and arrays.
 
-May import: the rooms up to arrays, and functions/reductions.
+abs, round, divmod, sum, int, len ...: `builtins`; the functions of `math` and `cmath` have files of those names;
+sum, min, any ... of an array, which iterate over it: `folds`.
+May import: the rooms up to arrays, and functions/reductions, indices, joining, host, products.
 """
