@@ -103,7 +103,7 @@ def run(module: Module, name: str, args: Sequence[Any]) -> Outcome:
         with (
             patch.object(Runner, "run_block", limited()),
             patch.object(Memory, "allocate", allocated),
-            patch.object(Generic, "_evaluate_one_by_one", one_by_one),
+            patch.object(Generic, "_evaluate_one_by_one", one_by_one()),
         ):
             found = memref.run(func, given, may_leak=True, tensors=True)
     except MemoryFault:
@@ -122,11 +122,18 @@ _ALLOCATE = Memory.allocate
 _ONE_BY_ONE = Generic._evaluate_one_by_one
 
 
-def one_by_one(op: Generic, interpreter: Interpreter, args: list[Any], shape: tuple[int, ...]) -> list[Any]:
-    """Elements one by one, if they are not too many."""
-    if np.prod(shape) > 1000:
-        raise CannotRun("it takes too long")
-    return _ONE_BY_ONE(op, interpreter, args, shape)
+def one_by_one() -> Callable[..., list[Any]]:
+    """`Generic._evaluate_one_by_one` for programs that may take long: CannotRun after so many elements."""
+    done = 0
+
+    def evaluate(op: Generic, interpreter: Interpreter, args: list[Any], shape: tuple[int, ...]) -> list[Any]:
+        nonlocal done
+        done += int(np.prod(shape))
+        if done > 500:
+            raise CannotRun("it takes too long")
+        return _ONE_BY_ONE(op, interpreter, args, shape)
+
+    return evaluate
 
 
 def allocated(held: Memory, *words: Any) -> MemRef:
@@ -138,8 +145,8 @@ def allocated(held: Memory, *words: Any) -> MemRef:
 
 
 def limited() -> Callable[..., list[Any]]:
-    """`Runner.run_block` for programs that may not end: CannotRun after so many blocks."""
-    original, left = Runner.run_block, iter(range(2000))
+    """`Runner.run_block` for programs that may not end: CannotRun after some hundred blocks."""
+    original, left = Runner.run_block, iter(range(200))
 
     def run_block(self: Runner, block: Block, args: Sequence[Any]) -> list[Any]:
         if next(left, None) is None:

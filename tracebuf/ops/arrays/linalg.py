@@ -248,7 +248,9 @@ class Generic(DestinationOp):
             rank = type_.rank if isinstance(type_, ShapedType) else 0
             if len(map_.results) != rank or map_.n_dims != len(self.iterators) or arg.type != element:
                 raise InternalError(f"linalg.generic: operand {use.index} ({type_}) does not fit {map_} and {arg.type}")
-        self.loop_dims()
+        told = {r for map_ in self.maps if not map_.whole for r in map_.results}
+        if missing := set(range(len(self.iterators))) - told:
+            raise InternalError(f"linalg.generic: no map tells the size of loop {min(missing)}")
 
     def reads_in(self, use: Use) -> bool:
         return bool(self.body.args[use.index].uses)
