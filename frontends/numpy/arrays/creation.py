@@ -34,7 +34,7 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
-from tracebuf.frontends.numpy.numbers.scalars import binary, concrete, float_value
+from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary, concrete, float_value
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
