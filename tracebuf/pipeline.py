@@ -41,7 +41,6 @@ the root); docs/architecture.md follows one call through all of them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 from tracebuf.analysis.cost import choose
 from tracebuf.analysis.cost.optimal import Optimal, optimal
@@ -60,7 +59,7 @@ from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import Op
 from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import MemRefType, ScalarType, UnrankedMemRefType
-from tracebuf.ir.verifier import verify
+from tracebuf.ir.verifier import Level, verify
 from tracebuf.optimize.buffers.assign_storage import assign_storage
 from tracebuf.optimize.buffers.fold_memref import fold_memref
 from tracebuf.optimize.buffers.keep_layouts import keep_layouts
@@ -166,7 +165,7 @@ def improve_tensors(func: Func, options: Options, observe: Observer | None = Non
     passes do not support."""
     branching = len(func.body.blocks) > 1 or any(len(r.blocks) > 1 for op in func.walk() for r in op.regions)
     if not branching and not any(isinstance(v.type, MemRefType | UnrankedMemRefType) for v in func.values()):
-        _run(MLIR_PASSES, func, "tensor", options, observe)
+        _run(MLIR_PASSES, func, "any", options, observe)
 
 
 def improved_module(module: Module, options: OneShotOptions) -> Module:
@@ -276,7 +275,7 @@ def lower_to_machine(func: Func) -> None:
 def _run(
     passes: tuple[tuple[str, Pass], ...],
     func: Func,
-    level: Literal["tensor", "memref"],
+    level: Level,
     options: Options,
     observe: Observer | None,
 ) -> None:

@@ -32,7 +32,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar
@@ -230,6 +230,11 @@ def _inside_llvm(work: Callable[[], T]) -> T:
         finally:
             errors.clear()  # else the exception and this frame would keep one another alive
     return results[0]
+
+
+def unforked() -> AbstractContextManager[Any]:
+    """A lock that no thread holds when the process forks."""
+    return _lock
 
 
 class _Engine:

@@ -5,6 +5,7 @@ interpreter, but calls, which are inlined. So what a pass makes is compared with
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -17,13 +18,14 @@ from tracebuf import opt, pipeline
 from tracebuf.bufferize.globals import bring_constants
 from tracebuf.errors import TracebufError
 from tracebuf.frontends.mlir import read
-from tracebuf.interpret import Runner, memref
-from tracebuf.interpret.memory import MemoryFault
-from tracebuf.ir.core import Block, Op, is_buffer
+from tracebuf.interpret import Runner, memory, memref
+from tracebuf.interpret.memory import Memory, MemoryFault, MemRef
+from tracebuf.ir.core import Block, Interpreter, Op, is_buffer
 from tracebuf.ir.func import Func, Module
-from tracebuf.ir.types import INDEX, MemRefType, ScalarType, TensorType, Type, VectorType
+from tracebuf.ir.types import INDEX, MemRefType, ScalarType, TensorType, Type
 from tracebuf.ops.arrays import bufferization, tensor
-from tracebuf.ops.scalars.arith import Constant, ScalarOp
+from tracebuf.ops.arrays.linalg import Generic
+from tracebuf.ops.scalars.arith import Constant, ScalarOp, Select
 from tracebuf.optimize.mlir.generalize import generalize
 from tracebuf.optimize.mlir.inline_calls import called_from, inline_calls
 from tracebuf.passes import PASSES, one_shot_options
@@ -90,19 +92,23 @@ def run(module: Module, name: str, args: Sequence[Any]) -> Outcome:
     """Interprets a function; CannotRun where that is not possible, MemoryFault for misuse of memory."""
     for f in called_from(module, name):
         for op in f.walk():
-            scalar = isinstance(op, ScalarOp) and not isinstance(op, Constant)
-            if op.name not in Op.registry or (scalar and isinstance(op.result.type, VectorType)):
+            scalar = isinstance(op, ScalarOp) and not isinstance(op, Constant | Select)
+            if op.name not in Op.registry or (scalar and not isinstance(op.result.type, ScalarType)):
                 raise CannotRun(op.name)
     given = [np.array(a) if isinstance(a, np.ndarray) else a for a in args]
     try:
         func = inline_calls(module, name)
         bring_constants(func, module)
         generalize(func)
-        with patch.object(Runner, "run_block", limited()):
+        with (
+            patch.object(Runner, "run_block", limited()),
+            patch.object(Memory, "allocate", allocated),
+            patch.object(Generic, "_evaluate_one_by_one", one_by_one),
+        ):
             found = memref.run(func, given, may_leak=True, tensors=True)
     except MemoryFault:
         raise
-    except (TracebufError, IndexError, ValueError, ZeroDivisionError) as e:
+    except (TracebufError, CannotRun, IndexError, ValueError, ZeroDivisionError) as e:
         raise CannotRun(str(e)) from e
     buffers = [a if is_buffer(v) else None for v, a in zip(func.args, given)]
     returned = [r if isinstance(t, MemRefType) else None for r, t in zip(found.results, func.result_types)]
@@ -110,6 +116,25 @@ def run(module: Module, name: str, args: Sequence[Any]) -> Outcome:
     shared = [(i, j) for (i, a), (j, b) in combinations(near, 2) if np.shares_memory(a, b)]
     on_buffers = not any(v.is_tensor for v in func.values())
     return Outcome([np.array(r) for r in found.results], on_buffers, buffers, shared)
+
+
+_ALLOCATE = Memory.allocate
+_ONE_BY_ONE = Generic._evaluate_one_by_one
+
+
+def one_by_one(op: Generic, interpreter: Interpreter, args: list[Any], shape: tuple[int, ...]) -> list[Any]:
+    """Elements one by one, if they are not too many."""
+    if np.prod(shape) > 1000:
+        raise CannotRun("it takes too long")
+    return _ONE_BY_ONE(op, interpreter, args, shape)
+
+
+def allocated(held: Memory, *words: Any) -> MemRef:
+    """A new buffer that counts as written: whether anything depends on what was never written is asked by running the
+    program with other contents, for an op may read it in vain."""
+    made = _ALLOCATE(held, *words)
+    made.write(made.array.copy(), True)
+    return made
 
 
 def limited() -> Callable[..., list[Any]]:
@@ -133,7 +158,9 @@ def outcomes(text: str, seed: int = 0) -> list[tuple[str, list[Any], Outcome]]:
         try:
             args = arguments(module.func(name), seed)
             found = run(module, name, args)
-            with patch.object(tensor, "poison", other_poison), patch.object(bufferization, "poison", other_poison):
+            with ExitStack() as others:
+                for module_with_it in (tensor, bufferization, memory):
+                    others.enter_context(patch.object(module_with_it, "poison", other_poison))
                 defined = found.tells_the_same(run(module, name, args))
         except (CannotRun, MemoryFault):
             continue

@@ -1,15 +1,16 @@
-"""Which buffers a loop may own from its first iteration on: initial values that nothing but the loop uses any more.
+"""Which buffers a loop or an scf.if may own from its beginning: those that nothing but it uses any more.
 
 A block that keeps a loop's initial buffer until its own end holds it while all iterations run: an array above what
 Python holds, where rebinding the name frees it. Handed over with its ownership, it is freed where an iteration replaces
-it, and often no flag is left. A loop that makes no buffer frees nothing, so it is handed nothing.
+it, and often no flag is left. Nor does a block keep what an scf.if passes on in one branch and replaces in the other,
+which frees it there. What makes no buffer frees nothing, so it is handed nothing.
 
 MLIR counterpart: none; there ownership always begins as false (MLIR behaviour 54).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from tracebuf.deallocate.facts import Origins, sharers, targets
 from tracebuf.ir.core import Block, Op, Use, Value, happens_in
@@ -26,31 +27,41 @@ def handed_over(loop: scf.Loop, owned: Collection[Value], origins: Origins) -> d
     """
     inits = [u for u in loop.inits if isinstance(u.value.type, MemRefType)]
     bases = {u: base for u in inits if (base := memref.base_of(u.value)) in owned}
-    if not bases or not _makes_buffers(loop, origins):
+    if not bases or not _makes_buffers(loop, [u.value for u in loop.passed], origins):
         return {}
     inside = _derived(loop)
-    return {u.index: base for u, base in bases.items() if _only_reached_by(u, base, owned, inside, origins)}
+    return {u.index: base for u, base in bases.items() if _only_reached_by(loop, u, base, owned, inside, origins)}
 
 
-def _makes_buffers(loop: scf.Loop, origins: Origins) -> bool:
-    """Whether the loop may pass on a buffer that is allocated in it."""
-    passed = (u.value for u in loop.passed if isinstance(u.value.type, MemRefType))
-    made = {v for value in passed for v in origins.of(value)}
-    return any(v.defining_op is not None and _within(v.defining_op, loop) for v in made)
+def handed_to_branches(op: scf.If, owned: Collection[Value], origins: Origins) -> list[Value]:
+    """The buffers of `owned` that an scf.if takes over: those that a branch passes on, and that no op after it in the
+    block reaches but through its results."""
+    passed = [v for b in op.branches for v in b.terminator.operands]
+    bases = [base for v in passed if isinstance(v.type, MemRefType) and (base := memref.base_of(v)) in owned]
+    if not bases or not _makes_buffers(op, passed, origins):
+        return []
+    inside = _derived(op)
+    return [b for b in dict.fromkeys(bases) if _only_reached_by(op, None, b, owned, inside, origins)]
 
 
-def _within(op: Op, loop: scf.Loop) -> bool:
-    parent = op.parent_op
-    while parent is not None and parent is not loop:
+def _makes_buffers(op: Op, passed: Sequence[Value], origins: Origins) -> bool:
+    """Whether one of the values that leave the op's regions may be a buffer that is allocated in it."""
+    made = {v for value in passed if isinstance(value.type, MemRefType) for v in origins.of(value)}
+    return any(v.defining_op is not None and _within(v.defining_op, op) for v in made)
+
+
+def _within(inner: Op, op: Op) -> bool:
+    parent = inner.parent_op
+    while parent is not None and parent is not op:
         parent = parent.parent_op
-    return parent is loop
+    return parent is op
 
 
-def _derived(loop: scf.Loop) -> set[Value]:
-    """What the loop carries and hands over, and what is made of it in the loop's own block."""
-    assert isinstance(loop.block, Block)
-    end = loop.block.terminator
-    work = [*loop.results, *(a for r in loop.regions for a in r.block.args)]
+def _derived(op: scf.Loop | scf.If) -> set[Value]:
+    """What the op carries and hands over, and what is made of it in the op's own block."""
+    assert isinstance(op.block, Block)
+    end = op.block.terminator
+    work = [*op.results, *(a for r in op.regions for a in r.block.args)]
     found = set(work)
     while work:
         for use in work.pop().uses:
@@ -60,11 +71,19 @@ def _derived(loop: scf.Loop) -> set[Value]:
     return found
 
 
-def _only_reached_by(init: Use, base: Value, owned: Collection[Value], inside: set[Value], origins: Origins) -> bool:
-    """Whether only `init` and values of `inside` reach the buffer `base` from the loop on, and only `base` owns it."""
-    loop, block = init.op, init.op.block
+def _only_reached_by(
+    op: scf.Loop | scf.If,
+    init: Use | None,
+    base: Value,
+    owned: Collection[Value],
+    inside: set[Value],
+    origins: Origins,
+) -> bool:
+    """Whether only `init` (or the branches of an scf.if) and values of `inside` reach the buffer `base` from the op on,
+    and only `base` owns it."""
+    block = op.block
     assert isinstance(block, Block)
-    start = block.op_index(loop)
+    start = block.op_index(op) + (init is None)
     reached = sharers(base, origins)
     for value in reached - inside:
         if value is not base and value in owned:

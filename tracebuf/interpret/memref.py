@@ -21,7 +21,7 @@ import numpy as np
 from tracebuf.errors import InternalError
 from tracebuf.interpret import Runner
 from tracebuf.interpret.memory import POISON, Counts, Memory, MemoryFault, MemRef
-from tracebuf.interpret.tensor import argument
+from tracebuf.interpret.tensor import argument, evaluated
 from tracebuf.ir.core import Op, Use, Value, join_mixed
 from tracebuf.ir.dense import dense_array
 from tracebuf.ir.func import Func
@@ -101,15 +101,14 @@ class _MemRefRunner(Runner):
             handler = _HANDLERS.get(type(op))
             if handler is not None:
                 return handler(self, op, args)
-            on_tensors = self.tensors and not any(isinstance(a, MemRef) for a in args)
-            if on_tensors or isinstance(op, CONTROL_FLOW):
+            if isinstance(op, CONTROL_FLOW):
                 return op.evaluate(self, args)
+            if self.tensors and not any(isinstance(a, MemRef) for a in args):
+                return evaluated(op, self, args)
             if isinstance(op, linalg.DestinationOp):
                 return self.structured(op, args)
         except MemoryFault as e:
             raise e if e.op else MemoryFault(e.message, op) from None
-        except NotImplementedError:
-            pass
         raise InternalError(f"{where(op)}: not an op of the memref level")
 
     def wrong(self, value: Value, data: Any) -> str:
@@ -280,15 +279,7 @@ class _MemRefRunner(Runner):
                     args[use.index].check_written()
             else:
                 written = self._poison_flow(op, args)
-        values = [a.array if isinstance(a, MemRef) else a for a in args]
-        try:
-            results = op.evaluate(self, values)
-        except InternalError:
-            raise
-        except Exception as e:
-            if op.may_raise:
-                raise
-            raise InternalError(f"{where(op)}: its reference failed: {type(e).__name__}: {e}") from e
+        results = evaluated(op, self, [a.array if isinstance(a, MemRef) else a for a in args])
         for out, result, defined in zip(outs, results, written, strict=True):
             if result.dtype != out.array.dtype:
                 raise InternalError(f"{where(op)}: computes {result.dtype} for {out.array.dtype}")
@@ -365,12 +356,17 @@ def _read_in_time(op: linalg.DestinationOp, use: Use, out: Use, args: list[Any])
         return True
     whole = spec.maps[use.index].whole or spec.maps[out.index].whole
     if whole or not spec.all_parallel or a.array.itemsize != b.array.itemsize:
-        return False
+        return op.elementwise_access(use, out) and _same_elements(a.array, b.array)
     read, written = (_addresses(x, spec.maps[u.index], shape) for x, u in ((a, use), (b, out)))
     if any(isinstance(inner, arith.Ufunc) for inner in spec.body.ops):
         shared = np.isin(read, written)
         return bool((read[shared] == written[shared]).all())
     return all(_in_time(read.transpose(p), written.transpose(p)) for p in permutations(range(len(shape))))
+
+
+def _same_elements(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays are one, element for element."""
+    return (a.ctypes.data, a.shape, a.strides, a.dtype) == (b.ctypes.data, b.shape, b.strides, b.dtype)
 
 
 def _in_time(read: np.ndarray, written: np.ndarray) -> bool:

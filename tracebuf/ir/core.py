@@ -160,8 +160,14 @@ class Op:
     """The regions may run many times."""
     levels: ClassVar[frozenset[str]] = frozenset()
     """Where it may stand ("tensor", "memref", "body" of a structured op), beside where the verifier's table lets it."""
+    takes: ClassVar[str] = "any*"
+    """The kinds of its operands (see `ir.verifier`)."""
+    gives: ClassVar[str] = "any*"
+    """The kinds of its results."""
     region_ends: ClassVar[tuple[str, ...]] = ()
     """The terminator of each region ("" where there is none)."""
+    branching: ClassVar[bool] = False
+    """Whether its regions may have several blocks, which branch to one another."""
 
     def __init_subclass__(cls) -> None:
         if cls.__dict__.get("name"):
@@ -317,7 +323,7 @@ class Op:
 
     def aliasing_values(self, use: Use) -> list[Alias]:
         """The results (or block arguments) that may share the operand's buffer if it is used in place."""
-        near = [*self.results, *(a for region in self.regions for a in region.block.args)]
+        near = [*self.results, *(a for region in self.regions for block in region.blocks[:1] for a in block.args)]
         return [Alias(v, Relation.UNKNOWN, definite=False) for v in near if v.is_tensor]
 
     def aliasing_uses(self, value: Value) -> list[tuple[Use, Relation, bool]]:

@@ -33,6 +33,7 @@ from tracebuf import pipeline
 from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import RunOriginal
+from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.flatten import is_object
 from tracebuf.frontends.numpy.interpreter.trace import Call, Traced
 from tracebuf.frontends.numpy.paths.results import ChosenResult, NewContainer, build_results
@@ -126,10 +127,10 @@ def climb(
     f = bufferize(donate_optional=donate)(function)
     assert isinstance(f, BufferizedFunction)
     traced = traced_call(f, args, source)
-    captured = captured_arrays(f)
+    captured = captured_arrays(traced[0]) if isinstance(traced, tuple) else []
     reference = reference_of(function, captured)
     args, again = (*args, *captured), [(*values, *captured) for values in again]
-    parts = parts_of_calls(f, args)
+    parts = parts_of_calls(f, args, traced[0].hidden if isinstance(traced, tuple) else ())
     single = any(getattr(x, "dtype", None) in (np.float32, np.complex64) for values in (args, *again) for x in values)
     if single or "float32" in source or "complex64" in source:
         tolerance *= 10_000
@@ -184,22 +185,23 @@ Parts = Callable[[Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]]
 """Gives the leaves and the containers of a call's arguments (see `flatten`)."""
 
 
-def parts_of_calls(f: BufferizedFunction, args: Sequence[Any]) -> Parts:
+def parts_of_calls(f: BufferizedFunction, args: Sequence[Any], hidden: tuple[Hidden, ...]) -> Parts:
     """What tells the leaves of arguments like these from their containers. Captured arrays follow the arguments, but
     not where these are containers: those programs may not have any."""
     if not any(is_nested(x) for x in args):
         return lambda values: (values, ())
 
     def parts(values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
-        call = f._complete(tuple(values), {}, lambda call: call)
+        all_values, form = f._values(tuple(values), {}, hidden)
+        call = f._call(all_values, form, hidden)
         return call.values, call.containers
 
     return parts
 
 
-def captured_arrays(f: BufferizedFunction) -> list[Any]:
-    """The captured arrays that the function is known to use; on the ladder they follow the arguments."""
-    return [h.value() for h in f._hidden if h.root is None]
+def captured_arrays(call: Call) -> list[Any]:
+    """The captured arrays that a trace has met; on the ladder they follow the arguments."""
+    return [h.value() for h in call.hidden if h.root is None]
 
 
 def reference_of(function: types.FunctionType, captured: Sequence[Any]) -> Callable[..., Any]:

@@ -149,7 +149,7 @@ class Expressions(Comprehensions):
 
     def iterate_static(self, node: ast.AST, value: Any) -> list[Any]:
         """The items of an iterable whose length is known, or made part of the key."""
-        return static_items(self.r, self.iterable(node, value), "this")
+        return list(static_items(self.r, self.iterable(node, value), "this"))
 
     def iterable(self, node: ast.AST, value: Any) -> Iterable:
         """What a loop over a value iterates over."""
@@ -615,9 +615,12 @@ def is_known_number(x: Any) -> bool:
 
 
 def is_users(function: Any) -> bool:
-    """Whether a function is Python source of the user's, which is inlined."""
-    module = getattr(function, "__module__", None) or ""
-    return isinstance(function, types.FunctionType) and module.partition(".")[0] not in ("numpy", "scipy")
+    """Whether a function is Python source of the user's, which is inlined. A decorator copies `__module__`: one of
+    the user's around NumPy's function is the user's, by its code, and so is one of SciPy's around the user's."""
+    if not isinstance(function, types.FunctionType):
+        return False
+    names = getattr(function, "__module__", None), function.__globals__.get("__name__")
+    return any(str(name or "").partition(".")[0] not in ("numpy", "scipy") for name in names)
 
 
 def takes_choices(function: Any) -> bool:

@@ -29,7 +29,7 @@ from tracebuf.frontends.numpy.functions.host.declared import host_call
 from tracebuf.frontends.numpy.interpreter import dicts, extremes
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Method
+from tracebuf.frontends.numpy.record.callees import Method, Partial
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, is_of_class, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_handler, hold
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, is_traced, stand_in
@@ -183,13 +183,32 @@ def from_class(i: Evaluator, node: ast.AST, base: Any, found: Any, name: str) ->
         if isinstance(found, staticmethod):
             return inner
         return BoundMethod(inner, base if isinstance(base, type) else kind_of_object(base))
-    if isinstance(found, types.FunctionType) or getattr(type(found), "__tracebuf__", False):
+    if is_method(found):
         return BoundMethod(guarded(i, base, name, found), base)
+    if type(found) is functools.partialmethod and is_method(found.func) and not isinstance(base, type):
+        return part_of(i, base, name, found)
     if isinstance(found, (types.BuiltinFunctionType, types.WrapperDescriptorType, types.MethodDescriptorType)):
         return BoundMethod(found, base)
     if hasattr(type(found), "__get__"):
         raise i.refuse(node, f"`{name}` is a descriptor of type {type(found).__name__}", PASS_IT)
     return guarded(i, base, name, found)
+
+
+def is_method(found: Any) -> bool:
+    """Whether a function that a class holds is bound to the object through which it is read."""
+    return isinstance(found, types.FunctionType) or getattr(type(found), "__tracebuf__", False) is True
+
+
+def part_of(i: Evaluator, base: Any, name: str, found: functools.partialmethod[Any]) -> Partial:
+    """A functools.partialmethod read from an object; what it holds is guarded, for the class may get another one."""
+    kind = kind_of_object(base.owner if isinstance(base, Super) else base)
+
+    def now() -> Any:
+        return in_class(kind.__mro__, name)
+
+    args = i.capture(f"{name}.args", lambda: now().args, found.args, kind)
+    named = {k: i.capture(k, partial(lambda k: now().keywords[k], k), x, found) for k, x in found.keywords.items()}
+    return Partial(BoundMethod(i.capture(name, lambda: now().func, found.func, kind), base), args, named)
 
 
 def guarded(i: Evaluator, base: Any, name: str, found: Any) -> Any:

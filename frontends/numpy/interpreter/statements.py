@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import dicts, operators, records
+from tracebuf.frontends.numpy.interpreter.cycles import cycles_refused
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 from tracebuf.frontends.numpy.interpreter.protected import Protected
 from tracebuf.frontends.numpy.interpreter.texts import escaped, text_of
@@ -43,7 +44,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, power_form, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.paths.choices import SIMPLE, to_split
-from tracebuf.frontends.numpy.paths.iteration import Items, Range, item, iterable_of, length
+from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, item, item_at, iterable_of, length
 from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
@@ -52,7 +53,7 @@ from tracebuf.frontends.numpy.record.callees import Text
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
-from tracebuf.frontends.numpy.record.raises import Raises, ask, internal_error
+from tracebuf.frontends.numpy.record.raises import Raises, ask, by_signal, internal_error
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Env, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
 from tracebuf.ir.core import Value
@@ -85,13 +86,14 @@ class Statements(Expressions, Protected):
             self.at(statement)
             rest = body[k + 1 :]
             try:
-                if isinstance(statement, ast.If):
-                    if self.stmt_If(statement, env, rest):
-                        return
-                elif (choice := to_split(statement, env)) is not None and isinstance(statement, SIMPLE):
-                    self.split(statement, choice, env)
-                else:
-                    method(statement, env)
+                with cycles_refused(self.r):
+                    if isinstance(statement, ast.If):
+                        if self.stmt_If(statement, env, rest):
+                            return
+                    elif (choice := to_split(statement, env)) is not None and isinstance(statement, SIMPLE):
+                        self.split(statement, choice, env)
+                    else:
+                        method(statement, env)
             except Raises as said:
                 self.reached(said)
                 raise
@@ -102,6 +104,8 @@ class Statements(Expressions, Protected):
             except TracebufError:
                 raise
             except Exception as error:
+                if (late := by_signal(error)) is not None:
+                    raise late  # noqa: B904
                 raise internal_error(error, self.r.loc) from error
             on = goes_on(self.r, env, CONTINUE)
             if isinstance(on, PyBool):
@@ -498,16 +502,22 @@ class Statements(Expressions, Protected):
         if ended in (GO_ON, CONTINUE):
             self.block(node.orelse, env)
 
-    def unrolled(self, node: ast.For, items: Sequence[Any], env: Env, targets: frozenset[str]) -> None:
-        for k, one in enumerate(items):
+    def unrolled(
+        self, node: ast.For, items: Sequence[Any], env: Env, targets: frozenset[str], first: int = 0
+    ) -> None:
+        k, most = first, len(items) + UNROLLED
+        while one := item_at(items, k):
+            if k >= most:
+                raise self.refuse(node, "a list grows in a loop over it", "loop over a copy: for x in list(items)")
+            k += 1
             env[JUMP] = GO_ON
-            self.assign(node.target, one, env)
+            self.assign(node.target, one[0], env)
             self.branch(node.body)(env)
             on = goes_on(self.r, env, BREAK)
             if isinstance(on, PyBool):
 
-                def others(inner: Env, rest: Sequence[Any] = items[k + 1 :]) -> None:
-                    self.unrolled(node, rest, inner, targets)
+                def others(inner: Env, rest: int = k) -> None:
+                    self.unrolled(node, items, inner, targets, rest)
 
                 names, live = (*self.scope.source.live.assigned[node], JUMP, RETURN), targets | TRACER_NAMES
                 return trace_if(self.r, on, env, [others, lambda e: None], names, live, frozenset([RETURN]))

@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.numbers.python_complex import (
     compare_complex,
     complex_arithmetic,
     is_python_complex,
+    scalar_order,
     scalar_product,
 )
 from tracebuf.frontends.numpy.numbers.python_ints import (
@@ -234,6 +235,8 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
         if isinstance(a, (PyBool, bool)) and isinstance(b, (PyBool, bool)) and predicate in ("eq", "ne"):
             return PyBool(r.emit(arith.CmpI.of(predicate, scalar_value(r, a, I1), scalar_value(r, b, I1))))
         return python_compare(r, predicate, *(bool_as_int(r, x) for x in (a, b)))
+    if not arrays and (ordered := scalar_order(r, ufunc, predicate, a, b)) is not None:
+        return ordered
     return elementwise(r, ufunc, [a, b])
 
 

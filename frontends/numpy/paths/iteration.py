@@ -75,8 +75,43 @@ class Items:
     get: Callable[[Dim], Any]
 
 
+class LiveItems(list[Any]):
+    """The items of a list or dict, which the body of a loop over it may change: as a list, those that are there now;
+    `at(k)` gives item k when its turn comes, as Python's iterators do, or nothing where the loop is over."""
+
+    __slots__ = ("at",)
+
+    def __init__(self, at: Callable[[int], tuple[Any, ...]]) -> None:
+        super().__init__()
+        while one := at(len(self)):
+            self.append(one[0])
+        self.at = at
+
+    @staticmethod
+    def of_dict(r: Recorder, of: dict[Any, Any], sort: str) -> LiveItems:
+        """The keys, values or items of a dict, whose size may not change meanwhile (RuntimeError); nor may its keys, of
+        which CPython meets some."""
+        keys = list(of)
+
+        def at(k: int) -> tuple[Any, ...]:
+            if len(of) != len(keys):
+                raise Raises(RuntimeError("dictionary changed size during iteration"))
+            if k == len(keys):
+                return ()
+            if list(of) != keys:
+                raise r.refuse("the keys of a dict change in a loop over it", "loop over a copy: for k in list(d)")
+            return (keys[k] if sort == "keys" else of[keys[k]] if sort == "values" else (keys[k], of[keys[k]]),)
+
+        return LiveItems(at)
+
+
 Iterable = list[Any] | Range | Items
 """What a loop iterates over: known items, or a length that is only known at run time."""
+
+
+def item_at(items: Sequence[Any], k: int) -> tuple[Any, ...]:
+    """The item of a loop's iteration k, as the iterations before it have left it; empty where the loop is over."""
+    return items.at(k) if isinstance(items, LiveItems) else tuple(items[k : k + 1])
 
 
 @dataclass(eq=False, slots=True)
@@ -123,10 +158,14 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
         return x.take(r)
     if isinstance(x, (Range, Items)):
         return x
-    if isinstance(x, (tuple, list, str, dict)):
-        return list(x)
+    if isinstance(x, list):
+        return LiveItems(lambda k: tuple(x[k : k + 1]))
+    if isinstance(x, dict):
+        return LiveItems.of_dict(r, x, "keys")
     if isinstance(x, DictView):
-        return x.items()
+        return LiveItems.of_dict(r, x.of, x.sort)
+    if isinstance(x, (tuple, str)):
+        return list(x)
     if isinstance(x, range):
         return Range(x.start, x.stop, x.step)
     if isinstance(x, ArrayRef):
@@ -167,7 +206,7 @@ def item(it: Iterable, i: Dim) -> Any:
 def static_items(r: Recorder, it: Iterable, what: str) -> list[Any]:
     """All items, where their number is known or may be made part of the key."""
     if isinstance(it, list):
-        return it
+        return list(it)
     count = r.facts.canon(length(r, it))
     n = count if isinstance(count, int) else None
     if n is None and r.entry_only(count):
@@ -182,6 +221,8 @@ def static_items(r: Recorder, it: Iterable, what: str) -> list[Any]:
 
 def enumerated(r: Recorder, it: Iterable, start: Any = 0) -> Iterable:
     """enumerate(it, start)."""
+    if isinstance(it, LiveItems):
+        return LiveItems(lambda i: tuple((binary(r, "Add", start, i), x) for x in it.at(i)))
     if isinstance(it, list):
         return [(binary(r, "Add", start, i), x) for i, x in enumerate(it)]
     return Items(length(r, it), lambda i: (binary(r, "Add", start, as_int_value(i)), item(it, i)))
@@ -191,6 +232,14 @@ def zipped(r: Recorder, its: Sequence[Iterable]) -> Iterable:
     """zip(*its)."""
     if not its:
         return []
+    lists = [it for it in its if isinstance(it, list)]
+    if len(lists) == len(its) and any(isinstance(it, LiveItems) for it in its):
+
+        def at(k: int) -> tuple[Any, ...]:
+            found = [item_at(it, k) for it in lists]
+            return (tuple(one[0] for one in found),) if all(found) else ()
+
+        return LiveItems(at)
     counts = [length(r, it) for it in its]
     known = [n for n, it in zip(counts, its) if isinstance(it, list)]
     if known:
@@ -204,6 +253,9 @@ def zipped(r: Recorder, its: Sequence[Iterable]) -> Iterable:
 
 def reversed_of(r: Recorder, it: Iterable) -> Iterable:
     """reversed(it)."""
+    if isinstance(it, LiveItems):
+        last = len(it) - 1
+        return LiveItems(lambda k: it.at(last - k) if k <= last else ())
     if isinstance(it, list):
         return it[::-1]
     if isinstance(it, Range):

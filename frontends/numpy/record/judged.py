@@ -18,7 +18,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError, note_location
 from tracebuf.frontends.numpy.record.callees import NestedFunction
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import Raises, by_signal
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -145,6 +145,8 @@ def error_of(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[
             warnings.simplefilter("ignore")
             function(*args, **kwargs)
     except Exception as error:
+        if (late := by_signal(error)) is not None:
+            raise late  # noqa: B904
         return error.with_traceback(None)
     return None
 

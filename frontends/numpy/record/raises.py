@@ -13,9 +13,11 @@ error.
 from __future__ import annotations
 
 import inspect
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
+from functools import partial
+from types import CodeType, TracebackType
 from typing import Any, TypeVar
 
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError, render
@@ -56,11 +58,39 @@ class _Asking:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        if isinstance(error, Exception) and not isinstance(error, TracebufError):
+        if isinstance(error, Exception) and not isinstance(error, TracebufError) and by_signal(error) is None:
             raise Raises(error) from None
 
 
 asking = _Asking()
+
+
+def by_signal(error: BaseException | None) -> BaseException | None:
+    """What the handler of a signal raised, if this error is it or came of it: it can come anywhere in the tracer, and
+    has nothing to do with what is traced."""
+    handlers = signal_handlers()
+    while error is not None:
+        trace = error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code in handlers:
+                return error
+            trace = trace.tb_next
+        error = error.__context__
+    return None
+
+
+def signal_handlers() -> set[CodeType]:
+    """The code of the functions that handle signals now."""
+    codes: set[CodeType] = set()
+    for number in signal.valid_signals():
+        handler: Any = signal.getsignal(number)
+        while isinstance(handler, partial):
+            handler = handler.func
+        if callable(handler):
+            function = handler if hasattr(handler, "__code__") else getattr(handler, "__func__", type(handler).__call__)
+            if (code := getattr(function, "__code__", None)) is not None:
+                codes.add(code)
+    return codes
 
 
 def is_tracers(x: object) -> bool:

@@ -42,6 +42,7 @@ class MaterializeInDestination(Op):
 
     __slots__ = ()
     name = "bufferization.materialize_in_destination"
+    takes, gives = "tensors, any", "tensors?"
 
     @classmethod
     def of(cls, source: Value, dest: Value, loc: Location = UNKNOWN) -> MaterializeInDestination:
@@ -97,6 +98,7 @@ class AllocTensor(Op):
 
     __slots__ = ()
     name = "bufferization.alloc_tensor"
+    takes, gives = "index*, tensor?, index?", "tensor"
 
     @classmethod
     def of(cls, type: TensorType, sizes: Sequence[Value], loc: Location = UNKNOWN) -> AllocTensor:
@@ -169,6 +171,7 @@ class DeallocTensor(Op):
 
     __slots__ = ()
     name = "bufferization.dealloc_tensor"
+    takes, gives = "tensors", ""
 
     def effects(self) -> Effects:
         return ((Effect.FREE, self.operand(0)),)
@@ -194,6 +197,7 @@ class ToTensor(Op):
 
     __slots__ = ()
     name = "bufferization.to_tensor"
+    takes, gives = "memrefs", "tensors"
     effects = reads_buffers
 
     @classmethod
@@ -223,6 +227,7 @@ class ToBuffer(Op):
 
     __slots__ = ()
     name = "bufferization.to_buffer"
+    takes, gives = "tensors", "memrefs"
     effects = no_effects
 
     @classmethod
@@ -249,6 +254,7 @@ class Dealloc(Op):
 
     __slots__ = ()
     name = "bufferization.dealloc"
+    takes, gives = "any*", "i1*"
 
     def effects(self) -> Effects:
         return tuple((Effect.FREE, v) for v in self.memrefs)
@@ -291,6 +297,7 @@ class SameBase(Op):
 
     __slots__ = ()
     name = "tracebuf.same_base"
+    takes, gives = "memref, memref", "i1"
     effects = no_effects
 
     @classmethod
@@ -304,6 +311,7 @@ class Clone(Op):
 
     __slots__ = ()
     name = "bufferization.clone"
+    takes, gives = "memrefs", "memrefs"
 
     def effects(self) -> Effects:
         return ((Effect.READ, self.operand(0)), (Effect.ALLOCATE, self.result), (Effect.WRITE, self.result))

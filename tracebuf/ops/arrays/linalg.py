@@ -33,7 +33,7 @@ from tracebuf.ir.core import (
     is_buffer,
 )
 from tracebuf.ir.dims import Dim
-from tracebuf.ir.types import I1, ScalarType, ShapedType, TensorType, Type
+from tracebuf.ir.types import I1, MemRefType, ScalarType, ShapedType, TensorType, Type
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays.gather import check_whole
 from tracebuf.ops.control.func import check_blocks
@@ -61,6 +61,7 @@ class DestinationOp(Op):
     """
 
     __slots__ = ()
+    gives = "tensor*"
     levels = frozenset({"tensor", "memref"})
 
     def spec(self, types: Sequence[Type]) -> Spec | None:
@@ -155,6 +156,9 @@ class DestinationOp(Op):
 def tie_outs(form: Form, n_ins: int) -> None:
     """Gives the results the sizes of the outs."""
     outs = [v for v in form.operands[n_ins:] if v.is_tensor]
+    others = [v.type for v in form.operands[n_ins:] if not v.is_tensor]
+    if not all(isinstance(t, MemRefType) for t in others) or (outs and others):
+        raise FormError(f"{form.name}: what it writes to is neither all tensors nor all memrefs")
     form.expect(results=len(outs))
     for i, out in enumerate(outs):
         form.tie(i, out)
@@ -256,7 +260,8 @@ class Generic(DestinationOp):
         return any(op.may_raise for op in self.body.ops)
 
     def elementwise_access(self, a: Use, b: Use) -> bool:
-        return self.all_parallel and self.maps[a.index].is_identity and self.maps[b.index].is_identity
+        """Each iteration has elements of its own, whatever it carries to the next (a running sum)."""
+        return self.maps[a.index].is_identity and self.maps[b.index].is_identity
 
     def spec(self, types: Sequence[Type]) -> Spec | None:
         if not all(m.runs for m in self.maps):

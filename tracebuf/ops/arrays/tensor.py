@@ -44,6 +44,7 @@ class Empty(Op):
 
     __slots__ = ()
     name = "tensor.empty"
+    takes, gives = "index*", "tensor"
     effects = no_effects
 
     @classmethod
@@ -130,6 +131,7 @@ class ExtractSlice(SliceOp):
 
     __slots__ = ()
     name = "tensor.extract_slice"
+    takes, gives = "tensor, index*", "tensor"
     effects = no_effects
 
     @classmethod
@@ -189,6 +191,7 @@ class InsertSlice(SliceOp):
 
     __slots__ = ()
     name = "tensor.insert_slice"
+    takes, gives = "tensor, tensor, index*", "tensor"
     effects = no_effects
     leading = 2
 
@@ -270,6 +273,7 @@ class ParallelInsertSlice(InsertSlice):
 
     __slots__ = ()
     name = "tensor.parallel_insert_slice"
+    takes, gives = "tensor, tensor, index*", ""
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
@@ -315,6 +319,7 @@ class Cast(Op):
 
     __slots__ = ()
     name = "tensor.cast"
+    takes, gives = "tensors", "tensors"
     effects = no_effects
 
     @classmethod
@@ -355,6 +360,7 @@ class Regrouping(Op):
     """
 
     __slots__ = ()
+    takes, gives = "tensor, index*", "tensor"
     effects = no_effects
 
     @property
@@ -459,6 +465,7 @@ class Reshape(Op):
 
     __slots__ = ()
     name = "tensor.reshape"
+    takes, gives = "tensors, tensor", "tensors"
     effects = no_effects
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
@@ -505,6 +512,7 @@ class Rank(Op):
 
     __slots__ = ()
     name = "tensor.rank"
+    takes, gives = "tensors", "index"
     effects = no_effects
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
@@ -534,6 +542,7 @@ class ExtractDiagonal(Op):
 
     __slots__ = ()
     name = "tracebuf.extract_diagonal"
+    takes, gives = "tensor", "tensor"
     effects = no_effects
 
     @classmethod
@@ -566,6 +575,7 @@ class Extract(Op):
 
     __slots__ = ()
     name = "tensor.extract"
+    takes, gives = "tensor, index*", "scalar"
     effects = no_effects
 
     @classmethod
@@ -609,6 +619,7 @@ class Insert(Op):
 
     __slots__ = ()
     name = "tensor.insert"
+    takes, gives = "scalar, tensor, index*", "tensor"
     effects = no_effects
 
     @classmethod
@@ -645,6 +656,7 @@ class Dim(Op):
 
     __slots__ = ()
     name = "tensor.dim"
+    takes, gives = "tensors, index?", "index"
     effects = no_effects
 
     @classmethod

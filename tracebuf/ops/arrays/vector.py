@@ -58,6 +58,7 @@ class Gather(ReadingOp):
 
     __slots__ = ()
     name = "vector.gather"
+    takes, gives = "shaped, any*", "any"
 
 
 class TransferRead(ReadingOp):
@@ -69,6 +70,7 @@ class TransferRead(ReadingOp):
 
     __slots__ = ()
     name = "vector.transfer_read"
+    takes, gives = "shaped, index*, any, any?", "vector"
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
@@ -102,6 +104,7 @@ class TransferWrite(Op):
 
     __slots__ = ()
     name = "vector.transfer_write"
+    takes, gives = "any, shaped, index*, any?", "tensor?"
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
@@ -175,6 +178,7 @@ class Mask(Op):
 
     __slots__ = ()
     name = "vector.mask"
+    takes = "any, any?"
     effects = no_effects
     region_ends = ("vector.yield",)
 

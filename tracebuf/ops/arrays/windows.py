@@ -27,6 +27,7 @@ class ExtractWindows(Op):
 
     __slots__ = ()
     name = "tracebuf.extract_windows"
+    takes, gives = "tensor, index", "tensor"
     levels = frozenset({"tensor"})
     effects = no_effects
 

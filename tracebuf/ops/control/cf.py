@@ -18,6 +18,7 @@ class BranchOp(Op):
     """What branches share: operands become the arguments of a successor."""
 
     __slots__ = ()
+    gives = ""
     terminator = True
     effects = no_effects
     n_targets: ClassVar[int] = 1
@@ -79,6 +80,7 @@ class CondBranch(BranchOp):
 
     __slots__ = ()
     name, n_targets = "cf.cond_br", 2
+    takes = "i1, any*"
 
     @classmethod
     def of(

@@ -52,6 +52,7 @@ class Check(Op):
 
     __slots__ = ()
     name = "tracebuf.check"
+    takes, gives = "i1, any*", ""
 
     def effects(self) -> Effects:
         """It may stop the program: as if it wrote something (so does MLIR's cf.assert)."""

@@ -35,6 +35,7 @@ class InParallel(Op):
 
     __slots__ = ()
     name = "scf.forall.in_parallel"
+    takes, gives = "", ""
     region_ends = ("",)
     terminator = True
     effects = no_effects
@@ -55,6 +56,7 @@ class Forall(Op):
 
     __slots__ = ()
     name = "scf.forall"
+    takes, gives = "index*, tensors*", "tensors*"
     region_ends = ("scf.forall.in_parallel",)
     effects = no_effects
 

@@ -17,6 +17,7 @@ class Terminator(Op):
     """Ends a block and passes its operands on, which are used in place."""
 
     __slots__ = ()
+    gives = ""
     terminator = True
     effects = no_effects
 

@@ -56,6 +56,7 @@ class Condition(Terminator):
 
     __slots__ = ()
     name = "scf.condition"
+    takes = "i1, any*"
 
 
 class Loop(Op):
@@ -111,6 +112,7 @@ class For(Loop):
 
     __slots__ = ()
     name = "scf.for"
+    takes = "scalar, scalar, scalar, any*"
     region_ends = ("scf.yield",)
     first = 3
 
@@ -414,6 +416,7 @@ class If(Op):
 
     __slots__ = ()
     name = "scf.if"
+    takes = "i1"
     region_ends = ("scf.yield", "scf.yield")
     effects = no_effects
 
@@ -467,12 +470,20 @@ class ExecuteRegion(Op):
 
     __slots__ = ()
     name = "scf.execute_region"
+    branching = True
+    takes = ""
     region_ends = ("scf.yield",)
     effects = no_effects
 
     @property
     def may_not_end(self) -> bool:
         return len(self.regions[0].blocks) > 1
+
+    def verify(self) -> None:
+        for block in self.regions[0].blocks:
+            end = block.terminator
+            if isinstance(end, Yield) and [str(v.type) for v in end.operands] != [str(r.type) for r in self.results]:
+                raise InternalError("scf.execute_region: an scf.yield gives other values than there are results")
 
     @property
     def yielded(self) -> list[Use]:

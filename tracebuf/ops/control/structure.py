@@ -26,6 +26,7 @@ class Index(Op):
 
     __slots__ = ()
     name = "linalg.index"
+    takes, gives = "", "index"
     effects = no_effects
 
     @classmethod

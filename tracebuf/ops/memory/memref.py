@@ -48,6 +48,7 @@ class Alloc(Op):
 
     __slots__ = ()
     name = "memref.alloc"
+    takes, gives = "index*", "memref"
 
     def effects(self) -> Effects:
         return ((Effect.ALLOCATE, self.result),)
@@ -112,6 +113,7 @@ class Dealloc(Op):
 
     __slots__ = ()
     name = "memref.dealloc"
+    takes, gives = "memrefs", ""
 
     def effects(self) -> Effects:
         return ((Effect.FREE, self.operand(0)),)
@@ -127,6 +129,7 @@ class Copy(Op):
 
     __slots__ = ()
     name = "memref.copy"
+    takes, gives = "memrefs, memrefs", ""
 
     def effects(self) -> Effects:
         return ((Effect.READ, self.operand(0)), (Effect.WRITE, self.operand(1)))
@@ -147,6 +150,7 @@ class Load(Op):
 
     __slots__ = ()
     name = "memref.load"
+    takes, gives = "memref, index*", "scalar"
 
     def effects(self) -> Effects:
         return ((Effect.READ, self.operand(0)),)
@@ -166,6 +170,7 @@ class Store(Op):
 
     __slots__ = ()
     name = "memref.store"
+    takes, gives = "scalar, memref, index*", ""
 
     def effects(self) -> Effects:
         return ((Effect.WRITE, self.operand(1)),)
@@ -186,6 +191,7 @@ class Dim(Op):
 
     __slots__ = ()
     name = "memref.dim"
+    takes, gives = "memrefs, index?", "index"
     effects = no_effects
 
     @classmethod
@@ -215,6 +221,7 @@ class Rank(Op):
 
     __slots__ = ()
     name = "memref.rank"
+    takes, gives = "memrefs", "index"
     effects = no_effects
 
 
@@ -224,6 +231,7 @@ class Cast(Op):
 
     __slots__ = ()
     name = "memref.cast"
+    takes, gives = "memrefs", "memrefs"
     effects = no_effects
 
     @classmethod
@@ -240,6 +248,7 @@ class Subview(Op):
 
     __slots__ = ()
     name = "memref.subview"
+    takes, gives = "memref, index*", "memref"
     effects = no_effects
 
     @classmethod
@@ -317,6 +326,7 @@ class CollapseShape(Op):
 
     __slots__ = ()
     name = "memref.collapse_shape"
+    takes, gives = "memref", "memref"
     effects = no_effects
 
     @classmethod
@@ -343,6 +353,7 @@ class ExpandShape(Op):
 
     __slots__ = ()
     name = "memref.expand_shape"
+    takes, gives = "memref, index*", "memref"
     effects = no_effects
 
     @classmethod
@@ -384,6 +395,7 @@ class Diagonal(Op):
 
     __slots__ = ()
     name = "tracebuf.diagonal"
+    takes, gives = "memref", "memref"
     effects = no_effects
 
     @classmethod
@@ -402,6 +414,7 @@ class Windows(Op):
 
     __slots__ = ()
     name = "tracebuf.windows"
+    takes, gives = "memref, index", "memref"
     levels = frozenset({"memref"})
     effects = no_effects
 
@@ -427,6 +440,7 @@ class Recast(Op):
 
     __slots__ = ()
     name = "tracebuf.recast_buffer"
+    takes, gives = "memref", "memref"
     levels = frozenset({"memref"})
     effects = no_effects
 
@@ -449,6 +463,7 @@ class Global(Op):
 
     __slots__ = ()
     name = "memref.global"
+    takes, gives = "", ""
     effects = no_effects
 
     @classmethod
@@ -470,6 +485,7 @@ class GetGlobal(Op):
 
     __slots__ = ()
     name = "memref.get_global"
+    takes, gives = "", "memref"
     effects = no_effects
 
     @classmethod
@@ -506,6 +522,7 @@ class Reshape(Op):
 
     __slots__ = ()
     name = "memref.reshape"
+    takes, gives = "memrefs, memref", "memrefs"
 
     def effects(self) -> Effects:
         """It reads the shape. MLIR says that it does nothing to memory."""

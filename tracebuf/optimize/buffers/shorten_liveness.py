@@ -17,7 +17,7 @@ from tracebuf.ops.memory import memref
 
 
 def shorten_liveness(func: Func) -> None:
-    """Moves the frees of buffers that are defined in the free's own block, its arguments among them."""
+    """Moves every free within its block."""
     origins = Origins()
     for block in list(flow_blocks(func)):
         after: dict[int, list[Op]] = {}
@@ -47,9 +47,7 @@ def last_use(free: Op, dealloc: memref.Dealloc, block: Block, origins: Origins) 
     """Where in `block` the last op stands that may touch the buffer, or that the free needs (-1: before the first);
     None where the free cannot move."""
     buffer = memref.base_of(dealloc.operand(0))
-    if buffer.block is not block:
-        return None
-    fresh = isinstance(buffer.defining_op, memref.Alloc)
+    fresh = isinstance(buffer.defining_op, memref.Alloc) and buffer.block is block
     reached = users(buffer) if fresh else [u.op for v in sharers(buffer, origins) for u in v.uses]
     needed = [op for v in (buffer, *free.operands) if (op := v.defining_op) is not None]
     anchors = {a for op in (*needed, *reached) if (a := happens_in(op, block)) is not None and a is not free}

@@ -20,7 +20,7 @@ from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.arrays.recast import Recast
 from tracebuf.ops.control import scf
 from tracebuf.ops.scalars import arith
-from tracebuf.optimize.tensors.eliminate_empty_tensors import continues
+from tracebuf.optimize.tensors.eliminate_empty_tensors import continued, continues
 
 _EXACT = frozenset(e for e in (*ELEMENTS.values(), INDEX) if not e.is_float and not e.is_complex)
 MAX_ROUNDS = 8
@@ -251,8 +251,23 @@ def fold_self_store(folder: _Folder, op: Op) -> Sequence[Value] | None:
         return None
     if op.source is op.dest:
         return [op.dest]
-    later = op.source.type == op.dest.type and len(op.source.uses) == 1 and continues(op.source, op.dest)
-    return [op.source] if later else None
+    later = continues(op.source, op.dest) or continues_regrouped(op.source, op.dest)
+    return [op.source] if later and op.source.type == op.dest.type and len(op.source.uses) == 1 else None
+
+
+def continues_regrouped(value: Value, dest: Value) -> bool:
+    """Whether a value is `dest` after stores through a reshape, which is taken back: `a[:, :k].reshape(-1)[0] = 9`."""
+    back = value.defining_op
+    if not isinstance(back, tensor.Regrouping) or isinstance(back, Recast):
+        return False
+    value = back.source
+    while (link := continued(value)) is not None:
+        value = link.value
+    there = value.defining_op
+    if not isinstance(there, tensor.Regrouping) or isinstance(there, Recast) or type(there) is type(back):
+        return False
+    same = there.source is dest or continues_regrouped(dest, there.source)
+    return same and there.attrs["groups"] == back.attrs["groups"]
 
 
 def fold_known_element(folder: _Folder, op: Op) -> Sequence[Value] | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tracebuf.analysis.one_shot.base import describe
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX
@@ -90,7 +91,7 @@ def may_fuse(producer: Generic, consumer: Generic, index: int, versions: Version
         and fits_in_registers(producer, consumer)
         and loops_stay_known(consumer, index, producer)
         and keeps_numpy_steps(consumer, producer)
-        and passes_no_new_version(producer, consumer, versions)
+        and (passes_no_new_version(producer, consumer, versions) or note_why(producer, consumer, versions))
         and reads_apart_from_destination(producer, consumer, index, versions)
         and keeps_few_arrays_alive(producer, consumer, versions)
     )
@@ -169,6 +170,20 @@ def passes_no_new_version(producer: Generic, consumer: Generic, versions: Versio
     first, last = versions.place(producer), versions.place(consumer)
     reads = [use.value for use in producer.in_uses if use.value.is_tensor]
     return not any(versions.written_between(value, producer.block, first, last) for value in reads)
+
+
+def note_why(producer: Generic, consumer: Generic, versions: Versions) -> bool:
+    """Notes, for explain, which store overwrites what the producer reads before the consumer reads it; False."""
+    empty, block = producer.operand(producer.n_ins).defining_op, producer.block
+    assert block is not None
+    first, last = versions.place(producer), versions.place(consumer)
+    reads = [use.value for use in producer.in_uses if use.value.is_tensor]
+    places = [p for v in reads if (p := versions.first_write_between(v, block, first, last)) is not None]
+    if isinstance(empty, tensor.Empty) and places:
+        store = describe(block.ops[min(places)].loc)
+        reason = f"{store} overwrites what the value is computed from before {describe(consumer.loc)} reads it"
+        empty.attrs.setdefault("reason", reason)
+    return False
 
 
 def reads_apart_from_destination(producer: Generic, consumer: Generic, index: int, versions: Versions) -> bool:

@@ -118,7 +118,8 @@ class HostEntry:
         ins: list[Value] = []
         pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
         run = self.runner(pattern, {k: shapes[k] for k in new})
-        made = iter(record(r, HostFunction(self.name, run), ins, [*fresh, *counts]))
+        function = HostFunction(self.name, run, returns=0 if self.into is not None else len(fresh))
+        made = iter(record(r, function, ins, [*fresh, *counts]))
         whole = {k: next(made) for k in new}
         results = [given[leaf.argument or ""] if k not in whole else loaded(r, shapes[k].part(r, whole[k], made), leaf)
                    for k, leaf in enumerate(found.leaves)]  # fmt: skip

@@ -75,7 +75,7 @@ def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) ->
     numbers = asarray(r, x)
     if numbers.ndim != 1:
         raise wrong_depth(numbers)
-    if numbers.dtype.kind not in "biu" and numbers.shape[0] != 0:
+    if numbers.dtype.kind not in "biu" and (isinstance(x, ArrayRef) or numbers.shape[0] != 0):
         text = f"Cannot cast array data from {numbers.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
         raise Raises(TypeError(text))
     if (least := as_strict_int(r, minlength)) is None:
