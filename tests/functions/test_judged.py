@@ -35,6 +35,9 @@ np.pad(v, 3, 'maximum', stat_length=0) | np.pad(a, ((1, 2, 3),)) | np.pad(a, ((1
 np.unravel_index([], (2, 3)) | np.unravel_index([0], (2**40, 2**40)) | np.unravel_index([1], ())
 np.ravel_multi_index(([0], [0]), (2**62, 2)) | np.nanargmax(e, axis=0) | np.nanargmin(e)
 np.lib.stride_tricks.sliding_window_view(a, (2,)) | np.linspace(0, 1, m) | np.diff(a, n='x') | np.split(a, 'x')
+np.zeros_like(a, 3) | np.ones((), k) | np.identity(3, a) | np.full(3, 1j, a) | np.arange(3, 9, 2, k)
+np.mean(a, np.float32, 2.5) | np.cumsum(a, 0, k) | np.fft.ifftshift(2.5, 2.5) | np.linspace(k, None)
+np.arange(None, k) | np.searchsorted(v, 2, a) | np.trace(v, {}) | np.std(v, 3, {}, 1j) | np.identity(())
 np.add(k, m, outx=None) | np.matmul.at(x, [0], x) | np.astype([1, 2], float) | np.broadcast_to(a, 'x')
 np.sort(a, 'x') | np.argsort(a, axis=1.5) | np.stack(a, 'x')
 """
@@ -91,7 +94,11 @@ def test_c1_ints_that_are_arguments_are_ints() -> None:
     for mode in range(3):
         agree(lambda v, n: np.convolve(v, v[:2], n), VALUES["v"], mode)
     agree(lambda a, k: np.fft.fftshift(a, axes=(k,)), VALUES["a"], 1)
-    agree(lambda a: np.linalg.matrix_rank(a), 3)
+    for number in (3, 2.5, np.float64(2)):
+        agree(lambda a: np.linalg.matrix_rank(a), number)
+        agree(lambda a: np.fft.fftn(a), number)
+        agree(lambda a: np.linalg.tensorsolve(a, 1j), number)
+    agree(lambda v, n: np.histogram(v, n), VALUES["v"], np.int8(3))
     agree(lambda v, n: np.histogram2d(v, v, (n, [0, 1.0, 2.0]))[1:], VALUES["v"], 4)
 
 
@@ -118,6 +125,11 @@ def test_an_array_of_too_many_axes_is_refused() -> None:
     error = refused(lambda a, b: np.add.outer(a, b), deep, deep)
     assert "66 axes" in str(error) or "65 axes" in str(error)
     refused(lambda a: np.expand_dims(a, tuple(range(40))), deep)
+
+
+def test_a_refusal_at_the_door_names_the_line() -> None:
+    error = refused(lambda a, t: np.nanstd(-1, 99, t), VALUES["a"], VALUES["v"])
+    assert error.location is not None and "needs a known one" in str(error)
 
 
 def test_c1_unsafe_casts_of_exponents() -> None:

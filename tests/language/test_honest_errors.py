@@ -393,7 +393,7 @@ def test_no_object_of_the_tracer_gets_to_numpy() -> None:
     """Whatever is asked of NumPy or Python goes through `ask`, which stops the tracer's own objects: none gets into a
     message."""
     for x in (PyInt(3), FlatIterator.__new__(FlatIterator), Range(0, 3, 1)):
-        with pytest.raises(AssertionError, match="is handed to"):
+        with pytest.raises(UnsupportedError, match="a value of the trace where add needs a known one"):
             ask(operator.add, x, 1)
     assert ask(operator.add, 1, 2) == 3
 

@@ -31,6 +31,7 @@ from tracebuf.frontends.numpy.arrays.reshape import (
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.raises import Raises, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, Scalar, in_turn
 from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mod, mul, sub
 
@@ -278,6 +279,8 @@ def _split_along(name: str, axis: int, least: int) -> Callable[..., list[Any]]:
 
 def unstack(r: Recorder, x: Any, *, axis: Any = 0) -> tuple[ArrayRef | Scalar, ...]:
     """np.unstack: the items along an axis, whose size is known while tracing; the numbers of a vector."""
+    if isinstance(x, (tuple, list)):
+        raise Raises(AttributeError(f"'{name_of(x)}' object has no attribute 'ndim'"))
     ref = as_array(r, x)
     if not ref.ndim:
         raise Raises(ValueError("Input array must be at least 1-d."))

@@ -97,6 +97,10 @@ class Statements(Expressions, Protected):
             except Raises as said:
                 self.reached(said)
                 raise
+            except UnsupportedError as refusal:
+                if refusal.location is not None:
+                    raise
+                raise UnsupportedError(refusal.reason, instead=refusal.instead, location=self.r.loc) from None
             except TracebufError:
                 raise
             except Exception as error:

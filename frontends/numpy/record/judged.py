@@ -38,7 +38,7 @@ MOST = 10**6
 """The most elements of the memory of an example."""
 PLAIN = (*NUMBERS, str, bytes, type(None), type(Ellipsis), np.dtype, type, range, enum.Enum, type(np._NoValue))
 """Types of values that are their own examples."""
-OF_ELEMENTS = (np.linalg.LinAlgError, ZeroDivisionError, FloatingPointError, OverflowError, IndexError, MemoryError)
+OF_ELEMENTS = (np.linalg.LinAlgError, ZeroDivisionError, FloatingPointError, IndexError, MemoryError)
 """Errors that may come from the elements of an example."""
 
 
@@ -60,6 +60,8 @@ def example_of(r: Recorder, x: Any) -> Any:
         return x.element.dtype.type(1)
     if type(x) in (tuple, list):
         return type(x)(example_of(r, i) for i in x)
+    if type(x) is dict:
+        return {k: example_of(r, i) for k, i in x.items()}
     if type(x) is slice:
         return slice(*(example_of(r, i) for i in (x.start, x.stop, x.step)))
     if isinstance(x, PLAIN) and not isinstance(x, Scalar):

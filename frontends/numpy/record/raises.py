@@ -20,12 +20,13 @@ from functools import partial
 from types import CodeType, TracebackType
 from typing import Any, TypeVar
 
-from tracebuf.errors import InternalError, TracebufError, render
+from tracebuf.errors import InternalError, TracebufError, UnsupportedError, render
 from tracebuf.location import Location
 
 T = TypeVar("T")
 OWN = __name__.rpartition(".record.")[0]
 """The front end's package."""
+KNOWN = "use a constant, or an argument that static_argnames names"
 
 
 class Control(BaseException):
@@ -100,12 +101,14 @@ def is_tracers(x: object) -> bool:
 def ask(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
     """The result of a function of NumPy's or Python's; what it raises is raised by the traced code.
 
-    This is the one door to them: objects of the tracer's own are stopped here, so that none gets into a message.
+    This is the one door to them: objects of the tracer's own are stopped here, so that none gets into a message. What
+    needs one to be known is refused.
     """
     own = (getattr(function, "__module__", None) or "").startswith(OWN)
     for x in (*args, *kwargs.values()):
         if is_tracers(x) and not own:
-            raise AssertionError(f"{type(x).__name__} is handed to {getattr(function, '__name__', function)}")
+            name = getattr(function, "__name__", type(function).__name__)
+            raise UnsupportedError(f"a value of the trace where {name} needs a known one", instead=KNOWN)
     with asking:
         return function(*args, **kwargs)
 

@@ -292,6 +292,10 @@ class ArrayRef:
 
         return self.derive(step)
 
+    def __repr__(self) -> str:
+        """For messages, which know nothing of the trace."""
+        return "array(...)"
+
     def derive(self, step: Callable[[View], View], read_only: bool = False) -> ArrayRef:
         """A new array object that is a view of this one. `step` depends on nothing but the view that it is given."""
         view = step(self.view)
@@ -411,6 +415,10 @@ class Scalar:
     """A traced scalar."""
 
     __slots__ = ()
+
+    def __repr__(self) -> str:
+        """For messages, which know nothing of the trace."""
+        return f"{type(stand_in(self)).__name__}(...)"
 
 
 class PyInt(Scalar):

@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="print the modules and the exceptions, and run nothing")
     parser.add_argument("--methods", action="store_true", help="methods, operators and ufuncs too, not functions alone")
     parser.add_argument("--jobs", type=int, default=1, help="modules that run at once (1)")
-    parser.add_argument("--seconds", type=float, default=60.0, help="the most that one test may take (60)")
+    parser.add_argument("--seconds", type=float, default=120.0, help="seconds that one test may take (120)")
     parser.add_argument("--most", type=int, default=400, help="calls of one function that are traced in a module (400)")
     parser.add_argument("-k", dest="select", default="not slow", help="pytest's -k: which tests (not slow)")
     options = parser.parse_args(argv)

@@ -76,7 +76,7 @@ class Compared:
     stale: tuple[str, ...]
 
 
-def run(module: str, mode: Mode, seconds: float = 60.0, most: int = 400, select: str = "not slow") -> Run:
+def run(module: str, mode: Mode, seconds: float = 120.0, most: int = 400, select: str = "not slow") -> Run:
     """Runs a module in a process of its own. `select` is pytest's `-k`."""
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
@@ -114,7 +114,7 @@ def read(notes: str) -> Run:
     return Run(outcomes, bool(counts), **counts)
 
 
-def compare(module: str, mode: Mode, seconds: float = 60.0, most: int = 400, select: str = "not slow") -> Compared:
+def compare(module: str, mode: Mode, seconds: float = 120.0, most: int = 400, select: str = "not slow") -> Compared:
     """Runs a module both ways."""
     plain, mine = run(module, "", seconds, most, select), run(module, mode, seconds, most, select)
     good = [name for name, outcome in plain.outcomes.items() if outcome in ("passed", "skipped")]

@@ -26,6 +26,8 @@ def linspace(
     num = operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    if start is None or stop is None:
+        raise TypeError("unsupported operand type(s) for -: 'NoneType'")
     kind = np.result_type(start, stop)
     loop = np.dtype(np.float64) if kind.kind in "iub" else kind
     if loop == np.float64 and not is_array(start) and not is_array(stop):

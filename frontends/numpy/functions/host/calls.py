@@ -98,7 +98,8 @@ class HostEntry:
             if out is not None and takes_out(self.function, given, self.stand_ins or {}):
                 return self.writes(r, given, out)
             found = describe(self.function, given, self.stand_ins or {})
-            sizes = [leaf.shape for leaf in found.leaves] if found.exact and not self.counts else self.shapes(r, given)
+            known = found.exact and not self.counts
+            sizes = [leaf.shape for leaf in found.leaves] if known else self.shapes(r, self.shaped(given))
         except Raises as said:
             if said.placed:
                 raise
@@ -123,6 +124,11 @@ class HostEntry:
         results = [given[leaf.argument or ""] if k not in whole else loaded(r, shapes[k].part(r, whole[k], made), leaf)
                    for k, leaf in enumerate(found.leaves)]  # fmt: skip
         return found.build(results)
+
+    def shaped(self, given: Given) -> Given:
+        """The arguments with numbers that are operands as what has the shape of one."""
+        numbers = (Scalar, *NUMBERS)
+        return {k: NUMBER if k in self.arrays and isinstance(x, numbers) else x for k, x in given.items()}
 
     def fitting(self, r: Recorder, shape: Sequence[Dim | UpTo], leaf: HostResult) -> Sequence[Dim | UpTo]:
         """The shape that the rule gives, unless NumPy gives another rank (a number, where there are no elements)."""
@@ -275,6 +281,16 @@ def static(r: Recorder, value: Any, what: str) -> Any:
     if type(value).__module__.startswith("tracebuf."):  # a range, an iterator, a function of the traced code
         raise r.refuse(f"a {name_of(value)} as {what}", "use arrays and numbers")
     return value
+
+
+class Number:
+    """Stands for a number where shapes are looked at."""
+
+    shape: tuple[Dim, ...] = ()
+    ndim = 0
+
+
+NUMBER = Number()
 
 
 def dims(x: Any) -> Shape:
