@@ -98,10 +98,27 @@ def never_read(v: Any, n: Any) -> Any:
     return last
 
 
-LOOPS = (replaced, updated, two_names, read_afterwards, while_it_lasts, never_read)
+def exchanged(v: Any, n: Any) -> Any:
+    w = np.roll(v, 1)
+    for _ in range(n):
+        v, w = w, np.roll(v, 1) + w * 0.25
+    return v + w
 
 
-@pytest.mark.parametrize("f", slow_but((replaced, two_names), LOOPS))
+def replaced_on_one_path(v: Any, n: Any) -> Any:
+    w = v * 2
+    for _ in range(n):
+        v = np.roll(v, 1)
+        w = np.cumsum(v)
+        if v[0] > w[0] / 2:
+            v = w + 1
+    return v, w
+
+
+LOOPS = (exchanged, replaced_on_one_path, replaced, updated, two_names, read_afterwards, while_it_lasts, never_read)
+
+
+@pytest.mark.parametrize("f", slow_but((replaced, replaced_on_one_path), LOOPS))
 def test_m4_loops_that_replace_arrays(f: Callable[..., Any]) -> None:
     """The array that such a loop began with, or the one before the last, was alive until the function's end."""
     eager, native = peaks(f, array(), 7)

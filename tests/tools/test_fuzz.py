@@ -12,9 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.support.params import slow_but
-from tracebuf.testing.fuzz import exits, kinds, objects, threads
+from tracebuf.testing.fuzz import exits, kinds, objects, peaks, threads
 from tracebuf.testing.fuzz.driver import MODULE, Drawn, Report, attempt, drive, smaller
 from tracebuf.testing.guard import guarded
+from tracebuf.testing.ladder import Mismatch
 from tracebuf.testing.minimise import minimise
 from tracebuf.testing.programs import Program, generate, loaded, programs
 
@@ -176,3 +177,13 @@ def test_the_driver_counts_programs_of_a_worker(tmp_path) -> None:
     tally = drive(Drawn(seed=7), seconds=15, folder=tmp_path)
     assert tally.counts["ok"] > 0 and not tally.failures, str(tally)
     assert isinstance(tally.counts, dict) and Report("ok").signature == ": differs"
+
+
+def test_a_peak_above_eagers_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program of the kind `peaks` passes; it fails where native is said to hold one array more."""
+    program = peaks.generate(random.Random("peaks"))
+    assert attempt(program).kind in ("ok", "refused")
+    with loaded(program) as module:
+        monkeypatch.setattr(peaks, "peaks", lambda function, args: (320_000, 640_000))
+        with pytest.raises(Mismatch, match="peak of eager is 320,000 bytes, of native 640,000"):
+            peaks.check_peak(module, program.text)

@@ -8,6 +8,7 @@ Kinds of programs, and what is compared:
 - `threads`: calls from threads, captured values rebound meanwhile (`fuzz/threads.py`); each answer is one that eager
   gives for some of the values
 - `exits`: a script that ends while threads call or compile (`fuzz/exits.py`); return code, stdout, stderr
+- `peaks`: loops that replace and shrink arrays (`fuzz/peaks.py`); beside the ladder, the most memory alive at once
 
 `--weights objects=4,threads=1` says which kinds are drawn and how often, `--weights objects` draws one kind alone.
 `--guard` lays the arguments of native calls at guard pages and sets TRACEBUF_GUARD=1, by which the runtime does so with

@@ -26,6 +26,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.testing.boxes import check_boxed
 from tracebuf.testing.fuzz import kinds
 from tracebuf.testing.fuzz.exits import check_exit
+from tracebuf.testing.fuzz.peaks import check_peak
 from tracebuf.testing.fuzz.threads import check_threads
 from tracebuf.testing.ladder import STRATEGIES, Mismatch, call, climb
 from tracebuf.testing.minimise import minimise
@@ -87,6 +88,8 @@ def attempt(program: Program) -> Report:
             )  # fmt: skip
             if hasattr(module, "boxed"):
                 check_boxed(module, program.text)
+            if hasattr(module, "large"):
+                check_peak(module, program.text)
             return Report("ok" if call(module.program, args).error is None else "raised")
     except UnsupportedError as error:
         return Report("refused", program.text, what=error.reason)

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Mapping
 
 from tracebuf.testing import programs
-from tracebuf.testing.fuzz import exits, objects, threads
+from tracebuf.testing.fuzz import exits, objects, peaks, threads
 from tracebuf.testing.programs import Program
 
 __all__ = ["KINDS", "WEIGHTS", "generate", "parsed"]
@@ -20,8 +20,9 @@ KINDS: dict[str, Callable[[random.Random], Program]] = {
     "objects": objects.generate,
     "threads": threads.generate,
     "exits": exits.generate,
+    "peaks": peaks.generate,
 }
-WEIGHTS: dict[str, float] = {"arrays": 10, "objects": 10, "threads": 1, "exits": 0.1}
+WEIGHTS: dict[str, float] = {"arrays": 10, "objects": 10, "threads": 1, "exits": 0.1, "peaks": 0.5}
 """How often each kind is drawn; a program of `exits` takes a process of its own, so a second or more."""
 
 
