@@ -1,9 +1,9 @@
 """What a running kernel asks for: memory from NumPy, and storage for counters. One context serves one call at a time.
 
 Arena slots are blocks of NumPy memory, aligned to 64 bytes, kept between calls and replaced by larger ones when a
-request does not fit (never while in use: the compiler gives a slot to buffers whose lives do not meet). A block of which
-`patience` calls in a row need less than a quarter is given back (rule B6 is about calls of one size). Buffers that
-may leave the function are NumPy arrays from birth, found again by their address. What a call back raises ends the
+request does not fit (never while in use: the compiler gives a slot to buffers whose lives do not meet). A block of
+which `patience` calls in a row need less than a quarter is given back (rule B6 is about calls of one size). Buffers
+that may leave the function are NumPy arrays from birth, found again by their address. What a call back raises ends the
 kernel (`entry`).
 """
 
