@@ -14,7 +14,7 @@ from math import prod
 
 from tracebuf.backend.llvm.code import Access, Code, OpenLoop
 from tracebuf.backend.llvm.folds import FoldState
-from tracebuf.backend.llvm.polls import Polls, cost
+from tracebuf.backend.llvm.polls import BUDGET, Polls, cost
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, Scalars, memory_type
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.emitter import components, llvm_type
@@ -26,6 +26,9 @@ from tracebuf.ops.scalars import arith
 
 CHEAP = 4
 """A strided loop of so few ops gains nothing from gathered vectors, which take twice the time to compile."""
+
+DEAR = 64
+"""The units of an element's body from which on one pass over large operands takes much longer than memory does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,8 @@ class NestWriter:
     def _pieces(
         self, sizes: list[str], strides: list[dict[int, str]], pointers: dict[int, str], unit: str
     ) -> None:
-        """The nest, cut into pieces of about a budget of work, in the order of its iterations, with a poll after each.
+        """The nest, its outer loops cut into pieces of about a budget of work, in the order of its iterations, with a
+        poll after each.
         All of it is around the nest: a nest of short rows runs as if it were not there."""
         polls, code = self.polls, self.code
         if self.nest.blocked or not self.nest.loops[-1].dims:
@@ -130,13 +134,20 @@ class NestWriter:
             self._loops(sizes, strides, pointers, unit, [])
             polls.spend(str(prod(map(int, sizes)) * self.units))
             return
-        chunks = self._chunks(sizes)
+        levels = self._levels_to_cut()
+        if not levels:
+            self._loops(sizes, strides, pointers, unit, [])
+            polls.spend(code.product([*sizes, str(self.units)]))
+            return
+        inside = code.product([*sizes[levels:], str(self.units)])
+        chunks = self._chunks(sizes[:levels], inside)
 
         def cut(inner: list[str], pointers: dict[int, str], starts: list[str]) -> None:
             depth = len(inner)
-            if depth == len(sizes):
-                self._loops(inner, strides, pointers, unit, starts)
-                polls.poll(code.product([*inner, str(self.units)]))
+            if depth == levels:
+                rest = sizes[levels:]
+                self._loops([*inner, *rest], strides, pointers, unit, [*starts, *["0"] * len(rest)])
+                polls.poll(code.product([*inner, inside]))
                 return
             with code.loop(sizes[depth], step=chunks[depth]) as loop:
                 left = code.least(code.sub(sizes[depth], loop.index), chunks[depth])
@@ -144,10 +155,24 @@ class NestWriter:
 
         cut([], pointers, [])
 
-    def _chunks(self, sizes: list[str]) -> list[str]:
+    def _levels_to_cut(self) -> int:
+        """How many of the outer loops are cut. One pass of cheap elements over the inner loops that an operand covers
+        takes no longer than memory does, and is left whole: a loop more around it costs LLVM a tenth of its time."""
+        depth = len(self.nest.loops)
+        if self.units >= DEAR:
+            return depth
+        covers = (all(o.strides[k] != 0 for k in range(d, depth)) for d in range(depth) for o in self.nest.operands)
+        count = len(self.nest.operands)
+        return next((k // count for k, covered in enumerate(covers) if covered), depth)
+
+    def _chunks(self, sizes: list[str], inside: str) -> list[str]:
         """How many iterations of each loop are one piece: all, or if that is too much work, as many as fit into the
-        budget of those loops that do not fit whole, and one of the loops around these."""
-        code, most = self.code, str(self.polls.chunk(self.units))
+        budget of those loops that do not fit whole, and one of the loops around these. `inside`: the units of one
+        iteration of the innermost of them."""
+        code = self.code
+        most = str(self.polls.chunk(int(inside))) if inside.isdigit() else code.greatest(
+            code.inst(f"sdiv i64 {BUDGET}, {code.greatest(inside, '1')}"), "1"
+        )  # fmt: skip
         if len(sizes) == 1:
             return [most]
         divide, ready, before = code.new_label(), code.new_label(), code.label

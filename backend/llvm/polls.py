@@ -2,9 +2,11 @@
 
 The kernel counts its work down in a register, in units of about one op on one element; when `BUDGET` units are done, it
 calls `poll` (backend/runtime/entry.py), which gives it the next ones, or says that a signal handler has raised, and the
-kernel returns. No loop that LLVM vectorises is touched, and no short one:
+kernel returns. No loop that LLVM vectorises is touched, and no short one. Limit: one pass of cheap elements over
+gigabytes is not left half-way.
 
-- a row of elements is cut into chunks of about `BUDGET` units, and polls after each;
+- a nest that may take long (dear elements, or a product's) is cut into pieces of about `BUDGET` units, and polls after
+  each; any other, which takes no longer than to read its operands, only counts its work;
 - a loop of straight code (an `scf.for` without loops inside) is cut the same way;
 - a loop around others polls in each iteration, which is one subtraction and one branch that is never taken;
 - so does an `scf.while`, of which nobody knows how often it runs.
