@@ -17,7 +17,7 @@ from tests.mlir.expected import expected
 from tests.mlir.oracle import BOUNDARIES, generic, needs_mlir, run_mlir
 from tests.mlir.regions import program
 from tests.mlir.running import CannotRun, arguments, compare, different, outcomes, run
-from tests.support.params import slow_but
+from tests.support.params import one_in, slow_but
 from tracebuf import opt
 from tracebuf.frontends.mlir import parts, read
 from tracebuf.interpret.memory import MemoryFault
@@ -57,7 +57,7 @@ def wrong(texts: dict[str, str], flags: Sequence[str]) -> dict[str, list[str]]:
     return {name: found for name, text in texts.items() if (found := different(text, flags))}
 
 
-@pytest.mark.parametrize("name", on_buffers())
+@pytest.mark.parametrize("name", one_in(3, on_buffers()))
 def test_programs_of_buffers_can_be_run(name: str) -> None:
     assert outcomes(on_buffers()[name])
 
