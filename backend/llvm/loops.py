@@ -170,7 +170,7 @@ class NestWriter:
         budget of those loops that do not fit whole, and one of the loops around these. `inside`: the units of one
         iteration of the innermost of them."""
         code = self.code
-        most = str(self.polls.chunk(int(inside))) if inside.isdigit() else code.greatest(
+        most = str(self.polls.chunk(max(int(inside), 1))) if inside.isdigit() else code.greatest(
             code.inst(f"sdiv i64 {BUDGET}, {code.greatest(inside, '1')}"), "1"
         )  # fmt: skip
         if len(sizes) == 1:
