@@ -173,6 +173,7 @@ def test_release_gives_all_back() -> None:
     np.testing.assert_array_equal([f(a.copy()), *g(a.copy())], before)
 
 
+@pytest.mark.slow
 def test_a_function_that_is_gone_leaves_no_program() -> None:
     """Its machine code and its arena go with it."""
     f = tracebuf.bufferize(lambda a: np.cumsum(a)[::-1] * a)

@@ -181,6 +181,7 @@ def test_a_gather_fuses_with_what_is_around_it() -> None:
     assert counts(rows, B, I, I[::-1].copy()) == (1, 0)
 
 
+@pytest.mark.slow
 def test_a_scatter_takes_in_what_it_stores() -> None:
     def deposit(a, i, w):
         np.add.at(a, (i + 1) % 12, w * 2)

@@ -204,6 +204,7 @@ def test_s2_a_mask_that_is_stored_to(name: str) -> None:
         assert (native.allocations, native.copies) == expected
 
 
+@pytest.mark.slow
 def test_s2_a_mask_of_two_axes_that_is_stored_to() -> None:
     f = program("def f(b):\n    b[b] = b[b]\n    b.T[b.T] = ~b[b]")
     climb(f, (np.arange(12).reshape(3, 4) % 3 > 0,))

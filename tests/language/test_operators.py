@@ -171,6 +171,7 @@ def test_n1_python_floats() -> None:
         judge(expressions, names, x, y)
 
 
+@pytest.mark.slow
 def test_n5_where() -> None:
     a, b, c, f = FLOATS, OPERANDS["int64"], OPERANDS["bool"], OPERANDS["float32"]
     judge(

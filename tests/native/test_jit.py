@@ -148,6 +148,7 @@ def test_compiling_keeps_no_memory(text: str) -> None:
     assert kept(attempt, 300) < 8 * 1024
 
 
+@pytest.mark.slow
 def test_engines_go_with_their_last_library() -> None:
     """An engine is replaced after some libraries, and disposed of when the last of them is unloaded, in any order."""
     compiled = jit.compile_object(SQUARE, "square")

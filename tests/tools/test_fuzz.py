@@ -179,6 +179,7 @@ def test_the_driver_counts_programs_of_a_worker(tmp_path) -> None:
     assert isinstance(tally.counts, dict) and Report("ok").signature == ": differs"
 
 
+@pytest.mark.slow
 def test_a_peak_above_eagers_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program of the kind `peaks` passes; it fails where native is said to hold one array more."""
     program = peaks.generate(random.Random("peaks"))

@@ -49,6 +49,7 @@ def test_small_blocks_from_numpys_cache_are_counted() -> None:
     assert (seen.allocations, seen.allocated_bytes, seen.peak_bytes) == (10, 320, 32)
 
 
+@pytest.mark.slow
 def test_windows_nest_and_arrays_outlive_them() -> None:
     kept: list[Any] = []
     with counting() as outer:
@@ -263,6 +264,7 @@ def test_the_table() -> None:
     )
 
 
+@pytest.mark.slow
 def test_m6_the_buffers_of_numpys_iterator() -> None:
     """64 KiB for each operand that is strided, broadcast or converted, of which no memory handler knows."""
 

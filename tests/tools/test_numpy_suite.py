@@ -47,6 +47,7 @@ def program():
 '''
 
 
+@pytest.mark.slow
 def test_a_rewritten_program_does_what_it_did() -> None:
     """Operands are evaluated in the same order, in both modes, and what NumPy does goes through tracebuf."""
     found, spaces = [], [{}, {NAME: Through(False)}, {NAME: Through(True)}]
