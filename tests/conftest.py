@@ -1,7 +1,10 @@
-"""Hypothesis profiles. `ci`, the default, is deterministic; `pytest --hypothesis-profile=explore` draws anew each time.
+"""Hypothesis profiles, and the verifier.
 
-Neither has a deadline: the first example of a program pays for its compilation.
+`ci`, the default, is deterministic; `pytest --hypothesis-profile=explore` draws anew each time. Neither has a deadline:
+the first example of a program pays for its compilation. What tests trace is verified after tracing and after each pass.
 """
+
+import os
 
 from hypothesis import HealthCheck, settings
 
@@ -12,3 +15,5 @@ settings.register_profile(
     "explore", derandomize=False, deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("ci")
+
+os.environ.setdefault("TRACEBUF_VERIFY", "1")

@@ -86,6 +86,7 @@ ROOMS: dict[str, Rooms] = {
     "tracebuf.analysis": Rooms(("one_shot", "cost", "modules")),
     "tracebuf.optimize": Rooms((frozenset({"tensors", "buffers", "mlir"}),)),
     "tracebuf.backend": Rooms(("llvm", "runtime")),
+    "tracebuf.testing": Rooms(("", frozenset({"fuzz", "numpy_suite"}))),
     "tracebuf.frontends": Rooms((frozenset({"numpy", "mlir"}),)),
     "tracebuf.frontends.numpy": Rooms(
         ("source", "record", "call", "numbers", "arrays", frozenset({"paths", "functions"}), "interpreter")

@@ -8,11 +8,12 @@ frontends/numpy/call, guards in frontends/numpy/record/sizes; stages.py runs the
 from __future__ import annotations
 
 import functools
-import inspect
 import logging
+import os
 import sys
 import threading
 import warnings
+import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,11 +41,13 @@ from tracebuf.frontends.numpy.call.arguments import (
 )
 from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.call.donations import donated
-from tracebuf.frontends.numpy.call.flatten import Tree, flatten, leaf_names
+from tracebuf.frontends.numpy.call.flatten import Tree, flatten, is_object, leaf_names
+from tracebuf.frontends.numpy.call.pickling import ANCHOR, anchor_of, from_anchor, named
 from tracebuf.frontends.numpy.call.static import check_names, static_key
 from tracebuf.frontends.numpy.interpreter.trace import Call, Conditions
 from tracebuf.frontends.numpy.paths.outputs import Form, copy_results, destinations, labels
 from tracebuf.frontends.numpy.paths.results import build_results
+from tracebuf.frontends.numpy.source.binding import bind, parameters_of
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.options import Options
 
@@ -181,21 +184,20 @@ class BufferizedFunction:
         functools.update_wrapper(self, function)
         self.__wrapped__: FunctionType = function
         self.options = options
-        self._signature = inspect.signature(function, follow_wrapped=False)
-        parameters = self._signature.parameters.values()
-        kinds = {p.kind for p in parameters}
-        self._star = next((p.name for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
-        self._stars = next((p.name for p in parameters if p.kind is inspect.Parameter.VAR_KEYWORD), None)
-        self._names = tuple(p.name for p in parameters if p.name not in (self._star, self._stars))
-        self._all_positional = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
-        self.takes_out = "out" not in self._signature.parameters and self._stars is None
+        parameters = parameters_of(function.__code__)
+        self._star, self._stars, self._names = parameters.star, parameters.stars, parameters.single
+        self._all_positional = len(parameters.all) == len((*parameters.first, *parameters.plain))
+        self.takes_out = "out" not in parameters.all and self._stars is None
         self._static = tuple(i for i, name in enumerate(self._names) if name in options.static_argnames)
         self._hidden: tuple[Hidden, ...] = ()
         self._compiled: dict[tuple[Any, ...], list[Specialization]] = {}
         self._recent: dict[tuple[Any, ...], _Recent] = {}
         self._refusals: dict[tuple[Any, ...], list[_Refusal]] = {}
+        self._awaited: dict[tuple[Any, ...], tuple[Hidden, tuple[Hidden, ...]]] = {}
+        """By calls without them: the captured arrays that a refused trace of such a call has met."""
         self._originals: Counter[str] = Counter()
         self._lock = threading.RLock()
+        _functions.add(self)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else BufferizedMethod(self, instance)
@@ -231,9 +233,18 @@ class BufferizedFunction:
                 raise refusal.with_traceback(None)  # noqa: B904 (the text says where; our own frames say nothing more)
         return self.eager(*args, **kwargs)
 
-    def __reduce__(self) -> str:
-        """Pickled by its name in its module, as a function is."""
-        return self.__wrapped__.__qualname__
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickled as its function would be: by its name in its module where that leads to it, else by its function,
+        wherever the pickler can take that, and its options. Programs are not pickled."""
+        f = self.__wrapped__
+        if named(f.__module__, f.__qualname__) is self:
+            return (_anchored, (self._anchor,)) if protocol >= 4 else f.__qualname__  # before 4 an anchor has no name
+        return BufferizedFunction, (f, self.options)
+
+    @functools.cached_property
+    def _anchor(self) -> FunctionType:
+        """What stands for the function in a pickle (call/pickling)."""
+        return anchor_of(self.__wrapped__, self.options)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> BufferizedFunction:
         return self
@@ -349,29 +360,43 @@ class BufferizedFunction:
         >>> print(double.specializations())
         compiled for (float64[n]); 2 calls
         """
-        compiled = [s for group in self._compiled.values() for s in group]
-        return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in self._originals.items())))
+        groups, originals = list(self._compiled.values()), list(self._originals.items())  # at once: others may compile
+        compiled = [s for group in groups for s in list(group)]
+        return Specializations((*compiled, *(OriginalCalls(r, n) for r, n in originals)))
+
+    def release(self) -> None:
+        """Gives back the memory that the compiled programs keep from one call to the next (arenas). The programs stay.
+
+        >>> f = bufferize(lambda a: np.cumsum(a)[::-1] * a)
+        >>> _ = f(np.ones(1000))
+        >>> f.release()
+        """
+        for group in list(self._compiled.values()):
+            for spec in list(group):
+                spec.kernel.release()
 
     # -- from arguments to a specialisation
-    def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], tuple[Named, Form]]:
+    def _values(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], captured: tuple[Hidden, ...] | None = None
+    ) -> tuple[tuple[Any, ...], tuple[Named, Form]]:
         """The values of a call (bound parameters, those that `*args` and `**kwargs` took, buffers of `out=`, captured
-        arrays), with the names in `**kwargs` and the form of `out`."""
+        arrays: those of the programs, if no others are named), with the names in `**kwargs` and the form of `out`."""
+        hidden = self._hidden if captured is None else captured
         if self.takes_out and "out" in kwargs:
             out, buffers = destinations(kwargs["out"])
             values, named = self._bind(args, {k: v for k, v in kwargs.items() if k != "out"})
             values = (*values, *buffers)
         else:
             out, (values, named) = None, self._bind(args, kwargs)
-        return (*values, *[h.value(values) for h in self._hidden]) if self._hidden else values, (named, out)
+        return (*values, *[h.value(values) for h in hidden]) if hidden else values, (named, out)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], Named]:
         if not kwargs and len(args) == len(self._names) and self._all_positional:
             return args, ()
-        bound = self._signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        extra = () if self._star is None else bound.arguments.pop(self._star)
-        named = {} if self._stars is None else bound.arguments.pop(self._stars)
-        return (*bound.arguments.values(), *extra, *named.values()), tuple(named)
+        bound = bind(self.__wrapped__, args, kwargs)
+        extra = () if self._star is None else bound.pop(self._star)
+        named = {} if self._stars is None else bound.pop(self._stars)
+        return (*bound.values(), *extra, *named.values()), tuple(named)
 
     def _quick(self, values: tuple[Any, ...]) -> tuple[tuple[Any, ...] | None, tuple[Any, ...], tuple[Any, ...]]:
         """The quick key of a call, its leaves and its containers."""
@@ -410,26 +435,27 @@ class BufferizedFunction:
     def _complete(self, args: tuple[Any, ...], kwargs: dict[str, Any], use: Callable[[Call], T]) -> T:
         """The result of `use` for the call; each captured array that its tracing meets is added to the call, which then
         begins again."""
+        met: dict[Any, Hidden] = {}
         for _ in range(MAX_CAPTURES):
             hidden = self._hidden
-            values, form = self._values(args, kwargs)
-            if hidden is not self._hidden:
-                continue  # another thread met a captured array just now
+            known = {h.place for h in hidden}
+            if more := [h for h in met.values() if h.place not in known]:
+                hidden = (*hidden, *more)
+            values, form = self._values(args, kwargs, hidden)
             try:
                 return use(self._call(values, form, hidden))
             except NewCapture as new:
                 for one in (new.hidden, *new.more):
-                    self._add_hidden(one)
+                    met.setdefault(one.place, one)
         raise RunOriginal(f"it captures more than {MAX_CAPTURES} arrays, or other ones each time")
 
-    def _add_hidden(self, new: Hidden) -> None:
-        """Makes a captured array an argument of every call; programs without it are dropped, for no call would find
-        them."""
-        with self._lock:
-            if all(h.place != new.place for h in self._hidden):
-                self._hidden = (*self._hidden, new)
-                for programs in (self._compiled, self._recent, self._refusals):
-                    programs.clear()
+    def _keep_captures(self, call: Call) -> None:
+        """Makes the captured arrays of a program an argument of every call; programs without them are dropped, for no
+        call would find them."""
+        if call.hidden is not self._hidden:
+            self._hidden = call.hidden
+            for programs in (self._compiled, self._recent, self._refusals, self._awaited):
+                programs.clear()
 
     def _specialization(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], count: bool = True
@@ -481,8 +507,10 @@ class BufferizedFunction:
             for spec in self._compiled.get(call.group, ()):
                 if spec.fits(call.values):
                     return spec
-            if call.hidden is not self._hidden:
+            if call.hidden[: len(self._hidden)] != self._hidden:
                 raise NewCapture(self._hidden[-1])  # another thread met it just now: begin again with it
+            if call.group in self._awaited:
+                raise NewCapture(*self._awaited[call.group])
             for refusal in self._refusals.get(call.group, ()):
                 if refusal.fits(call.values):
                     raise refusal.error()
@@ -491,7 +519,10 @@ class BufferizedFunction:
             except UnsupportedError as error:
                 if error._under is not None and self.options.fallback == "numpy":
                     self._refusals.setdefault(call.group, []).insert(0, _Refusal.of(error))
+                    if more := call.hidden[len(self._hidden) :]:
+                        self._awaited[call.without(len(more)).group] = more[0], more[1:]
                 raise
+            self._keep_captures(call)
             self._compiled.setdefault(call.group, []).insert(0, spec)
             return spec
 
@@ -508,6 +539,34 @@ class BufferizedFunction:
         return Specialization(replace(call, values=(), containers=()), traced, program, kernel, traced.guard_function())
 
 
+def _anchored(anchor: FunctionType) -> BufferizedFunction:
+    """The bufferized function of an anchor out of a pickle."""
+    found = named(anchor.__module__, anchor.__qualname__.removesuffix(f".{ANCHOR}"))
+    if isinstance(found, BufferizedFunction) and found._anchor == anchor:
+        return found
+    return BufferizedFunction(*from_anchor(anchor))
+
+
+def release() -> None:
+    """Gives back the memory that all compiled programs keep from one call to the next: `release` of each function."""
+    if (kernels := sys.modules.get("tracebuf.backend.runtime.kernel")) is not None:
+        kernels.release()
+
+
+_functions: weakref.WeakSet[BufferizedFunction] = weakref.WeakSet()
+"""All that are alive."""
+
+
+def _after_fork() -> None:
+    """In the child: a thread that was compiling is no more, and would hold its function's lock for ever."""
+    for function in list(_functions):
+        function._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 class BufferizedMethod:
     """A bufferized method bound to its object; `explain`, `lower` and the other methods take the other arguments."""
 
@@ -520,8 +579,13 @@ class BufferizedMethod:
         return self.__func__(self.__self__, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name not in _OF_FUNCTIONS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         found = getattr(self.__func__, name)
         return MethodType(found, self.__self__) if name == "__wrapped__" or name in _OF_CALLS else found
+
+    def __reduce__(self) -> Any:
+        return BufferizedMethod, (self.__func__, self.__self__)
 
     def __eq__(self, other: object) -> bool:
         mine = isinstance(other, BufferizedMethod) and self.__func__ is other.__func__
@@ -534,6 +598,8 @@ class BufferizedMethod:
         return f"<bufferized {self.__func__.__wrapped__.__qualname__} of {self.__self__!r}>"
 
 
+_OF_FUNCTIONS = (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "__defaults__", "__kwdefaults__", "__code__")
+"""What a method has of its function, of the names with two underscores."""
 _OF_CALLS = ("call_counted", "captured", "eager", "explain", "lower", "trace")
 """Methods that take the arguments of a call."""
 
@@ -577,7 +643,9 @@ def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> 
     """Compiles a NumPy function, at its first call: `@bufferize`, `@bufferize(donate="a")`, `bufferize(f)`.
 
     Args:
-        function: a Python function or method; a bufferized one is bufferized again, with these options.
+        function: a Python function or method, or an object whose class has `__call__`; a bufferized one is bufferized
+            again, with these options. Of a staticmethod, classmethod, functools.partial or partialmethod what it holds
+            is bufferized.
         options: the fields of `tracebuf.Options`; the frequent ones are `fallback="numpy"`, `static_argnames=`,
             `donate=` and `strategy=`.
 
@@ -598,8 +666,13 @@ def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> 
             return BufferizedMethod(decorate(f.__func__), f.__self__)
         if isinstance(f, (staticmethod, classmethod)):
             return type(f)(decorate(f.__func__))
+        if type(f) is functools.partial or isinstance(f, functools.partialmethod):
+            return type(f)(decorate(f.func), *f.args, **f.keywords)
         if isinstance(f, BufferizedFunction):
             f = f.__wrapped__
+        called = next((vars(c)["__call__"] for c in type(f).__mro__ if "__call__" in vars(c)), None)
+        if isinstance(called, FunctionType) and is_object(f):
+            return BufferizedMethod(decorate(called), f)
         if not isinstance(f, FunctionType):
             raise TypeError(f"bufferize takes a Python function, not a {type(f).__name__}")
         check_names(f, chosen)

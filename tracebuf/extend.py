@@ -3,7 +3,8 @@ op.
 
 An op that writes into a destination derives from `DestinationOp`: `evaluate` is its NumPy reference, `spec` its loops
 (without one native code calls the reference back), `reads_in` and `reads_out` its facts. Any other op derives from `Op`
-and says how it is rewritten (`bufferize`), to ops of `memref` where it gives a view. Attributes of its own are
+and says what it does to memory (`effects`; until it does, it is neither removed nor moved), and how it is rewritten
+(`bufferize`), to ops of `memref` where it gives a view. Attributes of its own are
 converted to text and back by `to_form` and `from_form`. `traced_as` ties a NumPy function to it. `external_model`
 states other facts of an existing class. `testing.check_op` tests the facts.
 
@@ -35,6 +36,8 @@ from tracebuf.ir.core import (
     Alias,
     Block,
     Builder,
+    Effect,
+    Effects,
     Facts,
     Form,
     FormError,
@@ -44,6 +47,7 @@ from tracebuf.ir.core import (
     Rewriter,
     Use,
     Value,
+    no_effects,
 )
 from tracebuf.ir.external import ExternalModel, external_model
 from tracebuf.ir.slices import Slice
@@ -55,8 +59,8 @@ from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
 
 __all__ = [
-    "AffineMap", "Alias", "ArrayRef", "Attr", "Block", "BodyYield", "Builder", "DestinationOp", "ExternalModel",
-    "Facts", "Form", "FormError", "Interpreter", "Location", "MemRefType", "Op", "Relation", "Rewriter", "ShapedType",
-    "Slice", "Spec", "TensorType", "Tracing", "Type", "Use", "Value", "arith", "external_model", "identity_map",
-    "memref", "traced_as",
+    "AffineMap", "Alias", "ArrayRef", "Attr", "Block", "BodyYield", "Builder", "DestinationOp", "Effect", "Effects",
+    "ExternalModel", "Facts", "Form", "FormError", "Interpreter", "Location", "MemRefType", "Op", "Relation",
+    "Rewriter", "ShapedType", "Slice", "Spec", "TensorType", "Tracing", "Type", "Use", "Value", "arith",
+    "external_model", "identity_map", "memref", "no_effects", "traced_as",
 ]  # fmt: skip

@@ -11,6 +11,10 @@ of what the handler saw, and what remains (an array the call path made on the si
 counted. The peak is then the sum of both, an upper bound. When the original function ran instead (`call_counted` gives
 None for the counters), native is what the handler saw.
 
+Beside the data of arrays, NumPy's iterator takes buffers (64 KiB for each operand that is strided, broadcast or
+converted), which no memory handler sees: in a further call tracemalloc counts them on both sides. It counts Python
+objects too, so what is under 4 KiB is taken for those.
+
 Time is CPU time of the process, the least of some rounds in which eager and native take turns, without compilation and
 without counting. Not a profiler, nor a benchmark of first calls.
 """
@@ -19,6 +23,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,7 +35,7 @@ import numpy as np
 from tracebuf.frontends.numpy.call.flatten import is_object
 from tracebuf.frontends.numpy.record.heap import blank
 
-__all__ = ["Counts", "Measurement", "clone_arguments", "kept_in_place", "measure", "restored"]
+__all__ = ["Counts", "Measurement", "attributes_of", "clone_arguments", "kept_in_place", "measure", "restored"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -42,6 +47,8 @@ _ROUND_BYTES = 1 << 28
 _WARM_SECONDS = 0.5
 """Calls shorter than this are timed after one that is not."""
 _ALIGNMENT = 64
+_OBJECTS = 4096
+"""Up to so many bytes beside arrays are Python objects."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,8 @@ class Counts:
     copies: int | None
     copied_bytes: int | None
     seconds: float
+    buffer_bytes: int = 0
+    """The most that was alive at once beside the data of arrays: the buffers of NumPy's iterator, above all."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +85,11 @@ class Measurement:
             "peak_bytes": _bytes,
             "copies": _count,
             "copied_bytes": _bytes,
+            "buffer_bytes": _bytes,
             "seconds": _seconds,
         }
+        if not self.eager.buffer_bytes and not self.native.buffer_bytes:
+            del kinds["buffer_bytes"]
         rows = [(self.name, "eager", "native", "eager/native")]
         for field, shown in kinds.items():
             eager, native = getattr(self.eager, field), getattr(self.native, field)
@@ -123,7 +135,7 @@ def measure(f: _Bufferized, *args: Any, repeat: int = 3, **kwargs: Any) -> Measu
         repeat: the number of timed rounds; each takes as many calls as fill 2 ms.
 
     Returns a Measurement: `eager` and `native`, each with `allocations`, `allocated_bytes`, `peak_bytes`, `copies`,
-    `copied_bytes` (None in eager NumPy, where they cannot be observed) and `seconds` of CPU time.
+    `copied_bytes` (None in eager NumPy, where they cannot be observed), `buffer_bytes` and `seconds` of CPU time.
 
     Raises TypeError if `f` is not a bufferized function, ValueError for `repeat` under 1, and whatever the function
     raises on these arguments.
@@ -152,7 +164,8 @@ def measure(f: _Bufferized, *args: Any, repeat: int = 3, **kwargs: Any) -> Measu
     rounds = [[_timed(side, given, n, warm) for side, n in zip(sides, calls)] for _ in range(repeat)]
     seconds = [min(times) for times in zip(*rounds)]
     name = getattr(f.__wrapped__, "__name__", repr(f.__wrapped__))
-    return Measurement(name, Counts(*eager, seconds=seconds[0]), Counts(*native, seconds=seconds[1]))
+    buffers = [_beside_arrays(side, given) for side in sides]
+    return Measurement(name, Counts(*eager, seconds[0], buffers[0]), Counts(*native, seconds[1], buffers[1]))
 
 
 _Memory = tuple[int, int, int, int | None, int | None]
@@ -200,6 +213,25 @@ def _count_native(f: _Bufferized, given: _Given) -> _Memory:
     )
 
 
+def _beside_arrays(function: Callable[..., Any], given: _Given) -> int:
+    """The most memory of a call beside the data of arrays, as tracemalloc sees it; 0 where that is Python objects, or
+    where the program traces memory itself."""
+    from tracebuf.backend.runtime.memory_hook import counting
+
+    if tracemalloc.is_tracing():
+        return 0
+    args, kwargs = given.clones()
+    with restored(given.kept), counting() as seen:
+        tracemalloc.start()
+        try:
+            function(*args, **kwargs)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    found = peak - seen.peak_bytes
+    return found if found > _OBJECTS else 0
+
+
 def _calls_per_round(seconds: float, given: _Given) -> int:
     size = sum(_root(a).nbytes for a in _arrays((given.args, given.kwargs)))
     return max(1, min(_ROUND_CALLS, int(_ROUND_SECONDS / max(seconds, 1e-9)), _ROUND_BYTES // max(size, 1)))
@@ -239,13 +271,17 @@ def restored(arrays: Sequence[Array]) -> Iterator[None]:
 
 
 def clone_arguments(
-    args: tuple[Any, ...], kwargs: dict[str, Any], kept: Sequence[Array] = ()
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    kept: Sequence[Array] = (),
+    room: Callable[[int], Array] | None = None,
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments on copied memory: each buffer is copied once and the views on it are rebuilt.
 
     Overlap, strides, offsets, alignment, read-only flags and identity (one array passed twice) survive. Arrays are
     found in tuples, lists, dicts and objects at any depth, which are rebuilt too. Subclasses of ndarray and arrays of
-    Python objects are copied one by one. Anything else passes through, arrays in `kept` too.
+    Python objects are copied one by one. Anything else passes through, arrays in `kept` too. `room` gives the memory,
+    as bytes, where it is to be of a special kind.
     """
     plain: dict[int, Array] = {}
     memo: dict[int, Any] = {id(a): a for a in kept}
@@ -258,7 +294,7 @@ def clone_arguments(
             memo[id(a)] = a.copy(order="K")
             memo[id(a)].flags.writeable = a.flags.writeable
     for low, high, group in _segments(list(plain.values())):
-        _clone_segment(low, high, group, memo)
+        _clone_segment(low, high, group, memo, room)
     positional, named = _rebuilt((args, kwargs), memo)
     return positional, named
 
@@ -283,10 +319,10 @@ def _items(value: Any) -> list[Any]:
     """What a container or an object holds."""
     if isinstance(value, tuple | list):
         return list(value)
-    return list(value.values() if isinstance(value, dict) else _attributes(value).values())
+    return list(value.values() if isinstance(value, dict) else attributes_of(value).values())
 
 
-def _attributes(value: Any) -> dict[str, Any]:
+def attributes_of(value: Any) -> dict[str, Any]:
     """The attributes of an object of a class of the user's."""
     if isinstance(value, type) or not is_object(value):
         return {}
@@ -308,7 +344,7 @@ def _rebuilt(value: Any, memo: dict[int, Any]) -> Any:
     elif isinstance(value, tuple):
         items = [_rebuilt(item, memo) for item in value]
         new = value._make(items) if hasattr(value, "_make") else tuple(items)
-    elif attributes := _attributes(value):
+    elif attributes := attributes_of(value):
         new = memo.setdefault(id(value), blank(type(value)))
         for name, item in attributes.items():
             object.__setattr__(new, name, _rebuilt(item, memo))
@@ -342,7 +378,9 @@ def _segments(arrays: list[Array]) -> list[tuple[int, int, list[Array]]]:
     return segments
 
 
-def _clone_segment(low: int, high: int, group: list[Array], memo: dict[int, Any]) -> None:
+def _clone_segment(
+    low: int, high: int, group: list[Array], memo: dict[int, Any], given: Callable[[int], Array] | None
+) -> None:
     """Copy the bytes once and put the clone of each array of the group into `memo`.
 
     Where the segment is one owning, dense array, its clone owns its memory too.
@@ -350,7 +388,10 @@ def _clone_segment(low: int, high: int, group: list[Array], memo: dict[int, Any]
     roots = {id(root): root for root in map(_root, group)}
     (owner, *others) = roots.values()
     copied = owner.copy(order="K")
-    if not others and owner.nbytes == high - low and owner.flags.owndata and copied.strides == owner.strides:
+    if given is not None:
+        memory = given(high - low)
+        ctypes.memmove(memory.ctypes.data, low, high - low)
+    elif not others and owner.nbytes == high - low and owner.flags.owndata and copied.strides == owner.strides:
         memo[id(owner)] = copied
         memory = copied.ravel(order="K").view(np.uint8)
     else:

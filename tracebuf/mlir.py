@@ -36,6 +36,7 @@ from tracebuf import pipeline
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.mlir import ReadError, generic, read, read_all
 from tracebuf.interpret import memref, tensor
+from tracebuf.ir.core import is_buffer
 from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import ScalarType, TensorType
 from tracebuf.ops.scalars.arith import convert
@@ -82,7 +83,10 @@ class Program:
         return self.kernel.run_counted(self._checked(args))
 
     def on_values(self, *args: Any) -> list[Any]:
-        """Runs the tensor program in the interpreter of values, and returns the results; no argument is changed."""
+        """Runs the tensor program in the interpreter of values, and returns the results; no argument is changed. Where
+        the program has buffers of its own among the tensors, these are interpreted as memory."""
+        if any(map(is_buffer, self.tensors.values())):
+            return memref.run(self.tensors, self._checked(args), may_leak=True, tensors=True).results
         return tensor.run(self.tensors, self._checked(args)).results
 
     def on_memory(self, *args: Any) -> memref.Result:

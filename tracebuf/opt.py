@@ -19,6 +19,7 @@ from tracebuf.frontends.mlir.parser import CUSTOM
 from tracebuf.ir.func import Module
 from tracebuf.ir.print_generic import print_generic
 from tracebuf.ir.printer import print_module
+from tracebuf.ir.verifier import verify_module
 from tracebuf.location import Location
 from tracebuf.passes import PASSES, Compat, UsageError, help_of_passes
 
@@ -161,10 +162,11 @@ def pipeline(text: str) -> list[tuple[str, str]]:
 
 
 def run(command: Command, text: str, name: str) -> str:
-    """What the command prints for one module."""
+    """What the command prints for one module, which is verified after each pass (MLIR: -verify-each)."""
     module = read(text, name)
     for pass_name, options in command.passes:
         module = PASSES[pass_name].run(module, options, command.compat)
+        verify_module(module)
     printed = print_generic if "generic" in command.flags else print_module
     return printed(module, locations="locations" in command.flags)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal, get_args
 
@@ -68,7 +69,8 @@ class Options:
         seed: of the heuristic "fuzzer", a random order.
         max_specializations: how many programs the function may be compiled to; further calls run the original
             function, logged and listed.
-        verify: whether the verifier runs after every pass.
+        verify: whether the verifier runs after tracing and after every pass; by default where the environment variable
+            TRACEBUF_VERIFY is set, as in the tests.
         donate: array parameters (a name, or several) whose contents are not needed after the call: results may be
             computed in their memory. One that cannot be donated raises DonationError at the call.
         donate_optional: array parameters that are donated where possible, and silently kept where not.
@@ -93,7 +95,7 @@ class Options:
     heuristic: Heuristic = "auto"
     seed: int = 0
     max_specializations: int = 64
-    verify: bool = False
+    verify: bool = field(default_factory=lambda: bool(os.environ.get("TRACEBUF_VERIFY")))
     donate: tuple[str, ...] = ()
     donate_optional: tuple[str, ...] = ()
     compat: Literal["mlir"] | None = None
@@ -107,8 +109,8 @@ class Options:
         return frozenset() if self.compat else frozenset(self.improvements)
 
     def __post_init__(self) -> None:
-        for field in NAMING:
-            object.__setattr__(self, field, names_in(field, getattr(self, field)))
+        for name in NAMING:
+            object.__setattr__(self, name, names_in(name, getattr(self, name)))
         for first, second in combinations(NAMING, 2):
             if both := set(getattr(self, first)) & set(getattr(self, second)):
                 raise ValueError(f"{first} and {second} both name {', '.join(sorted(both))}")

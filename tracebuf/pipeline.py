@@ -18,8 +18,10 @@ Where is ...? Paths are relative to tracebuf/, in which frontends and backend ar
 the root); docs/architecture.md follows one call through all of them.
 
     an op, its facts, its rewrite   ops/, by dialect
-    `a[i] = v` recorded             frontends/numpy/functions/indices/subscripts.py, then arrays/indexing.py
-                                    (or gathers, masks), then record/recorder.py (`store`, `store_element`)
+    `a[i] = v` recorded             frontends/numpy: functions/indices/subscripts.py; then arrays/indexing.py, or
+                                    functions/indices/gathers.py and masks.py; then record/recorder.py (`store`,
+                                    `store_element`)
+    a captured array, a call's key  frontends/numpy/call: captures.py, arguments.py; fetched and made in api.py
     what a loop carries             frontends/numpy/paths/loops/ (trace.py, head.py, compare.py)
     adding a function of NumPy      frontends/numpy/functions/ (table.py, formulas/); steps in CONTRIBUTING.md
     what decides "in place"         analysis/one_shot/one_shot.py, with one function a rule in rules.py
@@ -32,13 +34,13 @@ the root); docs/architecture.md follows one call through all of them.
                                     optimize/buffers/assign_storage.py; whose memory: backend/runtime/arena.py
     the pass that frees             deallocate/ownership.py; optimize/buffers/shorten_liveness.py moves frees up
     an op's native loops            lower/plan.py plans them, backend/llvm/loops.py writes them
+    a product by BLAS               backend/llvm/blas_calls.py calls it, backend/runtime/blas.py finds it
     what a decision costs           analysis/cost/cost.py; other decisions: choose.py, optimal.py
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 from tracebuf.analysis.cost import choose
 from tracebuf.analysis.cost.optimal import Optimal, optimal
@@ -57,7 +59,7 @@ from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import Op
 from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import MemRefType, ScalarType, UnrankedMemRefType
-from tracebuf.ir.verifier import verify
+from tracebuf.ir.verifier import Level, verify
 from tracebuf.optimize.buffers.assign_storage import assign_storage
 from tracebuf.optimize.buffers.fold_memref import fold_memref
 from tracebuf.optimize.buffers.keep_layouts import keep_layouts
@@ -163,7 +165,7 @@ def improve_tensors(func: Func, options: Options, observe: Observer | None = Non
     passes do not support."""
     branching = len(func.body.blocks) > 1 or any(len(r.blocks) > 1 for op in func.walk() for r in op.regions)
     if not branching and not any(isinstance(v.type, MemRefType | UnrankedMemRefType) for v in func.values()):
-        _run(MLIR_PASSES, func, "tensor", options, observe)
+        _run(MLIR_PASSES, func, "any", options, observe)
 
 
 def improved_module(module: Module, options: OneShotOptions) -> Module:
@@ -273,7 +275,7 @@ def lower_to_machine(func: Func) -> None:
 def _run(
     passes: tuple[tuple[str, Pass], ...],
     func: Func,
-    level: Literal["tensor", "memref"],
+    level: Level,
     options: Options,
     observe: Observer | None,
 ) -> None:

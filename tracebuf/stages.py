@@ -5,19 +5,47 @@ Counterpart: JAX's stages (jax.stages).
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tracebuf import pipeline
 from tracebuf.ir.func import Func
 from tracebuf.ir.printer import print_func
+from tracebuf.ir.verifier import verify
 from tracebuf.options import Options
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.kernel import Kernel
     from tracebuf.frontends.numpy.interpreter.trace import Call, Traced
+
+
+_importing = threading.RLock()
+"""Held while modules are imported late: a child that is forked meanwhile could never import them."""
+_waited: list[Any] = []
+"""The module of the JIT, if it was loaded before the fork."""
+
+
+def _before_fork() -> None:
+    """Waits for imports, then for LLVM: in this order, for an import may just be loading the JIT."""
+    _importing.acquire()
+    if (before := getattr(jit := sys.modules.get("tracebuf.backend.llvm.jit"), "before_fork", None)) is not None:
+        before()
+        _waited.append(jit)
+
+
+def _after_fork() -> None:
+    while _waited:
+        _waited.pop().after_fork()
+    _importing.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 def trace(function: FunctionType, call: Call) -> Traced:
@@ -26,7 +54,8 @@ def trace(function: FunctionType, call: Call) -> Traced:
     Raises UnsupportedError where the function is outside the language, and the exceptions that restart tracing or run
     the original function (docs/architecture.md).
     """
-    from tracebuf.frontends.numpy.interpreter.trace import trace as run
+    with _importing:
+        from tracebuf.frontends.numpy.interpreter.trace import trace as run
 
     return run(function, call)
 
@@ -42,7 +71,8 @@ class Bufferized:
 
     def compile(self, name: str) -> Kernel:
         """Native code (by LLVM) and its calling frame; `name` becomes the symbol's name, if it is a valid one."""
-        from tracebuf.backend.runtime.kernel import Kernel
+        with _importing:
+            from tracebuf.backend.runtime.kernel import Kernel
 
         return Kernel(self.func, name if name.isidentifier() and name.isascii() else "kernel")
 
@@ -58,6 +88,8 @@ def bufferized(traced: Traced, options: Options, observe: pipeline.Observer | No
     Raises DonationError for a donation that cannot be used, DecisionError for an analysis of the user's that would
     change the results.
     """
+    if options.verify:
+        verify(traced.func, "tensor")
     pipeline.optimize_tensors(traced.func, options, observe)
     return Bufferized(pipeline.to_memref(traced.func, options, observe))
 

@@ -4,10 +4,10 @@ Everything is an array of 8-byte slots. The frame: slot 0 is the context's addre
 pointer to element 0, sizes, strides in elements; a scalar argument is one slot (a float in its first 4 bytes, a bool
 in its first byte; a complex128 is two). Results: a memref is base pointer, pointer to element 0, sizes, strides; a
 scalar as above. Then the error area, the values of the failed check's message, two slots each. Returned: 0, or k > 0 if
-check k failed, or -1 if memory could not be had.
+check k failed, or -1 if an exception is pending or too much memory was asked for.
 
-The context belongs to one call at a time: addresses of four functions that the kernel calls back, counters, arena
-slots.
+The context belongs to one call at a time: the Python functions that the kernel calls back, the saved thread state,
+counters, arena slots. Kernels are called by `enter`, and call back by `ask` (backend/runtime/entry.py).
 """
 
 from __future__ import annotations
@@ -20,20 +20,25 @@ from tracebuf.ir.types import ELEMENTS, MemRefType, ScalarType, Type
 from tracebuf.ops.arrays.linalg import DestinationOp
 from tracebuf.ops.control.checks import Check
 
-OK, OUT_OF_MEMORY = 0, -1
+OK, STOPPED = 0, -1
 MAX_ERROR_VALUES, ERROR_VALUE = 16, 2
 """How many values of a failed check are kept, and the slots of each."""
 
 ALLOCATE, RELEASE, GROW, REFER = 0, 1, 2, 3
-"""Context slots: `i64 allocate(ptr spec)` gives a pointer or 0 (spec: element size code, rank, sizes, axes outermost
-first); `i64 release(i64 pointer)` gives the bytes freed; `i64 grow(i64 slot, i64 bytes)` is 1 if the slot now has that
-many bytes; `i64 refer(ptr spec)` runs an op's NumPy reference (see `references`)."""
+"""Context slots: the Python functions for `ask(context, slot, a, b)`, which calls function(object, a, b) and gives an
+integer, or -1 for an exception. `allocate(spec, 0)` gives a pointer (spec: element size code, rank, sizes, axes
+outermost first); `release(pointer, 0)` the bytes freed; `grow(slot, bytes)` makes an arena slot of that many bytes;
+`refer(spec, 0)` runs an op's NumPy reference (see `references`)."""
+OBJECT, THREAD, KERNEL = 4, 5, 6
+"""Context slots: the object that goes first to the functions, the thread state while the GIL is not held, the kernel's
+address."""
 SPEC_SLOTS = 130
 """Size of an allocation's spec, room for NumPy's 64 axes."""
-ALLOCATIONS, ALLOCATED, LIVE, PEAK, COPIES, COPIED = range(4, 10)
+ALLOCATIONS, ALLOCATED, LIVE, PEAK, COPIES, COPIED = range(7, 13)
 """Context slots: the counters, in count or bytes."""
-ARENA = 10
-"""Context slots: from here a pointer and a capacity in bytes for each arena slot."""
+ARENA, ARENA_SLOT = 13, 3
+"""Context slots: from here for each arena slot a pointer, a capacity in bytes, and the most bytes that were asked for
+since this was last set to 0."""
 
 ELEMENT_CODES = tuple(element.name for element in ELEMENTS.values())
 
@@ -60,7 +65,8 @@ class KernelText:
     text: str
     plans: tuple[str, ...]
     imports: dict[str, tuple[str, ...]]
-    """External symbols: ("blas", name), ("python", function, signature), or ("loop" | "data", ufunc, types)."""
+    """External symbols: ("blas", name), ("python", function, signature), ("loop" | "data", ufunc, types), or
+    ("runtime", name)."""
     frame: Frame
     checks: tuple[Check, ...]
     arena_slots: int

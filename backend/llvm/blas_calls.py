@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from tracebuf.backend.llvm.code import Code, literal
 from tracebuf.backend.llvm.loops import Buffer
+from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT
 from tracebuf.ir.core import Block
 from tracebuf.ir.emitter import llvm_type
@@ -55,8 +56,8 @@ def matrix(buffer: Buffer) -> Matrix:
 class BlasWriter:
     """Writes products; `write_nest` writes the loops that stand in where BLAS cannot be called."""
 
-    def __init__(self, code: Code, write_nest: Callable[[Nest, Sequence[Buffer | str]], None]) -> None:
-        self.code, self.write_nest = code, write_nest
+    def __init__(self, code: Code, polls: Polls, write_nest: Callable[[Nest, Sequence[Buffer | str]], None]) -> None:
+        self.code, self.polls, self.write_nest = code, polls, write_nest
 
     def product(self, op: la.Contraction, nest: Nest, operands: Sequence[Buffer], overwrite: bool) -> None:
         """out += a @ b, or out = a @ b if `overwrite`; minus the product if the op is `negative`."""
@@ -73,6 +74,8 @@ class BlasWriter:
             self._gemv(matrix(b).transposed, a, out, factors, (call, loops))
         else:
             self._dot(a, b, out, overwrite, (call, loops))
+        sizes = dict.fromkeys((*a.sizes, *b.sizes))
+        self.polls.poll(code.inst(f"lshr i64 {code.product(list(sizes))}, 3"))
         code.jump(end)
         code.place(loops)
         if overwrite:

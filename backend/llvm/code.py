@@ -72,6 +72,10 @@ class Code:
         """`signature` has `@` where the name goes: "void @(ptr)"."""
         self._declared[name] = "declare " + signature.replace("@", f"@{name}", 1)
 
+    def define(self, name: str, text: str) -> None:
+        """A whole function, beside the one that is written."""
+        self._declared[name] = text
+
     def constant(self, name: str, data: bytes) -> str:
         """The pointer to constant bytes."""
         text = "".join(f"\\{byte:02X}" for byte in data)
@@ -121,6 +125,12 @@ class Code:
 
     def select(self, condition: str, type: str, a: str, b: str) -> str:
         return a if a == b else self.inst(f"select i1 {condition}, {type} {a}, {type} {b}")
+
+    def least(self, a: str, b: str) -> str:
+        return self.intrinsic("llvm.smin.i64", "i64", [("i64", a), ("i64", b)])
+
+    def greatest(self, a: str, b: str) -> str:
+        return self.intrinsic("llvm.smax.i64", "i64", [("i64", a), ("i64", b)])
 
     def every(self, conditions: Sequence[str]) -> str:
         """The and of conditions ("true" for none)."""
@@ -252,6 +262,10 @@ class Code:
         """Properties of a loop that is not worth vectorising or unrolling, which costs time to compile."""
         names = '"llvm.loop.vectorize.enable", i1 false', '"llvm.loop.unroll.disable"'
         return [self.metadata("!" + name) for name in names]
+
+    def rarely(self) -> str:
+        """The metadata of a branch that is hardly ever taken to its first label."""
+        return ", !prof " + self.metadata('!"branch_weights", i32 1, i32 2000')
 
     def loop_metadata(self, *properties: str) -> str:
         return f", !llvm.loop {self.metadata(', '.join(('@', *properties)), distinct=True)}"

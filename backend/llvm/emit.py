@@ -16,6 +16,7 @@ from tracebuf.backend.llvm.blas_calls import BlasWriter, by_blas
 from tracebuf.backend.llvm.code import Access, Code
 from tracebuf.backend.llvm.loops import Buffer, NestWriter, access_to
 from tracebuf.backend.llvm.memory import Memory, layout_order, storages
+from tracebuf.backend.llvm.polls import Polls, work
 from tracebuf.backend.llvm.references import call_reference
 from tracebuf.backend.llvm.scalars import Scalars, memory_type
 from tracebuf.backend.llvm.scatters import ScatterWriter
@@ -58,15 +59,16 @@ class KernelWriter:
         self.references: list[linalg.DestinationOp] = []
         self.plans: list[str] = []
         self.context = self.code.inst("load ptr, ptr %frame")
-        self.memory = Memory(self.code, self.context, "out_of_memory")
-        self.blas = BlasWriter(self.code, self._write_nest)
+        self.memory = Memory(self.code, self.context, "stopped")
+        self.polls = Polls(self.code, self.context, "stopped")
+        self.blas = BlasWriter(self.code, self.polls, self._write_nest)
         self.skipped: set[Op] = set()
 
     def write(self) -> abi.KernelText:
         self._arguments()
         self._block(self.func.block)
-        self.code.place("out_of_memory")
-        self.code.do(f"ret i64 {abi.OUT_OF_MEMORY}")
+        self.code.place("stopped")
+        self.code.do(f"ret i64 {abi.STOPPED}")
         text = self.code.text(f'define i64 @{self.name}(ptr noalias %frame) nounwind "prefer-vector-width"="512"')
         return abi.KernelText(
             self.name, text, tuple(self.plans), dict(self.code.imports), self.frame, tuple(self.checks),
@@ -232,10 +234,23 @@ class KernelWriter:
         if len(nest.loops) > 1 or any(o.inner != 1 for o in nest.operands):
             self._write_nest(nest, [source, target])
             return
-        name = "memmove" if source.roots & target.roots else "memcpy"
-        args = [("ptr", target.pointer), ("ptr", source.pointer), ("i64", self.memory.nbytes(source)), ("i1", "false")]
+        nbytes = self.memory.nbytes(source)
+        if source.roots & target.roots:
+            self._copy_bytes("memmove", source.pointer, target.pointer, nbytes)
+        elif nbytes.isdigit():
+            self._copy_bytes("memcpy", source.pointer, target.pointer, nbytes)
+        else:
+            with self.code.loop(nbytes, step=str(COPIED)) as loop:
+                left = self.code.least(self.code.sub(nbytes, loop.index), str(COPIED))
+                from_, to = (self.code.offset(b.pointer, "i8", loop.index) for b in (source, target))
+                self._copy_bytes("memcpy", from_, to, left)
+
+    def _copy_bytes(self, name: str, source: str, target: str, nbytes: str) -> None:
+        args = [("ptr", target), ("ptr", source), ("i64", nbytes), ("i1", "false")]
         self.code.declare(f"llvm.{name}.p0.p0.i64", "void @(ptr, ptr, i64, i1)")
         self.code.call("void", f"llvm.{name}.p0.p0.i64", args)
+        if not nbytes.isdigit():
+            self.polls.poll(self.code.inst(f"lshr i64 {nbytes}, 3"))
 
     def _clone(self, op: bufferization.Clone) -> None:
         source = self.buffers[op.operand(0)]
@@ -281,7 +296,7 @@ class KernelWriter:
         if not nest.rare:
             self.plans.append(str(nest))
         kind = ScatterWriter if nest.spec.scatters else NestWriter
-        writer = kind(self.code, nest, operands, self.values, self.scopes)
+        writer = kind(self.code, self.polls, nest, operands, self.values, self.scopes)
         writer.write()
         for op, slot in writer.failures.items():
             self._raise_where(op, self.code.inst(f"load i1, ptr {slot}"), writer.size_of(op))
@@ -330,12 +345,44 @@ class KernelWriter:
         lower, upper, step = (self.values[v] for v in op.operands[:3])
         carried = op.body.args[1:]
         inits = self._all_parts(op.operands[3:], carried)
-        with self.code.loop(upper, lower, step, inits) as loop:
+        units = work(op.body)
+        most = 0 if units is None else self.polls.chunk(units)
+        if units is not None and self._constant_trips(lower, upper, step) <= most:
+            self._for_range(op, upper, lower, step, inits, "")
+            self.polls.spend(str(units * max(self._constant_trips(lower, upper, step), 0)))
+        elif units is not None and step.isdigit() and int(step) < 2**20:
+            whole = int(step) * most
+            with self.code.loop(upper, lower, str(whole), inits) as chunk:
+                stop = self.code.intrinsic("llvm.sadd.sat.i64", "i64", [("i64", chunk.index), ("i64", str(whole))])
+                stop = self.code.least(stop, upper)
+                pairs = [(t, v) for (t, _), v in zip(inits, chunk.carried, strict=True)]
+                chunk.next = self._for_range(op, stop, chunk.index, step, pairs, "")
+                self.polls.poll(self.code.mul(self.code.sub(stop, chunk.index), str(units)))
+            self._bind_all(carried, chunk.carried)
+        else:
+            self._for_range(op, upper, lower, step, inits, str(units or len(op.body.ops)))
+        self._bind_all(op.results, [v for _, v in self._all_parts(carried, op.results)])
+
+    def _for_range(
+        self, op: scf.For, stop: str, start: str, step: str, inits: Sequence[tuple[str, str]], units: str
+    ) -> list[str]:
+        """The iterations from start to stop, each of which polls if `units` are given; what is carried in the end."""
+        carried = op.body.args[1:]
+        with self.code.loop(stop, start, step, inits) as loop:
             self.values[op.body.args[0]] = loop.index
             self._bind_all(carried, loop.carried)
             self._block(op.body)
             loop.next = [v for _, v in self._all_parts(op.body.terminator.operands, carried)]
-        self._bind_all(op.results, [v for _, v in self._all_parts(carried, op.results)])
+            if units:
+                self.polls.poll(units)
+        self._bind_all(carried, loop.carried)
+        return loop.carried
+
+    def _constant_trips(self, lower: str, upper: str, step: str) -> float:
+        """How many iterations; infinity if that is not known."""
+        if all(v.lstrip("-").isdigit() for v in (lower, upper, step)):
+            return len(range(int(lower), int(upper), int(step)))
+        return float("inf")
 
     def _while(self, op: scf.While) -> None:
         inits = self._all_parts(op.operands, op.before.args)
@@ -351,6 +398,7 @@ class KernelWriter:
             self._bind_all(op.after.args, parts)
             self._block(op.after)
             loop.next = [v for _, v in self._all_parts(op.after.terminator.operands, op.before.args)]
+            self.polls.poll(str(len(op.before.ops) + len(op.after.ops)))
         self._bind_all(op.results, results)
 
     def _if(self, op: scf.If) -> None:
@@ -374,6 +422,8 @@ class KernelWriter:
         """A terminator: its parent takes the values."""
 
 
+COPIED = 2**25
+"""The bytes that are copied between two polls: so many that the C library's way of copying is the same."""
 _WITHOUT_EFFECT = (arith.ScalarOp, memref.Alloc, memref.Dim, *memref.VIEW_OPS)
 
 

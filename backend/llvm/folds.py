@@ -38,6 +38,12 @@ class FoldState:
         return self.fold.how == PAIRWISE
 
     @property
+    def may_be_conditional(self) -> bool:
+        """Whether a step of a maximum or minimum takes a selected element, which LLVM may turn around."""
+        element = self.fold.element
+        return not self.pairwise and element is not None and isinstance(element.defining_op, arith.Select)
+
+    @property
     def _total(self) -> str:
         return self.code.slot(self.type, 1000 + self.key)
 

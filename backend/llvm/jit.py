@@ -1,7 +1,7 @@
 """From LLVM IR as text to callable machine code, in this process.
 
 Two steps, so that an object cache can stand between them: `compile_object` runs LLVM's own pipeline on the text and
-gives an object image, a plain value; `link_object` loads an image into the process's one ORC LLJIT and gives a
+gives an object image, a plain value; `link_object` loads an image into an ORC LLJIT of this process and gives a
 `Library`. `compile_module` is both. Counterpart: MLIR's `ExecutionEngine` over `LLJITBuilder`.
 
 Rules that hold here, each learnt from a crash or a wrong number:
@@ -10,7 +10,13 @@ Rules that hold here, each learnt from a crash or a wrong number:
 - Every use has its own `TargetMachine`; sharing one with an engine aborts.
 - Addresses never stand in the text, for an image must mean the same in another process. What the code calls is an
   external symbol that `imports` binds; `llvmlite.binding.add_symbol` is not seen by ORC.
-- ORC never forgets the name of an unloaded library, so the names are numbered.
+- ORC never forgets an unloaded library (its name, and 9 KiB): the names are numbered, and an engine that has linked
+  `LINKS` libraries gets no more; it is disposed of with the last of them.
+- LLVM's objects are closed by hand, a module before its context. The garbage collector closes those that an exception
+  keeps alive in any order, and a module that outlives its context ends the process.
+- A signal must leave no half-made module behind, and Ctrl-C must not wait for LLVM. Python's signal handlers run on the
+  main thread, so there LLVM runs on a thread of its own, for which the main thread waits.
+- `os.fork` waits until no thread is inside of LLVM: the child would inherit its locks, held for ever.
 - The text need not name a target: triple and data layout are set here, before any pass runs.
 
 Does not optimise by itself. Loops and their metadata are what the writer of the text chose. Loop vectorisation and
@@ -22,19 +28,34 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Mapping
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import llvmlite.binding as llvm
+from llvmlite.binding import ffi
+from llvmlite.binding.newpassmanagers import NewPassManager
 
 __all__ = ["CompiledObject", "Library", "compile_module", "compile_object", "host", "link_object"]
 
 SpeedLevel = Literal[0, 1, 2, 3]
 
-_lock = threading.Lock()
+T = TypeVar("T")
+LINKS = 16
+"""How many libraries one engine links; a new one takes a millisecond."""
+
 _numbers = itertools.count()
+_lock = threading.RLock()
+"""Held by the thread that is inside of LLVM."""
+_llvmlite_lock: Any = getattr(ffi.lib, "_lock", None)
+"""llvmlite's own, around each of its functions."""
+_pinned: list[Library] = []
+_unused: deque[tuple[_Engine, Any]] = deque()
+"""Engine and tracker of each library that is to be unloaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +71,8 @@ class Host:
 @cache
 def host() -> Host:
     """The processor this process runs on, as LLVM names it."""
-    with _lock:
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
     return Host(
         triple=llvm.get_process_triple(),
         cpu=llvm.get_host_cpu_name(),
@@ -84,8 +104,7 @@ class Library:
     object: CompiledObject
     link_seconds: float
     """CPU time of linking."""
-    tracker: Any
-    """llvmlite's `ResourceTracker`: unloads the code when collected."""
+    addresses: Mapping[str, int]
 
     @property
     def cpu_seconds(self) -> float:
@@ -96,20 +115,23 @@ class Library:
         """Address of a function or variable the text defines with external linkage. Raises KeyError for others."""
         if symbol not in self.object.symbols:
             raise KeyError(f"{symbol!r} is not defined by {self.name!r}; defined are: {', '.join(self.object.symbols)}")
-        return int(self.tracker[symbol])
+        return self.addresses[symbol]
 
     def optimized_ir(self) -> str:
         """The IR after LLVM's passes. Compiled again at each call, with the same result."""
-        return str(_optimized(self.text, self.name, self.speed_level)[0])
+        return _inside_llvm(lambda: self._compiled_again(lambda module, _: str(module)))
 
     def assembly(self) -> str:
         """The machine code as assembly text. Compiled again at each call, with the same result."""
-        module, machine = _optimized(self.text, self.name, self.speed_level)
-        return str(machine.emit_assembly(module))
+        return _inside_llvm(lambda: self._compiled_again(lambda module, machine: str(machine.emit_assembly(module))))
+
+    def _compiled_again(self, show: Callable[[Any, Any], str]) -> str:
+        with _optimized(self.text, self.name, self.speed_level) as (module, machine):
+            return show(module, machine)
 
     def pin(self) -> Library:
         """Never unload, for code whose address is held by something that outlives this object. Returns itself."""
-        self.tracker.detach()
+        _pinned.append(self)
         return self
 
 
@@ -128,13 +150,7 @@ def compile_module(
 
 def compile_object(text: str, name: str, *, speed_level: SpeedLevel = 3) -> CompiledObject:
     """Compile IR text to an object image. Raises RuntimeError when LLVM refuses the text."""
-    start = time.thread_time()
-    module, machine = _optimized(text, name, speed_level)
-    image = machine.emit_object(module)
-    values = [*module.functions, *module.global_variables]
-    symbols = tuple(v.name for v in values if not v.is_declaration and v.linkage is llvm.Linkage.external)
-    needs = tuple(v.name for v in values if v.is_declaration and not v.name.startswith("llvm."))
-    return CompiledObject(image, symbols, needs, time.thread_time() - start)
+    return _inside_llvm(lambda: _compile(text, name, speed_level))
 
 
 def link_object(
@@ -146,30 +162,129 @@ def link_object(
     speed_level: SpeedLevel = 3,
 ) -> Library:
     """Load an object image, fresh or from a cache. `text` is what it was compiled from, kept to show."""
+    return _inside_llvm(lambda: _link(compiled, text, name, imports or {}, speed_level))
+
+
+def _compile(text: str, name: str, speed_level: SpeedLevel) -> CompiledObject:
+    start = time.thread_time()
+    with _optimized(text, name, speed_level) as (module, machine):
+        image = machine.emit_object(module)
+        values = [*module.functions, *module.global_variables]
+        symbols = tuple(v.name for v in values if not v.is_declaration and v.linkage is llvm.Linkage.external)
+        needs = tuple(v.name for v in values if v.is_declaration and not v.name.startswith("llvm."))
+    return CompiledObject(image, symbols, needs, time.thread_time() - start)
+
+
+def _link(
+    compiled: CompiledObject, text: str, name: str, imports: Mapping[str, int], speed_level: SpeedLevel
+) -> Library:
     start = time.thread_time()
     builder = llvm.JITLibraryBuilder().add_object_img(compiled.image).add_current_process()
-    for symbol, address in (imports or {}).items():
+    for symbol, address in imports.items():
         builder.import_symbol(symbol, address)
     for symbol in compiled.symbols:
         builder.export_symbol(symbol)
+    engine = _Engine.next()
     try:
-        tracker = builder.link(_engine(), f"{name}.{next(_numbers)}")
+        tracker = builder.link(engine.lljit, f"{name}.{next(_numbers)}")
     except RuntimeError as error:
-        unbound = ", ".join(s for s in compiled.needs if s not in (imports or {}))
+        unbound = ", ".join(s for s in compiled.needs if s not in imports)
         raise RuntimeError(f"linking {name!r} failed; not in imports are: {unbound}\n{error}") from error
-    return Library(name, text, speed_level, compiled, time.thread_time() - start, tracker)
+    engine.loaded += 1
+    addresses = {symbol: int(tracker[symbol]) for symbol in compiled.symbols}
+    library = Library(name, text, speed_level, compiled, time.thread_time() - start, addresses)
+    weakref.finalize(library, _discard, engine, tracker).atexit = False
+    return library
 
 
-def _engine() -> Any:
-    """The process's LLJIT, made at first use."""
-    host()
-    with _lock:
-        return _engine_once()
+def _inside_llvm(work: Callable[[], T]) -> T:
+    """The result of work that calls LLVM: of one thread at a time, which is not the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        with _lock:
+            _unload()
+            return work()
+    results: list[T] = []
+    errors: list[BaseException] = []
+    finished = threading.Lock()
+    finished.acquire()
+
+    def run() -> None:
+        with _lock:
+            try:
+                _unload()
+                results.append(work())
+            except BaseException as error:
+                errors.append(error)
+            finally:
+                finished.release()
+
+    try:
+        threading.Thread(target=run, name="tracebuf-llvm").start()
+    except RuntimeError:  # the interpreter is shutting down
+        run()
+    finished.acquire()
+    if errors:
+        try:
+            raise errors[0]
+        finally:
+            errors.clear()  # else the exception and this frame would keep one another alive
+    return results[0]
 
 
-@cache
-def _engine_once() -> Any:
-    return llvm.create_lljit_compiler(_target_machine(3), suppress_errors=True)
+def unforked() -> AbstractContextManager[Any]:
+    """A lock that no thread holds when the process forks."""
+    return _lock
+
+
+class _Engine:
+    """An ORC LLJIT, with how many libraries it has linked, and how many of them are still loaded."""
+
+    __slots__ = ("linked", "lljit", "loaded")
+    current: _Engine | None = None
+
+    def __init__(self) -> None:
+        with _target_machine(3) as machine:
+            self.lljit = llvm.create_lljit_compiler(machine, suppress_errors=True)
+        self.linked = self.loaded = 0
+
+    @staticmethod
+    def next() -> _Engine:
+        """The engine for one more library."""
+        engine = _Engine.current
+        if engine is None or engine.linked == LINKS:
+            _Engine.current = _Engine()
+            if engine is not None:
+                engine.close_unused()
+            engine = _Engine.current
+        engine.linked += 1
+        return engine
+
+    def close_unused(self) -> None:
+        """Disposes of an engine that links no more, once none of its libraries is loaded."""
+        if self.loaded == 0 and self is not _Engine.current:
+            self.lljit.close()
+
+
+def _discard(engine: _Engine, tracker: Any) -> None:
+    """Unloads a library, at once or when the thread that is inside of LLVM comes back: the garbage collector calls this
+    anywhere, where waiting for a lock could be for ever."""
+    _unused.append((engine, tracker))
+    if _lock.acquire(blocking=False):
+        try:
+            _unload()
+        finally:
+            _lock.release()
+
+
+def _unload() -> None:
+    while _unused:
+        try:
+            engine, tracker = _unused.popleft()
+        except IndexError:  # the garbage collector came between, and called this
+            return
+        tracker.close()
+        engine.loaded -= 1
+        engine.close_unused()
 
 
 def _target_machine(speed_level: SpeedLevel) -> Any:
@@ -177,20 +292,47 @@ def _target_machine(speed_level: SpeedLevel) -> Any:
     return target.create_target_machine(cpu=host().cpu, features=host().features, opt=speed_level, jit=True)
 
 
-def _optimized(text: str, name: str, speed_level: SpeedLevel) -> tuple[Any, Any]:
+@contextmanager
+def _optimized(text: str, name: str, speed_level: SpeedLevel) -> Iterator[tuple[Any, Any]]:
     """The module after the passes, in a context of its own, with the machine it was optimised for."""
-    machine = _target_machine(speed_level)
-    try:
-        module = llvm.parse_assembly(text, llvm.create_context())
-        module.name = name
-        module.triple, module.data_layout = host().triple, str(machine.target_data)
-        module.verify()
-    except RuntimeError as error:
-        raise RuntimeError(f"LLVM refuses {name!r}: {error}") from error
-    tuning = llvm.create_pipeline_tuning_options(speed_level)
-    tuning.loop_vectorization = tuning.loop_interleaving = speed_level >= 2
-    tuning.loop_unrolling = False  # interleaving does what it could do here; it costs up to a third of compile time
-    tuning.slp_vectorization = False
-    passes = llvm.create_pass_builder(machine, tuning)
-    passes.getModulePassManager().run(module, passes)
-    return module, machine
+    with _target_machine(speed_level) as machine, llvm.create_context() as context:
+        try:
+            module = llvm.parse_assembly(text, context)
+        except RuntimeError as error:
+            raise RuntimeError(f"LLVM refuses {name!r}: {error}") from error
+        with module:
+            with machine.target_data as layout:
+                module.name, module.triple, module.data_layout = name, host().triple, str(layout)
+            try:
+                module.verify()
+            except RuntimeError as error:
+                raise RuntimeError(f"LLVM refuses {name!r}: {error}") from error
+            _run_passes(module, machine, speed_level)
+            yield module, machine
+
+
+def _run_passes(module: Any, machine: Any, speed_level: SpeedLevel) -> None:
+    with llvm.create_pipeline_tuning_options(speed_level) as tuning:
+        tuning.loop_vectorization = tuning.loop_interleaving = speed_level >= 2
+        tuning.loop_unrolling = False  # interleaving does what it could do here; it costs up to a third of compile time
+        tuning.slp_vectorization = False
+        with llvm.create_pass_builder(machine, tuning) as builder, builder.getModulePassManager() as manager:
+            manager.run(module, builder)
+            if type(manager)._dispose is ffi.ObjectRef._dispose and hasattr(NewPassManager, "_dispose"):
+                # llvmlite 0.50 frees no pass manager (70 to 200 KiB): the wrong one of two bases comes first
+                NewPassManager._dispose(manager)
+                manager.detach()
+
+
+def before_fork() -> None:
+    """Waits until no thread is inside of LLVM, ours or (Numba's) through llvmlite alone."""
+    _lock.acquire()
+    if _llvmlite_lock is not None:
+        _llvmlite_lock.__enter__()
+
+
+def after_fork() -> None:
+    """In the parent and in the child (tracebuf/stages.py calls both)."""
+    if _llvmlite_lock is not None:
+        _llvmlite_lock.__exit__(None, None, None)
+    _lock.release()

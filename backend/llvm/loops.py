@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from tracebuf.backend.llvm.code import Access, Code, OpenLoop
 from tracebuf.backend.llvm.folds import FoldState
+from tracebuf.backend.llvm.polls import BUDGET, Polls, cost
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, Scalars, memory_type
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.emitter import components, llvm_type
@@ -24,6 +26,9 @@ from tracebuf.ops.scalars import arith
 
 CHEAP = 4
 """A strided loop of so few ops gains nothing from gathered vectors, which take twice the time to compile."""
+
+DEAR = 64
+"""The units of an element's body from which on one pass over large operands takes much longer than memory does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +75,18 @@ class NestWriter:
     """
 
     def __init__(
-        self, code: Code, nest: Nest, operands: Sequence[Buffer | str], outer: dict[Value, str], scopes: dict[int, str]
+        self,
+        code: Code,
+        polls: Polls,
+        nest: Nest,
+        operands: Sequence[Buffer | str],
+        outer: dict[Value, str],
+        scopes: dict[int, str],
     ) -> None:
-        self.code, self.nest, self.scopes = code, nest, scopes
+        self.code, self.polls, self.nest, self.scopes = code, polls, nest, scopes
         self.scalars = Scalars(code)
         spec = nest.spec
+        self.units = sum(map(cost, spec.body.ops))
         self.buffers = {k: b for k, b in enumerate(operands) if isinstance(b, Buffer)}
         self.values = {a: v for a, v in zip(spec.body.args, operands) if isinstance(v, str)}
         self.outer = outer
@@ -106,7 +118,74 @@ class NestWriter:
         strides = [{o.index: self._stride(o, depth) for o in self.nest.operands} for depth in range(len(sizes))]
         unit = [self.code.icmp("eq", strides[-1][k], "1") for k in self.nest.unit_test if strides[-1][k] != "1"]
         pointers = {o.index: self.buffers[o.index].pointer for o in self.nest.operands}
-        self._loops(sizes, strides, pointers, self.code.every(unit), {})
+        self._pieces(sizes, strides, pointers, self.code.every(unit))
+
+    def _pieces(
+        self, sizes: list[str], strides: list[dict[int, str]], pointers: dict[int, str], unit: str
+    ) -> None:
+        """The nest, its outer loops cut into pieces of about a budget of work, in the order of its iterations, with a
+        poll after each.
+        All of it is around the nest: a nest of short rows runs as if it were not there."""
+        polls, code = self.polls, self.code
+        if self.nest.blocked or not self.nest.loops[-1].dims:
+            self._loops(sizes, strides, pointers, unit, [])
+            return
+        if all(n.isdigit() for n in sizes) and prod(map(int, sizes)) * self.units <= polls.chunk(self.units):
+            self._loops(sizes, strides, pointers, unit, [])
+            polls.spend(str(prod(map(int, sizes)) * self.units))
+            return
+        levels = self._levels_to_cut()
+        if not levels:
+            self._loops(sizes, strides, pointers, unit, [])
+            polls.spend(code.product([*sizes, str(self.units)]))
+            return
+        inside = code.product([*sizes[levels:], str(self.units)])
+        chunks = self._chunks(sizes[:levels], inside)
+
+        def cut(inner: list[str], pointers: dict[int, str], starts: list[str]) -> None:
+            depth = len(inner)
+            if depth == levels:
+                rest = sizes[levels:]
+                self._loops([*inner, *rest], strides, pointers, unit, [*starts, *["0"] * len(rest)])
+                polls.poll(code.product([*inner, inside]))
+                return
+            with code.loop(sizes[depth], step=chunks[depth]) as loop:
+                left = code.least(code.sub(sizes[depth], loop.index), chunks[depth])
+                cut([*inner, left], self._advance(pointers, strides[depth], loop.index), [*starts, loop.index])
+
+        cut([], pointers, [])
+
+    def _levels_to_cut(self) -> int:
+        """How many of the outer loops are cut. One pass of cheap elements over the inner loops that an operand covers
+        takes no longer than memory does, and is left whole: a loop more around it costs LLVM a tenth of its time."""
+        depth = len(self.nest.loops)
+        if self.units >= DEAR:
+            return depth
+        covers = (all(o.strides[k] != 0 for k in range(d, depth)) for d in range(depth) for o in self.nest.operands)
+        count = len(self.nest.operands)
+        return next((k // count for k, covered in enumerate(covers) if covered), depth)
+
+    def _chunks(self, sizes: list[str], inside: str) -> list[str]:
+        """How many iterations of each loop are one piece: all, or if that is too much work, as many as fit into the
+        budget of those loops that do not fit whole, and one of the loops around these. `inside`: the units of one
+        iteration of the innermost of them."""
+        code = self.code
+        most = str(self.polls.chunk(max(int(inside), 1))) if inside.isdigit() else code.greatest(
+            code.inst(f"sdiv i64 {BUDGET}, {code.greatest(inside, '1')}"), "1"
+        )  # fmt: skip
+        if len(sizes) == 1:
+            return [most]
+        divide, ready, before = code.new_label(), code.new_label(), code.label
+        code.branch(code.icmp("sgt", code.product(sizes), most), divide, ready, code.rarely())
+        code.place(divide)
+        found, inner = [most], "1"
+        for n in reversed(sizes[1:]):
+            inner = code.mul(inner, n)
+            fit = code.inst(f"sdiv i64 {most}, {code.greatest(inner, '1')}")
+            found.insert(0, code.greatest(fit, "1"))
+        code.jump(ready)
+        code.place(ready)
+        return [code.inst(f"phi i64 [ {n}, %{before} ], [ {c}, %{divide} ]") for n, c in zip(sizes, found, strict=True)]
 
     def size_of(self, op: CheckedIndex) -> str:
         """The size of the axis that an index is checked against."""
@@ -132,21 +211,26 @@ class NestWriter:
         strides: list[dict[int, str]],
         pointers: dict[int, str],
         unit: str,
-        indices: dict[int, str],
+        starts: Sequence[str],
+        indices: dict[int, str] | None = None,
     ) -> None:
-        """The loops inside of those that have `indices`, with the folds around those that they run over."""
+        """The loops inside of those that have `indices`, with the folds around those that they run over. `starts`: the
+        first index of each loop, 0 unless given."""
+        indices = indices or {}
         depth = len(indices)
         folding = depth == len(sizes) - self.nest.fold_loops and self.nest.folds
         if folding:
             for k, state in self.fold_of.items():
                 state.begin(pointers[k], self._access(k))
         if depth == len(sizes) - 1:
-            self._row(sizes[-1], Row(pointers, strides[-1], {}, not self.nest.rare, indices), unit)
+            start = starts[-1] if starts else "0"
+            self._row(sizes[-1], Row(pointers, strides[-1], {}, not self.nest.rare, indices, start), unit)
         else:
             dim = self.nest.loops[depth].dims[-1]
             with self.code.loop(sizes[depth]) as loop:
                 inside = self._advance(pointers, strides[depth], loop.index)
-                self._loops(sizes, strides, inside, unit, {**indices, dim: loop.index})
+                index = self.code.add(starts[depth], loop.index) if starts else loop.index
+                self._loops(sizes, strides, inside, unit, starts, {**indices, dim: index})
         if folding:
             for k, state in self.fold_of.items():
                 state.finish(pointers[k], self._access(k))
@@ -188,15 +272,13 @@ class NestWriter:
         row = replace(row, values=fixed)
         if not self.nest.loops[-1].dims:
             self._once(row)
-        elif count.isdigit() and int(count) <= BLOCK and self.nest.blocked:
-            self._block(count, row)
         elif not self.nest.blocked:
             self._stage(self.nest.stages[0], row, count, last=True)
+        elif count.isdigit() and int(count) <= BLOCK:
+            self._block(count, row)
         else:
             with code.loop(count, step=str(BLOCK)) as loop:
-                left = code.intrinsic(
-                    "llvm.smin.i64", "i64", [("i64", code.sub(count, loop.index)), ("i64", str(BLOCK))]
-                )
+                left = code.least(code.sub(count, loop.index), str(BLOCK))
                 inside = self._advance(row.pointers, row.strides, loop.index)
                 self._block(left, replace(row, pointers=inside, start=loop.index))
 
@@ -210,6 +292,7 @@ class NestWriter:
         self._store_outs(row, "0", values, "")
 
     def _block(self, count: str, row: Row) -> None:
+        """A block of a row, and a poll."""
         direct = self._direct_call(row)
         for stage in self.nest.stages:
             last = stage is self.nest.stages[-1]
@@ -220,6 +303,7 @@ class NestWriter:
             for call in stage.calls:
                 out = (row.pointers[self.stored[0].index], self._bytes(call.result)) if call is direct else None
                 self._call(call, row, count, out)
+        self.polls.poll(self.code.mul(count, str(self.units)))
 
     def _gathered(self, arg: Value, row: Row) -> bool:
         """Whether a call's operand in memory must first be packed into a block (its stride is not one element)."""
@@ -256,10 +340,11 @@ class NestWriter:
 
     def _wide(self, group: str, count: str) -> str:
         """Loop metadata for a float fold: a width, so that a sum's error does not depend on LLVM's cost model. None
-        ("") for a known count that fills no vector. Neither makes LLVM warn on stderr."""
+        ("") for a known count that fills no vector, and for the maximum of a `where`, of which LLVM makes a condition
+        on the step; it would say on stderr that it cannot keep to the width."""
         code = self.code
         size = max(s.element.component.itemsize for s in self.fold_of.values())
-        if count.isdigit() and int(count) < 64 // size:
+        if count.isdigit() and int(count) < 64 // size or any(s.may_be_conditional for s in self.fold_of.values()):
             return ""
         parallel = code.metadata(f'!"llvm.loop.parallel_accesses", {group.rpartition(" ")[2]}')
         width = code.metadata(f'!"llvm.loop.vectorize.width", i32 {64 // size}')

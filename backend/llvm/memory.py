@@ -19,14 +19,26 @@ from tracebuf.ops.memory import memref
 
 
 class Memory:
-    """Writes allocations and frees; `context` is the pointer to the context's slots."""
+    """Writes allocations and frees; `context` is the pointer to the context's slots, `stopped` the label that leaves
+    the kernel where a call back raises."""
 
-    def __init__(self, code: Code, context: str, no_memory: str) -> None:
-        self.code, self.context, self.no_memory = code, context, no_memory
+    def __init__(self, code: Code, context: str, stopped: str) -> None:
+        self.code, self.context, self.stopped = code, context, stopped
         self.arena_slots = 0
 
     def context_slot(self, slot: int) -> str:
         return self.code.offset(self.context, "i64", str(slot))
+
+    def ask(self, slot: int, a: str, b: str = "0") -> str:
+        """Calls the context's Python function in that slot with two integers; the integer it gives."""
+        code = self.code
+        code.declare("tracebuf_ask", "i64 @(ptr, i64, i64, i64) nounwind")
+        code.imports["tracebuf_ask"] = ("runtime", "ask")
+        answer = code.call("i64", "tracebuf_ask", [("ptr", self.context), ("i64", str(slot)), ("i64", a), ("i64", b)])
+        going = code.new_label()
+        code.branch(code.icmp("slt", answer, "0"), self.stopped, going)
+        code.place(going)
+        return answer
 
     def count(self, slot: int, amount: str) -> str:
         """Adds to a counter; the new value."""
@@ -92,21 +104,25 @@ class Memory:
         for n in dynamic:
             total = code.inst(f"fmul double {total}, {code.inst(f'sitofp i64 {n} to double')}")
         fits = code.new_label()
-        code.branch(code.inst(f"fcmp olt double {total}, {literal(F64, 2.0**62)}"), fits, self.no_memory)
+        code.branch(code.inst(f"fcmp olt double {total}, {literal(F64, 2.0**62)}"), fits, self.stopped)
         code.place(fits)
 
     def _arena(self, slot: int, nbytes: str) -> str:
         """The arena slot's memory, grown by a call back where it is too small."""
         code = self.code
         self.arena_slots = max(self.arena_slots, slot + 1)
-        at = abi.ARENA + 2 * slot
+        at = abi.ARENA + abi.ARENA_SLOT * slot
         grow, ready = code.new_label(), code.new_label()
+        asked = self.context_slot(at + 2)
+        most = code.intrinsic(
+            "llvm.smax.i64", "i64", [("i64", code.inst(f"load i64, ptr {asked}")), ("i64", nbytes)]
+        )
+        code.do(f"store i64 {most}, ptr {asked}")
         room = code.inst(f"load i64, ptr {self.context_slot(at + 1)}")
         code.branch(code.icmp("slt", room, nbytes), grow, ready)
         code.place(grow)
-        function = code.inst(f"load ptr, ptr {self.context_slot(abi.GROW)}")
-        done = code.inst(f"call i64 {function}(i64 {slot}, i64 {nbytes})")
-        code.branch(code.icmp("eq", done, "0"), self.no_memory, ready)
+        self.ask(abi.GROW, str(slot), nbytes)
+        code.jump(ready)
         code.place(ready)
         return code.inst(f"load ptr, ptr {self.context_slot(at)}")
 
@@ -116,12 +132,8 @@ class Memory:
         fields = [str(abi.element_code(type_.element)), str(type_.rank), *sizes, *map(str, order)]
         for k, value in enumerate(fields):
             code.do(f"store i64 {value}, ptr {code.offset(spec, 'i64', str(k))}")
-        function = code.inst(f"load ptr, ptr {self.context_slot(abi.ALLOCATE)}")
-        base = code.inst(f"call ptr {function}(ptr {spec})")
-        got = code.new_label()
-        code.branch(code.icmp("eq", base, "null", "ptr"), self.no_memory, got)
-        code.place(got)
-        return base
+        at = self.ask(abi.ALLOCATE, code.inst(f"ptrtoint ptr {spec} to i64"))
+        return code.inst(f"inttoptr i64 {at} to ptr")
 
     def free(self, buffer: Buffer, base: Value) -> None:
         """memref.dealloc: an arena slot only stops counting; an array is given back."""
@@ -131,8 +143,7 @@ class Memory:
         if isinstance(origin, memref.Alloc) and origin.attrs.get("kind") == "arena":
             self.count(abi.LIVE, self.code.sub("0", buffer.nbytes))
             return
-        function = self.code.inst(f"load ptr, ptr {self.context_slot(abi.RELEASE)}")
-        freed = self.code.inst(f"call i64 {function}(ptr {buffer.base})")
+        freed = self.ask(abi.RELEASE, self.code.inst(f"ptrtoint ptr {buffer.base} to i64"))
         self.count(abi.LIVE, self.code.inst(f"sub i64 0, {freed}"))
 
     def view(self, op: memref.Subview, source: Buffer, values: dict[Value, str]) -> Buffer:

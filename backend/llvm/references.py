@@ -1,8 +1,8 @@
 """A call back to an op's NumPy reference, for structured ops without loops: a user's op that only says what it gives.
 
 The kernel describes the operands in an array of slots: the number of the op, then for each memref the pointer to
-element 0, sizes and strides in elements, for a scalar its value. `i64 refer(ptr spec)` of the context gives 1, or 0 for
-an error, which is raised after the kernel has returned. What the reference allocates itself is not counted.
+element 0, sizes and strides in elements, for a scalar its value. What the reference raises ends the kernel. What it
+allocates itself is not counted.
 """
 
 from __future__ import annotations
@@ -37,8 +37,4 @@ def call_reference(
         for n in (*operand.sizes, *operand.strides):
             code.do(f"store i64 {n}, ptr {code.offset(spec, 'i64', str(at))}")
             at += 1
-    function = code.inst(f"load ptr, ptr {memory.context_slot(abi.REFER)}")
-    done = code.inst(f"call i64 {function}(ptr {spec})")
-    ready = code.new_label()
-    code.branch(code.icmp("eq", done, "0"), memory.no_memory, ready)
-    code.place(ready)
+    memory.ask(abi.REFER, code.inst(f"ptrtoint ptr {spec} to i64"))

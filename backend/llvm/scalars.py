@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.backend.llvm.code import Code, literal
+from tracebuf.backend.llvm.hosted import call_python
 from tracebuf.backend.llvm.numpy_loops import inner_loop
 from tracebuf.ir.core import Value
 from tracebuf.ir.emitter import llvm_type
@@ -51,9 +52,9 @@ class Scalars:
         """A call that LLVM must not replace by its own idea of the name (nobuiltin); errno is not read."""
         name = symbol_of(function, signature)
         if function in HOSTED:
-            name = f"python_{function}_{signature.replace('->', '_')}"
-            self.code.imports[name] = ("python", function, signature)
-        self.code.declare(name, f"{result} @({', '.join(t for t, _ in args)})")
+            name = call_python(self.code, function, signature)
+        else:
+            self.code.declare(name, f"{result} @({', '.join(t for t, _ in args)})")
         return self.code.call(result, name, args, " nobuiltin nounwind willreturn memory(none)")
 
     def call_loop(self, ufunc: np.ufunc, types: str, operands: Sequence[tuple[str, str]], count: str) -> None:

@@ -1,9 +1,10 @@
 """What a running kernel asks for: memory from NumPy, and storage for counters. One context serves one call at a time.
 
 Arena slots are blocks of NumPy memory, aligned to 64 bytes, kept between calls and replaced by larger ones when a
-request does not fit (never while in use: the compiler gives a slot to buffers whose lives do not meet). Buffers that
-may leave the function are NumPy arrays from birth, found again by their address. A call back never raises: what goes
-wrong is kept and raised after the kernel has returned.
+request does not fit (never while in use: the compiler gives a slot to buffers whose lives do not meet). A block of
+which `patience` calls in a row need less than a quarter is given back (rule B6 is about calls of one size). Buffers
+that may leave the function are NumPy arrays from birth, found again by their address. What a call back raises ends
+the kernel (`entry`).
 """
 
 from __future__ import annotations
@@ -15,19 +16,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracebuf.backend.llvm import abi
+from tracebuf.backend.runtime.guard import chosen
 from tracebuf.backend.runtime.references import Reference
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import ScalarType
 from tracebuf.ops.arrays.linalg import DestinationOp
 
 _ALIGNMENT = 64
+PATIENCE, MOST_PATIENCE = 4, 1024
+"""After how many calls a block is given back; twice as many each time that one is asked for again."""
+SMALL = 2**16
+"""Bytes of a block that is kept anyway."""
 _DTYPES = tuple(ScalarType(name).dtype for name in abi.ELEMENT_CODES)
 _Spec = ctypes.c_int64 * abi.SPEC_SLOTS
 _IN_ORDER = list(range(abi.SPEC_SLOTS))
-_Allocate = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
-_Release = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-_Refer = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-_Grow = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,95 +53,115 @@ class Context:
     """The context of `backend.llvm.abi`, the call backs behind it and the arrays they made."""
 
     __slots__ = (
-        "_callbacks", "_zero", "args", "arrays", "blocks", "error", "frame", "owners", "references", "slots"
+        "args", "arrays", "blocks", "frame", "given_back", "guard", "large", "owners", "patience", "references",
+        "slots", "spared",
     )  # fmt: skip
 
-    def __init__(self, arena_slots: int, frame_size: int, references: Sequence[DestinationOp] = ()) -> None:
-        self.slots = (ctypes.c_int64 * (abi.ARENA + 2 * arena_slots))()
+    def __init__(
+        self, kernel: int, arena_slots: int, frame_size: int, references: Sequence[DestinationOp] = ()
+    ) -> None:
+        self.slots = (ctypes.c_int64 * (abi.ARENA + abi.ARENA_SLOT * arena_slots))()
+        for slot, function in enumerate(_FUNCTIONS):
+            self.slots[slot] = function
+        self.slots[abi.OBJECT], self.slots[abi.KERNEL] = id(self), kernel
         self.frame = (ctypes.c_int64 * frame_size)()
         self.frame[0] = ctypes.addressof(self.slots)
         self.owners: dict[int, np.ndarray] = {}
         self.args: Sequence[object] = ()
         self.blocks: list[np.ndarray | None] = [None] * arena_slots
-        self.error: BaseException | None = None
+        self.large = False
+        """Whether there is a block that is worth giving back."""
+        self.spared, self.patience = [0] * arena_slots, PATIENCE
+        """For each block how many calls in a row had little use for it."""
+        self.given_back: set[int] = set()
+        self.guard = chosen()
         self.arrays = (0, 0)
         """How many arrays this call has made, and their bytes."""
         self.references = list(map(Reference, references))
-        self._callbacks = {
-            abi.ALLOCATE: _Allocate(self._allocate), abi.RELEASE: _Release(self._release),
-            abi.GROW: _Grow(self._grow), abi.REFER: _Refer(self._refer),
-        }  # fmt: skip
-        for slot, function in self._callbacks.items():
-            self.slots[slot] = ctypes.cast(function, ctypes.c_void_p).value or 0
-        self._zero = bytes(8 * (abi.ARENA - abi.ALLOCATIONS))
 
     def begin(self, args: Sequence[object]) -> None:
         """Before a call with these arguments: counters at zero."""
         self.args, self.arrays = args, (0, 0)
-        ctypes.memmove(ctypes.addressof(self.slots) + 8 * abi.ALLOCATIONS, self._zero, len(self._zero))
+        ctypes.memmove(ctypes.addressof(self.slots) + 8 * abi.ALLOCATIONS, _ZERO, len(_ZERO))
 
     def end(self) -> None:
         """After a call: nothing of it is kept."""
         self.owners.clear()
-        self.args, self.error = (), None
+        self.args = ()
         for reference in self.references:
             reference.forget()
+        if self.large:
+            self._shrink()
+
+    def _shrink(self) -> None:
+        """Gives back what the last calls had little use for."""
+        self.large = False
+        for slot in range(len(self.blocks)):
+            at = abi.ARENA + abi.ARENA_SLOT * slot
+            capacity, asked = self.slots[at + 1], self.slots[at + 2]
+            self.slots[at + 2] = 0
+            self.spared[slot] = self.spared[slot] + 1 if asked * 4 < capacity else 0
+            if self.spared[slot] >= self.patience and capacity > SMALL:
+                self.slots[at + 1], self.blocks[slot] = 0, None
+                self.given_back.add(slot)
+            elif capacity > SMALL:
+                self.large = True
 
     def counters(self) -> Counters:
         return Counters(*(*self.slots[abi.ALLOCATIONS : abi.ARENA], *self.arrays))
 
-    def _allocate(self, spec: int) -> int:
-        try:
-            fields = _Spec.from_address(spec)
-            rank = fields[1]
-            sizes, order = fields[2 : 2 + rank], fields[2 + rank : 2 + 2 * rank]
-            if order == _IN_ORDER[:rank]:
-                array = np.empty(sizes, _DTYPES[fields[0]])
-            else:
-                dense = np.empty([sizes[axis] for axis in order], _DTYPES[fields[0]])
-                array = dense.transpose(np.argsort(order))
-            start = address(array)
-            self.owners[start] = array
-            self.arrays = (self.arrays[0] + 1, self.arrays[1] + max(array.nbytes, 1))
-            return start
-        except BaseException as error:
-            self.error = error
-            return 0
+    # -- what a kernel asks for
+    def _allocate(self, spec: int, _: int) -> int:
+        fields = _Spec.from_address(spec)
+        rank = fields[1]
+        sizes, order = fields[2 : 2 + rank], fields[2 + rank : 2 + 2 * rank]
+        make = np.empty if self.guard is None else self.guard.array
+        if order == _IN_ORDER[:rank]:
+            array = make(sizes, _DTYPES[fields[0]])
+        else:
+            dense = make([sizes[axis] for axis in order], _DTYPES[fields[0]])
+            array = dense.transpose(np.argsort(order))
+        start = address(array)
+        self.owners[start] = array
+        self.arrays = (self.arrays[0] + 1, self.arrays[1] + max(array.nbytes, 1))
+        return start
 
-    def _release(self, start: int | None) -> int:
-        try:
-            array = self.owners.pop(start or 0, None)
-            return 0 if array is None else array.nbytes
-        except BaseException as error:
-            self.error = error
-            return 0
+    def _release(self, start: int, _: int) -> int:
+        array = self.owners.pop(start, None)
+        return 0 if array is None else array.nbytes
 
     def _grow(self, slot: int, nbytes: int) -> int:
-        try:
-            self.blocks[slot] = None
-            block = np.empty(nbytes + _ALIGNMENT, np.uint8)
-            self.blocks[slot] = block
-            start = address(block)
-            self.slots[abi.ARENA + 2 * slot] = start + -start % _ALIGNMENT
-            self.slots[abi.ARENA + 2 * slot + 1] = nbytes
+        at = abi.ARENA + abi.ARENA_SLOT * slot
+        self.slots[at + 1] = 0
+        self.blocks[slot] = None
+        if self.guard is not None:  # the capacity stays 0, so that each buffer has a block of its own
+            self.blocks[slot] = guarded = self.guard.array([nbytes], np.dtype(np.uint8))
+            self.slots[at] = address(guarded)
             return 1
-        except BaseException as error:
-            self.slots[abi.ARENA + 2 * slot + 1] = 0
-            self.error = error
-            return 0
+        if slot in self.given_back:
+            self.given_back.discard(slot)
+            self.patience = min(2 * self.patience, MOST_PATIENCE)
+        block = np.empty(nbytes + _ALIGNMENT, np.uint8)
+        self.blocks[slot] = block
+        start = address(block)
+        self.slots[at] = start + -start % _ALIGNMENT
+        self.slots[at + 1], self.spared[slot] = nbytes, 0
+        self.large |= nbytes > SMALL
+        return 1
+
+    def _refer(self, spec: int, _: int) -> int:
+        self.references[ctypes.c_int64.from_address(spec).value].call(spec + 8, self._hand_over)
+        return 1
 
     def _hand_over(self) -> object:
         """The owners of all memory in use, which this context does not use again."""
         owners = (self.args, list(self.owners.values()), self.blocks)
         self.blocks = [None] * len(self.blocks)
         for slot in range(len(self.blocks)):
-            self.slots[abi.ARENA + 2 * slot + 1] = 0
+            self.slots[abi.ARENA + abi.ARENA_SLOT * slot + 1] = 0
         return owners
 
-    def _refer(self, spec: int) -> int:
-        try:
-            self.references[ctypes.c_int64.from_address(spec).value].call(spec + 8, self._hand_over)
-            return 1
-        except BaseException as error:
-            self.error = error
-            return 0
+
+_FUNCTIONS = [id(f) for f in (Context._allocate, Context._release, Context._grow, Context._refer)]
+"""The functions of the context's first slots, in order; the class keeps them."""
+_ZERO = bytes(8 * (abi.ARENA - abi.ALLOCATIONS))

@@ -15,6 +15,8 @@ from __future__ import annotations
 import ctypes
 from functools import cache
 
+from tracebuf.backend.llvm.jit import unforked
+
 __all__ = ["blas_address"]
 
 
@@ -24,7 +26,8 @@ def blas_address(name: str) -> int:
 
     Raises ImportError without SciPy, LookupError if SciPy offers no such routine.
     """
-    from scipy.linalg import cython_blas
+    with unforked():
+        from scipy.linalg import cython_blas
 
     table = cython_blas.__pyx_capi__
     if name not in table:

@@ -1,15 +1,15 @@
 """A memref program as something to call: compiled once, run through ctypes, results as NumPy objects.
 
-The whole native call runs without the GIL (ctypes releases it; call backs take it for their time). Calls may overlap in
-threads: one uses the kernel's own context with its arena, the others fresh ones. Arguments are checked against the
-program's types before anything runs: a wrong dtype or rank is a bug of the caller's and raises InternalError.
+The whole native call runs without the GIL (`entry`; call backs take it for their time). Calls may overlap in threads:
+one uses the kernel's own context with its arena, the others fresh ones. Arguments are checked against the program's
+types before anything runs: a wrong dtype or rank is a bug of the caller's and raises InternalError.
 """
 
 from __future__ import annotations
 
 import ctypes
 import struct
-import threading
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +22,7 @@ from tracebuf.backend.llvm.jit import compile_module
 from tracebuf.backend.llvm.numpy_loops import inner_loop
 from tracebuf.backend.runtime.arena import Context, Counters
 from tracebuf.backend.runtime.blas import blas_address
+from tracebuf.backend.runtime.entry import enter, runtime_address
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import Value
 from tracebuf.ir.func import Func
@@ -110,15 +111,24 @@ class Kernel:
         self.library = compile_module(emitted.text, name, {s: _address(what) for s, what in emitted.imports.items()})
         self.cpu_seconds = self.library.cpu_seconds
         self.address = self.library.address(name)
-        self._function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address)
+        self._enter = enter()
         self._arguments = struct.Struct("=" + "".join(_argument_format(t) for t in self.frame.args))
         self._parameters = [_Parameter.of(t) if isinstance(t, MemRefType) else None for t in self.frame.args]
         self._results = [
             _Result(v.type, at, _argument_of(func, v))  # type: ignore[arg-type]
             for v, at in zip(emitted.results, self.frame.result_at, strict=True)
         ]
-        self._context = Context(emitted.arena_slots, self.frame.size, emitted.references)
-        self._lock = threading.Lock()
+        self._idle = [self._context()]
+        """The context that no call uses, if there is one."""
+        _kernels.add(self)
+
+    def release(self) -> None:
+        """Gives back the memory that is kept for the next call."""
+        self._idle.clear()
+
+    def _context(self) -> Context:
+        emitted = self._emitted
+        return Context(self.address, emitted.arena_slots, self.frame.size, emitted.references)
 
     def run(self, args: Sequence[Any], prepared: Prepared | None = None) -> list[Any]:
         """The function's results: ndarrays, NumPy scalars, Python ints for index values.
@@ -143,22 +153,23 @@ class Kernel:
         for slot, k in prepared.complexes:
             values[slot : slot + 2] = args[k].real, args[k].imag
         packed = self._arguments.pack(*values)
-        mine = self._lock.acquire(blocking=False)
-        emitted = self._emitted
-        context = self._context if mine else Context(emitted.arena_slots, self.frame.size, emitted.references)
+        try:
+            context = self._idle.pop()
+        except IndexError:
+            context = self._context()
         try:
             context.begin(args)
             frame = ctypes.addressof(context.frame)
             ctypes.memmove(frame + 8, packed, len(packed))
-            status = self._function(frame)
+            status = self._enter(frame)
             if status:
                 raise self._error(status, context)
             results = [self._result(r, context, args) for r in self._results]
             return results, context.counters() if counted else None
         finally:
             context.end()
-            if mine:
-                self._lock.release()
+            if not self._idle:
+                self._idle.append(context)
 
     # -- arguments
     def prepare(self, args: Sequence[Any]) -> Prepared:
@@ -185,8 +196,8 @@ class Kernel:
 
     # -- results
     def _error(self, status: int, context: Context) -> BaseException:
-        if status == abi.OUT_OF_MEMORY:
-            return context.error or ValueError(TOO_BIG)  # of more bytes than 64 bits count; else NumPy's error is there
+        if status == abi.STOPPED:
+            return ValueError(TOO_BIG)  # of more bytes than 64 bits count; else an exception was pending
         check = self._emitted.checks[status - 1]
         at = self.frame.error_at
         named = check.operands[1:]
@@ -212,11 +223,22 @@ class Kernel:
         return next(k for k in memrefs if context.frame[self.frame.arg_at[k]] == base)
 
 
+_kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
+
+
+def release() -> None:
+    """Gives back the memory that all kernels keep."""
+    for kernel in list(_kernels):
+        kernel.release()
+
+
 def _address(what: tuple[str, ...]) -> int:
     if what[0] == "blas":
         return blas_address(what[1])
+    if what[0] == "runtime":
+        return runtime_address(what[1])
     if what[0] == "python":
-        return ctypes.cast(callback(what[1], what[2]), ctypes.c_void_p).value or 0
+        return id(callback(what[1], what[2]))
     loop, data = inner_loop(ufunc_named(what[1]), what[2])
     return loop if what[0] == "loop" else data
 

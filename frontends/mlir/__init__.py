@@ -25,8 +25,11 @@ _SPLIT = re.compile(r"(?m)^[ \t]*// ?-----[ \t]*$")
 
 
 def read(text: str, name: str = "<text>") -> Module:
-    """The module in a text of MLIR's generic form; ReadError (with file, line and column) where it is none. `name`: the
-    file's, for locations."""
+    """The module in a text of MLIR's generic form. `name`: the file's, for locations.
+
+    Raises ReadError (with file, line and column) where the text is none, TypeError for what is no text."""
+    if not isinstance(text, str):
+        raise TypeError(f"read takes MLIR text, not an object of type {type(text).__name__}")
     return Parser(Tokens(text, name)).module()
 
 

@@ -8,7 +8,8 @@ from tracebuf.ir.attributes import Attr, string
 from tracebuf.ir.core import Form, FormError, Op, Region, Value
 from tracebuf.ir.dims import Sym
 from tracebuf.ir.func import Func, Module
-from tracebuf.ir.types import same_type
+from tracebuf.ir.types import Type, same_type
+from tracebuf.ops.control.func import Return
 
 
 def func_of(form: Form, symbols: Mapping[Sym, Value]) -> Func:
@@ -22,7 +23,7 @@ def func_of(form: Form, symbols: Mapping[Sym, Value]) -> Func:
     func = Func(name, inputs, form.loc, results)
     (body,) = form.regions
     if body.blocks:
-        _check_body(body, inputs)
+        _check_body(body, inputs, results)
         func.body = body
         func.symbols = dict(symbols)
     func.arg_attrs = _each(form, "arg_attrs", len(inputs))
@@ -33,13 +34,25 @@ def func_of(form: Form, symbols: Mapping[Sym, Value]) -> Func:
     return func
 
 
-def _check_body(body: Region, inputs: Sequence[object]) -> None:
+def _check_body(body: Region, inputs: Sequence[Type], results: Sequence[Type]) -> None:
     args = body.block.args
-    if len(args) != len(inputs) or not all(same_type(a.type, t) for a, t in zip(args, inputs)):  # type: ignore[arg-type]
+    if len(args) != len(inputs) or not all(same_type(a.type, t) for a, t in zip(args, inputs)):
         raise FormError("func.func: the arguments of its first block are not those of its type")
     for block in body.blocks:
         if not block.ops:
             raise FormError("func.func: a block is empty: it must end in a terminator")
+        end = block.ops[-1]
+        if end.name in Op.registry and not end.successors and not isinstance(end, Return):
+            raise FormError(f"func.func: a block ends with {end.name}, where func.return or a branch should be")
+        if any(op.terminator for op in block.ops[:-1]):
+            raise FormError("func.func: an op that ends a block stands in its middle")
+        returned = [v.type for v in end.operands]
+        if isinstance(end, Return) and (len(returned) != len(results) or not all(map(same_type, returned, results))):
+            raise FormError(f"func.return: ({_types(returned)}) are returned, where ({_types(results)}) should be")
+
+
+def _types(types: Sequence[Type]) -> str:
+    return ", ".join(map(str, types))
 
 
 def _each(form: Form, name: str, n: int) -> list[dict[str, object]]:

@@ -8,11 +8,11 @@ of a `Later` stands for it until then.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
-from tracebuf.errors import TracebufError
+from tracebuf.errors import InternalError, TracebufError
 from tracebuf.frontends.mlir.attributes import AttributeParser
-from tracebuf.frontends.mlir.dominance import first_not_dominated
 from tracebuf.frontends.mlir.functions import func_of, module_of
 from tracebuf.frontends.mlir.lexer import Tokens
 from tracebuf.frontends.mlir.sizes import Later, Sizes
@@ -21,6 +21,7 @@ from tracebuf.ir.core import Block, Form, FormError, Op, Region, Value
 from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import Type, same_type
 from tracebuf.ir.unknown import unknown_op
+from tracebuf.ir.verifier import first_not_dominated, types_problem, verify_op
 from tracebuf.location import Location
 
 Item = Op | Func | Module
@@ -241,7 +242,7 @@ class Parser(AttributeParser):
             self._check_order(form.regions)
         if in_module and not isinstance(item, Module):
             for op in [*([item] if isinstance(item, Op) else []), *item.walk()]:
-                self._guarded(self.tokens_of.get(op, token), op.verify)
+                self._guarded(self.tokens_of.get(op, token), partial(_check, op))
         return item
 
     def _left(self) -> list[tuple[str, int, int]]:
@@ -296,6 +297,8 @@ class Parser(AttributeParser):
             return unknown_op(form.name).from_form(form)
         if any(not block.ops and form.name not in EMPTY for region in form.regions for block in region.blocks):
             raise FormError(f"{form.name}: a block is empty: it must end in a terminator")
+        if problem := types_problem(kind, [v.type for v in form.operands], form.result_types):
+            raise FormError(f"{form.name}: {problem}")
         return kind.from_form(form)
 
     def _guarded(self, token: int, step: Callable[[], T]) -> T:
@@ -321,3 +324,11 @@ class Parser(AttributeParser):
             if wrong is not None:
                 reason = f"{wrong.name} uses a value that is not defined on every way here"
                 raise self.error(reason, self.tokens_of[wrong])
+
+
+def _check(op: Op) -> None:
+    """FormError, with the op's name, where it is not well-formed."""
+    try:
+        verify_op(op)
+    except InternalError as e:
+        raise FormError(f"{op.name}: {str(e).removeprefix(f'{op.name}: ')}") from None

@@ -15,7 +15,7 @@ May import: ir, ops and below; not mlir.
 
 Where is ...?
 
-    a[i], a[i] = v          functions/indices/subscripts; then arrays/indexing, or gathers and masks beside it
+    a[i], a[i] = v          functions/indices/subscripts; then arrays/indexing, or gathers or masks of the same room
     x.T, a.reshape(n)       `attribute` and `METHODS` of functions/table; then arrays/shapes, arrays/reshape;
                             the view itself is record/values (`View`)
     a + b, a < b            numbers/scalars (`binary`, `compare`); then numbers/ufuncs (`elementwise`)
@@ -40,6 +40,7 @@ Where is ...?
     the key of a call       call/arguments (`key_of`, `signature`)
     a refusal               record/refusals: what to write instead; tests/language/golden_errors: each with its page
     an error of the code    record/raises (`Raises`); where it is reached: `reached` of interpreter/statements
-    a bug in a handler      record/raises (`internal_error`): an InternalError with the user's line and the handler
+    a bug in a handler      caught: `block` of interpreter/statements; record/raises (`internal_error`) makes it an
+                            InternalError with the user's line and the handler
     rule S8, MLIR 29a       docs/semantics.md, docs/mlir-behaviours.md: each with an example and the tests that hold it
 """

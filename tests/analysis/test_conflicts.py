@@ -209,6 +209,23 @@ def test_explain_tells_what_would_be_overwritten() -> None:
     assert explained.conflicts == copy.conflicts and "and `" not in str(explained)
 
 
+def test_m5_explain_tells_why_a_copy_of_the_users_is_made() -> None:
+    """Nothing conflicts, for the user copied; the reason was "a value needed as a whole"."""
+
+    @bufferize
+    def f(u, v):
+        old = u.copy()
+        u[1:-1] = v[1:-1] + 1
+        return (u - old).sum()
+
+    (entry,) = f.explain(np.ones(9), np.ones(9)).entries
+    first = entry.location.line
+    assert entry.reason == (
+        f"`u[1:-1]` (line {first + 1}) overwrites what the value is computed from before `u - old` (line {first + 2}) "
+        "reads it"
+    )
+
+
 def test_explain_tells_of_each_reader_once() -> None:
     def f(a, x):
         if x > 0:

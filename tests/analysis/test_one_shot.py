@@ -46,6 +46,24 @@ def test_elementwise_in_place() -> None:  # MLIR behaviour 26
     assert out_of_place(finish(m, double(m, m.args[0], m.args[0]))) == []
 
 
+def test_running_sum_in_place() -> None:
+    """Element i is read before it is written, whatever goes on to the next iteration; MLIR asks for parallel loops."""
+
+    def build() -> Func:
+        m = maker(a=(N,), total=(), x=F64)
+        body = Block([F64, F64, F64])
+        inner = Builder(body)
+        new = inner.add(arith.AddF.of(body.args[0], body.args[1], m.loc())).result
+        inner.add(linalg.Yield.of([new, new], m.loc()))
+        a, total = m.args[:2]
+        maps = [linalg.identity_map(1), linalg.AffineMap(1, ()), linalg.identity_map(1)]
+        op = m.builder.add(linalg.Generic.of([a], [total, a], maps, ["reduction"], body, m.loc()))
+        return finish(m, *op.results)
+
+    assert out_of_place(build()) == []
+    assert out_of_place(build(), compat="mlir") == ["generic#2"]
+
+
 def test_read_only_argument() -> None:  # MLIR behaviour 18
     m = maker(writable=False, a=(N,))
     f = finish(m, double(m, m.args[0], m.args[0]))

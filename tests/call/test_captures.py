@@ -321,3 +321,85 @@ def test_b5_threads_meet_captured_arrays_at_once() -> None:
 
     at_once(work, 4)
     assert len(g.specializations()) == 1
+
+
+# -- traces that are refused
+LATE = np.arange(3.0)
+
+
+def late(a, flag):
+    if flag is None:
+        return a * 2
+    b = LATE * a
+    print(b)
+    return a
+
+
+def test_programs_outlive_a_trace_that_is_refused() -> None:
+    """A trace met a captured array and was then refused: the programs of other branches stay, and are found."""
+    f = bufferize(late)
+    f(np.ones(3), None)
+    program = f.specializations()[0]
+    for _ in range(2):
+        refused(f, np.ones(3), "x")
+        np.testing.assert_array_equal(f(np.ones(3), None), 2 * np.ones(3))
+    assert f.specializations() == (program,) and program.calls == 3
+
+
+def test_a_refusal_that_met_captured_arrays_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `fallback`, the reason is found again without another trace, and holds as long as its guards do."""
+    f = bufferize(late, fallback="numpy")
+    f(np.ones(3), None)
+    with pytest.warns(tracebuf.TracebufWarning):
+        f(np.ones(3), "x")
+    monkeypatch.setattr(tracebuf.stages, "trace", None)
+    f(np.ones(3), "x")
+    np.testing.assert_array_equal(f(np.ones(3), None), 2 * np.ones(3))
+    compiled, original = f.specializations()
+    assert compiled.calls == 2 and original.calls == 2
+    monkeypatch.undo()
+
+    @bufferize(fallback="numpy")
+    def by_size(a, n):
+        if n > 3:
+            b = LATE * a
+            print(b)
+            return b
+        return a + LATE if n == 2 else a
+
+    with pytest.warns(tracebuf.TracebufWarning):
+        by_size(np.ones(3), 4)
+    np.testing.assert_array_equal(by_size(np.ones(3), 2), 1 + LATE)
+    np.testing.assert_array_equal(by_size(np.ones(3), 1), np.ones(3))
+    np.testing.assert_array_equal(by_size(np.ones(3), 5), LATE)
+
+
+class Changing(dict[str, Any]):
+    """A module's names, of which one is another number each time it is read, as if another thread bound it."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name == "SCALE":
+            self["SCALE"] = super().__getitem__(name) + 1
+        return super().__getitem__(name)
+
+
+def test_b5_a_number_that_another_thread_binds_anew_is_read_once() -> None:
+    """A trace read it anew wherever it stood: its answer was that of two values."""
+    f = program("def f(x):\n    y = x * SCALE\n    return y - x * SCALE")
+    g = types.FunctionType(f.__code__, Changing(f.__globals__ | {"SCALE": 1}))
+    assert not bufferize(g)(line()).any()
+
+
+def test_b6_specializations_are_listed_while_others_compile() -> None:
+    """RuntimeError: dictionary changed size during iteration."""
+    f = bufferize(lambda x: x + 1)
+
+    class Meanwhile(list[Any]):
+        def __iter__(self) -> Any:
+            f(np.ones((2, 2)))  # as another thread may do at any moment
+            return super().__iter__()
+
+    f(line())
+    f._compiled.update({key: Meanwhile(group) for key, group in f._compiled.items()})
+    assert len(f.specializations()) == 1
+    assert len(f.specializations()) == 2

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import tracebuf
+from tests.support.growth import kept
 from tracebuf.backend.runtime.memory_hook import counting
 
 N = 100_000
@@ -127,3 +128,81 @@ def test_temporaries_of_later_calls_take_no_memory() -> None:
         for _ in range(5):
             f(a, b)
     assert seen.allocated_bytes == 0
+
+
+def shifted(a: Any) -> Any:
+    for _ in range(2):
+        a[1:] = a[:-1] * 2 + a[1:]
+    return a.sum()
+
+
+def held(*functions: Any) -> int:
+    """The bytes that the kernels keep from call to call."""
+    kernels = [s.kernel for f in functions for s in f.specializations()]
+    return sum(b.nbytes for k in kernels for c in k._idle for b in c.blocks if b is not None)
+
+
+def test_a_large_calls_memory_is_given_back_by_small_ones() -> None:
+    """B6: the arena of one large call does not stay for ever; of calls that take turns it does."""
+    f = tracebuf.bufferize(shifted)
+    small, large = np.ones(100), np.ones(N)
+    f(large)
+    assert held(f) > 8 * N - 100
+    for _ in range(4):
+        f(small)
+    assert held(f) < 10_000
+    for _ in range(4):
+        f(large)
+        f(small)
+    with counting() as seen:
+        for _ in range(3):
+            f(large)
+            f(small)
+    assert seen.allocations == 0
+
+
+def test_release_gives_all_back() -> None:
+    f, g = tracebuf.bufferize(shifted), tracebuf.bufferize(lambda a: np.cumsum(a)[::-1] * a + shifted(a))
+    a = np.ones(N)
+    before = [f(a.copy()), *g(a.copy())]
+    assert held(f) > 0 and held(g) > 0
+    f.release()
+    assert held(f) == 0 and held(g) > 0
+    tracebuf.release()
+    assert held(g) == 0
+    np.testing.assert_array_equal([f(a.copy()), *g(a.copy())], before)
+
+
+@pytest.mark.slow
+def test_a_function_that_is_gone_leaves_no_program() -> None:
+    """Its machine code and its arena go with it."""
+    f = tracebuf.bufferize(lambda a: np.cumsum(a)[::-1] * a)
+    f(np.ones(5))
+    kernel = f.specializations()[0].kernel  # type: ignore[union-attr]
+    seen = [weakref.ref(x) for x in (f, kernel, kernel.library)]
+    del f, kernel
+    gc.collect()
+    assert [r() for r in seen] == [None] * 3
+
+
+@pytest.mark.slow
+def test_functions_that_come_and_go_keep_no_memory() -> None:
+    """Every compilation kept 70 KiB and more of LLVM's for ever."""
+
+    def once() -> None:
+        tracebuf.bufferize(lambda a: np.cumsum(a)[::-1] * a)(np.ones(5))
+
+    gc.enable()
+    assert kept(once, 150, warm=40) < 20 * 1024
+
+
+@pytest.mark.slow
+def test_calls_keep_no_memory() -> None:
+    f, g = tracebuf.bufferize(shifted), tracebuf.bufferize(nested)
+    a = np.ones(50)
+
+    def once() -> None:
+        f(a)
+        g(a)
+
+    assert kept(once, 10_000, warm=100) < 20

@@ -181,11 +181,31 @@ def test_a_gather_fuses_with_what_is_around_it() -> None:
     assert counts(rows, B, I, I[::-1].copy()) == (1, 0)
 
 
+@pytest.mark.slow
 def test_a_scatter_takes_in_what_it_stores() -> None:
     def deposit(a, i, w):
         np.add.at(a, (i + 1) % 12, w * 2)
 
     assert counts(deposit, A.copy(), I, np.ones(4)) == (0, 0)
+
+
+OWN = {
+    "an index and a value": ("np.add.at(a, a, a)", (1, 0)),
+    "an index": ("a[a] = 5", (1, 0)),
+    "a value": ("np.subtract.at(a, i, a)", (1, 0)),
+    "an index, read and stored to": ("a[a] += 1", (2, 0)),
+    "a part as index": ("a[a[1:]] = a[1:]", (1, 1)),
+    "put": ("np.put(a, a, 1)", (1, 0)),
+}
+
+
+@pytest.mark.parametrize("name", slow_but(list(OWN)[:2], OWN))
+def test_s2_an_array_stored_to_at_its_own_elements(name: str) -> None:
+    """The array was copied, and copied back, where NumPy copies what it reads."""
+    text, expected = OWN[name]
+    f, a, i = program(f"def f(a, i):\n    {text}"), np.arange(12)[::-1] % 5, np.arange(12) % 3
+    climb(f, (a, i), again=[(np.arange(3), np.arange(3))])
+    assert counts(f, a, i) == expected
 
 
 SORTED = np.array([-1.0, 0.5, 0.5, 2.0, np.inf, np.nan])
@@ -233,7 +253,7 @@ def test_bincount(name: str) -> None:
     up(f"def f(x, w):\n    return {COUNTS[name]}", np.array([3, 1, 1, 0, 5]), np.arange(5.0))
 
 
-@pytest.mark.parametrize("text", ["x - 9", "x * 1.0", "x, w[1:]", "x.reshape(1, 5)", "x, minlength=-1"])
+@pytest.mark.parametrize("text", ["x - 9", "x * 1.0", "w[:0]", "x, w[1:]", "x.reshape(1, 5)", "x, minlength=-1"])
 def test_counts_that_raise(text: str) -> None:
     x = np.array([3, 1, 1, 0, 5])
     assert agree(program(f"def f(x, w):\n    return np.bincount({text})"), x, np.ones(5)) is not None

@@ -525,6 +525,19 @@ def test_explain() -> None:
     assert '"tracebuf.host_call"' in text and 'callee = "numpy.linalg.inv"' in text
 
 
+def test_m5_explain_lists_the_array_that_the_called_function_makes() -> None:
+    """`measure` counted it, explain did not list it; np.sort computes in the buffer itself."""
+
+    def f(x):
+        return x[np.argsort(x)]
+
+    g, x = tracebuf.bufferize(f), np.random.default_rng(0).random(1000)
+    report = g.explain(x)
+    assert len(report.allocations) == tracebuf.measure(g, x, repeat=1).native.allocations == 3
+    assert report.allocations[1].reason == "numpy.argsort makes its result, which is copied"
+    assert len(tracebuf.bufferize(lambda x: np.sort(x) * 2).explain(x).allocations) == 1
+
+
 @pytest.mark.slow
 @needs_mlir
 @pytest.mark.parametrize("stage", ["tensor", "memref"])
@@ -551,3 +564,12 @@ def test_a_call_from_text_is_not_run() -> None:
     kernel = Kernel(read(print_generic(Module([f]))).func("f"), "f")
     with pytest.raises(tracebuf.UnsupportedError, match="the function numpy.sort of a host call is not known"):
         kernel.run([np.ones(3)])
+
+
+def test_a_result_that_is_not_declared() -> None:
+    """It is not dropped silently: the error says what to declare. None, and an argument that was written, are."""
+    for f in (lambda a: host_call(np.sum, a), lambda a: host_call(np.exp, a)):
+        for g in (f, tracebuf.bufferize(f)):
+            with pytest.raises(tracebuf.TracebufError, match=r"none is declared\n.*result_shape="):
+                g(np.ones(3))
+    agree(lambda a, b: host_call(np.negative, a, b, writes=1), np.ones(3), np.zeros(3))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import tracebuf
 from tests.support.agreement import agree, program
 from tests.support.params import slow_but
 from tracebuf.testing import ladder
+from tracebuf.testing.ladder import climb
 
 A = np.random.default_rng(7).normal(size=12)
 B = np.random.default_rng(8).normal(size=(4, 5))
@@ -180,3 +182,29 @@ DATA_SIZES = (
 @pytest.mark.parametrize("text", DATA_SIZES)
 def test_differences_turns_and_members_of_what_a_mask_leaves(text: str) -> None:
     agree(program(f"def program(x):\n    return {text}"), np.array([3.0, -1, 2, 5, -4]))
+
+
+OWN = {
+    "its own elements": ("b[b] = b[b]", (1, 0)),
+    "the contrary": ("b[b] = ~b[b]", (1, 0)),
+    "a number": ("b[b] = False", (0, 0)),
+    "in a loop": ("for _ in range(n): b[b] = b[b]", (3, 0)),
+    "a part": ("b[1:][b[:-1]] = b[1:][b[1:]][0]", (2, 1)),
+}
+
+
+@pytest.mark.parametrize("name", slow_but(list(OWN)[:1], OWN))
+def test_s2_a_mask_that_is_stored_to(name: str) -> None:
+    """Step i reads element i before it stores to it; the mask was copied, and copied back."""
+    text, expected = OWN[name]
+    f = program(f"def f(b, n):\n    {text}")
+    for b in (np.arange(12) % 3 > 0, (np.arange(12) % 3 > 0)[::-2], (np.arange(12) % 5 > 0)):
+        climb(f, (b, 3), again=[(np.ones(2, bool), 3)])
+        native = tracebuf.measure(tracebuf.bufferize(f), b, 3, repeat=1).native
+        assert (native.allocations, native.copies) == expected
+
+
+@pytest.mark.slow
+def test_s2_a_mask_of_two_axes_that_is_stored_to() -> None:
+    f = program("def f(b):\n    b[b] = b[b]\n    b.T[b.T] = ~b[b]")
+    climb(f, (np.arange(12).reshape(3, 4) % 3 > 0,))

@@ -11,8 +11,8 @@ import pytest
 from tests.support.agreement import program, refused
 from tests.support.arrays import LAYOUTS, floats
 from tests.support.forms import UNUSUAL, check_forms, expression, judge, split
-from tests.support.params import one_in
-from tracebuf import bufferize
+from tests.support.params import one_in, slow_but
+from tracebuf import bufferize, measure
 from tracebuf.testing.ladder import climb
 
 RNG = np.random.default_rng(7)
@@ -179,3 +179,20 @@ def test_c2_a_float32_sum_does_not_stagnate() -> None:
     f = bufferize(program("def f(a): return a.sum(), a.mean()"))
     total, mean = f(np.ones(2**24 + 100, np.float32))
     assert total == 2**24 + 100 and mean == 1
+
+
+RUNNING = ("np.cumsum(x, 0, out=x)", "np.cumsum(x, 1, out=x)", "np.multiply.accumulate(x[::-1], 1, out=x[::-1])",
+           "np.maximum.accumulate(x.T, out=x.T)", "np.cumprod(x[:, 1], out=x[:, 1])")  # fmt: skip
+
+
+@pytest.mark.parametrize("text", slow_but(RUNNING[:2], RUNNING))
+def test_s2_running_sums_in_their_own_array(text: str) -> None:
+    """A new array was made: element i is read before it is written."""
+    f, x = program(f"def f(x):\n    {text}"), np.arange(12.0).reshape(3, 4)
+    climb(f, (x,), again=[(x[:1, :2],), (np.asfortranarray(x),)])
+    assert measure(bufferize(f), x, repeat=1).native.allocations == 0
+
+
+def test_running_sums_into_other_elements_keep_their_array() -> None:
+    f = program("def f(x):\n    np.cumsum(x[:-1], out=x[1:])")
+    climb(f, (np.arange(6.0),))

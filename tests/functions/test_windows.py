@@ -13,6 +13,7 @@ from tracebuf.testing.ladder import climb
 NAMES = {"windows": np.lib.stride_tricks.sliding_window_view}
 
 
+@pytest.mark.slow
 def test_c1_forms() -> None:
     forms = """
 W(v, 3)|W(v, 3).max(axis=-1)|W(a, (2, 2))|W(a, 2, axis=1)|W(a, 2, axis=0)|W(v, m)|W(v, 9)|W(a, 2)|W(v, m)*2

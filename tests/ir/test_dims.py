@@ -94,6 +94,7 @@ def value_of(tree: Tree, env: dict[Sym, int]) -> int:
         raise
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(TREES, ENVS)
 def test_canonical_form_keeps_the_value(tree: Tree, env: dict[Sym, int]) -> None:

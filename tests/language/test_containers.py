@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -716,3 +717,40 @@ def test_a_list_that_a_loop_fills_after_its_first_iteration() -> None:
     f = bufferize(program)
     for got, wanted in zip(f(floats(3), 0.0), program(floats(3), 0.0), strict=True):
         assert type(got) is type(wanted) and np.array_equal(got, wanted)
+
+
+CHOSEN = {
+    "lists of the caller": "x = p.items\nif a[0] > 3:\n    p.parts = x\nelse:\n    x[-1] = a\nreturn p.parts is x",
+    "lists made here": "x, y = [a], []\nif a[0] > 3:\n    r = x\nelse:\n    x[0], r = a + 1, y\nreturn r, x, y",
+    "empty lists of the caller": "x = p.parts if a[0] > 3 else p.more\nreturn x is p.parts, x is p.more, x",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_one_list_or_another_of_another_length(name: str) -> None:
+    """A list that one branch changed counted as empty where the branches meet, and two empty lists as one."""
+    body = CHOSEN[name].replace("\n", "\n    ")
+    f = program(f"def f(p, a):\n    {body}")
+    for value in (1.0, 5.0):
+        agree(f, SimpleNamespace(parts=[], more=[], items=[np.zeros(2)]), np.full(2, value))
+
+
+def test_an_object_stored_and_returned_on_one_path_is_one() -> None:
+    """The object in the caller's container and the one returned were two."""
+    f = program("def f(p, a):\n    p['x'] = [a]\n    if a[0] > 3:\n        return 1\n    return p['x']")
+    for value in (1.0, 5.0):
+        agree(f, {"x": 1}, np.full(2, value))
+
+
+def test_a_loop_over_a_long_list_by_its_counter() -> None:
+    """Whether such a loop is unrolled depends on what it records, and a refusal names the limits."""
+
+    def program_(items: Any, a: Any) -> Any:
+        for i in range(len(items)):
+            a = a + items[i]
+        return a
+
+    agree(program_, [line() + i for i in range(40)], line())
+    error = refused(program_, [line()] * 700, line())
+    assert "limits: 32 iterations, or 1000 operations" in error.reason
+    assert "699 iterations" in error.reason  # the first is peeled

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import operator
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -19,16 +20,19 @@ from tests.support.params import one_in
 from tests.support.second_package import ranked
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.arrays import reshape
+from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.call.arguments import RunOriginal
 from tracebuf.frontends.numpy.call.captures import NewCapture
 from tracebuf.frontends.numpy.functions import extension, table
 from tracebuf.frontends.numpy.interpreter import callables, dicts, statements
 from tracebuf.frontends.numpy.numbers import rules
 from tracebuf.frontends.numpy.paths import joins
+from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.loops import trace as loop_trace
 from tracebuf.frontends.numpy.record.heap import Changed
-from tracebuf.frontends.numpy.record.raises import Control, DeadEnd, Raises
+from tracebuf.frontends.numpy.record.raises import Control, DeadEnd, Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import PyInt
 
 FAULTS = (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError, RuntimeError, AssertionError,
           OverflowError, NameError, StopIteration)  # fmt: skip
@@ -363,15 +367,16 @@ def test_control_flow_never_reaches_the_user() -> None:
     """Where the original function runs, f.trace says so as f.lower does."""
     odd = np.frombuffer(bytearray(41), np.int8)[1:].view(np.float64)
     f = tracebuf.bufferize(lambda a: a + 1)
-    for ask in (f.trace, f.lower, f.explain):
+    for question in (f.trace, f.lower, f.explain):
         with pytest.raises(UnsupportedError, match="run the original function"):
-            ask(odd)
+            question(odd)
     assert f.captured(odd) == [] and len(f(odd)) == 5 and f.call_counted(odd)[1] is None
 
 
 def test_nothing_in_the_front_end_catches_every_exception() -> None:
     """Handlers are called in no `try` that takes what a bug raises: `except Exception` stands only where its exception
-    becomes InternalError, or around the repr of an object of the user's."""
+    becomes InternalError, around the repr of an object of the user's, or around a function of NumPy's that is
+    asked what it raises."""
     root = Path(statements.__file__).parents[1]
     found = []
     for path in sorted(root.rglob("*.py")):
@@ -380,4 +385,50 @@ def test_nothing_in_the_front_end_catches_every_exception() -> None:
                 caught = "" if node.type is None else ast.unparse(node.type)
                 if caught in ("", "Exception", "BaseException") and "internal_error" not in ast.unparse(node):
                     found.append((path.relative_to(root).as_posix(), ast.unparse(node.body[0])))
-    assert found == [("call/arguments.py", "return f'<{type(x).__name__}>'")]
+    asked = ("record/judged.py", "if (late := by_signal(error)) is not None:\n    raise late")
+    assert found == [("call/arguments.py", "return f'<{type(x).__name__}>'"), asked]
+
+
+def test_no_object_of_the_tracer_gets_to_numpy() -> None:
+    """Whatever is asked of NumPy or Python goes through `ask`, which stops the tracer's own objects: none gets into a
+    message."""
+    for x in (PyInt(3), FlatIterator.__new__(FlatIterator), Range(0, 3, 1)):
+        with pytest.raises(UnsupportedError, match="a value of the trace where add needs a known one"):
+            ask(operator.add, x, 1)
+    assert ask(operator.add, 1, 2) == 3
+
+
+def test_types_in_messages_are_those_that_the_user_knows() -> None:
+    """`type(x).__name__` in the text of an error is of a value that stands for the user's: else `name_of(x)`."""
+    root = Path(statements.__file__).parents[1]
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Raises":
+                for inner in ast.walk(node):
+                    if isinstance(inner, ast.Call) and ast.unparse(inner.func) == "type":
+                        what = ast.unparse(inner.args[0])
+                        if not what.startswith(("concrete(", "stand_in(")):
+                            found.append((path.relative_to(root).as_posix(), what))
+    assert not found
+
+
+OF_DTYPES = "dtype result_type can_cast promote_types finfo iinfo exceptions.AxisError errstate"
+OF_NEW_ARRAYS = "empty ones zeros eye empty_like zeros_like array asarray ndarray broadcast_to int64"
+AT_THE_CALL = "argsort copyto may_share_memory shares_memory invert prod shape isscalar iterable"
+
+
+def test_what_is_asked_of_numpy_goes_through_one_door() -> None:
+    """Handlers call NumPy's functions by `ask`; themselves only those of dtypes, those that make an example, and those
+    of plain values or of the arrays of a call."""
+    allowed = set(f"{OF_DTYPES} {OF_NEW_ARRAYS} {AT_THE_CALL}".split())
+    root = Path(statements.__file__).parents[1]
+    found = set()
+    for path in root.rglob("*.py"):
+        if path.parent.name == "formulas" and path.name != "primitives.py":
+            continue  # which are traced
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and re.fullmatch(r"(np|operator)(\.\w+)+", name := ast.unparse(node.func)):
+                found.add((path.relative_to(root).as_posix(), name.partition(".")[2]))
+    beyond = {x for x in found if x[1] not in allowed} - {("record/judged.py", "methodcaller")}
+    assert not beyond, f"by `ask`: {beyond}"

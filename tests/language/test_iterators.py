@@ -192,3 +192,46 @@ def test_generators_in_comprehensions() -> None:
     agree(program("def f(a):\n    return [sum(x for x in g) for g in [[a[0], a[1]], [a[2]]]]"), A)
     error = refused(program("def f(a):\n    return [list(g) for g in [(x * k for x in a[:2]) for k in range(2)]]"), A)
     assert "leaves the comprehension" in error.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["map(n)", "filter(None)", "zip(a, strikt=True)", "enumerate()", "reversed()", "np.ndindex(a, a[:2])",
+     "np.ndenumerate(a, arr={})", "itertools.repeat()", "itertools.islice(a)"],
+)  # fmt: skip
+def test_f3_a_call_that_makes_no_iterator_raises(text: str) -> None:
+    """What Python raises where the iterator is made, though nothing iterates over it."""
+    f = program(f"def f(a, n):\n    for _ in {text}:\n        a = a + 1\n    return a", itertools=itertools)
+    assert agree(f, np.arange(3.0), 2) is not None
+
+
+LIVE = {
+    "an item is replaced": "for x in p:\n    p[1] = x + a",
+    "with a count": "for i, x in enumerate(p):\n    if a[0] > 5:\n        break\n    p[1] = a + i",
+    "on data": "for x in p:\n    if x[0] > 0:\n        p[1], p[2] = p[2], p[1]",
+    "an item goes": "x = 0\nfor y, z in zip(p, p[::-1]):\n    p.pop()\n    x = x + y - z",
+    "an item goes, backwards": "x = 0\nfor y in reversed(p):\n    p.pop(0)\n    x = x + y",
+    "items come": "x = 0\nfor y in p:\n    x = x + y\n    if len(p) < 6:\n        p.append(a)",
+    "a value of a dict": "d = {'k': a, 'j': p[0]}\nfor k, x in d.items():\n    d['j'] = a * 2",
+    "a key comes": "d = {'k': a}\nfor x in d:\n    d['z'] = a * 2",
+    "a key goes": "d = {'k': a}\nx = 1\ntry:\n    for v in d:\n        d.clear()\nexcept RuntimeError:\n    x = 2",
+}
+
+
+@pytest.mark.parametrize("name", one_in(5, LIVE))
+def test_loops_meet_what_their_body_changes(name: str) -> None:
+    """A loop over a list or dict took its items before the first iteration."""
+    body = LIVE[name].replace("\n", "\n    ")
+    f = program(f"def f(p, a):\n    {body}\n    return x, p")
+    for a in (A, A - 9):
+        agree(f, [a + 1, -a, a * 3], a)
+
+
+def test_a_loop_over_a_dict_whose_keys_change_is_refused() -> None:
+    assert (
+        "keys of a dict"
+        in refused(
+            program("def f(a):\n    d = {'k': a, 'j': a}\n    for x in d:\n        d['z'] = d.pop('j')\n    return d"),
+            A,
+        ).reason
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import types
 from collections.abc import Callable
 from typing import Any
@@ -12,10 +13,10 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.support.agreement import agree, refused
+from tests.support.agreement import agree, program, refused
 from tests.support.arrays import line
 from tests.support.params import one_in
-from tracebuf import bufferize
+from tracebuf import UnsupportedError, bufferize
 
 
 class Base:
@@ -393,3 +394,76 @@ def test_an_attribute_of_the_class_that_is_set_becomes_the_objects_own() -> None
     Base.x[:] = kept
     f(ours)
     assert sorted(vars(ours)) == sorted(vars(theirs)) and ours.x is Base.x and (Base.x == kept + 1).all()
+
+
+class Plain:
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+
+class Number:
+    """An object with the special methods of a number."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __index__(self) -> Any:
+        return self.x
+
+    def __round__(self, places: int = 0) -> Any:
+        return self.x + 100 + places
+
+    def __complex__(self) -> complex:
+        return 2j
+
+    def __divmod__(self, other: Any) -> Any:
+        return self.x // other, 5
+
+    def __pow__(self, other: Any) -> Any:
+        return self.x**other
+
+    def __floor__(self) -> Any:
+        return self.x - 1
+
+    def __gt__(self, other: Any) -> Any:
+        return self.x > other.x
+
+
+ASKED = [
+    "o + 1", "1 + o", "-o", "len(o)", "list(o)", "[*o]", "for_each(o)", "abs(o)", "int(o)", "float(o)", "bool(o)",
+    "round(o)",
+    "divmod(o, 2)", "pow(o, 2)", "range(o)", "np.zeros(o)", "np.sin(o)", "a.reshape(o)", "a.sum(axis=o)", "max(o, o)",
+    "[1, 2][o]", "(1, 2)[:o]", "math.floor(o)", "complex(o)", "a[:o]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", one_in(5, ASKED))
+def test_an_object_where_python_asks_for_a_number(expression: str) -> None:
+    """By its special method; without one, as Python says, in the name of the object's class."""
+    names = {"math": math, "Plain": Plain, "Number": Number, "for_each": lambda o: [x + 0 for x in o]}
+    plain = program(f"def f(a, n):\n    o = Plain(n)\n    return {expression}", **names)
+    agree(plain, np.arange(4.0), 3)
+    assert "Record" not in str(_raised(plain))
+    if expression not in ASKED[:10]:
+        number = program(f"def f(a, n):\n    o = Number(n - 2)\n    return {expression}", **names)
+        if not isinstance(error := _raised(number), UnsupportedError):  # never another answer
+            agree(number, np.arange(4.0), 3)
+        else:
+            assert "an object with `__" in error.reason
+
+
+def _raised(f: Any) -> Exception | None:
+    """The exception that a call raises."""
+    try:
+        tracebuf.bufferize(f)(np.arange(4.0), 3)
+    except Exception as error:
+        return error
+    return None
+
+
+def test_objects_in_lists_and_as_classes() -> None:
+    contained = "o in [1]", "o in [o]", "o in (Plain(n), 2)", "1 in [o]"
+    for expression in (*contained, "isinstance(1, o)", "isinstance(o, Plain)"):
+        agree(program(f"def f(a, n):\n    o = Plain(n)\n    return {expression}", Plain=Plain), np.arange(4.0), 3)
+    kind = dataclasses.make_dataclass("Kind", ["x"])
+    refused(program("def f(a, n):\n    return Kind(n) in [Kind(n)]", Kind=kind), np.arange(4.0), 3)

@@ -171,6 +171,7 @@ def test_n1_python_floats() -> None:
         judge(expressions, names, x, y)
 
 
+@pytest.mark.slow
 def test_n5_where() -> None:
     a, b, c, f = FLOATS, OPERANDS["int64"], OPERANDS["bool"], OPERANDS["float32"]
     judge(
@@ -292,3 +293,14 @@ def test_items_by_a_flat_index() -> None:
 def test_stores_into_what_takes_none_raise_pythons_error() -> None:
     for body in ("(a, 1)[0] = 2", "a[0][1] = 2", "a[0][0] += 2", "t = (a[0], 1)\n    t[1] += 1", "n[0] = 1"):
         assert isinstance(agree(program(f"def f(a, n):\n    {body}"), np.ones(3), 2), (TypeError, IndexError))
+
+
+@pytest.mark.parametrize("right", ["None", "'x'", "float"])
+def test_c1_an_augmented_assignment_of_what_is_no_number(right: str) -> None:
+    """The error of the ufunc in place, not that of the operator."""
+    assert agree(program(f"def f(a):\n    a += {right}\n    return a"), np.ones(3)) is not None
+
+
+def test_x1_the_truth_of_a_range_is_not_that_of_an_object() -> None:
+    """It was always true."""
+    refused(program("def f(a, n):\n    return a if range(n) else a + 1"), np.ones(3), 0)

@@ -511,3 +511,9 @@ def test_exceptions_keep_nothing_alive() -> None:
         assert gone() is None
     finally:
         gc.enable()
+
+
+def test_f3_a_context_that_cannot_be_made_raises() -> None:
+    for call in ("np.errstate(foo=1)", "np.errstate(divide='sometimes')", "np.printoptions(places=2)"):
+        f = program(f"def f(a):\n    with {call}:\n        return a")
+        assert isinstance(agree(f, np.ones(3)), (TypeError, ValueError))

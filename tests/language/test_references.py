@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.support.agreement import agree, refused
+from tests.support.agreement import agree, program, refused
 from tests.support.arrays import floats, vector
 from tests.support.params import one_in, slow_but
 from tracebuf import bufferize
@@ -391,3 +391,10 @@ def test_a_range_is_stored(dtype: str) -> None:
         agree(f, np.ones((m, n)), np.zeros((m + 1, n + 1), dtype))
     agree(f, np.ones((3, 4)), np.zeros((3, 5), dtype))
     refused(c1_first_row_and_column, np.ones((3, 4)), np.zeros((4, 5), np.int8))
+
+
+@pytest.mark.parametrize("loop", ["for i in range(3):", "for i in range(n):", "while a[0] < n:\n        a += 1"])
+def test_a_whole_view_taken_in_a_loop_is_an_object_of_its_own(loop: str) -> None:
+    """After the loop it was taken for the array itself."""
+    f = program(f"def f(a, b, n):\n    {loop}\n        b = a[:]\n    return b, b is a")
+    agree(f, np.arange(4.0), np.ones(4), 3)

@@ -525,3 +525,33 @@ def test_rounding_to_more_digits_than_an_int_of_c() -> None:
 def test_c1_calls_that_once_differed(text: str) -> None:
     """Found by calls that `tracebuf.testing.functions` drew."""
     expression(text, UNUSUAL)
+
+
+PARTS = [complex(x, y) for x in (1.0, np.nan, 2.0) for y in (1.0, np.nan)]
+
+
+@pytest.mark.parametrize("kinds", one_in(4, ["DD", "DF", "FF", "fD", "dF", "Df", "Dd", "DO", "FO", "fO", "dO"]))
+def test_order_of_complex_numbers_with_nans(kinds: str) -> None:
+    """NumPy's scalars compare lexicographically, its ufuncs look for NaNs first; max() and min() of elements compare
+    scalars. "O" is a Python number."""
+
+    def element(z: complex, kind: str) -> Any:
+        return z if kind == "O" else np.array([z if kind in "DF" else z.real], kind)
+
+    text = "x < y, x <= y, x > y, x >= y, x == y, np.less(x, y), max(x, y), min(x, y)"
+    x, y = ("x[0]" if kinds[0] != "O" else "x"), ("y[0]" if kinds[1] != "O" else "y")
+    program_ = program(f"def f(x, y):\n    x, y = {x}, {y}\n    return {text}")
+    if kinds in ("fO", "dO", "FO"):
+        program_ = program(f"def f(x, y):\n    x, y = {x}, {y}\n    return {text.partition(', max')[0]}")
+    f = bufferize(program_)
+    for a in PARTS:
+        for b in PARTS:
+            agree(f, element(a, kinds[0]), element(b, kinds[1]))
+
+
+@pytest.mark.parametrize("kind", "FD")
+def test_extremes_of_complex_arrays_with_nans(kind: str) -> None:
+    rng = np.random.default_rng(1)
+    f = bufferize(lambda a: (a.max(), a.min(), np.nanmax(a), np.nanmin(a), max(a), min(a), max(a[0], a[-1])))
+    for n in (1, 2, 3, 5, 5, 5):
+        agree(f, np.array([PARTS[i] for i in rng.integers(0, len(PARTS), n)], kind))

@@ -118,6 +118,7 @@ def test_s10_what_a_loop_learnt_with_one_function_is_not_taken_for_another() -> 
         agree(f, np.arange(4.0), n)
 
 
+@pytest.mark.slow
 def test_c1_true_and_false_are_one_object_each() -> None:
     f = program("""
         def f(p, q, a):

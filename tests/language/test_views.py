@@ -277,6 +277,27 @@ def test_s5_stores_through_a_reshape_cost_nothing(text: str) -> None:
     assert counters is not None and (counters.allocations, counters.copies) == (0, 0), f.explain(floats(4, 6))
 
 
+ALL_OF_IT = [" b = a[:, :k].reshape(-1)\n b[0] = 9\n b[2:] += 1\n return b", " a[:, :k].T[1:] += 1"]
+
+
+@pytest.mark.parametrize("text", ALL_OF_IT)
+def test_s2_a_part_that_is_everything_costs_nothing(text: str) -> None:
+    """Its size is known to be the array's by a guard; a store through its reshape copied the array twice."""
+    f = program("def f(a, k):\n" + text)
+    climb(f, (floats(4, 6), 6), again=[(floats(4, 6), 3)])
+    _, counters = tracebuf.bufferize(f).call_counted(floats(4, 6), 6)
+    assert counters is not None and (counters.allocations, counters.copies) == (0, 0)
+
+
+@pytest.mark.parametrize("text", ["a[None, 0] *= a", "a[0, :, None].T[...] += a", "a[0][None] -= a[:, ::-1][:, ::-1]"])
+def test_s2_a_new_axis_for_one_of_size_one(text: str) -> None:
+    """The view is all of the array, element for element, though one of its axes is another one."""
+    f = program(f"def f(a):\n {text}")
+    climb(f, (floats(1, 6),), again=[(floats(1, 9),)])
+    _, counters = tracebuf.bufferize(f).call_counted(floats(1, 6))
+    assert counters is not None and (counters.allocations, counters.copies) == (0, 0)
+
+
 PRINTED = [
     "def f(a):\n b = a.reshape(-1)\n b[1:3] += 1\n return b",
     "def f(a):\n return a[1:, 2:].T.reshape(2, -1), a[::2].reshape(-1, 2, 2)",

@@ -129,6 +129,7 @@ def test_a_shape_that_does_not_fit_is_an_error() -> None:
                 run(X.copy(), np.array(shape), 9.0, 0)
 
 
+@pytest.mark.slow
 def test_what_mlir_decides_wrongly_is_not_run() -> None:
     """MLIR takes it that linalg.map never reads its destination, and that an iteration sees what another one stored."""
     options = OneShotOptions(bufferize_function_boundaries=True, analysis_heuristic="bottom-up")

@@ -203,8 +203,8 @@ def test_values_are_defined_on_every_way() -> None:
 
 
 def test_a_value_may_be_used_above_its_definition_in_the_text() -> None:
-    text = '"cf.br"()[^bb2] : () -> ()\n^bb1:\n"func.return"(%z) : (i32) -> ()\n^bb2:\n%z = "foo.op"() : () -> i32\n'
-    f = func(text + '"cf.br"()[^bb1] : () -> ()')
+    text = '"cf.br"()[^bb2] : () -> ()\n^bb1:\n"foo.use"(%z) : (i32) -> ()\n"func.return"() : () -> ()\n'
+    f = func(text + '^bb2:\n%z = "foo.op"() : () -> i32\n"cf.br"()[^bb1] : () -> ()')
     used: Value = f.body.blocks[1].ops[0].operands[0]
     assert used.defining_op is f.body.blocks[2].ops[0]
 
@@ -244,7 +244,7 @@ def test_several_texts_in_one() -> None:
         ('"foo.op"() {a = #x} : () -> ()', "1:17: the alias `#x` is not defined"),
         ('#a = #b\n#b = #a\n"foo.op"() {a = #a} : () -> ()', "1:6: `#b` is defined by itself"),
         ('"foo.op"() ({ "foo.in"()[^bb1] : () -> () }) : () -> ()', "the block `^bb1` is not defined"),
-        ('"scf.if"() : () -> ()', "1:1: scf.if: 0 regions where 2 should be"),
+        ('"scf.if"() : () -> ()', "1:1: scf.if: its operands are (), where (i1) should be"),
         ('%0 = "arith.constant"() <{value = 1.0 : f32}> : () -> i32', "1:6: arith.constant: `1.0 : f32` is no i32"),
         ('"foo.op"() <{a = 1}> {a} : () -> ()', "`a` is a property and an attribute"),
         ("[" * 3, "an op's name in quotes is expected"),

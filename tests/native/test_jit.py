@@ -8,6 +8,8 @@ import gc
 import numpy as np
 import pytest
 
+from tests.support.growth import kept
+from tests.support.params import one_in
 from tests.support.threads import at_once
 from tracebuf.backend.llvm import jit
 
@@ -98,9 +100,15 @@ def test_an_image_can_be_linked_again_with_other_addresses() -> None:
         assert UNARY(library.address("call"))(1.0) == factor
 
 
-@pytest.mark.parametrize(
-    "text", ["define i32 @f() {", "define i32 @f() { ret i64 0 }", "define i32 @f() { ret i32 %x }"]
-)
+REFUSED = [
+    "define i32 @f() {",
+    "define i32 @f() { ret i64 0 }",
+    "define i32 @f() { ret i32 %x }",
+    "define i64 @f(i1 %c) {\n br i1 %c, label %a, label %b\na:\n %x = add i64 1, 2\n br label %b\nb:\n ret i64 %x\n}",
+]
+
+
+@pytest.mark.parametrize("text", REFUSED)
 def test_bad_text_is_refused_with_its_name(text: str) -> None:
     with pytest.raises(RuntimeError, match="bad text"):
         jit.compile_module(text, "bad text", {})
@@ -109,6 +117,50 @@ def test_bad_text_is_refused_with_its_name(text: str) -> None:
 def test_a_missing_symbol_is_named() -> None:
     with pytest.raises(RuntimeError, match="given"):
         jit.compile_module(CALLER, "caller", {})
+
+
+@pytest.mark.parametrize("text", one_in(6, [*REFUSED, CALLER]))
+def test_what_a_kept_refusal_holds_is_collected_without_a_crash(text: str) -> None:
+    """The collector disposed of a refused module's context first, then of the module: a segmentation fault."""
+
+    def attempt() -> None:
+        try:
+            jit.compile_module(text, "refused")
+        except RuntimeError as error:
+            kept = error  # noqa: F841 (frame -> exception -> traceback -> frame)
+
+    for _ in range(3):
+        attempt()
+        gc.collect()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [SQUARE, REFUSED[3], CALLER])
+def test_compiling_keeps_no_memory(text: str) -> None:
+    """LLVM's pass managers (70 KiB and more), its engines (9 KiB a library) and what was refused are given back."""
+
+    def attempt() -> None:
+        try:
+            jit.compile_module(text, "again", speed_level=2)
+        except RuntimeError:
+            pass
+
+    assert kept(attempt, 300) < 8 * 1024
+
+
+@pytest.mark.slow
+def test_engines_go_with_their_last_library() -> None:
+    """An engine is replaced after some libraries, and disposed of when the last of them is unloaded, in any order."""
+    compiled = jit.compile_object(SQUARE, "square")
+    libraries = [jit.link_object(compiled, SQUARE, "square") for _ in range(3 * jit.LINKS)]
+    del libraries[: 2 * jit.LINKS], libraries[1::2]
+    gc.collect()
+    libraries += [jit.link_object(compiled, SQUARE, "square") for _ in range(jit.LINKS)]
+    for library in libraries:
+        square = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(library.address("square"))
+        a, b = np.arange(5.0), np.zeros(5)
+        square(a.ctypes.data, b.ctypes.data, 5)
+        np.testing.assert_array_equal(b, a * a)
 
 
 @pytest.mark.slow

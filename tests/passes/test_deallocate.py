@@ -5,6 +5,7 @@ Each program is judged after every pass: no leak, no double free, no use after f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +17,8 @@ from tests.support.params import slow_but
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
-from tracebuf.errors import InternalError
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.mlir import read
 from tracebuf.interpret import memref as interpret
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.func import Func
@@ -120,6 +122,45 @@ def test_a_loop_that_starts_from_a_temporary_frees_it() -> None:
     hold(f, [(4, trips) for trips in (0, 1, 3)])
 
 
+def test_a_loop_takes_over_a_temporary_that_it_begins_with() -> None:
+    """It was held until the function's end: three buffers, and a flag for each iteration."""
+    m = Maker(INDEX)
+    f = m.done(*pingpong(m, m.alloc(), m.args[0]))
+    for g in hold(f, [(4, trips) for trips in (0, 1, 3)])[:2]:
+        assert names(g, "scf.if", "tracebuf.same_base") == []
+        assert run(g, 4, 5)[1].peak == 2
+
+
+def test_a_loop_does_not_take_over_what_is_used_after_it() -> None:
+    m = Maker(INDEX, BUFFER)
+    t = m.alloc()
+    (last,) = pingpong(m, t, m.args[0])
+    m.copy(t, m.args[1])
+    hold(m.done(last), [(4, trips, None) for trips in (0, 1, 3)])
+
+
+def test_a_loop_does_not_take_over_what_another_value_owns_too() -> None:
+    """Both results of the scf.if are one buffer, and both say that they own it: a double free, when only one of them
+    was handed over."""
+    m = Maker(I1, INDEX)
+    one, other = m.branch(m.args[0], lambda: [m.alloc()] * 2, lambda: [m.alloc(), m.alloc()])
+    hold(m.done(*pingpong(m, one, m.args[1])), [(4, flag, trips) for flag in (True, False) for trips in (0, 1, 3)])
+
+
+def test_a_carried_buffer_is_freed_before_the_next_is_made() -> None:
+    """A name that each iteration binds anew without reading it: the flag is known, the free was at the end."""
+    m = Maker(BUFFER, INDEX)
+
+    def body(i: Any, old: Any) -> list[Any]:
+        new = m.alloc()
+        m.copy(m.args[0], new)
+        return [new]
+
+    (last,) = m.loop(m.args[1], [m.args[0]], body)
+    for g in hold(m.done(last), [(4, None, trips) for trips in (0, 1, 3)])[:2]:
+        assert run(g, 4, None, 5)[1].peak == 1
+
+
 def test_a_loop_result_that_is_not_returned_is_freed_if_the_loop_ran() -> None:
     m = Maker(INDEX, BUFFER)
     (last,) = pingpong(m, m.alloc(), m.args[0])
@@ -203,8 +244,65 @@ def test_a_program_with_frees_is_refused() -> None:
     m = Maker()
     t = m.alloc()
     m.add(memref.Dealloc.of(t, UNKNOWN))
-    with pytest.raises(InternalError, match=r"memref.dealloc before deallocation"):
+    with pytest.raises(UnsupportedError, match=r"memref.dealloc: the program frees already"):
         insert_deallocs(m.done())
+
+
+NOT_FOLLOWED = {
+    "branches": (
+        """
+    "cf.cond_br"(%c)[^bb1, ^bb2] <{operandSegmentSizes = array<i32: 1, 0, 0>}> : (i1) -> ()
+  ^bb1:
+    %a = "memref.alloc"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> memref<4xf64>
+    "cf.br"(%a)[^bb3] : (memref<4xf64>) -> ()
+  ^bb2:
+    "cf.br"(%m)[^bb3] : (memref<4xf64>) -> ()
+  ^bb3(%r: memref<4xf64>):""",
+        "cf.cond_br: branches between blocks",
+    ),
+    "an unknown op with a region": (
+        """
+    %r = "lab.scope"() ({
+      %a = "memref.alloc"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> memref<4xf64>
+      "lab.end"(%a) : (memref<4xf64>) -> ()
+    }) : () -> memref<4xf64>""",
+        "lab.scope: what it does with buffers is not known",
+    ),
+    "an unknown op": (
+        """
+    %r = "lab.view"(%m) : (memref<4xf64>) -> memref<4xf64>""",
+        "lab.view: what it does with buffers is not known",
+    ),
+    "a region that is not followed": (
+        """
+    %r = "scf.execute_region"() ({
+      %a = "memref.alloc"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> memref<4xf64>
+      "scf.yield"(%a) : (memref<4xf64>) -> ()
+    }) : () -> memref<4xf64>""",
+        "scf.execute_region: buffers are not followed through its regions",
+    ),
+    "a buffer of unknown ownership": (
+        """
+    %t = "bufferization.to_tensor"(%m) : (memref<4xf64>) -> tensor<4xf64>
+    %r = "bufferization.to_buffer"(%t) : (tensor<4xf64>) -> memref<4xf64>""",
+        "bufferization.to_buffer: it is not known who owns the buffer",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOT_FOLLOWED)
+def test_what_is_not_followed_is_refused(name: str) -> None:
+    """There were wrong programs: a use after free, leaks, a result that was freed."""
+    body, said = NOT_FOLLOWED[name]
+    signature = "function_type = (i1, memref<4xf64>) -> memref<4xf64>"
+    head = f'"func.func"() <{{{signature}, sym_name = "f"}}> ({{\n  ^bb0(%c: i1, %m: memref<4xf64>):'
+    func = read(f'{head}{body}\n    "func.return"(%r) : (memref<4xf64>) -> ()\n}}) : () -> ()', "a.mlir").funcs[0]
+    before = repr(func)
+    with pytest.raises(UnsupportedError, match=re.escape(said)) as caught:
+        insert_deallocs(func)
+    location = caught.value.location
+    assert location is not None and location.file == "a.mlir" and location.line in (3, 4)
+    assert repr(func) == before
 
 
 def test_lowering_frees_an_owned_buffer_after_an_unowned_alias() -> None:

@@ -22,7 +22,7 @@ FAMILIES = {PROGRAMS[name].function.__module__: name for name in reversed(COMPIL
 """One program of each."""
 
 
-@pytest.mark.parametrize("name", slow_but(list(FAMILIES.values())[1::7], COMPILED))
+@pytest.mark.parametrize("name", slow_but(list(FAMILIES.values())[1::20], COMPILED))
 def test_program(name: str) -> None:
     entry = PROGRAMS[name]
     first, *others = arguments_of(entry)

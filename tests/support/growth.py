@@ -1,7 +1,10 @@
-"""How the time of something grows with its size: a ratio, no absolute time, so that it holds on a busy machine."""
+"""How the time of something grows with its size: a ratio, no absolute time, so that it holds on a busy machine. And how
+memory grows with repetition."""
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import time
 from collections.abc import Callable
 
@@ -16,3 +19,22 @@ def growth(prepare: Callable[[int], Callable[[], object]], size: int, rounds: in
             run()
             least[n] = min(least[n], time.process_time() - start)
     return least[4 * size] / least[size]
+
+
+def resident() -> int:
+    """The bytes of this process in memory, after what can be given back has been (Linux)."""
+    gc.collect()
+    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def kept(run: Callable[[], object], times: int, warm: int = 20) -> float:
+    """The bytes that stay after one of `times` runs, on average, once `warm` runs have filled the caches."""
+    for _ in range(warm):
+        run()
+    before = resident()
+    for _ in range(times):
+        run()
+    return (resident() - before) / times

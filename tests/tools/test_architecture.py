@@ -33,6 +33,7 @@ def test_the_blocks_are_real_output() -> None:
         assert path.read_text() == text, f"docs/{path.name} is old: run python docs/generate.py --write"
 
 
+@pytest.mark.slow
 def test_the_command_says_what_is_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     generate = load()
     for name in ("architecture.md", "ir.md"):

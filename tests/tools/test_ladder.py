@@ -124,3 +124,38 @@ def test_another_specialisation_may_store_to_other_arguments() -> None:
         return b[7]
 
     climb(program, (floats(0, 5), floats(4)), again=[(floats(5, 5), floats(4))])
+
+
+class Box:
+    def __init__(self, a: object, items: object = None) -> None:
+        self.a, self.items = a, items
+
+
+def test_containers_among_the_arguments_are_compared() -> None:
+    """What they hold, which objects they are, and whether they are one."""
+    x, y, items = A.copy(), A.copy(), [A]
+    same: list[tuple[object, object, str]] = [
+        (Box(x, [x]), Box(y, [y]), ""),
+        (Box(x, [x]), Box(y, [A.copy()]), "one object in eager only"),
+        (Box(x, [A.copy()]), Box(y, [y]), "two objects in eager only"),
+        ([x, x + 1], [y, y], "became"),
+        ([x], [y, y], "form"),
+        ({"k": x}, {"j": y}, "form"),
+        ([items, items], [items, items], ""),
+        ([items, items], [items, [A]], "form"),
+    ]
+    for eager, other, words in same:
+        found = difference(Outcome([eager]), Outcome([other]))
+        assert words in found and bool(words) == bool(found), found
+
+
+def test_programs_over_containers_climb() -> None:
+    def f(p, a, n):
+        if n > 1:
+            p.items[0], p.items[1] = p.items[1], p.items[0]
+            p.a = a
+        p.items.append(a + 1)
+        p.items[0] += 2
+        return p, p.a, [p.items, a]
+
+    climb(f, (Box(A, [A, A * 2]), A, 3), again=[(Box(A, [A, A * 2]), A + 1, 1)])

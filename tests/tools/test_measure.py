@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from tracebuf import bufferize
 from tracebuf.backend.runtime.memory_hook import counting
 from tracebuf.measure import Counts, Measurement, clone_arguments, measure
 
@@ -48,6 +49,7 @@ def test_small_blocks_from_numpys_cache_are_counted() -> None:
     assert (seen.allocations, seen.allocated_bytes, seen.peak_bytes) == (10, 320, 32)
 
 
+@pytest.mark.slow
 def test_windows_nest_and_arrays_outlive_them() -> None:
     kept: list[Any] = []
     with counting() as outer:
@@ -260,3 +262,18 @@ def test_the_table() -> None:
             "CPU time                4.06 ms  1.3 ms          3.13",
         ]
     )
+
+
+@pytest.mark.slow
+def test_m6_the_buffers_of_numpys_iterator() -> None:
+    """64 KiB for each operand that is strided, broadcast or converted, of which no memory handler knows."""
+
+    def f(a: Any, b: Any) -> Any:
+        return a[::2, ::2] + b
+
+    a, b = np.ones((400, 500)), np.ones((200, 1))
+    measured = measure(bufferize(f), a, b, repeat=1)
+    assert 100_000 < measured.eager.buffer_bytes < 150_000 and measured.native.buffer_bytes == 0
+    assert "buffer bytes" in str(measured)
+    plain = measure(bufferize(lambda a: a + a), a, repeat=1)
+    assert plain.eager.buffer_bytes == plain.native.buffer_bytes == 0

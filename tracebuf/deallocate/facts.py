@@ -101,10 +101,11 @@ def flow_blocks(func: Func) -> Iterator[Block]:
 class Origins:
     """Origins and sharing of memrefs; valid while allocations, views and yields stay as they are."""
 
-    __slots__ = ("_found",)
+    __slots__ = ("_apart", "_found")
 
     def __init__(self) -> None:
         self._found: dict[Value, frozenset[Value]] = {}
+        self._apart: dict[tuple[Value, Value], bool] = {}
 
     def of(self, buffer: Value) -> frozenset[Value]:
         """The allocations, function arguments and values of unknown making that `buffer` may be."""
@@ -125,6 +126,9 @@ class Origins:
     def sharing(self, a: Value, b: Value) -> Sharing:
         """MUST: views of one value. NO: one is allocated after the other was there, or they have no origin in common.
 
+        Nor do two values that one loop carries, or one op gives, where they begin as two buffers and each iteration, or
+        branch, passes on two: `p, q = q, p + q`; or a value and what control flow after it gives, if that is neither.
+
         "Was there" is sound because buffers are freed at the end of the block that owns them: a value that is in scope
         is never dangling. Two function arguments may be the same array (rule B4).
         """
@@ -137,9 +141,49 @@ class Origins:
                 return Sharing.NO
         mine, theirs = self.of(a), self.of(b)
         if not mine.isdisjoint(theirs):
-            return Sharing.MAY
+            return Sharing.NO if self._stay_apart(a, b) else Sharing.MAY
         fresh_only = any(all(isinstance(v.defining_op, FRESH_OPS) for v in side) for side in (mine, theirs))
         return Sharing.NO if fresh_only else Sharing.MAY
+
+    def _stay_apart(self, a: Value, b: Value) -> bool:
+        """Whether two values of joint origin differ each time: siblings in all iterations, or one of them and all that
+        the other may be, which comes after it."""
+        if a.owner is b.owner:
+            return self._claim(a, b, list(zip(sources(a) or (), sources(b) or (), strict=True)))
+        for old, new in ((a, b), (b, a)):
+            op = new.defining_op or new.block.parent_op
+            if isinstance(op, (scf.Loop, scf.If, arith.Select)) and dominates(old, op):
+                return self._claim(old, new, [(old, v) for v in sources(new) or ()])
+        return False
+
+    def _claim(self, a: Value, b: Value, pairs: list[tuple[Value, Value]]) -> bool:
+        """Whether all pairs differ, by induction: the claim that `a` and `b` do holds while it is looked into, and what
+        was found by it falls with it."""
+        claims = self._apart
+        if (a, b) not in claims:
+            before = len(claims)
+            claims[a, b] = True
+            if not pairs or any(self.sharing(x, y) is not Sharing.NO for x, y in pairs):
+                for claim in list(claims)[before:]:
+                    if claims[claim]:
+                        del claims[claim]
+                claims[a, b] = False
+        return claims[a, b]
+
+
+def sharers(buffer: Value, origins: Origins) -> set[Value]:
+    """Every value that may be the buffer or a view of it, wherever it is in scope, if the buffer is owned and so none
+    of the function's arguments."""
+    base = memref.base_of(buffer)
+    fresh = {v for v in origins.of(base) if isinstance(v.defining_op, FRESH_OPS)}
+    work = [base, *fresh]
+    found = set(work)
+    while work:
+        for use in work.pop().uses:
+            new = [v for v in targets(use) if v not in found]
+            found.update(new)
+            work += new
+    return {v for v in found if origins.sharing(v, base) is not Sharing.NO and not fresh.isdisjoint(origins.of(v))}
 
 
 def constant_flag(value: Value) -> bool | None:

@@ -2,9 +2,10 @@
 
 A block owns the buffers that it allocates and those that its ops with regions hand over; it frees what it owns and does
 not pass on. Ownership is an i1 beside each memref that leaves a region (an extra iter_arg and result of a loop, an
-extra result of scf.if); nothing is owned on entry to a region, so an initial value is passed with false, and no
-function argument is ever owned. The function itself is private with dynamic ownership (rule B3): a result may be an
-argument's buffer, nothing is cloned, and the caller tells by the base pointer.
+extra result of scf.if); a loop takes over an initial value, with its owner's flag, where only the loop uses it from
+there on, and so does an scf.if (handover.py). Other initial values are passed with false, and no function argument is
+ever owned. The function itself is private with dynamic ownership (rule B3): a result may be an argument's buffer,
+nothing is cloned, and the caller tells by the base pointer.
 
 In structured control flow the ownership lattice (uninitialized < unique i1 < unknown) never joins: a memref has one
 block, and where two flows meet the i1 of the merged value is an SSA value of its own. So a memref is either unowned in
@@ -13,34 +14,61 @@ a block or has one flag. MLIR counterpart: OwnershipBasedBufferDeallocation.cpp;
 
 from __future__ import annotations
 
-from tracebuf.deallocate.facts import FRESH_OPS, Flags
-from tracebuf.errors import InternalError
-from tracebuf.ir.core import Block, Op, Use, Value
+from tracebuf.deallocate.facts import FRESH_OPS, Flags, Origins
+from tracebuf.deallocate.handover import handed_over, handed_to_branches
+from tracebuf.errors import UnsupportedError
+from tracebuf.ir.core import Block, Effect, Op, Use, Value, is_buffer
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1, MemRefType
-from tracebuf.ops.arrays import bufferization
+from tracebuf.ir.unknown import UnknownOp
+from tracebuf.ops.arrays import bufferization, linalg
 from tracebuf.ops.control import scf
+from tracebuf.ops.control.func import Call
 from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars import arith
+
+FOLLOWED = (*FRESH_OPS, *memref.VIEW_OPS, memref.GetGlobal, arith.Select)
+"""Ops whose results are buffers of their own, another value's, or nobody's to free."""
 
 
 def insert_deallocs(func: Func) -> None:
-    """Inserts deallocs into every block of a memref program; InternalError where it holds one already."""
-    _free_at_end(func.block, {}, Flags(func))
+    """Inserts deallocs into every block of a memref program. Raises UnsupportedError, before anything is changed, for a
+    program in which it could not tell who owns a buffer: with branches between blocks, frees, calls, unknown ops."""
+    for op in func.walk():
+        reason = why_not(op)
+        if reason:
+            raise UnsupportedError(f"{op.name}: {reason}: no frees are inserted", location=op.loc)
+    _free_at_end(func.block, {}, Flags(func), Origins())
 
 
-def _free_at_end(block: Block, owned: dict[Value, Value], flags: Flags) -> list[Value]:
+def why_not(op: Op) -> str:
+    """Why ownership cannot be followed through an op; the empty string where it can."""
+    if op.successors:
+        return "branches between blocks pass buffers on in ways that are not followed"
+    if any(effect is Effect.FREE for effect, _ in op.effects() or ()):
+        return "the program frees already"
+    if isinstance(op, UnknownOp | Call):
+        return "what it does with buffers is not known"
+    flow = isinstance(op, scf.For | scf.While | scf.If | linalg.DestinationOp)
+    if op.regions and (not flow or any(len(r.blocks) != 1 for r in op.regions)):
+        return "buffers are not followed through its regions"
+    if any(map(is_buffer, op.results)) and not (flow or isinstance(op, FOLLOWED)):
+        return "it is not known who owns the buffer that it gives"
+    return ""
+
+
+def _free_at_end(block: Block, owned: dict[Value, Value], flags: Flags, origins: Origins) -> list[Value]:
     """Frees what `block` owns (memref to i1, extended here); the ownership of each memref its terminator passes."""
     for op in list(block.ops):
-        if isinstance(op, (memref.Dealloc, bufferization.Dealloc)):
-            raise InternalError(f"{op.name} before deallocation")
         if isinstance(op, FRESH_OPS) and not isinstance(op, memref.Alloca):
             owned[op.result] = flags.constant(True)
         elif isinstance(op, scf.For):
-            owned.update(_loop(op, flags))
+            owned.update(_loop(op, _entry_flags(op, owned, flags, origins), flags, origins))
         elif isinstance(op, scf.While):
-            owned.update(_while(op, flags))
+            owned.update(_while(op, _entry_flags(op, owned, flags, origins), flags, origins))
         elif isinstance(op, scf.If):
-            owned.update(_branches(op, flags))
+            given = {base: owned.pop(base) for base in handed_to_branches(op, owned, origins)}
+            owned.update(_branches(op, given, flags, origins))
     end = block.terminator
     passed = [v for v in end.operands if isinstance(v.type, MemRefType)]
     retained = list(dict.fromkeys(passed))
@@ -52,34 +80,42 @@ def _free_at_end(block: Block, owned: dict[Value, Value], flags: Flags) -> list[
     return [flag[v] for v in passed]
 
 
-def _loop(op: scf.For, flags: Flags) -> dict[Value, Value]:
+def _entry_flags(op: scf.Loop, owned: dict[Value, Value], flags: Flags, origins: Origins) -> list[Value]:
+    """The flag of each memref among the initial values; what is handed over leaves `owned`."""
+    given = handed_over(op, owned, origins)
+    found = [u.index for u in op.inits if isinstance(u.value.type, MemRefType)]
+    return [owned.pop(given[k]) if k in given else flags.constant(False) for k in found]
+
+
+def _loop(op: scf.For, entering: list[Value], flags: Flags, origins: Origins) -> dict[Value, Value]:
     """Adds a flag for each memref that the loop carries: to the body's arguments, the yield, and the results."""
     carried = [i for i, r in enumerate(op.results) if isinstance(r.type, MemRefType)]
     inside = {op.body.args[1 + i]: op.body.add_arg(I1) for i in carried}
-    for _ in carried:
-        _add_operand(op, flags.constant(False))
-    for value in _free_at_end(op.body, inside, flags):
+    for value in entering:
+        _add_operand(op, value)
+    for value in _free_at_end(op.body, inside, flags, origins):
         _add_operand(op.body.terminator, value)
     return {op.results[i]: _add_result(op) for i in carried}
 
 
-def _while(op: scf.While, flags: Flags) -> dict[Value, Value]:
+def _while(op: scf.While, entering: list[Value], flags: Flags, origins: Origins) -> dict[Value, Value]:
     """Adds a flag for each memref that the loop carries, forwards or returns: to the arguments of both regions, what
     ends them, and the results."""
     carried = [a for a in op.before.args if isinstance(a.type, MemRefType)]
     forwarded = [a for a in op.after.args if isinstance(a.type, MemRefType)]
     results = [r for r in op.results if isinstance(r.type, MemRefType)]
     for block, args in ((op.before, carried), (op.after, forwarded)):
-        for value in _free_at_end(block, {a: block.add_arg(I1) for a in args}, flags):
+        for value in _free_at_end(block, {a: block.add_arg(I1) for a in args}, flags, origins):
             _add_operand(block.terminator, value)
-    for _ in carried:
-        _add_operand(op, flags.constant(False))
+    for value in entering:
+        _add_operand(op, value)
     return {r: _add_result(op) for r in results}
 
 
-def _branches(op: scf.If, flags: Flags) -> dict[Value, Value]:
+def _branches(op: scf.If, given: dict[Value, Value], flags: Flags, origins: Origins) -> dict[Value, Value]:
+    """Adds a flag for each memref among the results; each branch owns what is `given`."""
     for block in op.branches:
-        for value in _free_at_end(block, {}, flags):
+        for value in _free_at_end(block, dict(given), flags, origins):
             _add_operand(block.terminator, value)
     return {r: _add_result(op) for r in list(op.results) if isinstance(r.type, MemRefType)}
 

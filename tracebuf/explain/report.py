@@ -25,8 +25,8 @@ NEW = "a new array"
 @dataclass(frozen=True)
 class Entry:
     """One allocation, copy or host call. `bytes` is its size in this call (None where it varies while the function
-    runs; `size` says how); `in_loop` where it happens in each iteration; `lives` is "result", "arena" or "stack" for
-    allocations.
+    runs; `size` says how); `in_loop` where it happens in each iteration; `lives` is "result", "arena", "stack" or
+    "host call" (of the called function) for allocations.
     """
 
     kind: str
@@ -117,7 +117,11 @@ def human(n: float) -> str:
 
 def explain(func: Func, env: Mapping[Sym, int]) -> Explanation:
     """The report of a memref program; `env` has the call's sizes. Entries of no bytes are left out."""
-    found = [entry for op in func.walk() if (entry := entry_of(op, env)) is not None]
+    found: list[Entry] = []
+    for op in func.walk():
+        entry = entry_of(op, env)
+        found += [] if entry is None else [entry]
+        found += made_by_callee(op, env) if isinstance(op, HostCall) else []
     entries = [entry for entry in found if entry.bytes != 0 or entry.kind == "host call"]
     arguments = zip(func.args, func.arg_attrs, strict=True)
     donated = {a.name: attrs.get("tracebuf.unused", "") for a, attrs in arguments if "tracebuf.donated" in attrs}
@@ -148,6 +152,16 @@ def entry_of(op: Op, env: Mapping[Sym, int]) -> Entry | None:
         reason = str(conflicts[0]) if conflicts else op.attrs.get("reason", "a result of its own")
         return Entry("copy", op.loc, known(size, env), str(size), reason, in_loop(op), conflicts=conflicts)
     return None
+
+
+def made_by_callee(op: HostCall, env: Mapping[Sym, int]) -> list[Entry]:
+    """The arrays that a called function makes for its results, which are copied into buffers of the program."""
+    n = 0 if isinstance(op.callee, str) else op.callee.returns
+    sizes = [u.value.memref_type.byte_size for u in op.out_uses[:n] if u.value.memref_type.rank]
+    reason = f"{op.callee} makes its result, which is copied"
+    return [
+        Entry("allocation", op.loc, known(size, env), str(size), reason, in_loop(op), "host call") for size in sizes
+    ]
 
 
 def traffic(uses: Sequence[Use]) -> Dim:

@@ -4,7 +4,8 @@ Why: native code that reads stale or freed memory mostly gives the right answer;
 memory's own faults this knows the *hazard*: a linalg op or a copy whose output overlaps an input other than element for
 element, since native loops run element by element while the NumPy reference computes everything first. What np.empty
 left undefined may be copied (by memref.copy, by a generic that yields its input, by arith.select that does not choose
-it), not computed with. Limitations: only as fast as fuzzing needs.
+it), not computed with. Programs of MLIR text may have tensors beside buffers: these are values, as in
+`tracebuf.interpret.tensor`. Limitations: only as fast as fuzzing needs.
 """
 
 from __future__ import annotations
@@ -20,16 +21,18 @@ import numpy as np
 from tracebuf.errors import InternalError
 from tracebuf.interpret import Runner
 from tracebuf.interpret.memory import POISON, Counts, Memory, MemoryFault, MemRef
+from tracebuf.interpret.tensor import argument, evaluated
 from tracebuf.ir.core import Op, Use, Value, join_mixed
 from tracebuf.ir.dense import dense_array
 from tracebuf.ir.func import Func
-from tracebuf.ir.types import INDEX, MemRefType, ScalarType, ShapedType, is_unnamed
+from tracebuf.ir.types import INDEX, MemRefType, ShapedType, TensorType, is_unnamed
 from tracebuf.ir.verifier import where
 from tracebuf.ops.arrays import bufferization, linalg, vector
 from tracebuf.ops.arrays.gather import Element
 from tracebuf.ops.arrays.linalg import AffineMap
 from tracebuf.ops.arrays.scatter import Scatter
 from tracebuf.ops.control import checks, scf
+from tracebuf.ops.control.forall import Forall
 from tracebuf.ops.memory import indexing, memref
 from tracebuf.ops.scalars import arith
 
@@ -46,33 +49,30 @@ class Result:
     counts: Counts
 
 
-def run(func: Func, args: Sequence[Any], *, may_leak: bool = False) -> Result:
+def run(func: Func, args: Sequence[Any], *, may_leak: bool = False, tensors: bool = False) -> Result:
     """Runs a memref-level function on NumPy arrays, which it really modifies, and scalars.
 
-    `may_leak` is for programs that have no frees yet. Raises what a `tracebuf.check` raises, MemoryFault for a misuse
-    of memory, InternalError where a buffer has not the dtype, sizes, strides or offset that its type declares.
+    `may_leak` is for programs that have no frees yet, `tensors` for those that have tensors beside buffers: arrays that
+    stay as they are. Raises what a `tracebuf.check` raises, MemoryFault for a misuse of memory, InternalError where a
+    buffer has not the dtype, sizes, strides or offset that its type declares.
     """
-    runner = _MemRefRunner(func)
+    runner = _MemRefRunner(func, tensors)
     if len(args) != len(func.args):
         raise InternalError(f"{func.name}: {len(args)} arguments for {len(func.args)}")
-    arrays = {i: a for i, a in enumerate(args) if isinstance(func.args[i].type, ShapedType)}
+    arrays = {i: a for i, a in enumerate(args) if isinstance(func.args[i].type, MemRefType)}
     readonly = [not func.arg_attrs[i].get("bufferization.writable", True) for i in arrays]
     refs = iter(runner.memory.wrap(list(arrays.values()), readonly))
-    data = [next(refs) if i in arrays else arith.convert(a, _scalar(func.args[i])) for i, a in enumerate(args)]
-    runner.bind_sizes([d.array.shape if isinstance(d, MemRef) else None for d in data])
+    data = [next(refs) if i in arrays else argument(func.args[i], a) for i, a in enumerate(args)]
+    runner.bind_sizes([getattr(getattr(d, "array", d), "shape", None) for d in data])
     return runner.finish(runner.run_block(func.block, data), may_leak)
 
 
-def _scalar(value: Value) -> ScalarType:
-    assert isinstance(value.type, ScalarType)
-    return value.type
-
-
 class _MemRefRunner(Runner):
-    __slots__ = ("globals", "memory")
+    __slots__ = ("globals", "memory", "tensors")
 
-    def __init__(self, func: Func) -> None:
+    def __init__(self, func: Func, tensors: bool) -> None:
         super().__init__(func)
+        self.tensors = tensors
         self.memory = Memory()
         self.globals: dict[str, MemRef] = {}
 
@@ -101,10 +101,12 @@ class _MemRefRunner(Runner):
             handler = _HANDLERS.get(type(op))
             if handler is not None:
                 return handler(self, op, args)
+            if isinstance(op, CONTROL_FLOW):
+                return op.evaluate(self, args)
+            if self.tensors and not any(isinstance(a, MemRef) for a in args):
+                return evaluated(op, self, args)
             if isinstance(op, linalg.DestinationOp):
                 return self.structured(op, args)
-            if isinstance(op, (checks.Check, arith.ScalarOp, scf.Loop, scf.If, scf.ExecuteRegion)):
-                return op.evaluate(self, args)
         except MemoryFault as e:
             raise e if e.op else MemoryFault(e.message, op) from None
         raise InternalError(f"{where(op)}: not an op of the memref level")
@@ -115,6 +117,8 @@ class _MemRefRunner(Runner):
     def check_shaped(self, value: Value, type: ShapedType, data: Any) -> str:
         """Dtype, sizes, and what the type declares of strides and offset."""
         if not isinstance(data, MemRef) or not isinstance(type, MemRefType):
+            if self.tensors and isinstance(data, np.ndarray) and isinstance(type, TensorType):
+                return self.wrong_shape(type, data)
             return f"holds {data!r}: this is not the memref level"
         array = data.array
         wrong = self.wrong_shape(type, array)
@@ -199,6 +203,8 @@ class _MemRefRunner(Runner):
     # -- vector
     def transfer_read(self, op: vector.TransferRead, args: list[Any]) -> list[Any]:
         source, *rest = args
+        if not isinstance(source, MemRef):
+            return op.evaluate(self, args)
         source.check_alive()
         padding = source.array.ndim
         defined = op.evaluate(self, [source.written, *rest[:padding], True, *rest[padding + 1 :]])[0]
@@ -208,11 +214,31 @@ class _MemRefRunner(Runner):
 
     def transfer_write(self, op: vector.TransferWrite, args: list[Any]) -> list[Any]:
         data, dest, *rest = args
+        if not isinstance(dest, MemRef):
+            return op.evaluate(self, args)
         values = op.evaluate(self, [data, dest.array, *rest])[0]
         dest.write(values, op.evaluate(self, [np.ones(data.shape, bool), dest.written, *rest])[0])
         return []
 
     # -- bufferization
+    def to_tensor(self, op: Op, args: list[Any]) -> list[Any]:
+        """What the buffer holds now: a tensor does not change."""
+        args[0].check_alive()
+        return [args[0].array.copy(order="K")]
+
+    def to_buffer(self, op: Op, args: list[Any]) -> list[Any]:
+        """A buffer of these elements. It is the tensor's own, which nobody may read who expects the old elements."""
+        new = self.memory.allocate(args[0].shape, range(args[0].ndim), args[0].dtype, op)
+        new.write(args[0], True)
+        return [new]
+
+    def materialize(self, op: Op, args: list[Any]) -> list[Any]:
+        source, dest = args
+        if not isinstance(dest, MemRef):
+            return op.evaluate(self, args)
+        dest.write(source, True)
+        return []
+
     def conditional_dealloc(self, op: Op, args: list[Any]) -> list[Any]:
         """Frees a memref iff its condition holds and no retained memref and no earlier one of the list has its base."""
         n = op.attrs["n_memrefs"]
@@ -253,15 +279,7 @@ class _MemRefRunner(Runner):
                     args[use.index].check_written()
             else:
                 written = self._poison_flow(op, args)
-        values = [a.array if isinstance(a, MemRef) else a for a in args]
-        try:
-            results = op.evaluate(self, values)
-        except InternalError:
-            raise
-        except Exception as e:
-            if op.may_raise:
-                raise
-            raise InternalError(f"{where(op)}: its reference failed: {type(e).__name__}: {e}") from e
+        results = evaluated(op, self, [a.array if isinstance(a, MemRef) else a for a in args])
         for out, result, defined in zip(outs, results, written, strict=True):
             if result.dtype != out.array.dtype:
                 raise InternalError(f"{where(op)}: computes {result.dtype} for {out.array.dtype}")
@@ -338,12 +356,17 @@ def _read_in_time(op: linalg.DestinationOp, use: Use, out: Use, args: list[Any])
         return True
     whole = spec.maps[use.index].whole or spec.maps[out.index].whole
     if whole or not spec.all_parallel or a.array.itemsize != b.array.itemsize:
-        return False
+        return op.elementwise_access(use, out) and _same_elements(a.array, b.array)
     read, written = (_addresses(x, spec.maps[u.index], shape) for x, u in ((a, use), (b, out)))
     if any(isinstance(inner, arith.Ufunc) for inner in spec.body.ops):
         shared = np.isin(read, written)
         return bool((read[shared] == written[shared]).all())
     return all(_in_time(read.transpose(p), written.transpose(p)) for p in permutations(range(len(shape))))
+
+
+def _same_elements(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays are one, element for element."""
+    return (a.ctypes.data, a.shape, a.strides, a.dtype) == (b.ctypes.data, b.shape, b.strides, b.dtype)
 
 
 def _in_time(read: np.ndarray, written: np.ndarray) -> bool:
@@ -368,6 +391,8 @@ def _steps(array: np.ndarray, map_: AffineMap, n: int) -> list[int]:
     return steps
 
 
+CONTROL_FLOW = (checks.Check, arith.ScalarOp, scf.Loop, scf.If, scf.ExecuteRegion, Forall)
+"""Ops that touch no buffers, but may pass them on."""
 _HANDLERS: dict[type[Op], Callable[[_MemRefRunner, Any, list[Any]], list[Any]]] = {
     memref.Alloc: _MemRefRunner.alloc,
     memref.Alloca: _MemRefRunner.alloc,
@@ -389,6 +414,9 @@ _HANDLERS: dict[type[Op], Callable[[_MemRefRunner, Any, list[Any]], list[Any]]] 
     memref.GetGlobal: _MemRefRunner.get_global,
     vector.TransferRead: _MemRefRunner.transfer_read,
     vector.TransferWrite: _MemRefRunner.transfer_write,
+    bufferization.ToTensor: _MemRefRunner.to_tensor,
+    bufferization.ToBuffer: _MemRefRunner.to_buffer,
+    bufferization.MaterializeInDestination: _MemRefRunner.materialize,
     bufferization.Dealloc: _MemRefRunner.conditional_dealloc,
     bufferization.SameBase: _MemRefRunner.same_base,
     bufferization.Clone: _MemRefRunner.clone,

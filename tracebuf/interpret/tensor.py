@@ -58,6 +58,18 @@ def argument(value: Value, data: Any) -> Any:
     return array
 
 
+def evaluated(op: Op, runner: Runner, args: list[Any]) -> list[Any]:
+    """The results of an op's reference; InternalError, naming the op, where it fails that should not."""
+    try:
+        return op.evaluate(runner, args)
+    except InternalError:
+        raise
+    except Exception as e:
+        if op.may_raise:
+            raise
+        raise InternalError(f"{where(op)}: its reference failed: {type(e).__name__}: {e}") from e
+
+
 class _TensorRunner(Runner):
     __slots__ = ("arguments",)
 
@@ -68,12 +80,7 @@ class _TensorRunner(Runner):
     def run_op(self, op: Op, args: list[Any]) -> Sequence[Any]:
         if isinstance(op, Check) or op.name.startswith("scf."):
             return op.evaluate(self, args)
-        try:
-            results = op.evaluate(self, args)
-        except Exception as e:
-            if op.may_raise:
-                raise
-            raise InternalError(f"{where(op)}: its reference failed: {type(e).__name__}: {e}") from e
+        results = evaluated(op, self, args)
         for r in results:
             if isinstance(r, np.ndarray):
                 r.flags.writeable = False

@@ -2,8 +2,9 @@
 mlir/IR/{Value,Operation,Block,Region}.h.
 
 An op class stands for one kind of op and holds everything that is known of it: its structure, its NumPy reference, its
-bufferization facts, its rewrite to memrefs (see `tracebuf.ops`). The facts have conservative defaults here, as in
-MLIR's BufferizableOpInterface: an op that says nothing reads and writes all its tensors, and aliases everything.
+effects on memory, its bufferization facts, its rewrite to memrefs (see `tracebuf.ops`). The facts have conservative
+defaults here, as in MLIR's interfaces: an op that says nothing may do anything to memory, reads and writes all its
+tensors, and aliases everything.
 `Facts`, `Rewriter` and `Interpreter` are protocols: an op holds its own rewrite and reference without importing the
 layers that run them. `Form` is its text.
 """
@@ -26,6 +27,7 @@ from tracebuf.ir.types import (
     ShapedType,
     TensorType,
     Type,
+    UnrankedMemRefType,
     UnrankedTensorType,
     row_major,
     same_type,
@@ -114,6 +116,19 @@ class Alias:
     definite: bool = True
 
 
+class Effect(Enum):
+    """What an op does to memory (MLIR: MemoryEffects)."""
+
+    READ = "read"
+    WRITE = "write"
+    ALLOCATE = "allocate"
+    FREE = "free"
+
+
+Effects = tuple[tuple[Effect, Value | None], ...]
+"""Each effect with the operand or result that has it; None: something that no value stands for."""
+
+
 class Facts(Protocol):
     """What an op may ask of the analysis while it states its own facts."""
 
@@ -137,8 +152,6 @@ class Op:
     __slots__ = ("attrs", "block", "loc", "regions", "results", "successors", "uses")
     name: ClassVar[str] = ""
     registry: ClassVar[dict[str, type[Op]]] = {}
-    pure: ClassVar[bool] = False
-    """No effects: may be removed when unused, and moved (what may be merged is `optimize.cse`'s to say, rule S3)."""
     terminator: ClassVar[bool] = False
     bufferizable: ClassVar[bool] = True
     """Whether it states facts of its own (MLIR: has a BufferizableOpInterface); else nothing is known of its tensors.
@@ -147,8 +160,14 @@ class Op:
     """The regions may run many times."""
     levels: ClassVar[frozenset[str]] = frozenset()
     """Where it may stand ("tensor", "memref", "body" of a structured op), beside where the verifier's table lets it."""
+    takes: ClassVar[str] = "any*"
+    """The kinds of its operands (see `ir.verifier`)."""
+    gives: ClassVar[str] = "any*"
+    """The kinds of its results."""
     region_ends: ClassVar[tuple[str, ...]] = ()
     """The terminator of each region ("" where there is none)."""
+    branching: ClassVar[bool] = False
+    """Whether its regions may have several blocks, which branch to one another."""
 
     def __init_subclass__(cls) -> None:
         if cls.__dict__.get("name"):
@@ -212,6 +231,17 @@ class Op:
     def may_raise(self) -> bool:
         """Whether an exception of `evaluate` is the program's own; such an op stays although its results are unused."""
         return False
+
+    @property
+    def may_not_end(self) -> bool:
+        """Whether the op may run for ever; such an op stays although its results are unused."""
+        return False
+
+    # -- effects (MLIR: MemoryEffectOpInterface)
+    def effects(self) -> Effects | None:
+        """What the op does to memory, beside what the ops in its regions do; None where that is unknown, as by default.
+        `ir.effects` has the questions of passes: what may be removed, merged or moved."""
+        return None
 
     # -- structure
     @property
@@ -293,7 +323,7 @@ class Op:
 
     def aliasing_values(self, use: Use) -> list[Alias]:
         """The results (or block arguments) that may share the operand's buffer if it is used in place."""
-        near = [*self.results, *(a for region in self.regions for a in region.block.args)]
+        near = [*self.results, *(a for region in self.regions for block in region.blocks[:1] for a in block.args)]
         return [Alias(v, Relation.UNKNOWN, definite=False) for v in near if v.is_tensor]
 
     def aliasing_uses(self, value: Value) -> list[tuple[Use, Relation, bool]]:
@@ -427,6 +457,21 @@ class Region:
                 yield op
                 if op.regions:
                     yield from op.walk()
+
+
+def no_effects(op: Op) -> Effects:
+    """Of an op that does nothing to memory, on tensors or on buffers: `effects = no_effects` in its class."""
+    return ()
+
+
+def reads_buffers(op: Op) -> Effects:
+    """Of an op that reads its operands: those that are buffers."""
+    return tuple((Effect.READ, v) for v in op.operands if is_buffer(v))
+
+
+def is_buffer(value: Value) -> bool:
+    """Whether the value is a memref."""
+    return isinstance(value.type, MemRefType | UnrankedMemRefType)
 
 
 OpT = TypeVar("OpT", bound=Op)

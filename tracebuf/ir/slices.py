@@ -43,9 +43,10 @@ class Slice:
         return len(real) == len(self.dims) and real == sorted(real) and positive
 
     def covers(self, type: TensorType | MemRefType, view: TensorType | MemRefType) -> bool:
-        """Whether the view is the whole base, element for element in place."""
+        """Whether the view is the whole base, element for element in place; an axis of size 1 may be a new one."""
+        longer = [d for d, size in enumerate(type.shape) if size != 1]
         return (
-            self.dims == tuple(range(type.rank))
+            [d for d in self.dims if d is not None and type.shape[d] != 1] == longer
             and all(o == 0 for o in self.offsets)
             and all(s == 1 for s in self.strides)
             and view.shape == type.shape

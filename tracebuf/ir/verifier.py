@@ -1,23 +1,41 @@
-"""Whether a function is well-formed at its level: structure, use lists, scope, types, and which ops may stand there.
+"""Whether a function is well-formed at its level: structure, use lists, dominance, types, which ops may stand there.
 
-Why: run after every pass in tests, it names the first op that a pass broke. Linear in the ops. Does not check meaning
-or memory, as the interpreters do. Counterpart: mlir/lib/IR/Verifier.cpp and a ConversionTarget per level.
+Why: run after tracing and after every pass in tests, it names the first op that is wrong. MLIR text may have tensors
+beside buffers, blocks that branch and unknown ops: level "any". Linear in the ops (but for blocks that branch). Does
+not check meaning or memory, as the interpreters do. Counterpart: mlir/lib/IR/Verifier.cpp and a ConversionTarget per
+level.
+
+`takes` and `gives` of an op class list kinds of types, such as "tensor, index*": one for each operand or result, `?`
+where it may be missing, `*` where there may be any number. What depends on values, attributes or several types is the
+class's own `verify`. MLIR counterpart: the traits and type constraints of ODS; mlir/lib/IR/Dominance.cpp.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Literal
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Block, Op, Value
+from tracebuf.ir.core import Block, Op, Region, Value
 from tracebuf.ir.dims import Sym, symbols
-from tracebuf.ir.func import Func
-from tracebuf.ir.types import I1, INDEX, MemRefType, ShapedType, TensorType, Type
+from tracebuf.ir.func import Func, Module
+from tracebuf.ir.types import (
+    I1,
+    INDEX,
+    MemRefType,
+    ScalarType,
+    ShapedType,
+    TensorType,
+    Type,
+    UnrankedMemRefType,
+    UnrankedTensorType,
+    VectorType,
+)
 
-__all__ = ["LEGAL", "Level", "verify", "where"]
+__all__ = ["LEGAL", "Level", "first_not_dominated", "types_problem", "verify", "verify_module", "verify_op", "where"]
 
-Level = Literal["tensor", "memref"]
+Level = Literal["tensor", "memref", "any"]
 
 SCALAR = frozenset({"arith.", "math.", "tracebuf.ufunc", "tracebuf.libm", "tracebuf.overflows"})
 PRODUCTS = {"tracebuf.matmul_sub", "tracebuf.matvec_sub", "tracebuf.vecmat_sub"}
@@ -33,6 +51,7 @@ LEGAL: dict[Level, frozenset[str]] = {
 """Op names, and dialects (ending in a dot), that may stand at each level."""
 
 FOREIGN: dict[Level, type[ShapedType]] = {"tensor": MemRefType, "memref": TensorType}
+"""The types that may not stand at a level."""
 SLICES = {  # how many operands stand before the dynamic offsets, sizes and strides; which of them is the base
     "tensor.extract_slice": (1, 0), "tracebuf.extract_view": (1, 0), "tensor.insert_slice": (2, 1),
     "tensor.parallel_insert_slice": (2, 1), "tracebuf.insert_view": (2, 1),
@@ -54,7 +73,9 @@ def verify(func: Func, level: Level) -> None:
     if len(func.arg_attrs) != len(func.args):
         raise InternalError(f"{func.name}: {len(func.args)} arguments with attributes for {len(func.arg_attrs)}")
     verifier = _Verifier(func, level)
-    verifier.block(func.block, None, "func.return")
+    if level != "any" and len(func.body.blocks) != 1:
+        raise InternalError(f"{func.name}: it has {len(func.body.blocks)} blocks")
+    verifier.region(func.body, None, "func.return")
     for symbol, value in func.symbols.items():
         if value not in verifier.defined:
             raise InternalError(f"{func.name}: the value of size {symbol} is not in the function")
@@ -62,6 +83,27 @@ def verify(func: Func, level: Level) -> None:
         for use in value.uses:
             if use.op not in verifier.seen or use.index >= len(use.op.uses) or use.op.uses[use.index] is not use:
                 raise InternalError(f"{where(use.op)}: use lists are broken: {value!r} counts a use that is gone")
+
+
+def verify_module(module: Module) -> None:
+    """`verify` for each function with a body of a module of MLIR text."""
+    for item in module.items:
+        if isinstance(item, Module):
+            verify_module(item)
+        elif isinstance(item, Func) and not item.external:
+            verify(item, "any")
+
+
+def verify_op(op: Op) -> None:
+    """Raises InternalError where a single op is wrong: the numbers and types of its operands and results, its regions,
+    its attributes."""
+    problem = types_problem(type(op), [v.type for v in op.operands], [r.type for r in op.results])
+    if not problem and op.name in Op.registry:
+        problem = structure_problem(op)
+    if problem:
+        raise InternalError(problem)
+    op.verify()
+    _types(op)
 
 
 class _Verifier:
@@ -78,15 +120,30 @@ class _Verifier:
         shaped = [a.type for a in func.args if isinstance(a.type, ShapedType)]
         self.entry = {s for t in shaped for d in t.shape for s in symbols(d) if d == s.expr}
 
+    def region(self, region: Region, parent: Op | None, terminator: str) -> None:
+        """The blocks of a region, each of which sees what is defined in those that dominate it."""
+        if len(region.blocks) == 1:
+            return self.block(region.block, parent, terminator)
+        above = dominators_of(region) if region.blocks else {}
+        defined = {b: [*b.args, *(r for op in b.ops for r in op.results)] for b in region.blocks}
+        for block in region.blocks:
+            seen = [v for other in above[block] if other is not block for v in defined[other]]
+            self.visible.update(seen)
+            self.block(block, parent, terminator)
+            self.visible.difference_update(seen)
+
     def block(self, block: Block, parent: Op | None, terminator: str) -> None:
-        if not block.ops:
+        if not block.ops and (terminator or parent is None):
             raise InternalError(f"{where(parent)}: a block is empty")
         if block.region is None or block.region.op is not parent:
             raise InternalError(f"{where(parent)}: a block does not know its region, or the region its op")
         self.define(block.args, block, parent)
         for op in block.ops:
-            if terminator and (op.name == terminator) != (op is block.ops[-1]):
+            ends = op.name == terminator or bool(op.successors)
+            if terminator and ends != (op is block.ops[-1]):
                 raise InternalError(f"{where(op)}: stands in the middle or last; the block ends with {terminator}")
+            if op.successors and not block.region.blocks.count(op.successors[0]):
+                raise InternalError(f"{where(op)}: goes to a block of another region")
             self.op(op, block, terminator)
         self.visible.difference_update(block.args)
         for op in block.ops:
@@ -96,7 +153,7 @@ class _Verifier:
         for i, value in enumerate(values):
             if value.owner is not owner or value.index != i:
                 raise InternalError(f"{where(op)}: {value!r} does not know its owner or its place")
-            if isinstance(value.type, FOREIGN[self.level]):
+            if self.level != "any" and isinstance(value.type, FOREIGN[self.level]):
                 raise InternalError(f"{where(op)}: {value!r} does not stand at the {self.level} level")
         self.visible.update(values)
         self.defined.update(dict.fromkeys(values))
@@ -120,26 +177,26 @@ class _Verifier:
         if op.block is not block or op in self.seen:
             raise InternalError(f"{where(op)}: does not know its block, or stands twice")
         self.seen.add(op)
-        inside = terminator == "linalg.yield"
+        inside = terminator == "linalg.yield" and self.level != "any"
+        self.place(op, inside)
+        self.operands(op, block if inside else None)
+        try:
+            verify_op(op)
+        except InternalError as e:
+            raise InternalError(f"{where(op)}: {e}") from None
+        for k, region in enumerate(op.regions):
+            self.region(region, op, op.region_ends[k] if op.name in Op.registry else "")
+        self.define(op.results, op, op)
+
+    def place(self, op: Op, inside: bool) -> None:
+        """Whether the op may stand here: at the level, or in the body of a structured op."""
+        if self.level == "any":
+            return
         legal = SCALAR | {"linalg.index", "linalg.yield"} if inside else LEGAL[self.level]
         known = op.name in legal or op.name.split(".")[0] + "." in legal
         if not known and ("body" if inside else self.level) not in op.levels:
             place = "in a linalg body" if inside else f"at the {self.level} level"
             raise InternalError(f"{where(op)}: does not stand {place}")
-        self.operands(op, block if inside else None)
-        try:
-            op.verify()
-            _types(op)
-        except InternalError as e:
-            raise InternalError(f"{where(op)}: {e}") from None
-        if len(op.regions) != len(op.region_ends):
-            wanted = len(op.region_ends) or "no"
-            raise InternalError(f"{where(op)}: should have {wanted} region{'s' * (wanted != 1)}")
-        for k, region in enumerate(op.regions):
-            if len(region.blocks) != 1:
-                raise InternalError(f"{where(op)}: a region has {len(region.blocks)} blocks")
-            self.block(region.block, op, op.region_ends[k])
-        self.define(op.results, op, op)
 
     def operands(self, op: Op, body: Block | None) -> None:
         for i, use in enumerate(op.uses):
@@ -176,7 +233,8 @@ def _types(op: Op) -> None:
         _slice(op, *SLICES[op.name])
     elif op.name == "scf.for":
         inits, results, body = op.operands[3:], op.results, op.regions[0].block
-        _require(all(v.type is INDEX for v in op.operands[:3]), "its bounds are not of type index")
+        kinds = {v.type for v in op.operands[:3]}
+        _require(len(kinds) == 1 and isinstance(kinds.pop(), ScalarType), "its bounds are not of one type")
         _agree("an initial value", inits, results)
         _agree("a carried value", body.args[1:], results)
         _agree("what it yields", body.terminator.operands if body.ops else [], results)
@@ -199,8 +257,9 @@ def _types(op: Op) -> None:
             if len(body.args) == len(op.operands):
                 _agree("what it yields", body.terminator.operands if body.ops else [], body.args[op.attrs["n_ins"] :])
     elif op.name in ("tensor.cast", "memref.cast"):
-        _agree("what it casts", op.operands, op.results)
-    elif op.name in ("tensor.insert", "bufferization.materialize_in_destination"):
+        if all(isinstance(v.type, ShapedType) for v in (op.operand(0), op.result)):
+            _agree("what it casts", op.operands, op.results)
+    elif op.name in ("tensor.insert", "bufferization.materialize_in_destination") and op.results:
         _destination(op, op.operand(1))
 
 
@@ -235,3 +294,122 @@ def _slice(op: Op, leading: int, base_index: int) -> None:
     for d, n in zip(dims, view.shape):
         size = 1 if d is None else parts[1][d]
         _require(not (isinstance(n, int) and isinstance(size, int)) or n == size, f"size {size} in a view of {n}")
+
+
+# -- what an op's class declares: how many operands, results, regions and blocks, and of which kinds of types
+
+
+KINDS: dict[str, Callable[[Type], bool]] = {
+    "any": lambda t: True,
+    "scalar": lambda t: isinstance(t, ScalarType),
+    "index": lambda t: t is INDEX,
+    "i1": lambda t: t is I1,
+    "vector": lambda t: isinstance(t, VectorType),
+    "shaped": lambda t: isinstance(t, ShapedType),
+    "tensor": lambda t: isinstance(t, TensorType),
+    "tensors": lambda t: isinstance(t, TensorType | UnrankedTensorType),
+    "memref": lambda t: isinstance(t, MemRefType),
+    "memrefs": lambda t: isinstance(t, MemRefType | UnrankedMemRefType),
+}
+"""Whether a type is of a kind; "tensors" and "memrefs" may be unranked."""
+
+
+@cache
+def kinds(declared: str) -> tuple[tuple[str, int, int | None], ...]:
+    """Of a declaration: each kind with the least and the greatest number of types (None: any)."""
+    found = []
+    for word in declared.split(","):
+        kind = word.strip()
+        if kind:
+            many = kind[-1] if kind[-1] in "?*" else ""
+            found.append((kind.rstrip("?*"), 0 if many else 1, None if many == "*" else 1))
+    return tuple(found)
+
+
+def are(declared: str, types: Sequence[Type]) -> bool:
+    """Whether the types are those declared, in order."""
+    return declared == "any*" or _are(kinds(declared), types, 0)
+
+
+def _are(left: Sequence[tuple[str, int, int | None]], types: Sequence[Type], at: int) -> bool:
+    if not left:
+        return at == len(types)
+    (kind, least, most), rest = left[0], left[1:]
+    is_kind, n = KINDS[kind], 0
+    limit = len(types) - at if most is None else min(most, len(types) - at)
+    while n < limit and is_kind(types[at + n]):
+        n += 1
+    return any(_are(rest, types, at + k) for k in range(n, least - 1, -1))
+
+
+def types_problem(kind: type[Op], operands: Sequence[Type], results: Sequence[Type]) -> str:
+    """What is wrong with the numbers or kinds of an op's operands and results, or the empty string."""
+    for what, declared, types in (("operands", kind.takes, operands), ("results", kind.gives, results)):
+        if not are(declared, types):
+            return f"its {what} are ({', '.join(map(str, types))}), where ({declared}) should be"
+    return ""
+
+
+def structure_problem(op: Op) -> str:
+    """What is wrong with an op's regions, their blocks, and what ends these, or the empty string."""
+    if len(op.regions) != len(op.region_ends):
+        return f"it has {len(op.regions)} regions, where {len(op.region_ends)} should be"
+    for region, end in zip(op.regions, op.region_ends):
+        if len(region.blocks) != 1 and (not op.branching or not region.blocks):
+            return f"a region has {len(region.blocks)} blocks, where {'some' if op.branching else 'one'} should be"
+        for block in region.blocks:
+            if not end:
+                continue
+            if not block.ops:
+                return "a block is empty: it must end in a terminator"
+            last = block.ops[-1]
+            if last.name != end and not (op.branching and last.successors):
+                return f"a block ends with {last.name}, where {end} should be"
+            if any(other.terminator for other in block.ops[:-1]):
+                return "an op that ends a block stands in its middle"
+    return ""
+
+
+# -- dominance between blocks
+
+
+def first_not_dominated(region: Region) -> Op | None:
+    """The first op that uses a value whose definition does not dominate it."""
+    dominators: dict[Block, set[Block]] = {}
+    for op in region.walk():
+        for use in op.uses:
+            if not _dominates(use.value.block, use.value.defining_op, op, dominators):
+                return op
+    return None
+
+
+def _dominates(home: Block, definition: Op | None, op: Op, known: dict[Block, set[Block]]) -> bool:
+    at: Op | None = op
+    while at is not None and at.block is not None and at.block.region is not home.region:
+        at = at.parent_op
+    if at is None or at.block is None:
+        return False
+    if at.block is home:
+        return definition is None or home.op_index(definition) < home.op_index(at)
+    if home not in known:
+        known.update(dominators_of(home.region))
+    return home in known[at.block]
+
+
+def dominators_of(region: Region) -> dict[Block, set[Block]]:
+    """The dominators of each block of a region. An unreachable block is dominated by all."""
+    every = set(region.blocks)
+    before: dict[Block, list[Block]] = {block: [] for block in region.blocks}
+    for block in region.blocks:
+        for next_ in block.ops[-1].successors if block.ops else ():
+            before[next_].append(block)
+    found = dict.fromkeys(region.blocks, every)
+    found[region.block] = {region.block}
+    changed = True
+    while changed:
+        changed = False
+        for block in region.blocks[1:]:
+            new = every.intersection(*(found[b] for b in before[block])) | {block}
+            if new != found[block]:
+                found[block], changed = new, True
+    return found

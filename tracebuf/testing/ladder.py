@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import math
 import re
 import textwrap
@@ -32,14 +33,16 @@ from tracebuf import pipeline
 from tracebuf.api import BufferizedFunction, bufferize
 from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import RunOriginal
+from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.flatten import is_object
 from tracebuf.frontends.numpy.interpreter.trace import Call, Traced
 from tracebuf.frontends.numpy.paths.results import ChosenResult, NewContainer, build_results
 from tracebuf.interpret import memref, tensor
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.func import Func
-from tracebuf.measure import clone_arguments, kept_in_place, restored
+from tracebuf.measure import attributes_of, clone_arguments, kept_in_place, restored
 from tracebuf.options import Options
+from tracebuf.testing import guard
 
 __all__ = ["STRATEGIES", "Mismatch", "climb", "copy_first"]
 
@@ -124,16 +127,17 @@ def climb(
     f = bufferize(donate_optional=donate)(function)
     assert isinstance(f, BufferizedFunction)
     traced = traced_call(f, args, source)
-    captured = captured_arrays(f)
+    captured = captured_arrays(traced[0]) if isinstance(traced, tuple) else []
     reference = reference_of(function, captured)
     args, again = (*args, *captured), [(*values, *captured) for values in again]
+    parts = parts_of_calls(f, args, traced[0].hidden if isinstance(traced, tuple) else ())
     single = any(getattr(x, "dtype", None) in (np.float32, np.complex64) for values in (args, *again) for x in values)
     if single or "float32" in source or "complex64" in source:
         tolerance *= 10_000
     eager = call(reference, args)
-    spare = choices(traced[1].plan) + placeholders(traced[1].func) if isinstance(traced, tuple) else 0
+    spare = spare_allocations(traced[1]) if isinstance(traced, tuple) else 0
     base = Rules(tolerance, spare=spare, donated=frozenset(f._names.index(name) for name in donate))
-    stored = interpreters(traced, args, eager, strategies, base, source)
+    stored = interpreters(traced, args, parts, eager, strategies, base, source)
     for values in (args, *again):
         expected = eager if values is args else call(reference, values)
         with rung("native" if values is args else "native, again", source) as name:
@@ -163,7 +167,7 @@ def rung(name: str, source: str) -> Iterator[str]:
 def call(function: Callable[..., Any], args: Sequence[Any], kept: Sequence[Array] = ()) -> Outcome:
     """The outcome of a call on clones of the arguments (but for those in `kept`); tracebuf's own errors are not
     outcomes."""
-    values, _ = clone_arguments(tuple(args), {}, kept)
+    values, _ = clone_arguments(tuple(args), {}, kept, guard.guarded if guard.wanted() else None)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -177,9 +181,27 @@ def call(function: Callable[..., Any], args: Sequence[Any], kept: Sequence[Array
 # -- rungs
 
 
-def captured_arrays(f: BufferizedFunction) -> list[Any]:
-    """The captured arrays that the function is known to use; on the ladder they follow the arguments."""
-    return [h.value() for h in f._hidden]
+Parts = Callable[[Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]]
+"""Gives the leaves and the containers of a call's arguments (see `flatten`)."""
+
+
+def parts_of_calls(f: BufferizedFunction, args: Sequence[Any], hidden: tuple[Hidden, ...]) -> Parts:
+    """What tells the leaves of arguments like these from their containers. Captured arrays follow the arguments, but
+    not where these are containers: those programs may not have any."""
+    if not any(is_nested(x) for x in args):
+        return lambda values: (values, ())
+
+    def parts(values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        all_values, form = f._values(tuple(values), {}, hidden)
+        call = f._call(all_values, form, hidden)
+        return call.values, call.containers
+
+    return parts
+
+
+def captured_arrays(call: Call) -> list[Any]:
+    """The captured arrays that a trace has met; on the ladder they follow the arguments."""
+    return [h.value() for h in call.hidden if h.root is None]
 
 
 def reference_of(function: types.FunctionType, captured: Sequence[Any]) -> Callable[..., Any]:
@@ -211,6 +233,7 @@ def traced_call(f: BufferizedFunction, args: Sequence[Any], source: str) -> tupl
 def interpreters(
     traced_call: tuple[Call, Traced] | Exception | None,
     args: Sequence[Any],
+    parts: Parts,
     eager: Outcome,
     strategies: Sequence[Options],
     rules: Rules,
@@ -226,25 +249,33 @@ def interpreters(
         traced, related = traced_call[1], traced_call[0].related
         if {i for pair in related.shared for i in pair} & {related.same[i] for i in traced.stored}:
             return None  # overlapping arguments that are stored to run the original function
-    stored = frozenset(i for i in range(len(args)) if related.same[i] in traced.stored)
+    starts = traced_call[0].starts
+    stored = frozenset(
+        i
+        for i, x in enumerate(args)
+        if is_nested(x) or related.same[starts[i] if i < len(starts) else i] in traced.stored
+    )
     rules = replace(rules, stored=stored)
 
     def on_values(func: Func) -> Outcome:
         values, _ = clone_arguments(tuple(args), {})
-        done = tensor.run(func, [values[i] for i in traced.arguments])
-        final = {traced.arguments[k]: a for k, a in done.arguments.items()}
-        after = [final.get(related.same[i], v) for i, v in enumerate(values)]
-        return Outcome(after, build_results(traced.plan, done.results, after))
+        given, containers = parts(values)
+        done = tensor.run(func, [given[i] for i in traced.arguments])
+        results = build_results(traced.plan, done.results, given, containers, traced.writes)
+        for k, final in done.arguments.items():
+            given[traced.arguments[k]][...] = final
+        return Outcome(values, results)
 
     def on_memory(func: Func) -> Outcome:
         values, _ = clone_arguments(tuple(args), {})
+        given, containers = parts(values)
         try:
-            done = memref.run(func, [values[i] for i in traced.arguments])
+            done = memref.run(func, [given[i] for i in traced.arguments])
         except TracebufError:
             raise
         except Exception as error:
             return Outcome(values, error=error)
-        return Outcome(values, build_results(traced.plan, done.results, values))
+        return Outcome(values, build_results(traced.plan, done.results, given, containers, traced.writes))
 
     def tried(run: Callable[[Func], Outcome], func: Func, name: str, how: Rules) -> None:
         try:
@@ -300,6 +331,12 @@ def native(
         raise Mismatch(name + ", counts", f"eager makes {allowed} allocations, native {counts[0]}", source)
 
 
+def spare_allocations(traced: Traced) -> int:
+    """The allocations beyond eager's that path-dependent results and containers may cost (see `native`)."""
+    plans = [traced.plan, *(item for w in traced.writes for item in w.items)]
+    return sum(map(choices, plans)) + placeholders(traced.func)
+
+
 def placeholders(func: Func) -> int:
     """Arrays of constant sizes that stand for what a path has not made."""
     empty = (op for op in func.walk() if op.name == "tensor.empty" and not op.operands)
@@ -345,13 +382,15 @@ def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str
                 differ(f"argument {i} afterwards: {wrong}")
     if eager.error is not None:
         return
-    ours, theirs = list(leaves(other.result)), list(leaves(eager.result))
-    if [p for p, _ in ours] != [p for p, _ in theirs]:
-        differ(f"results {eager.result!r} and {other.result!r}")
-    for (path, x), (_, y) in zip(theirs, ours):
-        if wrong := different(x, y, rules.tolerance) or (different_layout(x, y) if rules.sharing else ""):
-            differ(f"result{path}: {wrong}")
-    if rules.sharing and (wrong := different_sharing(eager, other, rules.donated)):
+    theirs, ours = places(eager), places(other)
+    for (p, _), (q, _) in itertools.zip_longest(theirs, ours, fillvalue=("nothing", None)):
+        if p != q:
+            differ(f"results are of another form: {place(p)} in eager's {shown(eager)}, {place(q)} in {shown(other)}")
+    for (p, x), (_, y) in zip(theirs, ours):
+        if not isinstance(p, int):
+            if wrong := different(x, y, rules.tolerance) or (different_layout(x, y) if rules.sharing else ""):
+                differ(f"{place(p)}: {wrong}")
+    if wrong := different_sharing(theirs, ours, rules):
         differ(wrong)
 
 
@@ -361,17 +400,46 @@ def outcome_text(outcome: Outcome) -> str:
     return f"raises {type(outcome.error).__name__}: {outcome.error}"
 
 
-def leaves(result: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """The results one by one with their paths; containers count by their type."""
+def shown(outcome: Outcome) -> str:
+    """The result, and the containers among the arguments, without the addresses of objects."""
+    held = [x for x in outcome.args if is_nested(x)]
+    return re.sub(r" at 0x[0-9a-f]+", "", f"{outcome.result!r}" + (f", containers {held!r}" if held else ""))
+
+
+def is_nested(x: Any) -> bool:
+    return isinstance(x, tuple | list | dict) or is_object(x)
+
+
+def places(outcome: Outcome) -> list[tuple[int | str, Any]]:
+    """What a call left, one by one: the arguments, by number, or by path where they are containers; the results, by
+    path. A list, dict or object that occurs again is the path where it stood first."""
+    seen: dict[int, str] = {}
+    found: list[tuple[int | str, Any]] = []
+    for i, x in enumerate(outcome.args):
+        found += leaves(x, f"argument {i}", seen) if is_nested(x) else [(i, x)]
+    return [*found, *leaves(outcome.result, "", seen)]
+
+
+def leaves(result: Any, path: str = "", seen: dict[int, str] | None = None) -> Iterator[tuple[str, Any]]:
+    """The results one by one with their paths; containers count by their type, and by their identity if those `seen`
+    are asked for."""
+    if seen is not None and is_nested(result) and not isinstance(result, tuple):
+        if (first := seen.setdefault(id(result), path)) != path:
+            yield f"{path} is {place(first)}", None
+            return
     if isinstance(result, tuple | list):
         yield f"{path}:{type(result).__name__}{len(result)}", None
         for i, item in enumerate(result):
-            yield from leaves(item, f"{path}[{i}]")
-    elif isinstance(result, dict) or is_object(result):
-        items = result if isinstance(result, dict) else vars(result)
+            yield from leaves(item, f"{path}[{i}]", seen)
+    elif isinstance(result, dict):
+        yield f"{path}:{type(result).__name__}{list(result)}", None
+        for key, item in result.items():
+            yield from leaves(item, f"{path}[{key!r}]", seen)
+    elif is_object(result):
+        items = attributes_of(result)
         yield f"{path}:{type(result).__name__}{list(items)}", None
         for key, item in items.items():
-            yield from leaves(item, f"{path}[{key!r}]")
+            yield from leaves(item, f"{path}.{key}", seen)
     else:
         yield path, result
 
@@ -424,30 +492,33 @@ def axes(x: Array) -> list[tuple[int, bool]]:
     return [(a, x.strides[a] < 0) for a in order]
 
 
-def different_sharing(eager: Outcome, other: Outcome, donated: frozenset[int]) -> str:
-    """Where identity or shared memory among results and arguments differs; donated arguments may share memory with
-    anything."""
-    theirs = [*enumerate(eager.args), *leaves(eager.result)]
-    ours = [*enumerate(other.args), *leaves(other.result)]
-    arguments = len(eager.args)
+def different_sharing(
+    theirs: Sequence[tuple[int | str, Any]], ours: Sequence[tuple[int | str, Any]], rules: Rules
+) -> str:
+    """Where identity or shared memory among arrays of the same places differs; donated arguments may share memory with
+    anything. Without `sharing` identity alone is compared."""
     pairs = [(p, x, y) for (p, x), (_, y) in zip(theirs, ours) if isinstance(x, np.ndarray)]
     for n, (p, x, y) in enumerate(pairs):
         for q, v, w in pairs[:n]:
             names = f"{place(q)} and {place(p)}"
             if (x is v) != (y is w):
                 return f"{names}: {'one object' if x is v else 'two objects'} in eager only"
-            if not x.size or not v.size or any(isinstance(k, int) and k in donated for k in (p, q)):
+            if not x.size or not v.size or any(isinstance(k, int) and k in rules.donated for k in (p, q)):
+                continue
+            if not rules.sharing:
                 continue
             shared = np.shares_memory(x, v)
             if shared != np.shares_memory(y, w):
                 return f"{names}: {'shared' if shared else 'separate'} memory in eager only"
-            if shared and isinstance(q, int) and q < arguments and distance(x, v) != distance(y, w):
+            if shared and place(q).startswith("argument") and distance(x, v) != distance(y, w):
                 return f"{names}: another part of the memory, or other strides"
     return ""
 
 
-def place(key: Any) -> str:
-    return f"argument {key}" if isinstance(key, int) else f"result{key}"
+def place(key: int | str) -> str:
+    if isinstance(key, int):
+        return f"argument {key}"
+    return key if key.startswith("argument") else f"result{key}"
 
 
 def distance(x: Array, y: Array) -> tuple[Any, ...]:
@@ -524,7 +595,7 @@ def _copy_first(function: types.FunctionType, made: dict[types.FunctionType, typ
     tree = ast.fix_missing_locations(_CopyStores().visit(ast.Module([node], [])))
     names = dict(function.__globals__)
     names |= {n: c.cell_contents for n, c in zip(function.__code__.co_freevars, function.__closure__ or ())}
-    names["_copied"] = copied
+    names["_store"] = store
     exec(compile(tree, f"<{function.__name__}, sources copied>", "exec"), names)
     new: types.FunctionType = names[node.name]
     new.__defaults__, new.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
@@ -536,22 +607,23 @@ def _copy_first(function: types.FunctionType, made: dict[types.FunctionType, typ
     return new
 
 
-def copied(x: Any, into: Any) -> Any:
-    """What is stored into an array, as it was before the store."""
-    return x.copy() if isinstance(x, np.ndarray) and not isinstance(into, list | dict) else x
-
-
-def is_place(node: ast.expr) -> bool:
-    """A name, or a known item or attribute of one, which may be read once more."""
-    if isinstance(node, ast.Subscript):
-        return isinstance(node.slice, ast.Constant) and is_place(node.value)
-    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and is_place(node.value))
+def store(x: Any, into: Any, index: Any) -> None:
+    """`into[index] = x`; into an array, x as it was before the store."""
+    into[index] = x.copy() if isinstance(x, np.ndarray) and isinstance(into, np.ndarray) else x
 
 
 class _CopyStores(ast.NodeTransformer):
-    def visit_Assign(self, node: ast.Assign) -> ast.Assign:
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         self.generic_visit(node)
         if len(node.targets) == 1 and isinstance(target := node.targets[0], ast.Subscript):
-            into = target.value if is_place(target.value) else ast.Constant(None)
-            node.value = ast.Call(ast.Name("_copied", ast.Load()), [node.value, into], [])
+            call = ast.Call(ast.Name("_store", ast.Load()), [node.value, target.value, index_of(target.slice)], [])
+            return ast.copy_location(ast.Expr(call), node)
         return node
+
+
+def index_of(e: ast.expr) -> ast.expr:
+    """An index as an expression that may stand anywhere."""
+    if isinstance(e, ast.Slice):
+        bounds = [part or ast.Constant(None) for part in (e.lower, e.upper, e.step)]
+        return ast.Call(ast.Name("slice", ast.Load()), bounds, [])
+    return ast.Tuple([index_of(x) for x in e.elts], ast.Load()) if isinstance(e, ast.Tuple) else e

@@ -16,6 +16,7 @@ import linecache
 import random
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -92,7 +93,9 @@ def loaded(program: Program) -> Iterator[ModuleType]:
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         try:
-            spec.loader.exec_module(module)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SyntaxWarning)  # of minimised programs
+                spec.loader.exec_module(module)
             yield module
         finally:
             del sys.modules[name]

@@ -6,20 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.arrays.indexing import as_int
+from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import NpScalar, PyInt, Scalar, stand_in
+from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.values import Scalar, stand_in
 
 NO_VALUE = np._NoValue
 
 
-def axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
+def axes_of(r: Recorder, axis: Any, ndim: int, bools: bool = False) -> tuple[int, ...]:
     """The reduced axes, normalised; AxisError as NumPy's. For an array without axes, 0 and -1 mean all of it."""
     if axis is None:
         return tuple(range(ndim))
     items = axis if isinstance(axis, tuple) else (axis,)
-    found = [axis_of(r, item, ndim or (1 if len(items) == 1 else 0)) for item in items]
+    found = [axis_of(r, item, ndim or (1 if len(items) == 1 else 0), bools) for item in items]
     if len(set(found)) != len(found):
         raise Raises(ValueError("duplicate value in 'axis'"))
     return tuple(found) if ndim else ()
@@ -27,22 +28,23 @@ def axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
 
 def own_axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
     """Axes normalised as functions of shape do it (normalize_axis_tuple): an array without axes has none."""
-    if not ndim and axis not in (None, (), []):
-        raise Raises(np.exceptions.AxisError(axis[0] if isinstance(axis, (tuple, list)) else axis, 0))
-    return axes_of(r, tuple(axis) if isinstance(axis, list) else axis, ndim)
+    several = isinstance(axis, (tuple, list, range))
+    if not ndim and axis is not None and not (several and len(axis) == 0):
+        raise Raises(np.exceptions.AxisError(axis[0] if several else axis, 0))
+    return axes_of(r, tuple(axis) if several else axis, ndim, bools=True)
 
 
-def axis_of(r: Recorder, axis: Any, ndim: int) -> int:
-    """One axis, normalised; part of the key where it is computed from arguments."""
-    i = axis
-    if isinstance(axis, (PyInt, NpScalar)) and (known := as_int(r, axis)) is not None:
-        i = r.static_int(known, "the axis")
-    if isinstance(i, bool) or not isinstance(i, (int, np.integer)):
-        kind = type(stand_in(i)) if isinstance(i, Scalar) else type(i)
-        raise Raises(TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer"))
+def axis_of(r: Recorder, axis: Any, ndim: int, bools: bool = False) -> int:
+    """One axis, normalised; part of the key where it is computed from arguments. `bools`: NumPy normalises it in
+    Python, where True and False are ints."""
+    found = (as_int if bools else as_strict_int)(r, axis)
+    if found is None:
+        kind = type(stand_in(axis)).__name__ if isinstance(axis, Scalar) else name_of(axis)
+        raise Raises(TypeError(f"'{kind}' object cannot be interpreted as an integer"))
+    i = r.static_int(found, "the axis")
     if not -ndim <= i < ndim:
-        raise Raises(np.exceptions.AxisError(int(i), ndim))
-    return int(i) % ndim
+        raise Raises(np.exceptions.AxisError(i, ndim))
+    return i % ndim
 
 
 def flag(r: Recorder, keepdims: Any) -> bool:

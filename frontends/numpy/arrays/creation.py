@@ -34,7 +34,7 @@ from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
-from tracebuf.frontends.numpy.numbers.scalars import binary, concrete, float_value
+from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary, concrete, float_value
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
@@ -130,12 +130,14 @@ def arange_bounds(args: Sequence[Any], named: dict[str, Any]) -> tuple[Any, Any,
             raise Raises(TypeError("arange() requires stop to be specified."))
         values = {**values, "start": 0, "stop": values["start"]}
     start, step = values.get("start"), values.get("step")
+    if start is None and "start" in values:
+        raise Raises(TypeError("unsupported operand type(s) for -: 'NoneType'"))
     return 0 if start is None else start, values["stop"], 1 if step is None else step
 
 
 def arange_size(r: Recorder, start: Any, stop: Any, step: Any) -> Dim:
     """The number of elements of np.arange: for ints exactly, for floats by NumPy's division."""
-    ints = [as_int(r, int(x) if isinstance(x, bool) else x) for x in (start, stop, step)]
+    ints = [as_int(r, x) for x in (start, stop, step)]
     first, last, by = ints
     narrow = any(isinstance(x, (NpScalar, np.generic)) and weak_type(x) != I64.dtype for x in (start, stop))
     if narrow and first != 0 and (is_traced(start) or is_traced(stop)):  # NumPy subtracts them in their own type
@@ -255,7 +257,7 @@ def eye(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float, orde
 
 def identity(r: Recorder, n: Any, dtype: Any = None) -> ArrayRef:
     """np.identity."""
-    return eye(r, n, dtype=dtype)
+    return eye(r, as_int_value(whole_number(r, n)), dtype=dtype)
 
 
 def tri(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> ArrayRef:

@@ -16,6 +16,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import convert_to
 from tracebuf.frontends.numpy.numbers.operands import Operand, scalar_value, weak_type
+from tracebuf.frontends.numpy.numbers.python_ints import bool_as_int, int_of_value, opaque
 from tracebuf.frontends.numpy.numbers.weak_ints import require_fits
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.broadcasting import require_same_or_one, shape_text
@@ -23,6 +24,7 @@ from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
+    EITHER,
     ArrayRef,
     NpScalar,
     PyBool,
@@ -38,7 +40,17 @@ from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, neg, sub
 from tracebuf.ir.types import F64, I1, I64, INDEX, UI64, ScalarType
 from tracebuf.ops.arrays.linalg import element_type
 from tracebuf.ops.control.checks import Raised
-from tracebuf.ops.scalars import arith
+from tracebuf.ops.scalars import arith, casts
+
+Wrong = tuple[Raised, str]
+"""An exception's class and text."""
+NO_INT: Wrong = "TypeError", "this object cannot be interpreted as an integer"
+NO_INDEX: Wrong = (
+    "IndexError",
+    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "
+    "indices",
+)
+NO_BOUND: Wrong = "TypeError", "slice indices must be integers or None or have an __index__ method"
 
 
 def read_item(r: Recorder, ref: ArrayRef, index: Any) -> ArrayRef | Scalar:
@@ -202,7 +214,7 @@ def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
         raise r.refuse("an index that is one bool", instead)
     if isinstance(item, ArrayRef) and item.ndim:
         r.fail("IndexError", "arrays used as indices must be of integer (or boolean) type")
-    if (i := as_int(r, item)) is not None:
+    if (i := as_int(r, item, NO_INDEX)) is not None:
         if isinstance(i, int) and not -(2**63) <= i < 2**63:
             raise r.refuse("an index of more than 64 bits", "an index within the array")
         return "int", i
@@ -210,31 +222,53 @@ def part_of(r: Recorder, item: Any) -> tuple[str, Any]:
         reason = f"an index of type {refusals.name_of(item)}"
         raise r.refuse(reason, "pass int(index) as an argument")
     refuse_perhaps_float(r, item)
-    r.fail(
-        "IndexError",
-        "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are "
-        "valid indices",
-    )
+    r.fail(*NO_INDEX)
 
 
 def refuse_perhaps_float(r: Recorder, item: Any) -> None:
     """Refuses a number that NumPy takes for no index, where eager may have a Python int instead."""
-    if isinstance(item, NpScalar) and item.python is not None and item.python.kind != "float":
+    if isinstance(item, NpScalar) and item.python is not None and item.python.kind == EITHER:
         reason = "an index that is an int or a float, depending on the path"
         raise r.refuse(reason, "take int(...) of it")
 
 
-def as_int(r: Recorder, item: Any) -> Dim | None:
-    """A Python or NumPy int, traced or not, as an expression; None for anything else."""
+def as_int(r: Recorder, item: Any, wrong: Wrong = NO_INT) -> Dim | None:
+    """What operator.index gives of a value, traced or not, as an expression: a Python int or bool, a NumPy int; None
+    for anything else.
+
+    Where eager has a Python int or bool on some paths only, the other paths raise `wrong`.
+    """
+    if isinstance(item, PyBool):
+        item = bool_as_int(r, item)
     if isinstance(item, PyInt):
         return item.expr
-    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+    if isinstance(item, (int, np.integer)):
         return int(item)
+    if isinstance(item, NpScalar) and not item.element.is_integer and item.python is not None:
+        return int_on_a_path(r, item, wrong)
     if isinstance(item, ArrayRef) and item.element.is_integer and item.ndim == 0:
         item = NpScalar(r.load(item, ()), item.element)
     if isinstance(item, NpScalar) and item.element.is_integer:
         return int_of(r, item.value)
     return None
+
+
+def as_strict_int(r: Recorder, item: Any) -> Dim | None:
+    """What NumPy's C code takes for a size or an axis: `as_int` without the bools."""
+    unsure = isinstance(item, NpScalar) and item.python is not None and item.python.kind == "bool"
+    return None if isinstance(item, (bool, PyBool)) or unsure else as_int(r, item)
+
+
+def int_on_a_path(r: Recorder, x: NpScalar, wrong: Wrong) -> Dim | None:
+    """The int that eager has where a number is Python's; elsewhere it is a NumPy bool or float, which is no int."""
+    assert x.python is not None
+    if x.python.kind not in ("bool", "int") or x.element.is_complex:
+        return None
+    r.check(x.python.flag, *wrong)
+    if x.element is I1:
+        return int_of_value(r, r.emit(casts.ExtUI.of(x.value, I64)), 0, 1).expr
+    wide = Body(r.frame.block, r.loc).cast(x.value, I64)  # exact: such a float holds the int exactly
+    return opaque(r, wide)
 
 
 def int_of(r: Recorder, value: Value) -> Dim:
@@ -345,14 +379,12 @@ def signed_step(r: Recorder, e: Dim, of: str, exception: Raised, zero: str) -> t
 
 def bound(r: Recorder, item: Any) -> Dim:
     """A slice's start, stop or step, as an expression."""
-    if isinstance(item, (bool, np.bool_)):
-        return int(item)
     if isinstance(item, NpScalar) and item.element is UI64:  # beyond every size, but within 64 bits
         item = NpScalar(r.emit(arith.MinUI.of(item.value, r.constant(2**62, UI64))), UI64)
-    e = as_int(r, item)
+    e = as_int(r, item, NO_BOUND)
     if e is None:
         refuse_perhaps_float(r, item)
-        r.fail("TypeError", "slice indices must be integers or None or have an __index__ method")
+        r.fail(*NO_BOUND)
     return e
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.arrays.indexing import as_int, check_number, store_view
+from tracebuf.frontends.numpy.arrays.indexing import as_strict_int, check_number, store_view
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import INT, Operand, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.scalars import concrete
@@ -40,7 +40,7 @@ def shape_arg(r: Recorder, shape: Any) -> tuple[Dim, ...]:
     if any(isinstance(i, (float, PyFloat)) for i in items):
         raise Raises(TypeError("'float' object cannot be interpreted as an integer"))
     for item in items:
-        e = as_int(r, item)
+        e = as_strict_int(r, item)
         if e is None and isinstance(item, ArrayRef):
             raise r.refuse("a shape that is an array", "pass the sizes one by one")
         if e is None:
@@ -143,8 +143,8 @@ def as_array(r: Recorder, a: Any) -> ArrayRef:
     NumPy."""
     if isinstance(a, ArrayRef):
         return a
-    if isinstance(a, (list, tuple)):
-        return array_of(r, a)
+    if isinstance(a, (list, tuple, range)):
+        return array_of(r, list(a), int) if isinstance(a, range) else array_of(r, a)
     if not isinstance(a, (Scalar, *NUMBERS)) or (isinstance(a, NpScalar) and a.maybe_python):
         reason = f"a {name_of(a)} where an array is expected"
         raise r.refuse(reason, "pass an array")
@@ -154,7 +154,7 @@ def as_array(r: Recorder, a: Any) -> ArrayRef:
 
 def as_operand(r: Recorder, x: Any) -> Any:
     """An operand of an elementwise function: a list or tuple becomes an array."""
-    return array_of(r, x) if isinstance(x, (list, tuple)) else x
+    return as_array(r, x) if isinstance(x, (list, tuple, range)) else x
 
 
 # -- arrays of items

@@ -13,10 +13,11 @@ from operator import methodcaller
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_item
+from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int, normalise, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, element_of, k_order, one_or_more
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     Groups,
@@ -67,7 +68,7 @@ def target_shape(r: Recorder, a: ArrayRef, shape: Any) -> tuple[Dim, ...]:
     items = shape if isinstance(shape, (tuple, list)) else (shape,)
     sizes: list[Dim] = []
     for item in items:
-        if (e := as_int(r, item)) is None:
+        if (e := as_strict_int(r, item)) is None:
             got = type(stand_in(item)).__name__ if isinstance(item, Scalar) else repr(item)
             raise Raises(TypeError(f"expected a sequence of integers or a single integer, got '{got}'"))
         sizes.append(r.facts.canon(e))
@@ -310,7 +311,7 @@ def whole_number(r: Recorder, x: Any) -> Dim:
     """An int as an expression; TypeError, as Python's, for anything else."""
     e = as_int(r, x)
     if e is None:
-        raise Raises(TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer"))
+        raise Raises(TypeError(f"'{name_of(x)}' object cannot be interpreted as an integer"))
     return e
 
 
@@ -417,7 +418,7 @@ class FlatIterator:
             made = read_item(self.r, whole, index)
             assert isinstance(made, ArrayRef)
             return copy_of(self.r, made, made.element, (0,))
-        if (place := as_int(self.r, index)) is None:
+        if (place := as_strict_int(self.r, index)) is None:
             raise self.refusal()
         return self.load(normalise(self.r, place, self.size, 0))
 

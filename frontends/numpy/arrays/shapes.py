@@ -31,7 +31,8 @@ from tracebuf.frontends.numpy.arrays.reshape import (
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.raises import Raises, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, in_turn
+from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, Scalar, in_turn
 from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mod, mul, sub
 
 # -- axes moved, added, dropped
@@ -39,7 +40,7 @@ from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mod, mul, sub
 
 def transpose(r: Recorder, a: ArrayRef, *axes: Any) -> ArrayRef:
     """a.transpose(*axes)."""
-    order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes
+    order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list, range))) else axes
     if order is None or (not order and not axes):
         return reversed_axes(a)
     if len(order) != a.ndim:
@@ -63,7 +64,7 @@ def matrix_transpose(r: Recorder, x: Any) -> ArrayRef:
 def swapaxes(r: Recorder, a: Any, axis1: Any, axis2: Any) -> ArrayRef:
     """np.swapaxes."""
     ref = as_array(r, a)
-    i, j = (axis_of(r, axis, ref.ndim) for axis in (axis1, axis2))
+    i, j = (axis_of(r, axis, ref.ndim, bools=True) for axis in (axis1, axis2))
     order = list(range(ref.ndim))
     order[i], order[j] = j, i
     return ref.derive(methodcaller("transpose", order))
@@ -72,7 +73,7 @@ def swapaxes(r: Recorder, a: Any, axis1: Any, axis2: Any) -> ArrayRef:
 def moveaxis(r: Recorder, a: Any, source: Any, destination: Any) -> ArrayRef:
     """np.moveaxis."""
     ref = as_array(r, a)
-    given = [tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in (source, destination)]
+    given = [tuple(x) if isinstance(x, (tuple, list, range)) else (x,) for x in (source, destination)]
     sources, targets = (own_axes_of(r, x, ref.ndim) for x in given)
     if len(sources) != len(targets):
         raise Raises(ValueError("`source` and `destination` arguments must have the same number of elements"))
@@ -85,8 +86,9 @@ def moveaxis(r: Recorder, a: Any, source: Any, destination: Any) -> ArrayRef:
 def rollaxis(r: Recorder, a: Any, axis: Any, start: Any = 0) -> ArrayRef:
     """np.rollaxis."""
     ref = as_array(r, a)
-    at = axis_of(r, axis, ref.ndim)
-    place = axis_of(r, start, ref.ndim + 1) if not isinstance(start, int) or start >= 0 else start + ref.ndim
+    at = axis_of(r, axis, ref.ndim, bools=True)
+    start = r.static_int(whole_number(r, start), "the start")
+    place = start + ref.ndim if start < 0 else start
     if not 0 <= place <= ref.ndim:
         raise Raises(
             np.exceptions.AxisError(f"'start' arg requires {-ref.ndim} <= start < {ref.ndim + 1}, got {start}")
@@ -100,7 +102,7 @@ def expand_dims(r: Recorder, a: Any, axis: Any) -> ArrayRef:
     """np.expand_dims."""
     ref = as_array(r, a)
     given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
-    axes = axes_of(r, given, ref.ndim + len(given))
+    axes = axes_of(r, given, ref.ndim + len(given), bools=True)
     return ref.derive(in_turn([methodcaller("new_axis", k) for k in sorted(axes)]))
 
 
@@ -223,7 +225,7 @@ def array_split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) 
     ref = as_array(r, ary)
     at = place_in_shape(r, axis, ref.ndim)
     n = ref.shape[at]
-    if isinstance(indices_or_sections, (tuple, list)):
+    if isinstance(indices_or_sections, (tuple, list, range)):
         bounds = [0, *indices_or_sections, None]
     else:
         sections = r.static_int(whole_number(r, indices_or_sections), "the number of sections")
@@ -240,7 +242,7 @@ def array_split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) 
 def place_in_shape(r: Recorder, axis: Any, ndim: int) -> int:
     """An axis as an index into the shape: IndexError where there is none."""
     try:
-        return axis_of(r, axis, ndim)
+        return axis_of(r, axis, ndim, bools=True)
     except Raises as said:
         if not isinstance(said.error, np.exceptions.AxisError):
             raise
@@ -254,7 +256,7 @@ def part(r: Recorder, a: ArrayRef, axis: int, start: Dim, size: Dim) -> ArrayRef
 
 def split(r: Recorder, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Any]:
     """np.split: equal parts of an axis, or ValueError."""
-    if not isinstance(indices_or_sections, (tuple, list)):
+    if not isinstance(indices_or_sections, (tuple, list, range)):
         ref = as_array(r, ary)
         n = ref.shape[place_in_shape(r, axis, ref.ndim)]
         sections = r.static_int(whole_number(r, indices_or_sections), "the number of sections")
@@ -277,10 +279,12 @@ def _split_along(name: str, axis: int, least: int) -> Callable[..., list[Any]]:
 
 def unstack(r: Recorder, x: Any, *, axis: Any = 0) -> tuple[ArrayRef | Scalar, ...]:
     """np.unstack: the items along an axis, whose size is known while tracing; the numbers of a vector."""
+    if isinstance(x, (tuple, list)):
+        raise Raises(AttributeError(f"'{name_of(x)}' object has no attribute 'ndim'"))
     ref = as_array(r, x)
     if not ref.ndim:
         raise Raises(ValueError("Input array must be at least 1-d."))
-    at = axis_of(r, axis, ref.ndim)
+    at = axis_of(r, axis, ref.ndim, bools=True)
     count = r.static_int(ref.shape[at], "the number of arrays")
     return tuple(read_item(r, ref, (*(slice(None),) * at, k)) for k in range(count))
 
@@ -290,7 +294,7 @@ def diagonal(r: Recorder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 
     ref = as_array(r, a)
     if ref.ndim < 2:
         raise Raises(ValueError("diag requires an array of at least two dimensions"))
-    i, j = (axis_of(r, axis, ref.ndim) for axis in (axis1, axis2))
+    i, j = (axis_of(r, axis, ref.ndim, bools=True) for axis in (axis1, axis2))
     if i == j:
         raise Raises(ValueError("axis1 and axis2 cannot be the same"))
     shift = whole_number(r, offset)
@@ -319,11 +323,13 @@ def sliding_window_view(
     if writeable is not False:
         raise r.refuse("windows that are stored to", "store to the array")
     items = window_shape if isinstance(window_shape, (tuple, list)) else (window_shape,)
+    if any(isinstance(n, (bool, PyBool)) for n in items):
+        raise Raises(TypeError("an integer is required"))
     wanted = [whole_number(r, n) for n in items]
     for n in wanted:
         r.require_nonneg(n, "ValueError", "`window_shape` cannot contain negative values")
     given = range(ref.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
-    axes = [axis_of(r, k, ref.ndim) for k in given]
+    axes = [axis_of(r, k, ref.ndim, bools=True) for k in given]
     if len(axes) != len(wanted):
         raise Raises(ValueError("Must provide matching length window_shape and axis"))
     for k, n in zip(axes, wanted):

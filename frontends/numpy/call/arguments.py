@@ -31,6 +31,7 @@ from tracebuf.ir.types import (
     CHARS,
     F64,
     I1,
+    I64,
     INDEX,
     SUPPORTED,
     SUPPORTED_DTYPES,
@@ -42,6 +43,7 @@ from tracebuf.ir.types import (
 )
 from tracebuf.location import Location
 from tracebuf.ops.arrays import tensor
+from tracebuf.ops.scalars import arith, casts
 
 SMALL = 2**31
 """Python ints of a smaller magnitude are dynamic; larger ones are part of the key."""
@@ -361,6 +363,8 @@ class ArgumentMaker:
         self.arguments: list[int] = []
         """The call's argument index of each SSA argument."""
         self.pending: list[tuple[Storage, Value]] = []
+        self.bools: list[tuple[Sym, Value]] = []
+        """The symbols of bools, with their values: they count as ints where ints are wanted."""
 
     def argument(self, index: int, type_: Type, name: str, attrs: dict[str, Any]) -> Value:
         """A new SSA argument for call argument `index`."""
@@ -426,7 +430,9 @@ class ArgumentMaker:
             return PyComplex(self.argument(index, C128, name, {}))
         if key.kind == "bool":
             s = self.symbol(name, "arg", Binding(index, None), int(x), 0, 1)
-            return PyBool(self.argument(index, I1, name, {}), sub(sym(s), 1))
+            value = self.argument(index, I1, name, {})
+            self.bools.append((s, value))
+            return PyBool(value, sub(sym(s), 1))
         element = scalar_type(np.dtype(key.kind.removeprefix("np.")))
         return NpScalar(self.argument(index, element, name, {}), element)
 
@@ -435,6 +441,8 @@ class ArgumentMaker:
         r = Recorder(self.func, self.hints)
         r.at(self.loc)
         r.stride_symbols = frozenset(s for s, b in self.bindings.items() if b.stride)
+        for s, value in self.bools:
+            self.func.symbols[s] = r.emit(arith.IndexCast.of(r.emit(casts.ExtUI.of(value, I64)), INDEX))
         for storage, value in self.pending:
             r.frame.values[storage] = value
             for axis, d in enumerate(storage.shape):

@@ -6,25 +6,25 @@ and True, the two zeros) are different keys. What cannot be hashed cannot be par
 
 from __future__ import annotations
 
-import inspect
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from tracebuf.frontends.numpy.call.arguments import StaticKey, brief
+from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.options import NAMING, Options
 
 
 def check_names(function: FunctionType, options: Options) -> None:
     """Raises ValueError where an option names something that is not a parameter, or is one of many arguments
     (`*args`)."""
-    parameters = inspect.signature(function, follow_wrapped=False).parameters
+    parameters = parameters_of(function.__code__)
     for field in NAMING:
         for name in getattr(options, field):
-            if name not in parameters:
+            if name not in parameters.all:
                 raise ValueError(f"{field} names {name!r}, which is no parameter of {function.__name__}")
-            if parameters[name].kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            if name not in parameters.single:
                 raise ValueError(f"{field} names {name!r}, which is not one argument; give it a parameter of its own")
 
 

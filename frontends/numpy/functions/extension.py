@@ -19,7 +19,7 @@ from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.parameters import signature_of
 from tracebuf.frontends.numpy.numbers.operands import scalar_value, weak_type
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
-from tracebuf.frontends.numpy.record.raises import Raises, ask, name_of
+from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, name_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, axis_order
 from tracebuf.ir.core import OpT, Value
@@ -45,7 +45,7 @@ def traced_as(function: Callable[..., Any]) -> Callable[[Handler], Handler]:
     def register(handler: Handler) -> Handler:
         def run(r: Recorder, *args: Any, **kwargs: Any) -> Any:
             if (takes := signature_of(function)) is not None:
-                ask(takes.bind, *args, **kwargs)  # TypeError as Python's
+                bind(takes, args, kwargs)  # TypeError as Python's
             return handler(Tracing(r), *args, **kwargs)
 
         run.__module__, run.__qualname__ = handler.__module__, f"{handler.__qualname__} of {name_of(function)}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from tracebuf.frontends.numpy.record.raises import asking
+from tracebuf.frontends.numpy.record.raises import bind
 from tracebuf.frontends.numpy.record.recorder import Recorder
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -54,8 +54,7 @@ def check_parameters(
     numpys = signature_of(function)
     if numpys is None:
         return
-    with asking:
-        numpys.bind(*args, **kwargs)  # which raises TypeError
+    bind(numpys, args, kwargs)  # which raises TypeError
     if not strange:
         strange = [*numpys.parameters][int(by_place) : len(args)]
     of = "np.ndarray." if bound else "np."

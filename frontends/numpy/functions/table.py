@@ -48,7 +48,6 @@ from tracebuf.frontends.numpy.functions.python.cmath import HANDLERS as CMATH
 from tracebuf.frontends.numpy.functions.python.cmath import conjugate, to_complex
 from tracebuf.frontends.numpy.functions.python.math import HANDLERS as MATH
 from tracebuf.frontends.numpy.functions.reductions import aggregates
-from tracebuf.frontends.numpy.functions.stand_ins import numpys_error
 from tracebuf.frontends.numpy.functions.ufunc_calls import call_method, call_ufunc
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import build
@@ -66,8 +65,9 @@ from tracebuf.frontends.numpy.numbers.python_complex import part_of
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr
 from tracebuf.frontends.numpy.numbers.scalars import binary, concrete
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
-from tracebuf.frontends.numpy.record.heap import DictView, Record
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
+from tracebuf.frontends.numpy.record.heap import DictView, Record, without_methods
+from tracebuf.frontends.numpy.record.judged import judged, method, numpys_error
+from tracebuf.frontends.numpy.record.raises import Raises, ask, asking, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, static_flags, unknown_origin
 from tracebuf.frontends.numpy.record.values import (
@@ -75,6 +75,7 @@ from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
     NpScalar,
+    PyBool,
     PyComplex,
     PyFloat,
     PyInt,
@@ -311,6 +312,12 @@ def size_of(r: Recorder, a: Any, axis: Any = None) -> Any:
 
 
 # -- Python's builtins
+def slice_of(r: Recorder, *bounds: Any) -> slice:
+    """slice(...), whose bounds may be traced."""
+    with asking:
+        return slice(*bounds)
+
+
 def length(r: Recorder, x: Any) -> Any:
     """len(x)."""
     if isinstance(x, ArrayRef):
@@ -326,6 +333,7 @@ def length(r: Recorder, x: Any) -> Any:
 
 def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool:
     """isinstance(x, kinds), by the type that x has in eager Python."""
+    kinds = without_methods(kinds)
     if isinstance(x, NpScalar) and x.maybe_python:
         zero = x.element.dtype.type(0)
         answers = {ask(isinstance, number, kinds) for number in (zero, zero.item())}
@@ -420,7 +428,7 @@ HANDLERS: dict[Any, Handler] = {
     np.ndarray: ndarray, np.full_like: full_like, np.copyto: copyto, np.copy: copy_function, np.where: where,
     np.clip: clip,
     np.shape: lambda r, a: attribute(r, as_array(r, a), "shape"), np.ndim: lambda r, a: as_array(r, a).ndim,
-    np.size: size_of, slice: lambda r, *bounds: ask(slice, *bounds),
+    np.size: size_of, slice: slice_of,
     **aggregates.FUNCTIONS, **products.FUNCTIONS, **shapes.HANDLERS, **creation.FUNCTIONS, **picking.FUNCTIONS,
     **sorted_indices.FUNCTIONS,
     **stacking.FUNCTIONS, **einsum.FUNCTIONS,
@@ -466,19 +474,20 @@ PURE = {
 
 def call_array_method(r: Recorder, a: ArrayRef, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """`a.name(...)`, by `METHODS`."""
-    method = getattr(np.ndarray, name)
-    check_parameters(r, method, METHODS[name], (a, *args), kwargs, bound=True)
-    return call_or_ask(method, METHODS[name], r, (a, *args), static_flags(r, kwargs))
+    check_parameters(r, getattr(np.ndarray, name), METHODS[name], (a, *args), kwargs, bound=True)
+    return call_judged(method(name), METHODS[name], r, (a, *args), static_flags(r, kwargs))
 
 
-def call_or_ask(
+def call_judged(
     function: Callable[..., Any], handler: Handler, r: Recorder, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
-    """The result of a handler; what it refuses and NumPy does not take either raises what NumPy raises."""
+    """The result of a handler of NumPy's function; NumPy is the judge of what the handler raises or refuses."""
     try:
         return call_handler(handler, r, *args, **kwargs)
+    except Raises as said:
+        raise judged(r, function, args, kwargs, said) from None
     except UnsupportedError:
-        if (error := numpys_error(function, args, kwargs)) is not None:
+        if (error := numpys_error(r, function, args, kwargs)) is not None:
             raise Raises(error) from None
         raise
 
@@ -508,11 +517,17 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
     if isinstance(x, NpScalar) and name in ("dtype", "ndim", "shape"):
         return {"dtype": x.element.dtype, "ndim": 0, "shape": ()}[name]
     if isinstance(x, Scalar) and hasattr(type(stand_in(x)), name):
+        if isinstance(x, NpScalar) and x.python is not None and x.python.kind == "bool":
+            raise unknown_origin(r.loc)  # a bool's parts are ints, a NumPy bool's are not
         if name in ("real", "imag"):
             if isinstance(x, PyComplex) or (isinstance(x, NpScalar) and x.element.is_complex):
                 return part_of(r, x, name)
             part = getattr(stand_in(x), name)
             return part if name == "imag" else bool_as_int(r, x)
+        if isinstance(x, PyBool) and name in ("numerator", "denominator"):
+            return bool_as_int(r, x) if name == "numerator" else 1
+        if isinstance(x, PyInt) and name in ("numerator", "denominator"):
+            return x if name == "numerator" else 1
         if name in SCALAR_METHODS:
             return ScalarMethod(x, name)
     return NotImplemented
@@ -544,13 +559,19 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
         odd.refuse()
     if handler is None:
         return NotImplemented
-    if not isinstance(function, ScalarMethod):
-        check_parameters(r, function, handler, args, kwargs)
     kwargs = static_flags(r, kwargs)
-    module = getattr(function, "__module__", None) or type(getattr(function, "__self__", function)).__module__
-    if module.partition(".")[0] == "numpy":
-        return call_or_ask(function, handler, r, args, kwargs)
+    if isinstance(function, ScalarMethod):
+        return call_handler(handler, r, *args, **kwargs)
+    check_parameters(r, function, handler, args, kwargs)
+    if is_of_numpy(function):
+        return call_judged(function, handler, r, args, kwargs)
     return call_handler(handler, r, *args, **kwargs)
+
+
+def is_of_numpy(function: Any) -> bool:
+    """Whether a function, class or ufunc is one of NumPy's."""
+    of = getattr(function, "__self__", function)
+    return isinstance(of, np.ufunc) or (getattr(function, "__module__", None) or "").partition(".")[0] == "numpy"
 
 
 def is_numpys(ufunc: np.ufunc) -> bool:

@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas.mapping import vectorized
 from tracebuf.frontends.numpy.interpreter import iterators, texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.numbers.scalars import truth, unary
+from tracebuf.frontends.numpy.numbers.scalars import as_int_value, truth, unary
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range
+from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
@@ -107,6 +109,8 @@ def operation(i: Evaluator, node: ast.AST, name: str, args: Sequence[Any]) -> An
         if name == "truth":
             return found
         return i.negate(found) if isinstance(found, PyBool) else not found
+    if len(args) == 1 and name == "index" and is_traced(args[0]):
+        return as_int_value(whole_number(r, args[0]))
     if len(args) == 1 and name == "abs":
         return i.call(node, abs, list(args), {})
     return ask(getattr(operator, name), *args) if not any(map(is_traced, i.flat(args))) else NotImplemented
@@ -151,7 +155,7 @@ def dotted(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
 def get_attribute(i: Evaluator, node: ast.AST, x: Any, name: Any, *default: Any) -> Any:
     """getattr(x, name) or getattr(x, name, default)."""
     if not isinstance(name, str):
-        raise Raises(TypeError(f"attribute name must be string, not '{type(name).__name__}'"))
+        raise Raises(TypeError(f"attribute name must be string, not '{refusals.name_of(name)}'"))
     if len(default) == 1 and not has_attribute(i, node, x, name):
         return default[0]
     return i.attribute(node, x, name)

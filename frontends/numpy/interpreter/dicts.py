@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, set_contents
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
-from tracebuf.frontends.numpy.record.values import ArrayRef, PyInt, is_traced
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler, hold
+from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, is_traced
 
 MISSING = object()
 """Stands for an argument that is not given."""
@@ -63,7 +64,7 @@ def store_slice(i: Evaluator, node: ast.AST, base: list[Any], index: slice, valu
     places = place(i, node, index)
     items = i.iterate_static(node, value)
     i.change(node, base)
-    ask(operator.setitem, base, places, items)
+    hold(operator.setitem, base, places, items)
 
 
 def delete(i: Evaluator, node: ast.AST, base: Any, index: Any) -> None:
@@ -161,8 +162,8 @@ def place(i: Evaluator, node: ast.AST, index: Any) -> Any:
     """An index or a slice of a list, as Python ints."""
     if isinstance(index, slice):
         return slice(*(place(i, node, p) for p in (index.start, index.stop, index.step)))
-    if isinstance(index, PyInt):
-        return i.r.static_int(index.expr, "the index of a list")
+    if isinstance(index, (PyInt, PyBool)) and i.r.entry_only(e := whole_number(i.r, index)):
+        return i.r.static_int(e, "the index of a list")
     if is_traced(index):
         raise i.refuse(node, "the index of a list is only known at run time", "index an array: np.array(x)[i]")
     return index
@@ -174,7 +175,7 @@ def changing(name: str, places: int = 0) -> Callable[..., Any]:
     def run(i: Evaluator, node: ast.AST, x: list[Any], *args: Any, **kwargs: Any) -> Any:
         given = [place(i, node, a) for a in args[:places]]
         i.change(node, x)
-        return ask(getattr(x, name), *given, *args[places:], **kwargs)
+        return hold(getattr(x, name), *given, *args[places:], **kwargs)
 
     return run
 
@@ -195,7 +196,7 @@ def known_items(name: str) -> Callable[..., Any]:
             raise i.refuse(node, reason, "compare the items one by one")
         if name == "remove":
             i.change(node, x)
-        return ask(getattr(x, name), *args)
+        return hold(getattr(x, name), *args)
 
     return run
 

@@ -18,7 +18,7 @@ from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.tracers import Namespace, Run, is_own, place_of
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
-from tracebuf.frontends.numpy.record.raises import Raises, internal_error
+from tracebuf.frontends.numpy.record.raises import Raises, by_signal, internal_error
 from tracebuf.location import Location
 
 REFUSED = {
@@ -75,6 +75,8 @@ class Direct:
         except TracebufError:
             raise
         except Exception as error:
+            if (late := by_signal(error)) is not None:
+                raise late  # noqa: B904
             self.stand_at(error)
             if not self.is_users(error):
                 raise internal_error(error, self.i.r.loc) from error

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
-from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
+from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import GRIDS
 from tracebuf.frontends.numpy.functions.indices import subscripts
@@ -26,7 +26,6 @@ from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, holds_traced, truth, unary
 from tracebuf.frontends.numpy.paths.identity import same_thing
 from tracebuf.frontends.numpy.paths.iteration import (
-    Items,
     Iterable,
     OneShotIterator,
     Range,
@@ -40,8 +39,9 @@ from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Text
 from tracebuf.frontends.numpy.record.conditions import negation
-from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of
-from tracebuf.frontends.numpy.record.raises import Raises, ask
+from tracebuf.frontends.numpy.record.heap import DictView, Record, items_of, without_methods
+from tracebuf.frontends.numpy.record.judged import judged
+from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import static_flags
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -60,6 +60,11 @@ from tracebuf.ir.dims import sub
 
 NO_CALLEES = (ArrayRef, Scalar, *NUMBERS, str, tuple, list, dict, type(None))
 """What functools.partial does not take."""
+EAGER: dict[type, type] = {
+    Range: range, NestedFunction: types.FunctionType, Method: types.BuiltinMethodType, Partial: partial,
+    FlatIterator: np.flatiter, Text: str,
+}  # fmt: skip
+"""By class of the tracer: the class that eager Python has there."""
 
 
 class Expressions(Comprehensions):
@@ -144,7 +149,7 @@ class Expressions(Comprehensions):
 
     def iterate_static(self, node: ast.AST, value: Any) -> list[Any]:
         """The items of an iterable whose length is known, or made part of the key."""
-        return static_items(self.r, self.iterable(node, value), "this")
+        return list(static_items(self.r, self.iterable(node, value), "this"))
 
     def iterable(self, node: ast.AST, value: Any) -> Iterable:
         """What a loop over a value iterates over."""
@@ -165,16 +170,13 @@ class Expressions(Comprehensions):
     def piece(self, node: ast.expr, env: Env) -> Text:
         """One part of an f-string."""
         if not isinstance(node, ast.FormattedValue):
-            return texts.text_of(self.r, self.expr(node, env))
+            return texts.text_of(self, node, self.expr(node, env))
         value = self.expr(node.value, env)
         spec = self.expr(node.format_spec, env) if node.format_spec is not None else ""
         if not isinstance(spec, str):
             raise self.refuse(node, "a format that depends on values", "write the format out")
-        convert: dict[int, Callable[[Any], Any]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
-        known = is_traced(value) or isinstance(value, (tuple, list, Text))
-        return texts.formatted_value(
-            self.r, value if known else ask(convert.get(node.conversion, lambda v: v), value), spec
-        )
+        self.at(node)
+        return texts.formatted_value(self, node, value, spec, chr(node.conversion) if node.conversion > 0 else "")
 
     def expr_Slice(self, node: ast.Slice, env: Env) -> Any:
         return slice(*(None if part is None else self.expr(part, env) for part in (node.lower, node.upper, node.step)))
@@ -187,17 +189,18 @@ class Expressions(Comprehensions):
 
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """`a OP b`, by the operator's name in the syntax tree."""
+        node = ast.Pass()
+        if isinstance(a, str) and name == "Mod":
+            return texts.percent(self, node, a, b)
         if operators.is_operand(a) or operators.is_operand(b):
-            found = operators.operate(self, ast.Pass(), name, a, b)
+            found = operators.operate(self, node, name, a, b)
             if found is not NotImplemented:
                 return found
-        if isinstance(a, str) and name == "Mod":
-            return texts.percent(self.r, a, b)
         if isinstance(a, Text) or isinstance(b, Text):
             if name == "Add":
-                return texts.added(self.r, a, b)
+                return texts.added(self, node, a, b)
             texts.check_known(self.r, a, b)
-        a, b = self.beside(a, b), self.beside(b, a)
+        a, b = self.beside(known_range(a), b), self.beside(known_range(b), a)
         if name == "MatMult":
             if not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
                 return ask(operator.matmul, concrete(a), concrete(b))  # raises what Python raises
@@ -284,7 +287,10 @@ class Expressions(Comprehensions):
         known = isinstance(items, (tuple, list, str, frozenset, range))
         if is_traced(x) or not known or any(is_traced(i) for i in items):
             raise self.refuse(node, "`in` needs values known at trace time", refusals.CONTAINS)
-        return ask(operator.contains, items, x)
+        objects = [o for o in (x, *items) if is_tracers(o)]
+        if not all(isinstance(o, Record) and records.is_equal_to_itself_alone(o.kind) for o in objects):
+            raise self.refuse(node, "`in` compares objects by their `__eq__`", "compare their items")
+        return hold(operator.contains, items, x) if objects else ask(operator.contains, items, x)
 
     def expr_BoolOp(self, node: ast.BoolOp, env: Env) -> Any:
         return self.bool_chain(node, node.values, env)
@@ -356,6 +362,8 @@ class Expressions(Comprehensions):
         return self.subscript(node, base, index)
 
     def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
+        if isinstance(base, (ArrayRef, FlatIterator, tuple, list, str, range, Range)):
+            index = self.as_index(node, index)
         if isinstance(base, ArrayRef):
             return subscripts.read(self.r, base, index)
         if isinstance(base, FlatIterator):
@@ -366,12 +374,12 @@ class Expressions(Comprehensions):
             found = records.special(self, node, base, "__getitem__", "is not subscriptable")
             return self.call(node, found, [index], {})
         if isinstance(base, (tuple, list, str)):
-            if isinstance(index, PyInt):
-                index = self.r.static_int(index.expr, "the index of a tuple or list")
+            if isinstance(index, (PyInt, PyBool)):
+                index = self.known_int(index, "the index of a tuple or list")
             if isinstance(index, slice):
                 parts = (index.start, index.stop, index.step)
                 index = slice(
-                    *(self.r.static_int(i.expr, "a tuple's slice") if isinstance(i, PyInt) else i for i in parts)
+                    *(self.known_int(i, "a tuple's slice") if isinstance(i, (PyInt, PyBool)) else i for i in parts)
                 )
             if not is_traced(index):
                 found = ask(operator.getitem, base, index)
@@ -396,6 +404,10 @@ class Expressions(Comprehensions):
             reason = f"the index of a {type(base).__name__} is only known at run time"
             raise self.refuse(node, reason, "index an array: np.array(x)[i]")
         raise self.refuse(node, f"indexing a {refusals.name_of(base)} is not supported", "index arrays and tuples")
+
+    def known_int(self, x: PyInt | PyBool, what: str) -> int:
+        """The value that an int or a bool has in the traced call."""
+        return self.r.static_int(whole_number(self.r, x), what)
 
     def expr_Attribute(self, node: ast.Attribute, env: Env) -> Any:
         base = self.expr(node.value, env)
@@ -427,6 +439,12 @@ class Expressions(Comprehensions):
             return found
         if records.has_attributes_here(base):
             return records.attribute(self, node, base, name)
+        if is_tracers(base):
+            kind = EAGER.get(type(base), object)
+            if not hasattr(kind, name):
+                raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
+            reason = f"`.{name}` of a {refusals.name_of(base)} is not supported in a traced function"
+            raise self.refuse(node, reason, "build a tuple, or store into an array")
         value = ask(getattr, base, name)
         if isinstance(base, types.ModuleType):
             ours = base.__name__.partition(".")[0] in ("numpy", "math", "cmath")
@@ -435,9 +453,9 @@ class Expressions(Comprehensions):
             return self.capture(name, lambda: getattr(base, name), value, base)
         if isinstance(base, (np.ufunc, np.dtype, type, str, *NUMBERS, np.finfo, np.iinfo, slice)):
             return value
-        if isinstance(base, (tuple, list, dict, DictView, NestedFunction, Method, Range, Items, type(None))):
+        if isinstance(base, (tuple, list, dict, type(None))):
             if not hasattr(base, name):
-                raise Raises(AttributeError(f"'{type(base).__name__}' object has no attribute '{name}'"))
+                raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
             reason = f"`.{name}` of a {type(base).__name__} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
         if base in self.constants or isinstance(base, Enum):
@@ -497,8 +515,12 @@ class Expressions(Comprehensions):
         """A call, dispatched on the callee itself (rule X1)."""
         if not takes_choices(function) and any(isinstance(x, Choice) for x in self.flat([*args, *kwargs.values()])):
             raise path_dependent(self.r, "<value>", "values of different types")
+        found = records.call_with_objects(self, node, function, args, kwargs)
+        if found is not NotImplemented:
+            return found
         if isinstance(function, Method):
-            made = table.call_array_method(self.r, function.ref, function.name, args, kwargs)
+            given, named = [known_range(x) for x in args], {k: known_range(x) for k, x in kwargs.items()}
+            made = table.call_array_method(self.r, function.ref, function.name, given, named)
             alone = function.of_number and isinstance(made, ArrayRef) and not made.ndim
             return NpScalar(self.r.load(made, ()), made.element) if alone else made
         if isinstance(function, NestedFunction):
@@ -520,8 +542,17 @@ class Expressions(Comprehensions):
         found = callables.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found
+        args, kwargs = [known_range(x) for x in args], {k: known_range(x) for k, x in kwargs.items()}
+        if table.is_of_numpy(function):
+            for x in (*args, *kwargs.values()):
+                if isinstance(x, Record):
+                    what = f"an object ({x.kind.__name__}) as an argument of {getattr(function, '__name__', 'this')}"
+                    raise self.refuse(node, what, "pass its arrays")
         if (formula := table.formula_of(function)) is not None:
-            return self.call_function(formula, args, static_flags(self.r, kwargs))
+            try:
+                return self.call_function(formula, args, static_flags(self.r, kwargs))
+            except Raises as said:
+                raise judged(self.r, function, args, kwargs, said) from None
         known = table.call_known(self.r, function, args, kwargs)
         if known is not NotImplemented:
             return self.own(known) if type(known) is list else known
@@ -551,6 +582,20 @@ class Expressions(Comprehensions):
         named = {k: self.capture(k, partial(outer.keywords.__getitem__, k), v, outer) for k, v in given.items()}
         return self.capture("partial", lambda: outer.args, outer.args, outer), named
 
+    def as_index(self, node: ast.AST, index: Any) -> Any:
+        """An index in which each object is replaced by what its `__index__` gives."""
+        if isinstance(index, slice):
+            return slice(*(self.as_index(node, part) for part in (index.start, index.stop, index.step)))
+        if type(index) is tuple:
+            return tuple(self.as_index(node, part) for part in index)
+        if not isinstance(index, Record):
+            return index
+        if records.in_class(index.kind.__mro__, "__index__") is records.MISSING:
+            if (asked := records.asked_of(index.kind)) is not None:
+                raise self.refuse(node, f"an object with `{asked}` as an index", "pass int(index) as an argument")
+            return without_methods(index)
+        return self.call(node, records.special(self, node, index, "__index__", "has no __index__"), [], {})
+
     def flat(self, values: Sequence[Any]) -> list[Any]:
         found: list[Any] = []
         for v in values:
@@ -558,14 +603,24 @@ class Expressions(Comprehensions):
         return found
 
 
+def known_range(x: Any) -> Any:
+    """A range whose bounds are known as Python's own, which NumPy's functions take."""
+    if isinstance(x, Range) and x.count is None and all(isinstance(d, int) for d in (x.start, x.stop, x.step)):
+        return range(x.start, x.stop, x.step)  # type: ignore[arg-type]
+    return x
+
+
 def is_known_number(x: Any) -> bool:
     return (type(x) is int or type(x) is float or type(x) is complex or type(x) is bool) and bool(x == x)
 
 
 def is_users(function: Any) -> bool:
-    """Whether a function is Python source of the user's, which is inlined."""
-    module = getattr(function, "__module__", None) or ""
-    return isinstance(function, types.FunctionType) and module.partition(".")[0] not in ("numpy", "scipy")
+    """Whether a function is Python source of the user's, which is inlined. A decorator copies `__module__`: one of
+    the user's around NumPy's function is the user's, by its code, and so is one of SciPy's around the user's."""
+    if not isinstance(function, types.FunctionType):
+        return False
+    names = getattr(function, "__module__", None), function.__globals__.get("__name__")
+    return any(str(name or "").partition(".")[0] not in ("numpy", "scipy") for name in names)
 
 
 def takes_choices(function: Any) -> bool:

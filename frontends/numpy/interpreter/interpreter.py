@@ -32,6 +32,7 @@ from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import Env, PyBool
+from tracebuf.frontends.numpy.source.binding import bind, parameters_of
 from tracebuf.frontends.numpy.source.source import read_source
 from tracebuf.location import Location
 
@@ -73,18 +74,17 @@ class Interpreter(Statements):
             return self.direct.call(function, args, kwargs)
         if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             raise self.r.refuse("generators and coroutines cannot be traced", "return an array or a tuple")
-        bound = ask(inspect.signature(function, follow_wrapped=False).bind, *args, **kwargs)
-        given = set(bound.arguments)
-        bound.apply_defaults()
-        for name, default in bound.arguments.items():
-            nothing = type(default) in (tuple, dict) and not default  # what `*args` and `**kwargs` are without any
-            if name not in given and isinstance(default, (list, dict, set, tuple, np.ndarray)) and not nothing:
-                fetch = partial(default_of, function, name)
-                bound.arguments[name] = self.capture(name, fetch, default, function)
+        parameters, bound = parameters_of(code), ask(bind, function, args, kwargs)
+        given = parameters.given(len(args), kwargs)
+        for name in parameters.single:
+            if name not in given and isinstance(default := bound[name], (list, dict, set, tuple, np.ndarray)):
+                bound[name] = self.capture(name, partial(default_of, function, name), default, function)
         source = read_source(code, code.co_filename, code.co_firstlineno)
         if source is None:
-            return self.direct.call(function, bound.args, bound.kwargs)
-        return self.run_scope(Scope(source, self.global_lookup(function), function.__name__, dict(bound.arguments)))
+            named = {**{n: bound[n] for n in parameters.named}, **(bound[parameters.stars] if parameters.stars else {})}
+            plain = [bound[n] for n in (*parameters.first, *parameters.plain)]
+            return self.direct.call(function, [*plain, *(bound[parameters.star] if parameters.star else ())], named)
+        return self.run_scope(Scope(source, self.global_lookup(function), function.__name__, bound))
 
     def global_lookup(self, function: types.FunctionType) -> Callable[[str], Any]:
         """A look-up of a function's free names: closure cells, globals, builtins; each result becomes a guard."""
@@ -94,17 +94,21 @@ class Interpreter(Statements):
         def fetch(name: str) -> Any:
             if name in cells:
                 return cells[name].cell_contents
-            return names[name] if name in names else getattr(builtins, name)
+            return names[name] if name in names else vars(builtins)[name]
 
         if is_formula(function.__code__.co_filename):
             return fetch
 
         def lookup(name: str) -> Any:
-            try:
-                value = fetch(name)
-            except (KeyError, ValueError, AttributeError):
-                raise Raises(NameError(f"name '{name}' is not defined")) from None
-            return self.capture(name, lambda: fetch(name), value, cells.get(name, names))
+            place = cells.get(name, names)
+            if (seen := self.captures.get((name, id(place)))) is not None:
+                value = seen[2]  # one value in all of a trace: another thread may bind the name anew meanwhile
+            else:
+                try:
+                    value = fetch(name)
+                except (KeyError, ValueError, AttributeError):
+                    raise Raises(NameError(f"name '{name}' is not defined")) from None
+            return self.capture(name, lambda: fetch(name), value, place)
 
         return lookup
 

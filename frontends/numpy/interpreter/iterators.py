@@ -39,9 +39,10 @@ from tracebuf.frontends.numpy.paths.iteration import (
     zipped,
 )
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
+from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool
+from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, is_traced
 from tracebuf.ir.dims import Dim, floordiv, mul, sub
 
 OPTIONS: dict[Any, tuple[str, ...]] = {sum: ("start",), any: (), all: (), min: ("default",), max: ("default",)}
@@ -66,14 +67,34 @@ def make(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs
         return NotImplemented
     if function is iter and len(args) == 1 and isinstance(args[0], OneShotIterator):
         return args[0]
-    if function in (next, iter) and len(args) > 2 or not args and function is not zip:
-        ask(function, *args, **kwargs)  # raises what Python raises
+    check_called(i, function, args, kwargs)
     if function is next:
         return call_handler(following, i, node, *args)
     for x in sequences(function, args):
         check_iterable(i, node, function, x)
     name = NAMES.get(function, function.__name__)
     return OneShotIterator(name, lambda: call_handler(maker, i, node, *args, **kwargs), i.r.frame)
+
+
+def check_called(i: Evaluator, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    """Raises what Python raises for this call, if it raises for iterables without items."""
+    iterated = sequences(function, args)
+
+    def like(x: Any) -> Any:
+        if any(x is s for s in iterated):
+            return ()
+        return len if is_tracers(x) and not is_traced(x) else example_of(i.r, x)
+
+    if function in (next, iter):
+        if not 1 <= len(args) <= 2 or kwargs:
+            ask(function, *[()] * len(args), **dict.fromkeys(kwargs))
+        return
+    try:
+        error = error_of(function, [like(x) for x in args], {name: like(x) for name, x in kwargs.items()})
+    except NoExample:
+        return
+    if error is not None:
+        raise Raises(error)
 
 
 def sequences(function: Any, args: Sequence[Any]) -> Sequence[Any]:

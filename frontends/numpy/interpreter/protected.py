@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, pushed
 from tracebuf.frontends.numpy.numbers.lattice import JUMP, RETURN
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, is_tracers
 from tracebuf.frontends.numpy.record.values import Env
 from tracebuf.frontends.numpy.source.liveness import leaves_by
 from tracebuf.ir.core import Block, Op
@@ -63,15 +63,19 @@ class Protected(Evaluator):
 
     def attempt(self, node: ast.Try, env: Env) -> Error:
         """Traces the body with its handlers, and `else`; the exception that is raised in the end."""
-        handlers = [(self.kinds_of(h, env), h) for h in node.handlers]
-        error = self.tried(node, tuple(k for kinds, _ in handlers for k in kinds), lambda: self.block(node.body, env))
+        handlers = [(*self.kinds_of(h, env), h) for h in node.handlers]
+        every = tuple(k for kinds, _, _ in handlers for k in kinds)
+        error = self.tried(node, every, lambda: self.block(node.body, env))
         if error is None:
             if node.orelse and leaves_by(node.body, *JUMPS):
                 raise self.refuse(node.orelse[0], "`else` of a `try` that may be left before", "write it into the body")
             return self.tried(node, (), lambda: self.block(node.orelse, env))
-        handler = next((h for kinds, h in handlers if isinstance(error[0], kinds)), None)
+        caught = ((wrong, h) for kinds, wrong, h in handlers if isinstance(error[0], kinds))
+        wrong, handler = next(caught, (None, None))
         if handler is None:
             return error
+        if wrong is not None and handler.type is not None:
+            return wrong.error, self.at(handler.type)
         if handler.name:
             env[handler.name] = error[0]
         try:
@@ -87,13 +91,16 @@ class Protected(Evaluator):
             self.r.at(error[1])
             self.r.fail(error[0])
 
-    def kinds_of(self, handler: ast.ExceptHandler, env: Env) -> Kinds:
-        """The classes that a handler catches."""
-        found = BaseException if handler.type is None else self.expr(handler.type, env)
-        kinds = found if isinstance(found, tuple) else (found,)
-        if not all(isinstance(k, type) and issubclass(k, BaseException) for k in kinds):
-            raise Raises(TypeError("catching classes that do not inherit from BaseException is not allowed"))
-        return kinds
+    def kinds_of(self, handler: ast.ExceptHandler, env: Env) -> tuple[Kinds, Raises | None]:
+        """The classes that a handler catches; where they cannot be found, every class, and what is raised then."""
+        try:
+            found = BaseException if handler.type is None else self.expr(handler.type, env)
+            kinds = found if isinstance(found, tuple) else (found,)
+            if not all(isinstance(k, type) and issubclass(k, BaseException) for k in kinds):
+                raise Raises(TypeError("catching classes that do not inherit from BaseException is not allowed"))
+        except Raises as said:
+            return (BaseException,), said
+        return kinds, None
 
     def tried(self, node: ast.AST, kinds: Kinds, run: Callable[[], None]) -> Error:
         """The exception that a body certainly raises, and where. Refuses a body that may raise one of these classes at
@@ -127,7 +134,7 @@ class Protected(Evaluator):
             if not isinstance(call, ast.Call):
                 raise self.refuse(node, *refusals.statement(node))
             function, args = self.expr(call.func, env), self.items(call.args, env)
-            self.enter(node, function, [*args, *(self.expr(k.value, env) for k in call.keywords)], suppressed)
+            self.enter(node, function, args, [(k.arg, self.expr(k.value, env)) for k in call.keywords], suppressed)
             if entered.optional_vars is not None:
                 if function is not contextlib.nullcontext or len(args) > 1:
                     raise self.refuse(node, *refusals.statement(node))
@@ -138,17 +145,28 @@ class Protected(Evaluator):
         if error is not None and not isinstance(error[0], tuple(suppressed)):
             self.raise_again(error)
 
-    def enter(self, node: ast.With, function: Any, args: Sequence[Any], suppressed: list[type[BaseException]]) -> None:
-        """Refuses a context that would have to be entered."""
+    def enter(
+        self, node: ast.With, function: Any, args: Sequence[Any], named: Sequence[tuple[str | None, Any]],
+        suppressed: list[type[BaseException]],
+    ) -> None:  # fmt: skip
+        """Refuses a context that would have to be entered; raises what making it raises."""
         if function is contextlib.suppress and all(isinstance(k, type) for k in args):
             suppressed += args
             return
         words = ENTERED.get(function) if isinstance(function, (type, type(np.printoptions))) else None
         if words is None:
             raise self.refuse(node, *refusals.statement(node))
-        if bad := [x for x in args if isinstance(x, str) and x in words]:
+        if not any(is_tracers(x) for x in (*args, *(x for _, x in named))) and all(name for name, _ in named):
+            ask(entered, function, args, dict(named))
+        if bad := [x for x in (*args, *(x for _, x in named)) if isinstance(x, str) and x in words]:
             reason = f'np.errstate with "{bad[0]}": compiled code does not look at floating-point errors'
             raise self.refuse(node, reason, "test for it: if not np.isfinite(x).all()")
+
+
+def entered(function: Any, args: Sequence[Any], named: Mapping[Any, Any]) -> None:
+    """Enters and leaves a context."""
+    with function(*args, **named):
+        pass
 
 
 def stops(block: Block) -> list[Op]:

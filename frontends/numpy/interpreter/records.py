@@ -10,6 +10,7 @@ import ast
 import dataclasses
 import functools
 import inspect
+import math
 import operator
 import types
 from abc import ABCMeta
@@ -28,8 +29,9 @@ from tracebuf.frontends.numpy.functions.host.declared import host_call
 from tracebuf.frontends.numpy.interpreter import dicts, extremes
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, is_of_class
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_handler
+from tracebuf.frontends.numpy.record.callees import Method, Partial
+from tracebuf.frontends.numpy.record.heap import DictView, Record, is_named_tuple, is_of_class, without_methods
+from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_handler, hold
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, is_traced, stand_in
 from tracebuf.location import UNKNOWN
 
@@ -96,6 +98,11 @@ def special(i: Evaluator, node: ast.AST, base: Record, name: str, without: str) 
     if found is MISSING:
         raise Raises(TypeError(f"'{base.kind.__name__}' object {without}"))
     return from_class(i, node, base, found, name)
+
+
+def is_equal_to_itself_alone(kind: type) -> bool:
+    """Whether the objects of a class are compared by identity."""
+    return in_class(kind.__mro__[:-1], "__eq__") is MISSING
 
 
 def kind_of_object(base: Any) -> Any:
@@ -176,13 +183,32 @@ def from_class(i: Evaluator, node: ast.AST, base: Any, found: Any, name: str) ->
         if isinstance(found, staticmethod):
             return inner
         return BoundMethod(inner, base if isinstance(base, type) else kind_of_object(base))
-    if isinstance(found, types.FunctionType) or getattr(type(found), "__tracebuf__", False):
+    if is_method(found):
         return BoundMethod(guarded(i, base, name, found), base)
+    if type(found) is functools.partialmethod and is_method(found.func) and not isinstance(base, type):
+        return part_of(i, base, name, found)
     if isinstance(found, (types.BuiltinFunctionType, types.WrapperDescriptorType, types.MethodDescriptorType)):
         return BoundMethod(found, base)
     if hasattr(type(found), "__get__"):
         raise i.refuse(node, f"`{name}` is a descriptor of type {type(found).__name__}", PASS_IT)
     return guarded(i, base, name, found)
+
+
+def is_method(found: Any) -> bool:
+    """Whether a function that a class holds is bound to the object through which it is read."""
+    return isinstance(found, types.FunctionType) or getattr(type(found), "__tracebuf__", False) is True
+
+
+def part_of(i: Evaluator, base: Any, name: str, found: functools.partialmethod[Any]) -> Partial:
+    """A functools.partialmethod read from an object; what it holds is guarded, for the class may get another one."""
+    kind = kind_of_object(base.owner if isinstance(base, Super) else base)
+
+    def now() -> Any:
+        return in_class(kind.__mro__, name)
+
+    args = i.capture(f"{name}.args", lambda: now().args, found.args, kind)
+    named = {k: i.capture(k, partial(lambda k: now().keywords[k], k), x, found) for k, x in found.keywords.items()}
+    return Partial(BoundMethod(i.capture(name, lambda: now().func, found.func, kind), base), args, named)
 
 
 def guarded(i: Evaluator, base: Any, name: str, found: Any) -> Any:
@@ -255,7 +281,7 @@ def construct(i: Evaluator, node: ast.AST, kind: type, args: Sequence[Any], kwar
         new = kind.__new__
         if any("__new__" in vars(c) and "_fields" not in vars(c) for c in kind.__mro__[:-2]):
             raise i.refuse(node, f"{kind.__name__} has a `__new__` of its own", "build it outside")
-        return ask(new, kind, *args, **kwargs)
+        return hold(new, kind, *args, **kwargs)
     made_otherwise = in_class(kind.__mro__[:-1], "__new__") is not MISSING and kind is not types.SimpleNamespace
     if made_otherwise or type(kind) not in (type, ABCMeta):
         raise i.refuse(node, f"{kind.__name__} has a constructor of its own (`__new__`)", "build it outside")
@@ -283,7 +309,7 @@ def is_generated(kind: type) -> bool:
 def fill_dataclass(i: Evaluator, made: Record, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     """Does what the constructor of a dataclass does."""
     init = made.kind.__init__  # type: ignore[misc]
-    bound = ask(inspect.signature(init).bind, None, *args, **kwargs).arguments
+    bound = bind(inspect.signature(init), (None, *args), kwargs).arguments
     extra: list[Any] = []
     for name, f in made.kind.__dataclass_fields__.items():  # type: ignore[attr-defined]
         sort = f._field_type.name
@@ -321,7 +347,7 @@ def get_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any, *default: A
 def check_name(name: Any) -> None:
     """TypeError as Python's for a name that is no text."""
     if not isinstance(name, str):
-        raise Raises(TypeError(f"attribute name must be string, not '{type(name).__name__}'"))
+        raise Raises(TypeError(f"attribute name must be string, not '{refusals.name_of(name)}'"))
 
 
 def has_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any) -> bool:
@@ -354,7 +380,11 @@ def super_of(i: Evaluator, node: ast.AST, *args: Any) -> Super:
     parameters = [*scope.source.node.args.posonlyargs, *scope.source.node.args.args]
     if not parameters:
         raise Raises(RuntimeError("super(): no arguments"))
-    return Super(scope.lookup("__class__"), ask(operator.getitem, scope.env, parameters[0].arg))
+    try:
+        kind = scope.lookup("__class__")
+    except Raises:
+        raise Raises(RuntimeError("super(): __class__ cell not found")) from None
+    return Super(kind, ask(operator.getitem, scope.env, parameters[0].arg))
 
 
 def variables(i: Evaluator, node: ast.AST, x: Any) -> Any:
@@ -385,8 +415,6 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if isinstance(function, types.MethodType) or getattr(type(function), "__tracebuf_bound__", False):
         owner = i.capture("__self__", lambda: function.__self__, function.__self__, function)
         return i.call(node, function.__func__, [owner, *args], kwargs)
-    if args and isinstance(args[0], Record) and (asked := SPECIAL.get(function) if is_hashable(function) else None):
-        return i.call(node, special(i, node, args[0], asked, f"has no {asked}"), args[1:], kwargs)
     if (function is min or function is max) and kwargs.get("key") is not None:
         return extremes.by_key(i, node, function, args, kwargs)
     if function is sorted and "key" in kwargs:
@@ -399,6 +427,47 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         items = [i.iterate_static(node, a) if isinstance(a, (dict, DictView)) else a for a in args]
         return i.call(node, function, items, kwargs)
     return NotImplemented
+
+
+def call_with_objects(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A call of a function of Python's or NumPy's that asks its arguments for numbers or items, with objects among
+    them: by the special method that Python asks first. Where a class has none, Python is asked with an object of an
+    empty class. NotImplemented for other functions."""
+    inside = [x for y in (*args, *kwargs.values()) for x in (y if type(y) in (list, tuple) else (y,))]
+    held = [x for x in (inside if function in LOOK_INTO or is_numpys(function) else args) if isinstance(x, Record)]
+    if not held or "key" in kwargs or not takes_numbers(function):
+        return NotImplemented
+    if function is pow and len(args) == 2 and not kwargs:
+        return i.operate("Pow", *args)
+    first, name = args[0] if args else None, CONVERTED.get(function) if is_hashable(function) else None
+    if isinstance(first, Record) and name is not None and in_class(first.kind.__mro__, name) is not MISSING:
+        return i.call(node, special(i, node, first, name, f"has no {name}"), args[1:], kwargs)
+    for x in held:
+        if (has := asked_of(x.kind)) is not None and (function is not bool or hasattr(x.kind, "__len__")):
+            name = function.name if isinstance(function, Method) else getattr(function, "__name__", str(function))
+            reason = f"an object with `{has}` as an argument of {name}"
+            raise i.refuse(node, reason, "pass the number, array or list that it stands for")
+    named = {key: without_methods(x) for key, x in kwargs.items()}
+    return i.call(node, function, [without_methods(x) for x in args], named)
+
+
+def takes_numbers(function: Any) -> bool:
+    """Whether a function is one of Python's or NumPy's that asks its arguments for numbers or items."""
+    if isinstance(function, type) or not is_numpys(function):
+        return is_hashable(function) and (function in ASKING or function.__module__ in ("math", "cmath"))
+    return True
+
+
+def is_numpys(function: Any) -> bool:
+    """Whether a function is NumPy's, or a method of an array."""
+    module = getattr(function, "__module__", None) or type(getattr(function, "__self__", function)).__module__
+    return isinstance(function, Method) or (not isinstance(function, type) and module.partition(".")[0] == "numpy")
+
+
+def asked_of(kind: type) -> str | None:
+    """A special method of a class that numbers, containers or arrays have; None if it has none."""
+    names = (name for c in kind.__mro__[:-1] for name in vars(c) if name in ASKED and vars(c)[name] is not None)
+    return next(names, None)
 
 
 def sorted_by(i: Evaluator, node: ast.AST, items: Any, /, *, key: Any, reverse: Any = False) -> Any:
@@ -423,8 +492,24 @@ def is_hashable(x: Any) -> bool:
     return isinstance(x, (types.BuiltinFunctionType, type)) and x is not np.ndarray
 
 
-SPECIAL: dict[Any, str] = {len: "__len__", abs: "__abs__", float: "__float__", int: "__int__", bool: "__bool__"}
-"""By builtin that calls a special method of an object: that method."""
+ASKED = frozenset(f"__{name}__" for name in (
+    "iter", "next", "len", "getitem", "contains", "reversed", "index", "int", "float", "complex", "bool", "trunc",
+    "floor", "ceil", "round", "abs", "neg", "pos", "invert", "lt", "le", "gt", "ge", "array", "array_ufunc",
+    "array_function", "array_interface", "array_struct", "buffer", "add", "radd", "sub", "rsub", "mul", "rmul",
+    "truediv", "rtruediv", "floordiv", "rfloordiv", "mod", "rmod", "divmod", "rdivmod", "pow", "rpow", "matmul",
+    "rmatmul",
+))  # fmt: skip
+"""The special methods by which Python and NumPy take an object for a number, a container or an array."""
+CONVERTED: dict[Any, str] = {
+    len: "__len__", abs: "__abs__", float: "__float__", int: "__int__", bool: "__bool__", round: "__round__",
+    complex: "__complex__", divmod: "__divmod__", reversed: "__reversed__", iter: "__iter__",
+    math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__",
+}  # fmt: skip
+"""By function that calls a special method of its first argument and gives back what that gives: the method."""
+LOOK_INTO = (sum, min, max, sorted)
+"""Builtins that ask the items of their argument for numbers."""
+ASKING = frozenset((*CONVERTED, *LOOK_INTO, pow, range, slice, any, all))
+"""Builtins that ask their arguments for numbers or items."""
 
 
 def call_method(i: Evaluator, node: ast.AST, method: BoundMethod, args: list[Any], kwargs: dict[str, Any]) -> Any:

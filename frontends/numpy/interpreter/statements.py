@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.errors import TracebufError, note_location
+from tracebuf.errors import TracebufError, UnsupportedError, note_location
 from tracebuf.frontends.numpy.arrays.complex_views import set_part
 from tracebuf.frontends.numpy.arrays.creation import arange
 from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
@@ -24,9 +24,10 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import dicts, operators, records
+from tracebuf.frontends.numpy.interpreter.cycles import cycles_refused
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions
 from tracebuf.frontends.numpy.interpreter.protected import Protected
-from tracebuf.frontends.numpy.interpreter.texts import text_of
+from tracebuf.frontends.numpy.interpreter.texts import escaped, text_of
 from tracebuf.frontends.numpy.numbers.lattice import (
     BREAK,
     CONTINUE,
@@ -40,10 +41,10 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 )
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
-from tracebuf.frontends.numpy.numbers.scalars import BINARY, binary, power_form, truth
+from tracebuf.frontends.numpy.numbers.scalars import BINARY, power_form, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.paths.choices import SIMPLE, to_split
-from tracebuf.frontends.numpy.paths.iteration import Items, Range, item, iterable_of, length
+from tracebuf.frontends.numpy.paths.iteration import UNROLLED, Items, Range, item, item_at, iterable_of, length
 from tracebuf.frontends.numpy.paths.joins import trace_if
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
@@ -51,15 +52,20 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Text
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.heap import Record
-from tracebuf.frontends.numpy.record.raises import Raises, ask, internal_error
+from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
+from tracebuf.frontends.numpy.record.raises import Raises, ask, by_signal, internal_error
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Env, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
+from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import I64
+from tracebuf.ops.control import checks
 from tracebuf.ops.scalars import arith
 
 INPLACE = {name: ufunc for name, (_, ufunc) in BINARY.items()}
 """By operator: the ufunc of its in-place form."""
+IN_PLACE = {name: f"i{function.__name__.rstrip('_')}" for name, (function, _) in BINARY.items()}
+"""By operator: the name of its in-place function in the operator module."""
 JUMPS = (ast.Return, ast.Break, ast.Continue)
 TRACER_NAMES = frozenset([JUMP, RETURN])
 """Names that only the tracer binds."""
@@ -80,19 +86,26 @@ class Statements(Expressions, Protected):
             self.at(statement)
             rest = body[k + 1 :]
             try:
-                if isinstance(statement, ast.If):
-                    if self.stmt_If(statement, env, rest):
-                        return
-                elif (choice := to_split(statement, env)) is not None and isinstance(statement, SIMPLE):
-                    self.split(statement, choice, env)
-                else:
-                    method(statement, env)
+                with cycles_refused(self.r):
+                    if isinstance(statement, ast.If):
+                        if self.stmt_If(statement, env, rest):
+                            return
+                    elif (choice := to_split(statement, env)) is not None and isinstance(statement, SIMPLE):
+                        self.split(statement, choice, env)
+                    else:
+                        method(statement, env)
             except Raises as said:
                 self.reached(said)
                 raise
+            except UnsupportedError as refusal:
+                if refusal.location is not None:
+                    raise
+                raise UnsupportedError(refusal.reason, instead=refusal.instead, location=self.r.loc) from None
             except TracebufError:
                 raise
             except Exception as error:
+                if (late := by_signal(error)) is not None:
+                    raise late  # noqa: B904
                 raise internal_error(error, self.r.loc) from error
             on = goes_on(self.r, env, CONTINUE)
             if isinstance(on, PyBool):
@@ -204,7 +217,7 @@ class Statements(Expressions, Protected):
             dicts.store(self, target, base, index, value)
         elif isinstance(base, list) and isinstance(index, slice):
             dicts.store_slice(self, target, base, index, value)
-        elif isinstance(base, list) and isinstance(index, (int, PyInt)):
+        elif isinstance(base, list) and isinstance(index, (int, PyInt, PyBool)):
             place = dicts.place(self, target, index)
             if ask(operator.getitem, base, place) is not value:
                 self.change(target, base)
@@ -332,13 +345,22 @@ class Statements(Expressions, Protected):
         if name == "MatMult":
             return inplace_matmul(self.r, old, right)
         if not (is_traced(right) or isinstance(right, NUMBERS)):
-            return binary(self.r, name, old, right)
+            raise self.in_place_of(name, old, right)
         self.r.check_writable(old)
         ufunc, operands = INPLACE[name], [old, right]
         if name == "Pow":
             ufunc, operands = power_form(self.r, old, right)
         elementwise(self.r, ufunc, operands, into=old)
         return old
+
+    def in_place_of(self, name: str, old: ArrayRef, right: Any) -> Raises | UnsupportedError:
+        """What `old OP= right` raises where the operand is neither array nor number."""
+        refusal = self.r.refuse(f"a {refusals.name_of(right)} as an operand", "use numbers and arrays: np.array(x)")
+        try:
+            error = error_of(getattr(operator, IN_PLACE[name]), [example_of(self.r, x) for x in (old, right)], {})
+        except NoExample:
+            return refusal
+        return refusal if error is None else Raises(error)
 
     # -- branches
     def stmt_If(self, node: ast.If, env: Env, rest: Sequence[ast.stmt] = ()) -> bool:
@@ -480,16 +502,22 @@ class Statements(Expressions, Protected):
         if ended in (GO_ON, CONTINUE):
             self.block(node.orelse, env)
 
-    def unrolled(self, node: ast.For, items: Sequence[Any], env: Env, targets: frozenset[str]) -> None:
-        for k, one in enumerate(items):
+    def unrolled(
+        self, node: ast.For, items: Sequence[Any], env: Env, targets: frozenset[str], first: int = 0
+    ) -> None:
+        k, most = first, len(items) + UNROLLED
+        while one := item_at(items, k):
+            if k >= most:
+                raise self.refuse(node, "a list grows in a loop over it", "loop over a copy: for x in list(items)")
+            k += 1
             env[JUMP] = GO_ON
-            self.assign(node.target, one, env)
+            self.assign(node.target, one[0], env)
             self.branch(node.body)(env)
             on = goes_on(self.r, env, BREAK)
             if isinstance(on, PyBool):
 
-                def others(inner: Env, rest: Sequence[Any] = items[k + 1 :]) -> None:
-                    self.unrolled(node, rest, inner, targets)
+                def others(inner: Env, rest: int = k) -> None:
+                    self.unrolled(node, items, inner, targets, rest)
 
                 names, live = (*self.scope.source.live.assigned[node], JUMP, RETURN), targets | TRACER_NAMES
                 return trace_if(self.r, on, env, [others, lambda e: None], names, live, frozenset([RETURN]))
@@ -508,9 +536,9 @@ class Statements(Expressions, Protected):
             raise self.refuse(node, "`raise` of anything but an exception with a message", 'raise ValueError("...")')
         if kind.__init__ not in (BaseException.__init__, Exception.__init__) and not kind.__module__ == "builtins":
             raise self.refuse(node, f"{kind.__name__} has a constructor of its own", 'raise ValueError("...")')
-        parts = [] if call is None else [text_of(self.r, a) for a in self.items(call.args, env)]
+        args = [] if call is None else self.items(call.args, env)
         self.at(node)
-        self.fail(kind, parts)
+        self.r.fail(kind, *self.message(node, args))
 
     def plain_cause(self, cause: ast.expr | None, env: Env) -> bool:
         """Whether the operand of `from` is one that no message shows: None, or the exception being handled."""
@@ -528,16 +556,46 @@ class Statements(Expressions, Protected):
         self.at(node)
         if known is True:
             return
-        parts = [] if node.msg is None else [text_of(self.r, self.expr(node.msg, env))]
-        if not isinstance(known, PyBool):
-            return self.fail(AssertionError, parts)
-        message, values = joined(parts)
-        self.r.check(known.value, AssertionError, message, values)
 
-    def fail(self, kind: type[BaseException], parts: Sequence[Text]) -> None:
-        """Records that this statement raises, where it is reached."""
-        message, values = joined(parts)
-        self.r.fail(kind, message, values)
+        def fails(env: Env) -> None:
+            try:
+                given = [] if node.msg is None else [self.expr(node.msg, env)]
+            except Raises as said:
+                self.reached(said)
+                raise
+            self.at(node)
+            self.r.fail(AssertionError, *self.message(node, given))
+
+        if not isinstance(known, PyBool):
+            fails(env)
+        elif node.msg is None or is_harmless(node.msg, env):
+            message = self.message(node, [] if node.msg is None else [self.expr(node.msg, env)])
+            self.at(node)
+            self.r.check(known.value, AssertionError, *message)
+        else:  # evaluated where the assertion fails, and only there
+            trace_if(self.r, known, env, [lambda env: None, fails], (), frozenset(env))
+
+    def message(self, node: ast.AST, args: Sequence[Any]) -> tuple[checks.Message, list[Value]]:
+        """The arguments of an exception, and the traced values in them."""
+        if not args:
+            return None, []
+        parts: list[object] = []
+        values: list[Value] = []
+        for x in args:
+            if isinstance(x, Scalar):
+                parts.append(checks.Number(type(stand_in(x))))
+            elif isinstance(x, Text) or any(map(is_shown, self.flat([x]))):
+                shown = text_of(self, node, x)
+                parts.append(checks.Shown(shown.template, len(shown.values)))
+                values += shown.values
+                continue
+            else:
+                parts.append(x)
+                continue
+            values += text_of(self, node, x).values
+        if len(parts) == 1 and isinstance(parts[0], checks.Shown):
+            return parts[0].template, values
+        return escaped(parts[0]) if len(parts) == 1 and isinstance(parts[0], str) else tuple(parts), values
 
     def stmt_FunctionDef(self, node: ast.FunctionDef, env: Env) -> None:
         if node.decorator_list:
@@ -580,9 +638,23 @@ class Statements(Expressions, Protected):
             env.pop(target.id)
 
 
-def joined(parts: Sequence[Text]) -> tuple[str | None, list[Any]]:
-    """The message of an exception with these arguments, and the traced values in it."""
-    if not parts:
-        return None, []
-    template = ", ".join(p.template for p in parts)
-    return (template if len(parts) == 1 else f"({template})"), [v for p in parts for v in p.values]
+HARMLESS = (ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.Name, ast.Tuple, ast.expr_context)
+"""Expressions that neither raise nor have effects."""
+
+
+def is_harmless(node: ast.expr, env: Env) -> bool:
+    """Whether a message can be evaluated without an effect or an exception, so that it need not wait until it is
+    reached."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and part.id not in env:
+            return False
+        if isinstance(part, ast.FormattedValue) and part.format_spec is not None:
+            return False
+        if not isinstance(part, HARMLESS):
+            return False
+    return True
+
+
+def is_shown(x: Any) -> bool:
+    """Whether an argument of an exception is given as its text, for want of the value itself."""
+    return is_traced(x) or type(x).__module__.startswith("tracebuf.")

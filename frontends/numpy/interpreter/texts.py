@@ -6,18 +6,23 @@ Numbers that only the run time knows may occur in messages of exceptions (`Text`
 from __future__ import annotations
 
 import ast
+import collections
+import dataclasses
 import operator
 import re
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.interpreter import records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Text
+from tracebuf.frontends.numpy.record.heap import Record, is_named_tuple
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
@@ -28,8 +33,9 @@ from tracebuf.frontends.numpy.record.values import (
     PyFloat,
     PyInt,
     Scalar,
-    is_traced,
+    stand_in,
 )
+from tracebuf.ir.types import I1
 
 PLAIN = (str, bytes, int, float, complex, bool, type(None), np.generic, np.dtype, slice, type(Ellipsis))
 """Types of values whose text is known while tracing."""
@@ -39,41 +45,120 @@ PERCENT = re.compile(r"%(?:%|(?P<flags>[-+ 0#]*)(?P<width>\d*)(?P<places>\.\d+)?
 """One conversion of a `%` format."""
 
 
+def is_known(x: Any) -> bool:
+    """Whether the text of a value is known while tracing."""
+    return all(map(is_known, x)) if type(x) in (tuple, list) else isinstance(x, PLAIN)
+
+
 def escaped(text: str) -> str:
     """Text with its braces doubled, as part of a message."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def text_of(r: Recorder, x: Any) -> Text:
-    """A value as a part of a message."""
+def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
+    """A value as a part of a text: as `str` shows it, or (`quoted`) as `repr` does."""
     if isinstance(x, Text):
+        if quoted:
+            raise refused(i.r, "the repr of text with numbers that only the run time knows")
         return x
     if isinstance(x, PyInt):
-        return Text("{}", [r.index(x.expr)])
+        return Text("{}", [i.r.index(x.expr)])
+    if isinstance(x, NpScalar) and quoted and not x.element.is_complex and x.element is not I1:
+        return Text(f"np.{x.element.dtype.name}({{}})", [x.value])
     if isinstance(x, (PyFloat, PyComplex, PyBool, NpScalar)):
         return Text("{}", [x.value])
     if isinstance(x, ArrayRef):
-        return Text("array(...)", [])
-    if isinstance(x, (tuple, list)):
-        parts = [text_of(r, i) for i in x]
+        return Text("array(...)", [], exact=False)
+    if isinstance(x, Record):
+        return text_of_object(i, node, x, quoted)
+    if is_named_tuple(x) and not shows_itself(type(x), tuple):
+        return called(type(x).__name__, dict(zip(x._fields, x)), i, node)
+    if type(x) in (tuple, list):
         ends = "[]" if isinstance(x, list) else ("(", ",)" if len(x) == 1 else ")")
-        inside = ", ".join(p.template for p in parts)
-        return Text(ends[0] + inside + ends[1], [v for p in parts for v in p.values])
-    return Text(escaped(str(x)), [])
+        return listed(ends[0], [text_of(i, node, item, True) for item in x], ends[1])
+    if type(x) is dict:
+        items = [(text_of(i, node, k, True), text_of(i, node, v, True)) for k, v in x.items()]
+        return listed("{{", [listed("", pair, "", ": ") for pair in items], "}}")
+    if type(x).__module__.startswith("tracebuf."):
+        raise i.refuse(node, f"the text of a {refusals.name_of(x)}", "use its parts")
+    return Text(escaped(ask(repr if quoted else str, x)), [])
+
+
+def text_of_object(i: Evaluator, node: ast.AST, x: Record, quoted: bool) -> Text:
+    """The text of an object, by the special methods of its class; that of `object` names an address, which is left
+    out."""
+    kind = x.kind
+    owner = next(c for c in kind.__mro__ if "__repr__" in vars(c) or (not quoted and "__str__" in vars(c)))
+    name = "__str__" if not quoted and "__str__" in vars(owner) else "__repr__"
+    if owner is object:
+        return Text(escaped(f"<{kind.__module__}.{kind.__qualname__} object at ...>"), [], exact=False)
+    if owner is types.SimpleNamespace:
+        return called("namespace", x.known, i, node)
+    if is_made_by_dataclass(owner, name):
+        names = [f.name for f in dataclasses.fields(kind) if f.repr]
+        return called(kind.__qualname__, {n: i.attribute(node, x, n) for n in names}, i, node)
+    found = i.call(node, records.special(i, node, x, name, f"has no {name}"), [], {})
+    if not isinstance(found, (str, Text)):
+        raise Raises(TypeError(f"{name} returned non-string (type {refusals.name_of(found)})"))
+    return text_of(i, node, found)
+
+
+def is_made_by_dataclass(owner: type, name: str) -> bool:
+    """Whether a special method of a class is the one that `dataclass` made."""
+    code = getattr(getattr(vars(owner)[name], "__wrapped__", None), "__code__", None)
+    return "__dataclass_params__" in vars(owner) and code is not None and code.co_filename == "<string>"
+
+
+def shows_itself(kind: type, base: type) -> bool:
+    """Whether a class between `kind` and `base` has a text of its own."""
+    between = kind.__mro__[: kind.__mro__.index(base)]
+    written = [vars(c)[name] for c in between for name in ("__repr__", "__str__") if name in vars(c)]
+    return any(f.__code__.co_filename != collections.__file__ for f in written)
+
+
+def called(name: str, values: Mapping[str, Any], i: Evaluator, node: ast.AST) -> Text:
+    """The text `name(key=value, ...)`."""
+    parts = [listed(f"{key}=", [text_of(i, node, value, True)], "") for key, value in values.items()]
+    return listed(f"{name}(", parts, ")")
+
+
+def listed(before: str, parts: Sequence[Text], after: str, between: str = ", ") -> Text:
+    """Texts one after another, as one."""
+    template = before + between.join(p.template for p in parts) + after
+    return Text(template, [v for p in parts for v in p.values], all(p.exact for p in parts))
 
 
 def joined_text(parts: Sequence[Text]) -> Text | str:
     """Parts of a text joined: a str, where they are all known."""
-    made = Text("".join(p.template for p in parts), [v for p in parts for v in p.values])
-    return made if made.values else made.template.format()
+    made = listed("", parts, "", "")
+    return made if made.values or not made.exact else made.template.format()
 
 
-def formatted_value(r: Recorder, x: Any, spec: str) -> Text:
-    """A value in the format `spec`."""
-    if is_traced(x) or isinstance(x, (tuple, list)):
-        found = text_of(r, x)
-        return Text("{:" + spec + "}", found.values) if spec and found.template == "{}" else found
-    return text_of(r, ask(format, x, spec))
+def formatted_value(i: Evaluator, node: ast.AST, x: Any, spec: str, conversion: str = "") -> Text:
+    """A value in the format `spec`, after the conversion `r`, `s` or `a` if there is one."""
+    if conversion or (isinstance(x, Record) and spec == "" and not has_format(x)):
+        x = joined_text([text_of(i, node, x, conversion in ("r", "a"))])
+        if conversion == "a" and isinstance(x, str):
+            x = ascii(x)[1:-1]
+    if isinstance(x, Record) and has_format(x):
+        found = i.call(node, records.special(i, node, x, "__format__", "has no __format__"), [spec], {})
+        return text_of(i, node, found)
+    if spec == "":
+        return text_of(i, node, x)
+    if isinstance(x, Scalar):
+        ask(format, stand_in(x), spec)
+        return Text("{:" + spec + "}", text_of(i, node, x).values)
+    if isinstance(x, Record):
+        raise Raises(TypeError(f"unsupported format string passed to {x.kind.__name__}.__format__"))
+    if isinstance(x, ArrayRef) and not x.ndim or isinstance(x, Text):
+        raise refused(i.r, "this format of what only the run time knows")
+    shown = np.empty((1,) * x.ndim) if isinstance(x, ArrayRef) else type(x)() if type(x) in (list, tuple, dict) else x
+    return text_of(i, node, ask(format, shown, spec))
+
+
+def has_format(x: Record) -> bool:
+    """Whether the class of an object has a `__format__` of its own."""
+    return records.in_class(x.kind.__mro__[:-1], "__format__") is not records.MISSING
 
 
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -82,18 +167,21 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if function not in SHOWN if isinstance(function, (type, types.BuiltinFunctionType)) else True:
         if not isinstance(of, str):
             return NotImplemented
-    given = i.flat([*args, *kwargs.values()])
-    if all(isinstance(x, PLAIN) for x in given):
+    if all(map(is_known, [*args, *kwargs.values()])):
         found = ask(function, *args, **kwargs)
         return i.own(found) if isinstance(found, list) else found
-    if function is str and len(args) == 1 and not isinstance(args[0], ArrayRef):
-        return joined_text([text_of(i.r, args[0])])
+    if (function is str or (function is repr and i.scopes)) and len(args) == 1 and not kwargs:
+        return joined_text([text_of(i, node, args[0], function is repr)])
+    if function is format and len(args) in (1, 2) and not kwargs and isinstance(args[-1] if args[1:] else "", str):
+        return joined_text([formatted_value(i, node, args[0], *args[1:] or [""])])
     if isinstance(of, str) and function.__name__ == "format":
-        return formatted(i.r, of, args, kwargs)
+        return formatted(i, node, of, args, kwargs)
     return NotImplemented
 
 
-def formatted(r: Recorder, template: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Text | str:
+def formatted(
+    i: Evaluator, node: ast.AST, template: str, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Text | str:
     """template.format(*args, **kwargs)."""
     parts, place = [], 0
     pieces: list[tuple[str, str | None, str | None, str | None]] = ask(list, Formatter().parse(template))
@@ -101,26 +189,27 @@ def formatted(r: Recorder, template: str, args: Sequence[Any], kwargs: dict[str,
         parts.append(Text(escaped(before), []))
         if name is None:
             continue
-        if (spec and "{" in spec) or conversion or not (name == "" or name.isidentifier() or name.isdigit()):
-            raise refused(r, "this format of numbers that only the run time knows")
+        if (spec and "{" in spec) or not (name == "" or name.isidentifier() or name.isdigit()):
+            raise refused(i.r, "this format of what only the run time knows")
         if name and not name.isdigit():
-            parts.append(formatted_value(r, ask(operator.getitem, kwargs, name), spec or ""))
+            value = ask(operator.getitem, kwargs, name)
         else:
             at = int(name) if name else place
             if at >= len(args):
                 raise Raises(IndexError(f"Replacement index {at} out of range for positional args tuple"))
-            parts.append(formatted_value(r, args[at], spec or ""))
+            value = args[at]
             place += 1
+        parts.append(formatted_value(i, node, value, spec or "", conversion or ""))
     return joined_text(parts)
 
 
-def percent(r: Recorder, template: str, values: Any) -> Text | str:
+def percent(i: Evaluator, node: ast.AST, template: str, values: Any) -> Text | str:
     """`template % values`."""
     given = list(values) if isinstance(values, tuple) else [values]
-    if not any(isinstance(x, (Scalar, Text)) for x in given):
+    if all(map(is_known, given)):
         return ask(operator.mod, template, values)  # type: ignore[no-any-return]
     if len(PERCENT.findall(template)) != template.count("%") - template.count("%%"):
-        raise refused(r, "this format of numbers that only the run time knows")
+        raise refused(i.r, "this format of what only the run time knows")
     parts, end = [], 0
     for m in PERCENT.finditer(template):
         parts.append(Text(escaped(template[end : m.start()]), []))
@@ -130,22 +219,33 @@ def percent(r: Recorder, template: str, values: Any) -> Text | str:
             continue
         if not given:
             raise Raises(TypeError("not enough arguments for format string"))
-        parts.append(percent_part(r, m, given.pop(0)))
+        parts.append(percent_part(i, node, m, given.pop(0)))
     if given:
         raise Raises(TypeError("not all arguments converted during string formatting"))
     return joined_text([*parts, Text(escaped(template[end:]), [])])
 
 
-def percent_part(r: Recorder, m: re.Match[str], x: Any) -> Text:
+def percent_part(i: Evaluator, node: ast.AST, m: re.Match[str], x: Any) -> Text:
     """The text of one conversion of a `%` format."""
     kind, flags, places = m["kind"], m["flags"], m["places"] or ""
-    if not isinstance(x, (Scalar, Text)):
-        return text_of(r, ask(operator.mod, m.group(), (x,)))
+    if isinstance(x, PLAIN):
+        return text_of(i, node, ask(operator.mod, m.group(), (x,)))
+    if kind in "sr":
+        found = joined_text([text_of(i, node, x, kind == "r")])
+        if isinstance(found, str):
+            return text_of(i, node, ask(operator.mod, m.group().replace("r", "s"), (found,)))
+        if flags or m["width"] or places:
+            raise refused(i.r, "this format of what only the run time knows")
+        return found
+    if not isinstance(x, Scalar):
+        if isinstance(x, (Text, list, tuple, dict)):
+            ask(operator.mod, m.group(), ("" if isinstance(x, Text) else type(x)(),))
+        raise refused(i.r, "a format of numbers, of what is no number")
     whole = isinstance(x, (PyInt, PyBool)) or (isinstance(x, NpScalar) and x.element.is_integer)
-    if kind in "di" and not whole or kind in "sr" and (flags or m["width"] or places) or "-" in flags or "#" in flags:
-        raise refused(r, "this format of numbers that only the run time knows")
-    spec = "" if kind in "sr" else flags + m["width"] + places + ("d" if kind == "i" else kind)
-    return formatted_value(r, x, "" if spec == "d" else spec)
+    if kind in "di" and not whole or "-" in flags or "#" in flags:
+        raise refused(i.r, "this format of what only the run time knows")
+    spec = flags + m["width"] + places + ("d" if kind == "i" else kind)
+    return formatted_value(i, node, x, "" if spec == "d" else spec)
 
 
 def refused(r: Recorder, reason: str) -> UnsupportedError:
@@ -169,8 +269,8 @@ def check_handed(r: Recorder, function: Any, args: Sequence[Any]) -> None:
         check_known(r, *args)
 
 
-def added(r: Recorder, a: Any, b: Any) -> Text | str:
+def added(i: Evaluator, node: ast.AST, a: Any, b: Any) -> Text | str:
     """a + b, where at least one is a Text."""
     if not all(isinstance(x, (str, Text)) for x in (a, b)):
-        check_known(r, a, b)
-    return joined_text([text_of(r, a), text_of(r, b)])
+        check_known(i.r, a, b)
+    return joined_text([text_of(i, node, a), text_of(i, node, b)])

@@ -3,7 +3,6 @@ results."""
 
 from __future__ import annotations
 
-import inspect
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from tracebuf.frontends.numpy.call.arguments import (
 )
 from tracebuf.frontends.numpy.call.captures import Hidden
 from tracebuf.frontends.numpy.call.flatten import Tree
+from tracebuf.frontends.numpy.interpreter.cycles import cycles_refused
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
 from tracebuf.frontends.numpy.numbers.lattice import leaves
 from tracebuf.frontends.numpy.paths.identity import identity, objects
@@ -32,10 +32,11 @@ from tracebuf.frontends.numpy.paths.outputs import arranged as as_given
 from tracebuf.frontends.numpy.paths.results import ContainerWrite, ResultPlan, Results
 from tracebuf.frontends.numpy.record.by_identity import counted, distinct
 from tracebuf.frontends.numpy.record.heap import Heap, Record, made_of
-from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, internal_error
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import Guard
 from tracebuf.frontends.numpy.record.values import ArrayRef
+from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.frontends.numpy.source.source import heading
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.dims import Expr, Sym, sym, symbols, to_python
@@ -123,6 +124,16 @@ class Call:
         """The number of leaves before the last `count` arguments."""
         return len(self.keys) if count == 0 else self.starts[-count]
 
+    def without(self, count: int) -> Call:
+        """The call without the last `count` captured values, as far as its group depends on them."""
+        last = self.leaves_before(count)
+        same, objects, shared = self.related.same[:last], self.related.objects[:last], self.related.shared
+        tree = None if self.tree is None else self.tree[:-count]
+        return replace(
+            self, keys=self.keys[:last], related=Relations(same, objects, shared),
+            tree=tree if tree is not None and any(node is not None for node in tree) else None,
+        )  # fmt: skip
+
     @property
     def paths(self) -> list[Hidden]:
         """How each argument is fetched."""
@@ -197,13 +208,12 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
     r.given = [g for g in given if isinstance(g, ArrayRef)]
     tops = arranged(call.tree, given, call.containers, call.paths, r.heap)
     r.heap.begin(r.frame)
-    signature = inspect.signature(function, follow_wrapped=False)
-    many = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    parameters = [p for p in signature.parameters.values() if p.kind not in many]
+    own = parameters_of(function.__code__)
+    parameters = own.single
     rest, last = len(parameters) + call.extra, len(tops) - len(call.hidden)
     first = rest + len(call.named)
-    positional = [g for g, p in zip(tops, parameters) if p.kind is not inspect.Parameter.KEYWORD_ONLY]
-    keyword = {p.name: g for g, p in zip(tops, parameters) if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    positional = [g for g, name in zip(tops, parameters) if name not in own.named]
+    keyword = {name: g for g, name in zip(tops, parameters) if name in own.named}
     keyword.update(zip(call.named, tops[rest:first]))
     interpreter = Interpreter(r, {h.place: g for h, g in zip(call.hidden, tops[last:])})
     static = [v for v, key in zip(call.values, call.keys) if isinstance(key, StaticKey)]
@@ -218,7 +228,8 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
         if r.doubts:
             raise r.doubts[0]
         r.at(interpreter.returned_at)
-        return finish(entry, r, interpreter, given, result, call.donated)
+        with cycles_refused(r):
+            return finish(entry, r, interpreter, given, result, call.donated)
     except UnsupportedError as refusal:
         refusal._under = assumed(entry, r, interpreter)
         raise
@@ -227,6 +238,8 @@ def trace(function: types.FunctionType, call: Call) -> Traced:
     except TracebufError:
         raise
     except Exception as error:
+        if (late := by_signal(error)) is not None:
+            raise late  # noqa: B904
         raise internal_error(error, r.loc) from error
     try:
         raise raised

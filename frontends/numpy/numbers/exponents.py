@@ -35,7 +35,7 @@ def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -
     elif isinstance(exponent, (int, np.integer)):
         known = bool(exponent >= 0)
     else:
-        known = True if weak_type(exponent).kind in "bu" else None
+        known = True if np.dtype(weak_type(exponent)).kind in "bu" else None
     if known is False and filled:
         r.fail("ValueError", NEGATIVE)
     if not known:

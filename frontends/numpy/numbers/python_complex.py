@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite, is_infinite, unknown_origin
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyComplex, PyFloat, PyInt
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import C128, F64, ScalarType, scalar_type
+from tracebuf.ir.types import C128, F64, I1, ScalarType, scalar_type
 from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars import complex as complexes
 from tracebuf.ops.scalars.complex import Create
@@ -126,6 +126,27 @@ def compare_complex(r: Recorder, predicate: str, a: Any, b: Any) -> PyBool:
     if predicate == "eq":
         return PyBool(both(r, *(compare_floats(r, "oeq", x, y) for x, y in pairs)))
     return PyBool(either(r, *(compare_floats(r, "une", x, y) for x, y in pairs)))
+
+
+def scalar_order(r: Recorder, ufunc: np.ufunc, predicate: str, a: Any, b: Any) -> NpScalar | None:
+    """a < b, <=, > and >= of NumPy's scalars, at least one of them complex: lexicographic, where ufuncs also look for
+    NaNs (scalarmath.c.src); None where NumPy's scalars ask the ufunc too, for neither has the common type."""
+    numpys = [x for x in (a, b) if isinstance(x, (NpScalar, np.generic))]
+    if predicate not in ("lt", "le", "gt", "ge") or any(isinstance(x, NpScalar) and x.python for x in numpys):
+        return None
+    dtype = loop_dtypes(ufunc, (weak_type(a), weak_type(b)))[0]
+    if dtype.kind != "c" or all(weak_type(x) != dtype for x in numpys):
+        return None
+    x, y = (scalar_value(r, operand, scalar_type(dtype)) for operand in (a, b))
+    return NpScalar(lexicographic(Body(r.frame.block, r.loc), predicate, x, y), I1)
+
+
+def lexicographic(body: Body, predicate: str, a: Value, b: Value) -> Value:
+    """a < b, <=, > or >= of two complex numbers: by the real parts, and where they are equal by the imaginary ones."""
+    (x, u), (y, v) = ((real(body, value), imaginary(body, value)) for value in (a, b))
+    first = body.add(arith.CmpF.of("ogt" if predicate in ("gt", "ge") else "olt", x, y))
+    equal, second = body.add(arith.CmpF.of("oeq", x, y)), body.add(arith.CmpF.of("o" + predicate, u, v))
+    return body.add(arith.OrI.of(first, body.add(arith.AndI.of(equal, second))))
 
 
 def scalar_product(r: Recorder, a: Any, b: Any) -> NpScalar | None:

@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.numbers.python_complex import (
     compare_complex,
     complex_arithmetic,
     is_python_complex,
+    scalar_order,
     scalar_product,
 )
 from tracebuf.frontends.numpy.numbers.python_ints import (
@@ -39,7 +40,8 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value as as_int_
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.conditions import both, negation
-from tracebuf.frontends.numpy.record.raises import ask
+from tracebuf.frontends.numpy.record.heap import Record, without_methods
+from tracebuf.frontends.numpy.record.raises import ask, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import as_reached, choose, compare_floats, require_nonzero
 from tracebuf.frontends.numpy.record.sizes import INT_MAX, INT_MIN
@@ -104,8 +106,11 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
     """a OP b for any two values, traced or plain."""
     function, ufunc = BINARY[name]
     if not is_traced(a) and not is_traced(b):
-        if any(isinstance(x, np.generic) for x in (a, b)) and any(isinstance(x, (tuple, list)) for x in (a, b)):
+        if any(isinstance(x, np.generic) for x in (a, b)) and any(isinstance(x, (tuple, list, range)) for x in (a, b)):
             return unsupported_operand(r, function, a, b)  # NumPy takes a tuple for an array
+        a, b = without_methods(a), without_methods(b)
+        if is_odd(a) or is_odd(b):
+            return unsupported_operand(r, function, a, b)
         return ask(function, a, b)
     for x in (a, b):
         if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
@@ -120,9 +125,14 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
     return elementwise(r, ufunc, [a, b]) if made is None else made
 
 
+def is_odd(x: object) -> bool:
+    """Whether an object of the tracer's stands for something that is neither array nor number."""
+    return is_tracers(x) and not is_traced(x)
+
+
 def unsupported_operand(r: Recorder, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """Raises, for an operand that is neither array nor number, what Python raises, else UnsupportedError."""
-    if not any(isinstance(x, np.ndarray) for x in (a, b)):
+    if not any(isinstance(x, np.ndarray) or is_odd(x) for x in (a, b)):
         with np.errstate(all="ignore"):
             ask(function, concrete(a), concrete(b))
     odd = a if not isinstance(a, (ArrayRef, Scalar, *NUMBERS)) else b
@@ -131,11 +141,13 @@ def unsupported_operand(r: Recorder, function: Callable[[Any, Any], Any], a: Any
 
 
 def concrete(x: Any) -> Any:
-    """A concrete value like x, to try an operation on."""
+    """A concrete value like x, to try an operation on: arrays have axes of one element, or of none."""
     if isinstance(x, ArrayRef):
-        return np.ones((1,) * x.ndim, x.dtype)
+        return np.ones([0 if n == 0 else 1 for n in x.shape], x.dtype)
     if type(x) is tuple or type(x) is list:
         return type(x)(map(concrete, x))
+    if isinstance(x, Record):
+        return without_methods(x)
     return stand_in(x) if isinstance(x, Scalar) else x
 
 
@@ -203,7 +215,13 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
     """a OP b as one comparison."""
     function, ufunc, predicate = COMPARE[name]
     if not is_traced(a) and not is_traced(b):
-        return compare_items(r, name, a, b) if holds_traced(a) or holds_traced(b) else ask(function, a, b)
+        if holds_traced(a) or holds_traced(b):
+            return compare_items(r, name, a, b)
+        if is_odd(a) or is_odd(b):
+            if name in ("Eq", "NotEq") and any(refusals.is_function(x) for x in (a, b)):
+                return (a is b) == (name == "Eq")
+            return unsupported_operand(r, function, a, b)
+        return ask(function, a, b)
     ia, ib = int_expr(a), int_expr(b)
     if ia is not None and ib is not None:
         return int_compare(r, predicate, ia, ib)
@@ -217,6 +235,8 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
         if isinstance(a, (PyBool, bool)) and isinstance(b, (PyBool, bool)) and predicate in ("eq", "ne"):
             return PyBool(r.emit(arith.CmpI.of(predicate, scalar_value(r, a, I1), scalar_value(r, b, I1))))
         return python_compare(r, predicate, *(bool_as_int(r, x) for x in (a, b)))
+    if not arrays and (ordered := scalar_order(r, ufunc, predicate, a, b)) is not None:
+        return ordered
     return elementwise(r, ufunc, [a, b])
 
 
@@ -298,6 +318,9 @@ def int_compare(r: Recorder, predicate: str, a: Dim, b: Dim) -> bool | PyBool:
 def unary(r: Recorder, name: str, a: Any) -> Any:
     """-a, +a, ~a."""
     plain: dict[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
+    a = without_methods(a)
+    if is_odd(a):
+        raise r.refuse(f"a {refusals.name_of(a)} as an operand", "use numbers and arrays: np.array(x)")
     if not is_traced(a):
         return ask(plain[name], a)
     a = bool_as_int(r, a)
@@ -319,6 +342,10 @@ def truth(r: Recorder, x: Any) -> bool | PyBool:
             raise r.refuse(
                 "the truth of an array from outside", "pass it as an argument"
             )
+        if is_odd(x):
+            if not refusals.is_function(x):
+                raise r.refuse(f"the truth of a {refusals.name_of(x)}", "compare its length")
+            return True
         return ask(bool, x)
     if isinstance(x, PyBool):
         return x

@@ -47,7 +47,7 @@ class JoinedContainers:
         for name, (x, before) in self.containers.items():
             if type(new[name]) is not type(before):
                 raise self.unlike(x)
-            self.r.heap.may_change(x, self.r)
+            self.r.heap.note_change(x, self.r)
             set_contents(x, new[name])
 
     def unlike(self, x: Any) -> UnsupportedError:

@@ -13,11 +13,12 @@ from typing import Any
 from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_item, slice_range
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary
-from tracebuf.frontends.numpy.record.heap import DictView
+from tracebuf.frontends.numpy.record.heap import DictView, Record
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.regions import Frame
-from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, stand_in
+from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, neg, sub
 from tracebuf.ops.scalars import arith, division
 
@@ -74,8 +75,43 @@ class Items:
     get: Callable[[Dim], Any]
 
 
+class LiveItems(list[Any]):
+    """The items of a list or dict, which the body of a loop over it may change: as a list, those that are there now;
+    `at(k)` gives item k when its turn comes, as Python's iterators do, or nothing where the loop is over."""
+
+    __slots__ = ("at",)
+
+    def __init__(self, at: Callable[[int], tuple[Any, ...]]) -> None:
+        super().__init__()
+        while one := at(len(self)):
+            self.append(one[0])
+        self.at = at
+
+    @staticmethod
+    def of_dict(r: Recorder, of: dict[Any, Any], sort: str) -> LiveItems:
+        """The keys, values or items of a dict, whose size may not change meanwhile (RuntimeError); nor may its keys, of
+        which CPython meets some."""
+        keys = list(of)
+
+        def at(k: int) -> tuple[Any, ...]:
+            if len(of) != len(keys):
+                raise Raises(RuntimeError("dictionary changed size during iteration"))
+            if k == len(keys):
+                return ()
+            if list(of) != keys:
+                raise r.refuse("the keys of a dict change in a loop over it", "loop over a copy: for k in list(d)")
+            return (keys[k] if sort == "keys" else of[keys[k]] if sort == "values" else (keys[k], of[keys[k]]),)
+
+        return LiveItems(at)
+
+
 Iterable = list[Any] | Range | Items
 """What a loop iterates over: known items, or a length that is only known at run time."""
+
+
+def item_at(items: Sequence[Any], k: int) -> tuple[Any, ...]:
+    """The item of a loop's iteration k, as the iterations before it have left it; empty where the loop is over."""
+    return items.at(k) if isinstance(items, LiveItems) else tuple(items[k : k + 1])
 
 
 @dataclass(eq=False, slots=True)
@@ -122,10 +158,14 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
         return x.take(r)
     if isinstance(x, (Range, Items)):
         return x
-    if isinstance(x, (tuple, list, str, dict)):
-        return list(x)
+    if isinstance(x, list):
+        return LiveItems(lambda k: tuple(x[k : k + 1]))
+    if isinstance(x, dict):
+        return LiveItems.of_dict(r, x, "keys")
     if isinstance(x, DictView):
-        return x.items()
+        return LiveItems.of_dict(r, x.of, x.sort)
+    if isinstance(x, (tuple, str)):
+        return list(x)
     if isinstance(x, range):
         return Range(x.start, x.stop, x.step)
     if isinstance(x, ArrayRef):
@@ -136,8 +176,10 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
         return Items(x.size, x.load)
     if isinstance(x, Scalar) or x is None or isinstance(x, (bool, int, float, complex)):
         raise Raises(
-            TypeError(f"'{type(stand_in(x) if isinstance(x, Scalar) else x).__name__}' object is not iterable")
+            TypeError(f"'{name_of(x)}' object is not iterable")
         )
+    if isinstance(x, Record) and not hasattr(x.kind, "__iter__") and not hasattr(x.kind, "__getitem__"):
+        raise Raises(TypeError(f"'{x.kind.__name__}' object is not iterable"))
     return None
 
 
@@ -164,7 +206,7 @@ def item(it: Iterable, i: Dim) -> Any:
 def static_items(r: Recorder, it: Iterable, what: str) -> list[Any]:
     """All items, where their number is known or may be made part of the key."""
     if isinstance(it, list):
-        return it
+        return list(it)
     count = r.facts.canon(length(r, it))
     n = count if isinstance(count, int) else None
     if n is None and r.entry_only(count):
@@ -179,6 +221,8 @@ def static_items(r: Recorder, it: Iterable, what: str) -> list[Any]:
 
 def enumerated(r: Recorder, it: Iterable, start: Any = 0) -> Iterable:
     """enumerate(it, start)."""
+    if isinstance(it, LiveItems):
+        return LiveItems(lambda i: tuple((binary(r, "Add", start, i), x) for x in it.at(i)))
     if isinstance(it, list):
         return [(binary(r, "Add", start, i), x) for i, x in enumerate(it)]
     return Items(length(r, it), lambda i: (binary(r, "Add", start, as_int_value(i)), item(it, i)))
@@ -188,6 +232,14 @@ def zipped(r: Recorder, its: Sequence[Iterable]) -> Iterable:
     """zip(*its)."""
     if not its:
         return []
+    lists = [it for it in its if isinstance(it, list)]
+    if len(lists) == len(its) and any(isinstance(it, LiveItems) for it in its):
+
+        def at(k: int) -> tuple[Any, ...]:
+            found = [item_at(it, k) for it in lists]
+            return (tuple(one[0] for one in found),) if all(found) else ()
+
+        return LiveItems(at)
     counts = [length(r, it) for it in its]
     known = [n for n, it in zip(counts, its) if isinstance(it, list)]
     if known:
@@ -201,6 +253,9 @@ def zipped(r: Recorder, its: Sequence[Iterable]) -> Iterable:
 
 def reversed_of(r: Recorder, it: Iterable) -> Iterable:
     """reversed(it)."""
+    if isinstance(it, LiveItems):
+        last = len(it) - 1
+        return LiveItems(lambda k: it.at(last - k) if k <= last else ())
     if isinstance(it, list):
         return it[::-1]
     if isinstance(it, Range):
@@ -252,8 +307,7 @@ def stepped_range(r: Recorder, start: Dim, stop: Dim, step: Dim) -> Range:
 
 def range_bound(r: Recorder, x: Any) -> Dim:
     """An int argument of range, as an expression."""
-    e = int(x) if isinstance(x, bool) else as_int(r, x)
+    e = as_int(r, x)
     if e is None:
-        kind = type(stand_in(x)) if isinstance(x, Scalar) else type(x)
-        raise Raises(TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer"))
+        raise Raises(TypeError(f"'{name_of(x)}' object cannot be interpreted as an integer"))
     return e

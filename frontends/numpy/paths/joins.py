@@ -97,6 +97,7 @@ def trace_if(
         if name not in live:
             env.pop(name, None)
     join, joined = Join(r, condition, frames, envs), JoinedContainers(r, envs, changed)
+    join.emptied = distinct(x for x, _ in joined.containers.values())
     join.names(env, [*(n for n in names if n in live), *joined.names], live, unchecked)
     joined.close(env)
     if None in envs and condition.nonneg is not None:  # the other branch has raised
@@ -140,6 +141,8 @@ class Join:
         self.fixed: set[Storage] = set()
         self.uses: ByIdentity[Any, int] = ByIdentity()
         """In how many of the containers made here each container has a part."""
+        self.emptied: ByIdentity[Any, None] = ByIdentity()
+        """The containers that a branch has changed: their contents are joined by themselves, and not there now."""
         self.arrays_made: PairsByIdentity[Finish | None] = PairsByIdentity()
         self.containers_made: PairsByIdentity[Finish] = PairsByIdentity()
         self.arrays_lifted: list[ByIdentity[ArrayRef, Finish]] = [ByIdentity(), ByIdentity()]
@@ -193,8 +196,10 @@ class Join:
         if a is MISSING or b is MISSING:
             return self.lift(name, b if a is MISSING else a, 1 if a is MISSING else 0)
         if (same_value(a, b) and not self.inside(a)) or (a is b and self.r.heap.outlives(a, self.r)):
-            return lambda: a
-        if is_container(a) and shell(a) == shell(b) and self.r.heap.number(a) == self.r.heap.number(b):
+            if a is b or not is_container(a):
+                return lambda: a
+        there = a not in self.emptied and b not in self.emptied
+        if is_container(a) and there and shell(a) == shell(b) and self.r.heap.number(a) == self.r.heap.number(b):
             if (a, b) not in self.containers_made:
                 parts = [self.value(name, x, y) for x, y in zip(items_of(a), items_of(b))]
                 self.use(a, b)

@@ -64,10 +64,11 @@ class ChosenResult:
 @dataclass(eq=False)
 class NewContainer:
     """The plan of a new tuple, list, dict or object: its class, the keys of a dict or the names of attributes, the
-    items. One object wherever this very plan stands."""
+    items. Plans of one `number`, for different paths, are one object."""
 
     kind: type
     keys: tuple[Any, ...] | None
+    number: int
     items: tuple[Any, ...] = ()
 
 
@@ -100,6 +101,8 @@ class Results:
         self.values: list[Value] = []
         self.seen: defaultdict[ArmPath, ByIdentity[ArrayRef, ResultLeaf]] = defaultdict(ByIdentity)
         self.made: defaultdict[ArmPath, ByIdentity[Any, NewContainer]] = defaultdict(ByIdentity)
+        self.new: ByIdentity[Any, int] = ByIdentity()
+        """The new containers, numbered."""
         self.objects: ByIdentity[ArrayRef, int] = ByIdentity()
         """The array objects that results are, numbered: the plan outlives them."""
         self.held: ByIdentity[ArrayRef, int] = ByIdentity()
@@ -139,7 +142,7 @@ class Results:
             kind, keys, items = parts_in(x)
             if isinstance(x, tuple) and kind is not tuple and not is_named_tuple(x):
                 raise self.r.refuse(f"a {kind.__name__} is returned", "return tuple(x)")
-            made = containers[x] = NewContainer(kind, keys)
+            made = containers[x] = NewContainer(kind, keys, self.new.setdefault(x, len(self.new)))
             made.items = tuple(self.leaf(i, taken) for i in items)
         return containers[x]
 
@@ -299,9 +302,9 @@ class _Building:
             return self._leaf(p)
         if isinstance(p, ChosenResult):
             return self.build(p.then if self.raw[p.index] else p.orelse)
-        if id(p) not in self.built:
-            self.built[id(p)] = self._container(p)
-        return self.built[id(p)]
+        if p.number not in self.built:
+            self.built[p.number] = self._container(p)
+        return self.built[p.number]
 
     def _container(self, p: NewContainer) -> Any:
         items = [self.build(i) for i in p.items]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env
+from tracebuf.frontends.numpy.source.binding import parameters_in
 from tracebuf.frontends.numpy.source.source import Source
 
 
@@ -32,18 +32,10 @@ class NestedFunction:
 
     def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Env:
         """Parameters bound to arguments; TypeError as Python's."""
-        a = self.source.node.args
-        kind = inspect.Parameter
-        groups = (a.posonlyargs, kind.POSITIONAL_ONLY), (a.args, kind.POSITIONAL_OR_KEYWORD)
-        parameters = [kind(p.arg, k, default=self.defaults.get(p.arg, kind.empty)) for ps, k in groups for p in ps]
-        parameters += [kind(a.vararg.arg, kind.VAR_POSITIONAL)] if a.vararg else []
-        parameters += [
-            kind(p.arg, kind.KEYWORD_ONLY, default=self.defaults.get(p.arg, kind.empty)) for p in a.kwonlyargs
-        ]
-        parameters += [kind(a.kwarg.arg, kind.VAR_KEYWORD)] if a.kwarg else []
-        bound = ask(inspect.Signature(parameters).bind, *args, **kwargs)
-        bound.apply_defaults()
-        return dict(bound.arguments)
+        p = parameters_in(self.source.node.args)
+        defaults = tuple(self.defaults[n] for n in (*p.first, *p.plain) if n in self.defaults)
+        named = {n: self.defaults[n] for n in p.named if n in self.defaults}
+        return dict(zip(p.all, ask(p.bind, self.name, defaults, named, args, kwargs)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +49,9 @@ class Partial:
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """A message that contains numbers known only at run time: a {} for each of `values`."""
+    """A text of which parts are known only at run time: a {} for each of `values`. `exact`: it is the text that eager
+    has; else something is left out (the elements of an array, an address), and it may only be shown."""
 
     template: str
     values: list[Any]
+    exact: bool = True

@@ -111,6 +111,16 @@ def contents(x: Any) -> Any:
     return tuple(x) if isinstance(x, list) else dict(x.fields if isinstance(x, Record) else x)
 
 
+def without_methods(x: Any) -> Any:
+    """A value with an object of an empty class of the same name in the place of each object: what Python says of it is
+    what it says of an object without special methods."""
+    if isinstance(x, Record):
+        return type(x.kind.__name__, (), {"__module__": x.kind.__module__, "__qualname__": x.kind.__qualname__})()
+    if type(x) in (list, tuple):
+        return type(x)(map(without_methods, x))
+    return {key: without_methods(item) for key, item in x.items()} if type(x) is dict else x
+
+
 def is_of_class(x: Any, name: Any) -> bool:
     """Whether an attribute that was set was an attribute of the class until then: from now on the object has its
     own."""
@@ -175,11 +185,16 @@ class Heap:
         return known is not None and any(known.home is f for f in r.frames())
 
     def merge(self, x: Any, r: Regions) -> None:
-        """Notes that a container, and each one in it, is copied where paths meet: it may not be changed any more."""
+        """Notes that a container is copied where paths meet: it may not be changed any more. Not those in it: each of
+        them is copied on its own, or stays the same object."""
         if self.outlives(x, r):
             self.merged[x] = None
+
+    def merge_all(self, x: Any, r: Regions) -> None:
+        """Notes that a container, and each one in it, is copied."""
+        self.merge(x, r)
         for item in items_of(x) if isinstance(x, (tuple, list, dict, Record)) else ():
-            self.merge(item, r)
+            self.merge_all(item, r)
 
     def fix(self, x: Any) -> Fixed:
         """The one leaf (`Fixed`) that stands for a container."""
@@ -196,9 +211,14 @@ class Heap:
         if known is None or x in self.merged or not self.outlives(x, r):
             return False
         known.changed = r.loc
-        if known.home is not r.frame:
-            self.journals.setdefault(r.frame, ByIdentity()).setdefault(x, contents(x))
+        self.note_change(x, r)
         return True
+
+    def note_change(self, x: Any, r: Regions) -> None:
+        """Keeps the contents of a container that is about to change here, if it belongs to a region around this
+        one."""
+        if self.known[x].home is not r.frame:
+            self.journals.setdefault(r.frame, ByIdentity()).setdefault(x, contents(x))
 
     def leave(self, frame: Frame) -> list[tuple[Any, Any]]:
         """The containers that a region has changed, with their contents at its end; their contents before it are

@@ -4,22 +4,29 @@ A handler that finds that NumPy or Python would raise says so by `raise Raises(V
 where it asks NumPy or Python on stand-ins, it does so inside `with asking:`. Any other exception from a handler is a
 bug in the tracer and becomes an InternalError (`internal_error`).
 
-Control flow, and who catches it: `DeadEnd` (paths/joins, paths/loops, interpreter/protected, trace), `Changed`
-(paths/loops/trace), `NewCapture` and `RunOriginal` (tracebuf/api.py), `Raises` (interpreter/statements and expressions,
-trace). None derives from Exception, so that no handler mistakes one for an error.
+Control flow, and who catches it: `DeadEnd` (paths/joins, paths/loops, `either` of record/recorder,
+interpreter/protected, trace), `Changed` (paths/loops/trace), `NewCapture` and `RunOriginal` (tracebuf/api.py), `Raises`
+(interpreter/statements and expressions, trace). None derives from Exception, so that no handler mistakes one for an
+error.
 """
 
 from __future__ import annotations
 
+import inspect
+import signal
 import sys
-from collections.abc import Callable
-from types import TracebackType
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import CodeType, TracebackType
 from typing import Any, TypeVar
 
-from tracebuf.errors import InternalError, TracebufError, render
+from tracebuf.errors import InternalError, TracebufError, UnsupportedError, render
 from tracebuf.location import Location
 
 T = TypeVar("T")
+OWN = __name__.rpartition(".record.")[0]
+"""The front end's package."""
+KNOWN = "use a constant, or an argument that static_argnames names"
 
 
 class Control(BaseException):
@@ -51,17 +58,71 @@ class _Asking:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        if isinstance(error, Exception) and not isinstance(error, TracebufError):
+        if isinstance(error, Exception) and not isinstance(error, TracebufError) and by_signal(error) is None:
             raise Raises(error) from None
 
 
 asking = _Asking()
 
 
+def by_signal(error: BaseException | None) -> BaseException | None:
+    """What the handler of a signal raised, if this error is it or came of it: it can come anywhere in the tracer, and
+    has nothing to do with what is traced."""
+    handlers = signal_handlers()
+    while error is not None:
+        trace = error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code in handlers:
+                return error
+            trace = trace.tb_next
+        error = error.__context__
+    return None
+
+
+def signal_handlers() -> set[CodeType]:
+    """The code of the functions that handle signals now."""
+    codes: set[CodeType] = set()
+    for number in signal.valid_signals():
+        handler: Any = signal.getsignal(number)
+        while isinstance(handler, partial):
+            handler = handler.func
+        if callable(handler):
+            function = handler if hasattr(handler, "__code__") else getattr(handler, "__func__", type(handler).__call__)
+            if (code := getattr(function, "__code__", None)) is not None:
+                codes.add(code)
+    return codes
+
+
+def is_tracers(x: object) -> bool:
+    """Whether an object is of a class of the tracer's own, which NumPy and Python do not know."""
+    return type(x).__module__.startswith(OWN)
+
+
 def ask(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
-    """The result of a function of NumPy's or Python's; what it raises is raised by the traced code."""
+    """The result of a function of NumPy's or Python's; what it raises is raised by the traced code.
+
+    This is the one door to them: objects of the tracer's own are stopped here, so that none gets into a message. What
+    needs one to be known is refused.
+    """
+    own = (getattr(function, "__module__", None) or "").startswith(OWN)
+    for x in (*args, *kwargs.values()):
+        if is_tracers(x) and not own:
+            name = getattr(function, "__name__", type(function).__name__)
+            raise UnsupportedError(f"a value of the trace where {name} needs a known one", instead=KNOWN)
     with asking:
         return function(*args, **kwargs)
+
+
+def hold(method: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+    """As `ask`, of a method of a list, dict or tuple, which holds traced values as they are."""
+    with asking:
+        return method(*args, **kwargs)
+
+
+def bind(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
+    """The arguments of a call by parameter, traced ones too; what Python raises is raised by the traced code."""
+    with asking:
+        return signature.bind(*args, **kwargs)
 
 
 def call_handler(handler: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:

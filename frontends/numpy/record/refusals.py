@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import ast
 
+import numpy as np
+
 from tracebuf.frontends.numpy.record.heap import Record
+from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, stand_in
 
 _PLAIN = "use a plain function, and return a tuple or an array"
 STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
@@ -28,7 +31,7 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
     ast.YieldFrom: ("`yield from`", _PLAIN),
 }
 """By class of expression: what it is called in a refusal, and what to write instead."""
-OUTSIDE = "compute it outside and pass the result in, or call it by tracebuf.host_call"
+OUTSIDE = "compute it outside and pass the result in, or tracebuf.host_call(f, a, result_shape=...), where f calls it"
 _ITERABLE = "iterate over range(...), an array, a tuple or a list"
 _RANDOM = "tracebuf.host_call(draw, n, result_shape=n), where draw(n) draws them, or pass the numbers in"
 _TIME = "tracebuf.host_call(time.perf_counter, result_shape=()), or read the clock outside"
@@ -65,8 +68,16 @@ _NAMES = {
 
 def name_of(x: object) -> str:
     """The name of a value's type, as the user knows it."""
+    if isinstance(x, (ArrayRef, Scalar)):
+        kind: type = type(stand_in(x)) if isinstance(x, Scalar) else np.ndarray
+        return f"numpy.{kind.__name__}" if isinstance(x, ArrayRef) or kind.__module__ == "numpy" else kind.__name__
     kind = x.kind if isinstance(x, Record) else type(x)
     return _NAMES.get(kind.__name__, kind.__name__)
+
+
+def is_function(x: object) -> bool:
+    """Whether an object of the tracer's stands for a function."""
+    return name_of(x) in ("function", "method", "partial")
 
 
 def statement(node: ast.stmt) -> tuple[str, str]:

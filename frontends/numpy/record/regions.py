@@ -70,6 +70,8 @@ class Regions:
         self.frame = Frame("func", func.block, None)
         self.loc: Location = UNKNOWN
         self.surely: list[Callable[[], bool]] = []  # decides it within each `try`
+        self.recorded = 0
+        """How many ops were recorded so far."""
         self.blocks: list[Block] = []
         """The regions recorded, in the order they were begun."""
         self.doubts: list[UnsupportedError] = []
@@ -80,6 +82,7 @@ class Regions:
         if op.loc is UNKNOWN:
             op.loc = self.loc
         self.frame.block.append(op)
+        self.recorded += 1
         return op
 
     def emit(self, op: Op) -> Value:

@@ -255,7 +255,7 @@ class Sizes(Regions):
 
     # -- checks
     def check(
-        self, condition: Value, exception: checks.Raised, message: str | None, values: Sequence[Value] = ()
+        self, condition: Value, exception: checks.Raised, message: checks.Message, values: Sequence[Value] = ()
     ) -> None:
         """Records an op that raises where the condition is false; `message` has a {} for each of `values`."""
         self.add(checks.Check.of(condition, exception, message, values))
@@ -281,7 +281,7 @@ class Sizes(Regions):
             self.check(self.compare("eq", a, b), exception, message, [self.index(v) for v in values])
 
     def fail(
-        self, exception: checks.Raised, message: str | None = None, values: Sequence[Dim | Value] = ()
+        self, exception: checks.Raised, message: checks.Message = None, values: Sequence[Dim | Value] = ()
     ) -> NoReturn:
         """Records that the program raises here: tracing raises at once if this is always reached, else the program does
         when it is reached (an earlier error wins, rule F3)."""

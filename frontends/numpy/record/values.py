@@ -25,6 +25,17 @@ Env = dict[str, Any]
 """What the names of a scope hold."""
 
 
+MAX_NDIM = 64
+"""The most axes of an array of NumPy's."""
+
+
+def check_ndim(shape: Sequence[Dim]) -> None:
+    """Refuses an array with more axes than NumPy's have; where NumPy raises, its class and text differ by function."""
+    if len(shape) > MAX_NDIM:
+        reason = f"an array of {len(shape)} axes, where NumPy's have at most {MAX_NDIM}"
+        raise UnsupportedError(reason, instead="keep to fewer axes")
+
+
 class Storage:
     """One array's memory: element type, shape, axes outermost first; `arg` is the argument's index if it is the
     caller's.
@@ -38,6 +49,7 @@ class Storage:
     def __init__(
         self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], arg: int | None = None, name: str = ""
     ) -> None:
+        check_ndim(shape)
         self.element, self.shape, self.order, self.arg, self.name = element, tuple(shape), tuple(order), arg, name
         self.writable, self.stored = True, False
         self.repeated: tuple[int, ...] = ()
@@ -280,9 +292,15 @@ class ArrayRef:
 
         return self.derive(step)
 
+    def __repr__(self) -> str:
+        """For messages, which know nothing of the trace."""
+        return "array(...)"
+
     def derive(self, step: Callable[[View], View], read_only: bool = False) -> ArrayRef:
         """A new array object that is a view of this one. `step` depends on nothing but the view that it is given."""
-        return ArrayRef(self.storage, step(self.view), self.read_only or read_only)
+        view = step(self.view)
+        check_ndim(view.sizes)
+        return ArrayRef(self.storage, view, self.read_only or read_only)
 
     @property
     def shape(self) -> tuple[Dim, ...]:
@@ -397,6 +415,10 @@ class Scalar:
     """A traced scalar."""
 
     __slots__ = ()
+
+    def __repr__(self) -> str:
+        """For messages, which know nothing of the trace."""
+        return f"{type(stand_in(self)).__name__}(...)"
 
 
 class PyInt(Scalar):

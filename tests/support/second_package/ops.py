@@ -32,6 +32,7 @@ from tracebuf.extend import (
     arith,
     identity_map,
     memref,
+    no_effects,
 )
 
 
@@ -88,7 +89,7 @@ class Evens(Op):
 
     __slots__ = ()
     name = "second.evens"
-    pure = True
+    effects = no_effects
     levels = frozenset({"tensor"})
 
     @classmethod

@@ -65,7 +65,7 @@ def analyze_module(
                 _tell(calls.get(f.name, ()), _summary_of_declaration(f))
             continue
         analysis = decided.funcs[f.name] = _analyze(f, options, decide)
-        if not options.allow_return_allocs_from_loops:
+        if not options.allow_return_allocs_from_loops and not _is_skipped(f, options):
             refuse_returned_allocs(f, analysis)
         if boundary and f in unsummarised:
             continue
@@ -85,7 +85,7 @@ def _is_skipped(f: Func, options: OneShotOptions) -> bool:
 def _analyze(f: Func, options: OneShotOptions, decide: Callable[[Func], Decisions] | None) -> Analysis:
     boundary = options.bufferize_function_boundaries
     if _is_skipped(f, options):
-        return copy_before_write(f)
+        return copy_before_write(f, as_mlir=options.compat is not None)
     refuse_shared_buffers(f)
     flow = Dataflow(f, _filter(options), owns_arguments=boundary, as_mlir=options.compat is not None)
     if decide is not None:

@@ -22,10 +22,14 @@ class CopyBeforeWrite(Analysis):
     def is_in_place(self, use: Use) -> bool:
         return use.op.must_bufferize_in_place(use) or not self.flow.writes(use)
 
+    def needs_contents(self, use: Use) -> bool:
+        """MLIR copies what is read, and does not ask whether it is defined: that is for an analysis to know."""
+        return self.flow.passes_read(use) if self.flow.as_mlir else super().needs_contents(use)
+
     def conflict(self, use: Use) -> Conflict | None:
         return None if self.is_in_place(use) else Conflict("copy before write", use)
 
 
-def copy_before_write(func: Func) -> CopyBeforeWrite:
-    """Every operand that the op writes is out of place."""
-    return CopyBeforeWrite(Dataflow(func))
+def copy_before_write(func: Func, *, as_mlir: bool = False) -> CopyBeforeWrite:
+    """Every operand that the op writes is out of place. `as_mlir`: what is undefined is copied too."""
+    return CopyBeforeWrite(Dataflow(func, as_mlir=as_mlir))

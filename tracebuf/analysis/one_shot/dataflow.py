@@ -29,8 +29,8 @@ class Dataflow:
     """
 
     __slots__ = (
-        "_aliases", "_allowed", "_definitions", "_owns_arguments", "_reads", "_read_values", "_writes", "as_mlir",
-        "func", "order",
+        "_aliases", "_allowed", "_defining", "_definitions", "_owns_arguments", "_reads", "_read_values", "_writes",
+        "as_mlir", "func", "order",
     )  # fmt: skip
 
     def __init__(
@@ -48,6 +48,7 @@ class Dataflow:
         self._aliases: dict[Use, list[Alias]] = {}
         self._read_values: dict[Value, bool] = {}
         self._definitions: dict[Value, tuple[Value, ...]] = {}
+        self._defining: dict[Value, bool] = {}
 
     def mlirs(self) -> Dataflow:
         """The dataflow of this function with facts as MLIR 22 states them."""
@@ -141,6 +142,11 @@ class Dataflow:
 
     def defines(self, value: Value) -> bool:
         """Whether the value's contents come into being here: a write, a block's argument, a result without a source."""
+        if (known := self._defining.get(value)) is None:  # asked anew, it would take exponential time in nested regions
+            known = self._defining[value] = self._defines(value)
+        return known
+
+    def _defines(self, value: Value) -> bool:
         owner = value.owner
         if isinstance(owner, Block):
             return True

@@ -19,6 +19,7 @@ from tracebuf.analysis.one_shot.order import within
 from tracebuf.analysis.one_shot.parts import Parts
 from tracebuf.analysis.one_shot.storages import Storages
 from tracebuf.ir.core import Block, Op, Use, Value, happens_in
+from tracebuf.ops.arrays.linalg import Generic
 from tracebuf.ops.arrays.tensor import ExtractSlice, InsertSlice, SliceOp
 from tracebuf.ops.control import scf
 from tracebuf.options import Improvement
@@ -196,8 +197,12 @@ def elementwise(rules: Rules, read: Use, write: Use) -> bool:
     """No conflict if both are operands of an op that is done with element i of one before it touches element i of the
     other, and they are one buffer, element for element (MLIR behaviour 26). Tests:
     test_elementwise_in_place, test_transposed_read_conflicts.
+
+    Beyond MLIR 22, the op may carry something from one element to the next. Test: test_running_sum_in_place.
     """
     if read.op is not write.op or read is write or not read.op.elementwise_access(read, write):
+        return False
+    if rules.parts is None and isinstance(read.op, Generic) and not read.op.all_parallel:
         return False
     return rules.leads_to(read, write.value) or rules.leads_to(write, read.value)
 

@@ -10,7 +10,22 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.attributes import segments
-from tracebuf.ir.core import Alias, Facts, Form, FormError, Interpreter, Mixed, Op, Rewriter, Use, Value
+from tracebuf.ir.core import (
+    Alias,
+    Effect,
+    Effects,
+    Facts,
+    Form,
+    FormError,
+    Interpreter,
+    Mixed,
+    Op,
+    Rewriter,
+    Use,
+    Value,
+    no_effects,
+    reads_buffers,
+)
 from tracebuf.ir.types import I1, INDEX, MemRefType, TensorType, Type
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays.tensor import poison
@@ -27,6 +42,7 @@ class MaterializeInDestination(Op):
 
     __slots__ = ()
     name = "bufferization.materialize_in_destination"
+    takes, gives = "tensors, any", "tensors?"
 
     @classmethod
     def of(cls, source: Value, dest: Value, loc: Location = UNKNOWN) -> MaterializeInDestination:
@@ -41,6 +57,10 @@ class MaterializeInDestination(Op):
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         return [args[0]]
+
+    def effects(self) -> Effects:
+        """It writes, on tensors too: the destination is what others see, although nothing uses the result."""
+        return ((Effect.WRITE, self.operand(1)),)
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
         return use.index == 0
@@ -78,7 +98,7 @@ class AllocTensor(Op):
 
     __slots__ = ()
     name = "bufferization.alloc_tensor"
-    pure = True
+    takes, gives = "index*, tensor?, index?", "tensor"
 
     @classmethod
     def of(cls, type: TensorType, sizes: Sequence[Value], loc: Location = UNKNOWN) -> AllocTensor:
@@ -111,6 +131,10 @@ class AllocTensor(Op):
         rest, type_ = iter(args), self.result.tensor_type
         shape = [d if isinstance(d, int) else next(rest) for d in type_.shape]
         return [np.full(shape, poison(type_.element.dtype), type_.element.dtype)]
+
+    def effects(self) -> Effects:
+        """A buffer of its own: two are not one."""
+        return ((Effect.ALLOCATE, self.result),)
 
     def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
         return False
@@ -147,6 +171,10 @@ class DeallocTensor(Op):
 
     __slots__ = ()
     name = "bufferization.dealloc_tensor"
+    takes, gives = "tensors", ""
+
+    def effects(self) -> Effects:
+        return ((Effect.FREE, self.operand(0)),)
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
         return False
@@ -169,6 +197,8 @@ class ToTensor(Op):
 
     __slots__ = ()
     name = "bufferization.to_tensor"
+    takes, gives = "memrefs", "tensors"
+    effects = reads_buffers
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
@@ -197,6 +227,8 @@ class ToBuffer(Op):
 
     __slots__ = ()
     name = "bufferization.to_buffer"
+    takes, gives = "tensors", "memrefs"
+    effects = no_effects
 
     @classmethod
     def of(cls, tensor: Value, type: Type, loc: Location = UNKNOWN) -> ToBuffer:
@@ -222,6 +254,10 @@ class Dealloc(Op):
 
     __slots__ = ()
     name = "bufferization.dealloc"
+    takes, gives = "any*", "i1*"
+
+    def effects(self) -> Effects:
+        return tuple((Effect.FREE, v) for v in self.memrefs)
 
     @classmethod
     def of(
@@ -261,6 +297,8 @@ class SameBase(Op):
 
     __slots__ = ()
     name = "tracebuf.same_base"
+    takes, gives = "memref, memref", "i1"
+    effects = no_effects
 
     @classmethod
     def of(cls, a: Value, b: Value, loc: Location = UNKNOWN) -> SameBase:
@@ -273,6 +311,10 @@ class Clone(Op):
 
     __slots__ = ()
     name = "bufferization.clone"
+    takes, gives = "memrefs", "memrefs"
+
+    def effects(self) -> Effects:
+        return ((Effect.READ, self.operand(0)), (Effect.ALLOCATE, self.result), (Effect.WRITE, self.result))
 
     @classmethod
     def of(cls, source: Value, loc: Location = UNKNOWN) -> Clone:

@@ -30,6 +30,7 @@ class Element(arith.ScalarOp):
 
     __slots__ = ()
     name = "tracebuf.element"
+    takes, gives = "shaped, scalar*", "scalar"
 
     @classmethod
     def of(cls, source: Value, indices: Sequence[Value], loc: Location = UNKNOWN) -> Element:
@@ -53,6 +54,7 @@ class CheckedIndex(arith.ScalarOp):
 
     __slots__ = ()
     name = "tracebuf.checked_index"
+    takes, gives = "scalar, scalar", "index"
 
     @classmethod
     def of(cls, index: Value, size: Value, axis: int, loc: Location = UNKNOWN) -> CheckedIndex:
@@ -84,6 +86,7 @@ class SortedPlace(arith.ScalarOp):
 
     __slots__ = ()
     name = "tracebuf.sorted_place"
+    takes, gives = "shaped, scalar", "index"
 
     @classmethod
     def of(cls, vector: Value, value: Value, right: bool, loc: Location = UNKNOWN) -> SortedPlace:

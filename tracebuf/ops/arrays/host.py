@@ -27,11 +27,13 @@ Run = Callable[[Sequence[Any], Sequence[np.ndarray]], None]
 @dataclass(frozen=True, eq=False, slots=True)
 class HostFunction:
     """The called function. `may_keep`: it is the user's, and may keep a reference to its arguments after it has
-    returned."""
+    returned. `returns`: the number of outs, the first ones, for which it makes arrays of its own that are copied into
+    them."""
 
     name: str
     run: Run
     may_keep: bool = False
+    returns: int = 0
 
     def __str__(self) -> str:
         return self.name
@@ -47,7 +49,10 @@ class HostCall(DestinationOp):
 
     __slots__ = ()
     name = "tracebuf.host_call"
-    pure = False
+
+    def effects(self) -> None:
+        """The function may do anything."""
+        return None
 
     @property
     def may_raise(self) -> bool:

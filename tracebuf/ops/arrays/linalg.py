@@ -16,9 +16,24 @@ import numpy as np
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import Attr, array_of, segments
 from tracebuf.ir.clone import clone_region
-from tracebuf.ir.core import Alias, Block, Facts, Form, FormError, Interpreter, Op, Region, Rewriter, Use, Value
+from tracebuf.ir.core import (
+    Alias,
+    Block,
+    Effect,
+    Effects,
+    Facts,
+    Form,
+    FormError,
+    Interpreter,
+    Op,
+    Region,
+    Rewriter,
+    Use,
+    Value,
+    is_buffer,
+)
 from tracebuf.ir.dims import Dim
-from tracebuf.ir.types import I1, ScalarType, ShapedType, TensorType, Type
+from tracebuf.ir.types import I1, MemRefType, ScalarType, ShapedType, TensorType, Type
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays.gather import check_whole
 from tracebuf.ops.control.func import check_blocks
@@ -46,7 +61,7 @@ class DestinationOp(Op):
     """
 
     __slots__ = ()
-    pure = True
+    gives = "tensor*"
     levels = frozenset({"tensor", "memref"})
 
     def spec(self, types: Sequence[Type]) -> Spec | None:
@@ -91,6 +106,17 @@ class DestinationOp(Op):
     def reads_in(self, use: Use) -> bool:
         return True
 
+    def effects(self) -> Effects | None:
+        """On buffers it reads and writes as `reads_in` and `reads_out` say; on tensors it does nothing to memory."""
+        found: list[tuple[Effect, Value]] = []
+        for use in self.uses:
+            if is_buffer(use.value):
+                if self.reads_in(use) if use.index < self.n_ins else self.reads_out(use):
+                    found.append((Effect.READ, use.value))
+                if use.index >= self.n_ins:
+                    found.append((Effect.WRITE, use.value))
+        return tuple(found)
+
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
         return self.reads_in(use) if use.index < self.n_ins else self.reads_out(use)
 
@@ -130,6 +156,9 @@ class DestinationOp(Op):
 def tie_outs(form: Form, n_ins: int) -> None:
     """Gives the results the sizes of the outs."""
     outs = [v for v in form.operands[n_ins:] if v.is_tensor]
+    others = [v.type for v in form.operands[n_ins:] if not v.is_tensor]
+    if not all(isinstance(t, MemRefType) for t in others) or (outs and others):
+        raise FormError(f"{form.name}: what it writes to is neither all tensors nor all memrefs")
     form.expect(results=len(outs))
     for i, out in enumerate(outs):
         form.tie(i, out)
@@ -219,7 +248,9 @@ class Generic(DestinationOp):
             rank = type_.rank if isinstance(type_, ShapedType) else 0
             if len(map_.results) != rank or map_.n_dims != len(self.iterators) or arg.type != element:
                 raise InternalError(f"linalg.generic: operand {use.index} ({type_}) does not fit {map_} and {arg.type}")
-        self.loop_dims()
+        told = {r for map_ in self.maps if not map_.whole for r in map_.results}
+        if missing := set(range(len(self.iterators))) - told:
+            raise InternalError(f"linalg.generic: no map tells the size of loop {min(missing)}")
 
     def reads_in(self, use: Use) -> bool:
         return bool(self.body.args[use.index].uses)
@@ -231,7 +262,8 @@ class Generic(DestinationOp):
         return any(op.may_raise for op in self.body.ops)
 
     def elementwise_access(self, a: Use, b: Use) -> bool:
-        return self.all_parallel and self.maps[a.index].is_identity and self.maps[b.index].is_identity
+        """Each iteration has elements of its own, whatever it carries to the next (a running sum)."""
+        return self.maps[a.index].is_identity and self.maps[b.index].is_identity
 
     def spec(self, types: Sequence[Type]) -> Spec | None:
         if not all(m.runs for m in self.maps):

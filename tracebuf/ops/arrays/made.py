@@ -4,12 +4,27 @@ concat. MLIR counterpart: the tensor dialect and Tensor/BufferizableOpInterfaceI
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import Attr, inherent, integers, segments
-from tracebuf.ir.core import Alias, Block, Facts, Form, FormError, Interpreter, Mixed, Op, Rewriter, Use, Value
+from tracebuf.ir.core import (
+    Alias,
+    Block,
+    Facts,
+    Form,
+    FormError,
+    Interpreter,
+    Mixed,
+    Op,
+    Rewriter,
+    Use,
+    Value,
+    no_effects,
+)
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import INDEX, TensorType
 from tracebuf.location import UNKNOWN, Location
@@ -26,13 +41,14 @@ class Yield(Terminator):
 
     __slots__ = ()
     name = "tensor.yield"
+    takes, gives = "any", ""
 
 
 class Made(Op):
     """What these ops share: tensor operands are read, and the result is a new buffer."""
 
     __slots__ = ()
-    pure = True
+    effects = no_effects
 
     def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
         return False
@@ -60,6 +76,13 @@ class FromElements(Made):
 
     __slots__ = ()
     name = "tensor.from_elements"
+    takes, gives = "scalar*", "tensor"
+
+    def verify(self) -> None:
+        type_ = self.result.tensor_type
+        n = prod(d for d in type_.shape if isinstance(d, int)) if all(isinstance(d, int) for d in type_.shape) else -1
+        if n != len(self.uses) or any(v.type != type_.element for v in self.operands):
+            raise InternalError(f"{self.name}: its elements are not those of a {type_}")
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         type_ = self.result.tensor_type
@@ -82,6 +105,7 @@ class Splat(Made):
 
     __slots__ = ()
     name = "tensor.splat"
+    takes, gives = "scalar, index*", "tensor"
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
@@ -135,6 +159,7 @@ class Generate(ByIndex):
 
     __slots__ = ()
     name = "tensor.generate"
+    takes, gives = "index*", "tensor"
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
@@ -159,12 +184,13 @@ class Pad(ByIndex):
 
     __slots__ = ()
     name = "tensor.pad"
+    takes, gives = "tensor, index*", "tensor"
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
         _, low_sizes, high_sizes = form.segments(3)
         low, high = form.static("static_low", len(low_sizes)), form.static("static_high", len(high_sizes))
-        if not len(low) == len(high) == form.shaped_result().rank:
+        if not len(low) == len(high) == form.shaped_result().rank == form.operands[0].tensor_type.rank:
             raise FormError(f"{cls.name}: the edges do not fit {form.result_types[0]}")
         made = super().from_form(form)
         made.attrs |= {"static_low": low, "static_high": high}
@@ -205,11 +231,19 @@ class Concat(Made):
 
     __slots__ = ()
     name = "tensor.concat"
+    takes, gives = "tensor, tensor*", "tensor"
 
     @property
     def axis(self) -> int:
         attr: Attr = self.attrs["dim"]
         return int(attr.value)
+
+    def verify(self) -> None:
+        type_, dim = self.result.tensor_type, self.attrs.get("dim")
+        if not isinstance(dim, Attr) or not isinstance(dim.value, int) or not 0 <= dim.value < type_.rank:
+            raise InternalError(f"{self.name}: there is no axis {dim} of {type_}")
+        if any((v.tensor_type.rank, v.tensor_type.element) != (type_.rank, type_.element) for v in self.operands):
+            raise InternalError(f"{self.name}: a tensor has another rank or other elements than {type_}")
 
     @classmethod
     def of(cls, values: Sequence[Value], axis: int, type: TensorType, loc: Location = UNKNOWN) -> Concat:

@@ -14,7 +14,7 @@ from tracebuf.ir.core import Block, Form, Interpreter, Op, Region, Use, Value
 from tracebuf.ir.types import INDEX, TensorType, Type
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays.gather import check_whole
-from tracebuf.ops.arrays.linalg import Generic, Spec, run_body, tie_outs
+from tracebuf.ops.arrays.linalg import Generic, Index, Spec, run_body, tie_outs
 from tracebuf.ops.memory.indexing import AffineMap, iteration_shape, parse_maps, spread_operand, whole_map
 
 
@@ -91,7 +91,11 @@ class Scatter(Generic):
         return bool(self.body.args[self.n_ins].uses)
 
     def elementwise_access(self, a: Use, b: Use) -> bool:
-        return False
+        """Where each step stores to its own element of dest, if to any: `b[b] = v` with an array of bool."""
+        end = [v.defining_op for v in self.body.terminator.operands[3:]]
+        own = [isinstance(op, Index) and op.dim == k for k, op in enumerate(end)]
+        maps = [self.maps[u.index] for u in (a, b) if u.index < self.n_ins]
+        return all(own) and len(own) == len(self.iterators) and not self.looks and all(m.is_identity for m in maps)
 
     def spec(self, types: Sequence[Type]) -> Spec:
         fills = self.attrs.get("fills", False)

@@ -13,6 +13,8 @@ import numpy as np
 from tracebuf.errors import InternalError
 from tracebuf.ir.core import (
     Alias,
+    Effect,
+    Effects,
     Facts,
     Form,
     Interpreter,
@@ -23,6 +25,7 @@ from tracebuf.ir.core import (
     Use,
     Value,
     join_mixed,
+    no_effects,
     split_mixed,
 )
 from tracebuf.ir.slices import Slice, apply_slice, pack_slice, slice_attrs, slice_of_form, unpack_slice, view_sizes
@@ -41,7 +44,8 @@ class Empty(Op):
 
     __slots__ = ()
     name = "tensor.empty"
-    pure = True
+    takes, gives = "index*", "tensor"
+    effects = no_effects
 
     @classmethod
     def of(
@@ -127,7 +131,8 @@ class ExtractSlice(SliceOp):
 
     __slots__ = ()
     name = "tensor.extract_slice"
-    pure = True
+    takes, gives = "tensor, index*", "tensor"
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, s: Slice, type: TensorType, loc: Location = UNKNOWN) -> ExtractSlice:
@@ -186,7 +191,8 @@ class InsertSlice(SliceOp):
 
     __slots__ = ()
     name = "tensor.insert_slice"
-    pure = True
+    takes, gives = "tensor, tensor, index*", "tensor"
+    effects = no_effects
     leading = 2
 
     @classmethod
@@ -267,7 +273,7 @@ class ParallelInsertSlice(InsertSlice):
 
     __slots__ = ()
     name = "tensor.parallel_insert_slice"
-    pure = False
+    takes, gives = "tensor, tensor, index*", ""
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
@@ -277,6 +283,10 @@ class ParallelInsertSlice(InsertSlice):
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
         return use.index == 0 or (not facts.as_mlir and super().bufferizes_to_memory_read(use, facts))
+
+    def effects(self) -> Effects:
+        """It stores into the destination, which has no next version."""
+        return ((Effect.WRITE, self.dest),)
 
     def must_bufferize_in_place(self, use: Use) -> bool:
         """The destination: what is stored into a copy would be lost."""
@@ -309,7 +319,8 @@ class Cast(Op):
 
     __slots__ = ()
     name = "tensor.cast"
-    pure = True
+    takes, gives = "tensors", "tensors"
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, type: TensorType, loc: Location = UNKNOWN) -> Cast:
@@ -349,7 +360,8 @@ class Regrouping(Op):
     """
 
     __slots__ = ()
-    pure = True
+    takes, gives = "tensor, index*", "tensor"
+    effects = no_effects
 
     @property
     def source(self) -> Value:
@@ -453,7 +465,8 @@ class Reshape(Op):
 
     __slots__ = ()
     name = "tensor.reshape"
-    pure = True
+    takes, gives = "tensors, tensor", "tensors"
+    effects = no_effects
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         return [args[0].reshape([int(n) for n in args[1]])]
@@ -499,7 +512,8 @@ class Rank(Op):
 
     __slots__ = ()
     name = "tensor.rank"
-    pure = True
+    takes, gives = "tensors", "index"
+    effects = no_effects
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         return [args[0].ndim]
@@ -528,7 +542,8 @@ class ExtractDiagonal(Op):
 
     __slots__ = ()
     name = "tracebuf.extract_diagonal"
-    pure = True
+    takes, gives = "tensor", "tensor"
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, axes: tuple[int, int], loc: Location = UNKNOWN) -> ExtractDiagonal:
@@ -560,7 +575,8 @@ class Extract(Op):
 
     __slots__ = ()
     name = "tensor.extract"
-    pure = True
+    takes, gives = "tensor, index*", "scalar"
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, indices: Sequence[Value], loc: Location = UNKNOWN) -> Extract:
@@ -603,7 +619,8 @@ class Insert(Op):
 
     __slots__ = ()
     name = "tensor.insert"
-    pure = True
+    takes, gives = "scalar, tensor, index*", "tensor"
+    effects = no_effects
 
     @classmethod
     def of(cls, scalar: Value, dest: Value, indices: Sequence[Value], loc: Location = UNKNOWN) -> Insert:
@@ -639,7 +656,8 @@ class Dim(Op):
 
     __slots__ = ()
     name = "tensor.dim"
-    pure = True
+    takes, gives = "tensors, index?", "index"
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, dim: int, loc: Location = UNKNOWN) -> Dim:

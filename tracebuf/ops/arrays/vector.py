@@ -10,7 +10,22 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.attributes import segments
-from tracebuf.ir.core import Alias, Block, Facts, Form, Interpreter, Op, Region, Rewriter, Use, Value
+from tracebuf.ir.core import (
+    Alias,
+    Block,
+    Effect,
+    Effects,
+    Facts,
+    Form,
+    Interpreter,
+    Op,
+    Region,
+    Rewriter,
+    Use,
+    Value,
+    no_effects,
+    reads_buffers,
+)
 from tracebuf.ir.types import ShapedType, VectorType
 from tracebuf.ops.arrays.named import parse_maps
 from tracebuf.ops.control.func import Terminator
@@ -21,6 +36,7 @@ class ReadingOp(Op):
     """Ops that read their first operand, a tensor or memref, and give a vector."""
 
     __slots__ = ()
+    effects = reads_buffers
 
     def bufferizes_to_memory_write(self, use: Use, facts: Facts) -> bool:
         return False
@@ -42,6 +58,7 @@ class Gather(ReadingOp):
 
     __slots__ = ()
     name = "vector.gather"
+    takes, gives = "shaped, any*", "any"
 
 
 class TransferRead(ReadingOp):
@@ -53,7 +70,7 @@ class TransferRead(ReadingOp):
 
     __slots__ = ()
     name = "vector.transfer_read"
-    pure = True
+    takes, gives = "shaped, index*, any, any?", "vector"
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
@@ -87,6 +104,7 @@ class TransferWrite(Op):
 
     __slots__ = ()
     name = "vector.transfer_write"
+    takes, gives = "any, shaped, index*, any?", "tensor?"
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
@@ -117,6 +135,9 @@ class TransferWrite(Op):
         if not as_mlir and (self.attrs["masked"] or vector.scalable or _permutes(self, dest.rank, len(vector.shape))):
             return False
         return all(n <= m for n, m in zip(dest.shape, vector.shape))  # type: ignore[operator]
+
+    def effects(self) -> Effects:
+        return () if self.operand(1).is_tensor else ((Effect.WRITE, self.operand(1)),)
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
         return not self.overwrites_all(facts.as_mlir)
@@ -157,6 +178,8 @@ class Mask(Op):
 
     __slots__ = ()
     name = "vector.mask"
+    takes = "any, any?"
+    effects = no_effects
     region_ends = ("vector.yield",)
 
     @property

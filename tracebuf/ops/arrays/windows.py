@@ -12,7 +12,7 @@ from typing import Any
 from numpy.lib.stride_tricks import sliding_window_view
 
 from tracebuf.errors import InternalError
-from tracebuf.ir.core import Alias, Facts, Interpreter, Op, Relation, Rewriter, Use, Value
+from tracebuf.ir.core import Alias, Facts, Interpreter, Op, Relation, Rewriter, Use, Value, no_effects
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import TensorType
 from tracebuf.location import UNKNOWN, Location
@@ -27,8 +27,9 @@ class ExtractWindows(Op):
 
     __slots__ = ()
     name = "tracebuf.extract_windows"
+    takes, gives = "tensor, index", "tensor"
     levels = frozenset({"tensor"})
-    pure = True
+    effects = no_effects
 
     @classmethod
     def of(

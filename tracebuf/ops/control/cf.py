@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import segments
-from tracebuf.ir.core import Alias, Block, Facts, Form, Op, Relation, Rewriter, Use, Value
+from tracebuf.ir.core import Alias, Block, Facts, Form, Op, Relation, Rewriter, Use, Value, no_effects
 from tracebuf.ir.types import same_type
 from tracebuf.location import UNKNOWN, Location
 
@@ -18,7 +18,9 @@ class BranchOp(Op):
     """What branches share: operands become the arguments of a successor."""
 
     __slots__ = ()
+    gives = ""
     terminator = True
+    effects = no_effects
     n_targets: ClassVar[int] = 1
 
     def verify(self) -> None:
@@ -78,6 +80,7 @@ class CondBranch(BranchOp):
 
     __slots__ = ()
     name, n_targets = "cf.cond_br", 2
+    takes = "i1, any*"
 
     @classmethod
     def of(

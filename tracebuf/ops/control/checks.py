@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from tracebuf.errors import note_location
-from tracebuf.ir.core import Form, FormError, Interpreter, Op, Value
+from tracebuf.ir.core import Effect, Effects, Form, FormError, Interpreter, Op, Value
 from tracebuf.location import UNKNOWN, Location
 
+
+@dataclass(frozen=True)
+class Shown:
+    """An argument of an exception: a text with a {} for each of the next `count` operands."""
+
+    template: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Number:
+    """An argument of an exception: the next operand, as a number of the type `kind` (Python's or NumPy's)."""
+
+    kind: type
+
+
+Message = str | tuple[object, ...] | None
+"""The arguments of an exception: a text with a {} for each operand, or a tuple of constants, `Shown` and `Number`; None
+where there are none."""
 Raised = str | type[BaseException] | BaseException
 """An exception to raise: a class, the name of a common one, or one to raise again (by its class and arguments)."""
 EXCEPTIONS: dict[str, type[BaseException]] = {
@@ -25,16 +46,21 @@ class Check(Op):
     """`tracebuf.check`: raises an exception where the condition is false.
 
     operands: condition (i1), scalars for the message; results: none; attrs: exception (a class, or an exception to
-    raise again), message (a format string of the further operands; None: no text, as after `raise E`). MLIR
-    counterpart: cf.assert. It stands where eager would raise (rule F3); never pure, never moved.
+    raise again), message (its arguments, a `Message`). MLIR counterpart: cf.assert. It stands where eager would
+    raise (rule F3); never pure, never moved.
     """
 
     __slots__ = ()
     name = "tracebuf.check"
+    takes, gives = "i1, any*", ""
+
+    def effects(self) -> Effects:
+        """It may stop the program: as if it wrote something (so does MLIR's cf.assert)."""
+        return ((Effect.WRITE, None),)
 
     @classmethod
     def of(
-        cls, condition: Value, exception: Raised, message: str | None, values: Sequence[Value], loc: Location = UNKNOWN
+        cls, condition: Value, exception: Raised, message: Message, values: Sequence[Value], loc: Location = UNKNOWN
     ) -> Check:
         return cls([condition, *values], [], loc, {"exception": raised(exception), "message": message})
 
@@ -64,9 +90,19 @@ def check_error(check: Check, values: Sequence[Any]) -> BaseException:
     return note_location(make_error(check.attrs["exception"], check.attrs["message"], values), check.loc)
 
 
-def make_error(exception: Raised, message: str | None, values: Sequence[Any]) -> BaseException:
-    """The exception with its text: `message` formatted with `values`."""
+def make_error(exception: Raised, message: Message, values: Sequence[Any]) -> BaseException:
+    """The exception with its arguments: those of `message`, with `values`."""
     kind = raised(exception)
     if isinstance(kind, BaseException):
         return type(kind)(*kind.args)
+    if isinstance(message, tuple):
+        rest = iter(values)
+        return kind(*(argument(part, rest) for part in message))
     return kind() if message is None else kind(message.format(*values))
+
+
+def argument(part: object, values: Iterator[Any]) -> object:
+    """One argument of an exception, which takes its operands from `values`."""
+    if isinstance(part, Shown):
+        return part.template.format(*islice(values, part.count))
+    return part.kind(next(values)) if isinstance(part, Number) else part

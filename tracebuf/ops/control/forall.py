@@ -8,7 +8,22 @@ from typing import Any
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import integers, segments
-from tracebuf.ir.core import Alias, Block, Facts, Form, Interpreter, Mixed, Op, Region, Rewriter, Use, Value, join_mixed
+from tracebuf.ir.core import (
+    Alias,
+    Block,
+    Facts,
+    Form,
+    Interpreter,
+    Mixed,
+    Op,
+    Region,
+    Rewriter,
+    Use,
+    Value,
+    join_mixed,
+    no_effects,
+)
+from tracebuf.ir.types import INDEX, same_type
 from tracebuf.ops.control.func import check_blocks
 from tracebuf.ops.memory.indexing import constant_index
 
@@ -21,8 +36,10 @@ class InParallel(Op):
 
     __slots__ = ()
     name = "scf.forall.in_parallel"
+    takes, gives = "", ""
     region_ends = ("",)
     terminator = True
+    effects = no_effects
 
     @property
     def stores(self) -> list[Op]:
@@ -40,7 +57,9 @@ class Forall(Op):
 
     __slots__ = ()
     name = "scf.forall"
+    takes, gives = "index*, tensors*", "tensors*"
     region_ends = ("scf.forall.in_parallel",)
+    effects = no_effects
 
     @property
     def bounds(self) -> list[tuple[Mixed, Mixed, Mixed]]:
@@ -114,6 +133,11 @@ class Forall(Op):
             raise InternalError("scf.forall: bounds and arguments of the body differ in number")
         if len(self.results) not in (0, self.n_outs) or len(self.uses) < self.n_outs:
             raise InternalError("scf.forall: outs and results differ in number")
+        held = [*(INDEX for _ in range(self.rank)), *(use.value.type for use in self.outs)]
+        if not all(map(same_type, (a.type for a in self.body.args), held)):
+            raise InternalError("scf.forall: its body's arguments are not indices and the outs")
+        if not all(map(same_type, (r.type for r in self.results), held[self.rank :])):
+            raise InternalError("scf.forall: a result has not its out's type")
         if not isinstance(self.body.terminator, InParallel):
             raise InternalError("scf.forall: its body ends with scf.forall.in_parallel")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from tracebuf.ir.attributes import inherent
-from tracebuf.ir.core import Alias, Facts, Form, FormError, Op, Relation, Rewriter, Use, Value
+from tracebuf.ir.core import Alias, Facts, Form, FormError, Op, Relation, Rewriter, Use, Value, no_effects
 from tracebuf.ir.types import Type
 from tracebuf.location import UNKNOWN, Location
 
@@ -17,7 +17,9 @@ class Terminator(Op):
     """Ends a block and passes its operands on, which are used in place."""
 
     __slots__ = ()
+    gives = ""
     terminator = True
+    effects = no_effects
 
     @classmethod
     def of(cls, values: Sequence[Value], loc: Location = UNKNOWN) -> Self:
@@ -85,6 +87,10 @@ class Call(Op):
 
     __slots__ = ()
     name = "func.call"
+
+    def effects(self) -> None:
+        """The callee may do anything."""
+        return None
 
     @classmethod
     def of(cls, callee: str, args: Sequence[Value], results: Sequence[Type], loc: Location = UNKNOWN) -> Call:

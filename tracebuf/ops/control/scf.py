@@ -7,7 +7,21 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar
 
 from tracebuf.errors import InternalError, UnsupportedError
-from tracebuf.ir.core import Alias, Block, Facts, Form, Interpreter, Op, Region, Relation, Rewriter, Use, Value
+from tracebuf.ir.core import (
+    Alias,
+    Block,
+    Facts,
+    Form,
+    Interpreter,
+    Op,
+    Region,
+    Relation,
+    Rewriter,
+    Use,
+    Value,
+    no_effects,
+)
+from tracebuf.ir.effects import only_makes_results
 from tracebuf.ir.types import INDEX, ScalarType, TensorType, Type
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.control.func import Terminator, check_blocks
@@ -42,6 +56,7 @@ class Condition(Terminator):
 
     __slots__ = ()
     name = "scf.condition"
+    takes = "i1, any*"
 
 
 class Loop(Op):
@@ -55,6 +70,7 @@ class Loop(Op):
     repetitive = True
     first: ClassVar[int] = 0
     """The index of the first initial value among the operands."""
+    effects = no_effects
 
     @property
     def inits(self) -> list[Use]:
@@ -96,6 +112,7 @@ class For(Loop):
 
     __slots__ = ()
     name = "scf.for"
+    takes = "scalar, scalar, scalar, any*"
     region_ends = ("scf.yield",)
     first = 3
 
@@ -194,6 +211,10 @@ class While(Loop):
     __slots__ = ()
     name = "scf.while"
     region_ends = ("scf.condition", "scf.yield")
+
+    @property
+    def may_not_end(self) -> bool:
+        return True
 
     @classmethod
     def of(
@@ -299,7 +320,7 @@ class While(Loop):
                 op, parent = use.op, use.op.parent_op
                 if isinstance(op, Yield) and isinstance(parent, If):
                     near = [parent.results[use.index]]
-                elif op.pure and op.results:
+                elif op.results and only_makes_results(op):
                     near = op.results
                 elif op is self.before.terminator and use.index - 1 in ends:
                     near = []
@@ -395,7 +416,9 @@ class If(Op):
 
     __slots__ = ()
     name = "scf.if"
+    takes = "i1"
     region_ends = ("scf.yield", "scf.yield")
+    effects = no_effects
 
     @classmethod
     def of(cls, condition: Value, types: Sequence[Type], then: Block, orelse: Block, loc: Location = UNKNOWN) -> If:
@@ -447,7 +470,20 @@ class ExecuteRegion(Op):
 
     __slots__ = ()
     name = "scf.execute_region"
+    branching = True
+    takes = ""
     region_ends = ("scf.yield",)
+    effects = no_effects
+
+    @property
+    def may_not_end(self) -> bool:
+        return len(self.regions[0].blocks) > 1
+
+    def verify(self) -> None:
+        for block in self.regions[0].blocks:
+            end = block.terminator
+            if isinstance(end, Yield) and [str(v.type) for v in end.operands] != [str(r.type) for r in self.results]:
+                raise InternalError("scf.execute_region: an scf.yield gives other values than there are results")
 
     @property
     def yielded(self) -> list[Use]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import inherent
-from tracebuf.ir.core import Block, Form, Op
+from tracebuf.ir.core import Block, Form, Op, no_effects
 from tracebuf.ir.types import INDEX, ShapedType, Type
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.control.func import Terminator
@@ -26,7 +26,8 @@ class Index(Op):
 
     __slots__ = ()
     name = "linalg.index"
-    pure = True
+    takes, gives = "", "index"
+    effects = no_effects
 
     @classmethod
     def of(cls, dim: int, loc: Location = UNKNOWN) -> Index:

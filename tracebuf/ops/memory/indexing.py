@@ -81,7 +81,10 @@ def parse_maps(form: Form, n_operands: int) -> tuple[AffineMap, ...]:
     attr = form.attrs.pop("indexing_maps", None)
     if attr is None or not isinstance(attr.value, list) or len(attr.value) != n_operands:
         raise FormError(f"{form.name}: `indexing_maps` is not {n_operands} maps")
-    return tuple(map(AffineMap.parse, attr.value))
+    try:
+        return tuple(map(AffineMap.parse, attr.value))
+    except (TypeError, ValueError) as e:
+        raise FormError(f"{form.name}: `indexing_maps`: {e}") from None
 
 
 def identity_map(n: int) -> AffineMap:

@@ -20,7 +20,7 @@ from tracebuf.ir.attributes import (
     segments,
     string,
 )
-from tracebuf.ir.core import Form, FormError, Mixed, Op, Value, join_mixed, split_mixed
+from tracebuf.ir.core import Effect, Effects, Form, FormError, Mixed, Op, Value, join_mixed, no_effects, split_mixed
 from tracebuf.ir.dims import Dim as Size
 from tracebuf.ir.dims import add, floordiv, mul
 from tracebuf.ir.slices import Slice, pack_slice, slice_attrs, slice_of_form, unpack_slice, view_sizes
@@ -48,6 +48,10 @@ class Alloc(Op):
 
     __slots__ = ()
     name = "memref.alloc"
+    takes, gives = "index*", "memref"
+
+    def effects(self) -> Effects:
+        return ((Effect.ALLOCATE, self.result),)
 
     @classmethod
     def of(
@@ -109,6 +113,10 @@ class Dealloc(Op):
 
     __slots__ = ()
     name = "memref.dealloc"
+    takes, gives = "memrefs", ""
+
+    def effects(self) -> Effects:
+        return ((Effect.FREE, self.operand(0)),)
 
     @classmethod
     def of(cls, buffer: Value, loc: Location = UNKNOWN) -> Dealloc:
@@ -121,6 +129,10 @@ class Copy(Op):
 
     __slots__ = ()
     name = "memref.copy"
+    takes, gives = "memrefs, memrefs", ""
+
+    def effects(self) -> Effects:
+        return ((Effect.READ, self.operand(0)), (Effect.WRITE, self.operand(1)))
 
     @classmethod
     def of(cls, source: Value, target: Value, reason: str, loc: Location = UNKNOWN) -> Copy:
@@ -138,6 +150,10 @@ class Load(Op):
 
     __slots__ = ()
     name = "memref.load"
+    takes, gives = "memref, index*", "scalar"
+
+    def effects(self) -> Effects:
+        return ((Effect.READ, self.operand(0)),)
 
     @classmethod
     def of(cls, source: Value, indices: Sequence[Value], loc: Location = UNKNOWN) -> Load:
@@ -154,6 +170,10 @@ class Store(Op):
 
     __slots__ = ()
     name = "memref.store"
+    takes, gives = "scalar, memref, index*", ""
+
+    def effects(self) -> Effects:
+        return ((Effect.WRITE, self.operand(1)),)
 
     @classmethod
     def of(cls, value: Value, target: Value, indices: Sequence[Value], loc: Location = UNKNOWN) -> Store:
@@ -171,7 +191,8 @@ class Dim(Op):
 
     __slots__ = ()
     name = "memref.dim"
-    pure = True
+    takes, gives = "memrefs, index?", "index"
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, dim: int, loc: Location = UNKNOWN) -> Dim:
@@ -200,7 +221,8 @@ class Rank(Op):
 
     __slots__ = ()
     name = "memref.rank"
-    pure = True
+    takes, gives = "memrefs", "index"
+    effects = no_effects
 
 
 class Cast(Op):
@@ -209,7 +231,8 @@ class Cast(Op):
 
     __slots__ = ()
     name = "memref.cast"
-    pure = True
+    takes, gives = "memrefs", "memrefs"
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, type: Type, loc: Location = UNKNOWN) -> Cast:
@@ -225,7 +248,8 @@ class Subview(Op):
 
     __slots__ = ()
     name = "memref.subview"
-    pure = True
+    takes, gives = "memref, index*", "memref"
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, s: Slice, shape: tuple[Size, ...], loc: Location = UNKNOWN) -> Subview:
@@ -302,7 +326,8 @@ class CollapseShape(Op):
 
     __slots__ = ()
     name = "memref.collapse_shape"
-    pure = True
+    takes, gives = "memref", "memref"
+    effects = no_effects
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
@@ -328,7 +353,8 @@ class ExpandShape(Op):
 
     __slots__ = ()
     name = "memref.expand_shape"
-    pure = True
+    takes, gives = "memref, index*", "memref"
+    effects = no_effects
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
@@ -369,7 +395,8 @@ class Diagonal(Op):
 
     __slots__ = ()
     name = "tracebuf.diagonal"
-    pure = True
+    takes, gives = "memref", "memref"
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, axes: tuple[int, int], shape: tuple[Size, ...], loc: Location = UNKNOWN) -> Diagonal:
@@ -387,8 +414,9 @@ class Windows(Op):
 
     __slots__ = ()
     name = "tracebuf.windows"
+    takes, gives = "memref, index", "memref"
     levels = frozenset({"memref"})
-    pure = True
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, size: Value, axis: int, shape: tuple[Size, ...], loc: Location = UNKNOWN) -> Windows:
@@ -412,8 +440,9 @@ class Recast(Op):
 
     __slots__ = ()
     name = "tracebuf.recast_buffer"
+    takes, gives = "memref", "memref"
     levels = frozenset({"memref"})
-    pure = True
+    effects = no_effects
 
     @classmethod
     def of(cls, source: Value, element: ScalarType, loc: Location = UNKNOWN) -> Recast:
@@ -434,6 +463,8 @@ class Global(Op):
 
     __slots__ = ()
     name = "memref.global"
+    takes, gives = "", ""
+    effects = no_effects
 
     @classmethod
     def of(cls, symbol: str, type: MemRefType, value: str, loc: Location = UNKNOWN) -> Global:
@@ -454,7 +485,8 @@ class GetGlobal(Op):
 
     __slots__ = ()
     name = "memref.get_global"
-    pure = True
+    takes, gives = "", "memref"
+    effects = no_effects
 
     @classmethod
     def constant(cls, value: str, type: TensorType, loc: Location) -> GetGlobal:
@@ -490,7 +522,11 @@ class Reshape(Op):
 
     __slots__ = ()
     name = "memref.reshape"
-    pure = True
+    takes, gives = "memrefs, memref", "memrefs"
+
+    def effects(self) -> Effects:
+        """It reads the shape. MLIR says that it does nothing to memory."""
+        return ((Effect.READ, self.operand(1)),)
 
     @classmethod
     def of(cls, source: Value, shape: Value, type: Type, loc: Location = UNKNOWN) -> Reshape:

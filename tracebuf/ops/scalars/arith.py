@@ -13,11 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy._core import umath
 
+from tracebuf.errors import InternalError
 from tracebuf.ir.attributes import Attr, inherent, number
-from tracebuf.ir.core import Alias, Facts, Form, FormError, Interpreter, Op, Rewriter, Use, Value
+from tracebuf.ir.core import Alias, Facts, Form, FormError, Interpreter, Op, Rewriter, Use, Value, no_effects
 from tracebuf.ir.dense import dense_array
 from tracebuf.ir.emitter import Emitter, components, join_components, llvm_type
-from tracebuf.ir.types import ELEMENTS, F16, I1, INDEX, ScalarType, TensorType, same_type
+from tracebuf.ir.types import ELEMENTS, F16, I1, INDEX, ScalarType, ShapedType, TensorType, same_type
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.memory.memref import Cast, GetGlobal, forget_layout
 
@@ -33,7 +34,8 @@ class ScalarOp(Op):
     """
 
     __slots__ = ()
-    pure = True
+    gives = "any"
+    effects = no_effects
     bufferizable = False
     levels = frozenset({"tensor", "memref", "body"})
     reference: ClassVar[Callable[..., Any]]
@@ -91,6 +93,7 @@ class Constant(ScalarOp):
 
     __slots__ = ()
     name = "arith.constant"
+    takes = ""
     bufferizable = True
 
     @classmethod
@@ -142,6 +145,7 @@ class BinaryOp(ScalarOp):
     """
 
     __slots__ = ()
+    takes = "any, any"
     instruction: ClassVar[str]
 
     @classmethod
@@ -333,6 +337,7 @@ _COMPARE: dict[str, Callable[..., Any]] = {
 
 class _Compare(ScalarOp):
     __slots__ = ()
+    takes = "any, any"
     predicates: ClassVar[tuple[str, ...]]
     """MLIR's predicates, in the order of their numbers."""
 
@@ -406,10 +411,17 @@ class Select(ScalarOp):
 
     __slots__ = ()
     name, reference, bufferizable = "arith.select", np.where, True
+    takes = "any, any, any"
 
     @classmethod
     def of(cls, condition: Value, a: Value, b: Value, loc: Location = UNKNOWN) -> Select:
         return cls([condition, a, b], [a.type], loc)
+
+    def verify(self) -> None:
+        types = [v.type for v in (*self.operands[1:], self.result)]
+        kinds = {(type(t), t.element if isinstance(t, ShapedType) else t) for t in types}
+        if len(kinds) != 1:
+            raise InternalError("arith.select: it chooses between values of two types")
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
         return False
@@ -447,6 +459,7 @@ class CastOp(ScalarOp):
     """
 
     __slots__ = ()
+    takes = "any"
     reference = np.positive
     instruction: ClassVar[str]
 
@@ -505,6 +518,7 @@ class UnaryOp(ScalarOp):
     """
 
     __slots__ = ()
+    takes = "any"
     intrinsic: ClassVar[str]
 
     @classmethod
@@ -605,11 +619,17 @@ class Ufunc(ScalarOp):
 
     __slots__ = ()
     name = "tracebuf.ufunc"
+    takes, gives = "scalar*", "scalar"
 
     @classmethod
     def of(cls, ufunc: str, types: str, args: Sequence[Value], element: ScalarType, loc: Location = UNKNOWN) -> Ufunc:
         """`types`: of the loop, as in `ufunc.types`; `element`: the result type."""
         return cls(args, [element], loc, {"ufunc": ufunc, "types": types})
+
+    def verify(self) -> None:
+        found = getattr(umath, str(self.attrs.get("ufunc")), None)
+        if not isinstance(found, np.ufunc) or found.nin != len(self.uses) or "types" not in self.attrs:
+            raise InternalError(f"{self.name}: `ufunc` and `types` are those of no ufunc of {len(self.uses)} operands")
 
     @property
     def function(self) -> np.ufunc:

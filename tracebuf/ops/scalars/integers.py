@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.errors import InternalError
 from tracebuf.ir.core import Value
 from tracebuf.ir.emitter import Emitter
 from tracebuf.ir.types import I1
@@ -27,10 +28,15 @@ class Overflows(ScalarOp):
 
     __slots__ = ()
     name = "tracebuf.overflows"
+    takes, gives = "scalar, scalar", "i1"
 
     @classmethod
     def of(cls, operation: str, a: Value, b: Value, loc: Location = UNKNOWN) -> Overflows:
         return cls([a, b], [I1], loc, {"operation": operation})
+
+    def verify(self) -> None:
+        if self.attrs.get("operation") not in _EXACT:
+            raise InternalError(f"{self.name}: `operation` is one of {', '.join(_EXACT)}")
 
     def compute(self, args: Sequence[Any]) -> Any:
         a, b = (np.asarray(x).astype(object) for x in args)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.errors import InternalError
 from tracebuf.ir.core import Value
 from tracebuf.ir.emitter import Emitter, llvm_type
 from tracebuf.ir.types import F32, F64, I64, ScalarType
@@ -69,6 +70,11 @@ class Libm(ScalarOp):
 
     __slots__ = ()
     name = "tracebuf.libm"
+    takes, gives = "scalar*", "scalar"
+
+    def verify(self) -> None:
+        if not isinstance(self.attrs.get("function"), str):
+            raise InternalError(f"{self.name}: the attribute `function` is missing")
 
     @classmethod
     def of(cls, function: str, args: Sequence[Value], element: ScalarType, loc: Location = UNKNOWN) -> Libm:
@@ -116,9 +122,8 @@ def _process() -> ctypes.CDLL:
 
 @cache
 def callback(function: str, signature: str) -> Any:
-    """A hosted function as a C function pointer, which lives as long as the process."""
-    types = c_types(signature)
-    return ctypes.CFUNCTYPE(types[-1], *types[:-1])(_without_errors(HOSTED[function]))
+    """A hosted function that native code calls; it lives as long as the process."""
+    return _without_errors(HOSTED[function])
 
 
 def _without_errors(function: Callable[..., Any]) -> Callable[..., Any]:

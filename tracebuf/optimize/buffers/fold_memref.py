@@ -13,10 +13,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tracebuf.deallocate.facts import FRESH_OPS, constant_flag, flow_blocks
-from tracebuf.ir.core import Block, Mixed, Op, Value
+from tracebuf.ir.core import Block, Effect, Mixed, Op, Value
+from tracebuf.ir.effects import effects_of, only_makes_results, stays
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX
-from tracebuf.ops.arrays import linalg
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
@@ -197,7 +197,7 @@ def known_size(buffer: Value, dim: int) -> Mixed | None:
 
 # -- dead ops
 def _sweep(func: Func) -> bool:
-    """Removes unused pure ops and loads, copies of a buffer to itself, and allocations that are never read."""
+    """Removes unused ops that only make results, copies of a buffer to itself, and allocations that are never read."""
     dead: set[Op] = set()
     kept = set(func.symbols.values())
     blocks = list(flow_blocks(func))
@@ -221,9 +221,8 @@ def _dead_with(op: Op, kept: set[Value]) -> list[Op] | None:
     if isinstance(op, FRESH_OPS):
         writers = _only_written(op.result)
         return None if writers is None else [op, *writers]
-    if op.results and (op.pure or isinstance(op, memref.Load)):
-        return None if any(r.uses or r in kept for r in op.results) else [op]
-    return None
+    unused = op.results and not op.regions and not any(r.uses or r in kept for r in op.results)
+    return [op] if unused and only_makes_results(op) else None
 
 
 def _only_written(buffer: Value) -> list[Op] | None:
@@ -233,21 +232,20 @@ def _only_written(buffer: Value) -> list[Op] | None:
     while work:
         for use in work.pop().uses:
             op = use.op
-            outs: list[Value] = []
             if isinstance(op, memref.VIEW_OPS):
                 work.append(op.result)
-            elif isinstance(op, memref.Dealloc):
-                pass
-            elif isinstance(op, (memref.Copy, memref.Store)):
-                outs = [op.operand(1)]
-            elif isinstance(op, linalg.DestinationOp) and op.pure and not op.may_raise:
-                outs = [u.value for u in op.out_uses]
-            else:
-                return None
-            if any(memref.base_of(v) is not buffer for v in outs):
+            elif op.results or op.terminator or stays(op) or not _changes_only(buffer, op):
                 return None
             users[op] = None
     return list(users)
+
+
+def _changes_only(buffer: Value, op: Op) -> bool:
+    """Whether the op changes or frees no other memory than this buffer's."""
+    found = effects_of(op)
+    return found is not None and all(
+        effect is Effect.READ or (value is not None and memref.base_of(value) is buffer) for effect, value in found
+    )
 
 
 def _uncast(buffer: Value) -> Value:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from tracebuf.deallocate.facts import flow_blocks
 from tracebuf.ir.core import Block, Mixed, Op, Value
+from tracebuf.ir.effects import is_effect_free
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX
 from tracebuf.location import Location
@@ -49,7 +50,7 @@ def _round_trip(alloc: memref.Alloc) -> tuple[Op, Op] | None:
     if there.operand(1) is not alloc.result or back.operand(0) is not alloc.result:
         return None
     between = block.ops[block.op_index(there) + 1 : block.op_index(back)]
-    return (there, back) if all(op.pure for op in between) else None
+    return (there, back) if all(map(is_effect_free, between)) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from math import gcd
 from tracebuf.deallocate.facts import flow_blocks
 from tracebuf.ir.clone import clone_op
 from tracebuf.ir.core import Block, Mixed, Op, Value
+from tracebuf.ir.effects import is_effect_free
 from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
 from tracebuf.ops.arrays import linalg
@@ -58,8 +59,7 @@ def _stored_once(alloc: memref.Alloc) -> tuple[Op, Op] | None:
     if not isinstance(store, memref.Copy) or store.operand(0) is not alloc.result or not _simple(writer, alloc.result):
         return None
     between = block.ops[block.op_index(writer) + 1 : block.op_index(store)]
-    quiet = all(op.pure and op.results for op in between)  # linalg on buffers is pure too, but has no results
-    return (writer, store) if quiet else None
+    return (writer, store) if all(map(is_effect_free, between)) else None
 
 
 def _simple(writer: Op, target: Value) -> bool:

@@ -1,13 +1,13 @@
-"""Removes results of private functions that are an argument's buffer, which the callers have already. MLIR counterpart:
--drop-equivalent-buffer-results (DropEquivalentBufferResults.cpp, behaviour 47). Functions are treated in the order in
-which they stand; a result must be the same argument at every return."""
+"""Removes results of private functions that are an argument, a buffer or a number, which callers have already. MLIR
+counterpart: -drop-equivalent-buffer-results (DropEquivalentBufferResults.cpp, behaviour 47). Functions are treated in
+the order in which they stand; a result must be the same argument at every return."""
 
 from __future__ import annotations
 
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Value
 from tracebuf.ir.func import Func, Module
-from tracebuf.ir.types import MemRefType, UnrankedMemRefType, same_type
+from tracebuf.ir.types import same_type
 from tracebuf.ops.control.func import Call, Return
 from tracebuf.ops.memory import memref
 
@@ -34,9 +34,9 @@ def results_that_are_arguments(func: Func) -> dict[int, int]:
     """The numbers of such results, each with that of the argument."""
     ends = [block.terminator for block in func.body.blocks if isinstance(block.terminator, Return)]
     found = {}
-    for k, type_ in enumerate(func.result_types):
+    for k in range(len(func.result_types)):
         values = {_before_casts(end.operand(k)) for end in ends}
-        if isinstance(type_, MemRefType | UnrankedMemRefType) and len(values) == 1:
+        if len(values) == 1:
             value = values.pop()
             if value in func.args:
                 found[k] = value.index

@@ -15,6 +15,7 @@ from tracebuf.analysis.modules.module import analyze_module
 from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.analysis.one_shot.order import Order, post_order, within
 from tracebuf.ir.core import Builder, Op, Relation, Use, Value
+from tracebuf.ir.effects import is_effect_free
 from tracebuf.ir.func import Module
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import ShapedType, same_type
@@ -136,7 +137,7 @@ def moved_before(place: Op, values: list[Value], order: Order) -> bool:
         if known_at(value, place, order):
             continue
         maker = value.defining_op
-        if maker is None or maker.block is not block or maker is place or not is_pure(maker):
+        if maker is None or maker.block is not block or maker is place or not is_effect_free(maker):
             return False
         if maker not in moved:
             moved[maker] = None
@@ -153,10 +154,6 @@ def _is_inside(value: Value, op: Op) -> bool:
         assert region.op.block is not None
         region = region.op.block.region
     return region.op is op
-
-
-def is_pure(op: Op) -> bool:
-    return op.pure and all(inner.pure or inner.terminator for inner in op.walk())
 
 
 def following(value: Value) -> Op | None:

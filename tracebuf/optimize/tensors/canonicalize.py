@@ -13,13 +13,14 @@ from typing import Any
 
 from tracebuf.ir.core import Block, Op, Value, dominates
 from tracebuf.ir.dims import symbols
+from tracebuf.ir.effects import only_makes_results
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import ELEMENTS, I1, INDEX, ScalarType
 from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.arrays.recast import Recast
 from tracebuf.ops.control import scf
 from tracebuf.ops.scalars import arith
-from tracebuf.optimize.tensors.eliminate_empty_tensors import continues
+from tracebuf.optimize.tensors.eliminate_empty_tensors import continued, continues
 
 _EXACT = frozenset(e for e in (*ELEMENTS.values(), INDEX) if not e.is_float and not e.is_complex)
 MAX_ROUNDS = 8
@@ -45,11 +46,12 @@ def canonicalize(func: Func) -> None:
 
 
 def remove_dead(block: Block, pinned: set[Value]) -> bool:
-    """Drops pure ops without uses, last first; the values in `pinned` (those that hold a size symbol) stay."""
+    """Drops ops that only make results which nobody uses, last first; the values in `pinned` (those that hold a size
+    symbol) stay."""
     kept: list[Op] = []
     changed = False
     for op in reversed(block.ops):
-        if is_removable(op) and not any(r.uses or r in pinned for r in op.results):
+        if not any(r.uses or r in pinned for r in op.results) and only_makes_results(op):
             discard(op)
             changed = True
             continue
@@ -61,14 +63,6 @@ def remove_dead(block: Block, pinned: set[Value]) -> bool:
     if len(kept) != len(block.ops):
         block.replace_ops(kept[::-1])
     return changed
-
-
-def is_removable(op: Op) -> bool:
-    """Whether the op does nothing but make its results: pure ops, and control flow with nothing else in its regions
-    that is sure to end."""
-    if isinstance(op, scf.For | scf.If):
-        return all(is_removable(inner) or inner.terminator for r in op.regions for b in r.blocks for inner in b.ops)
-    return op.pure and not op.may_raise
 
 
 def discard(op: Op) -> None:
@@ -257,8 +251,23 @@ def fold_self_store(folder: _Folder, op: Op) -> Sequence[Value] | None:
         return None
     if op.source is op.dest:
         return [op.dest]
-    later = op.source.type == op.dest.type and len(op.source.uses) == 1 and continues(op.source, op.dest)
-    return [op.source] if later else None
+    later = continues(op.source, op.dest) or continues_regrouped(op.source, op.dest)
+    return [op.source] if later and op.source.type == op.dest.type and len(op.source.uses) == 1 else None
+
+
+def continues_regrouped(value: Value, dest: Value) -> bool:
+    """Whether a value is `dest` after stores through a reshape, which is taken back: `a[:, :k].reshape(-1)[0] = 9`."""
+    back = value.defining_op
+    if not isinstance(back, tensor.Regrouping) or isinstance(back, Recast):
+        return False
+    value = back.source
+    while (link := continued(value)) is not None:
+        value = link.value
+    there = value.defining_op
+    if not isinstance(there, tensor.Regrouping) or isinstance(there, Recast) or type(there) is type(back):
+        return False
+    same = there.source is dest or continues_regrouped(dest, there.source)
+    return same and there.attrs["groups"] == back.attrs["groups"]
 
 
 def fold_known_element(folder: _Folder, op: Op) -> Sequence[Value] | None:

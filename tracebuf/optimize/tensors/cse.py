@@ -1,6 +1,7 @@
 """Common subexpressions: of equal pure ops the first stays, where it dominates the other.
 
-Value numbering, scoped by dominance, of scalars, sizes, views and single elements. Ops that begin or change a storage
+Value numbering, scoped by dominance, of scalars, sizes, views and single elements. What reads memory is merged within a
+block, and where nothing may write between the two. Ops that begin or change a storage
 are not merged (`tensor.empty`, destination-style ops, inserts), because identity is not value (rule S3): `return
 np.zeros(3), np.zeros(3)` must return two arrays. MLIR counterpart: -cse, which does merge them (behaviour 49).
 """
@@ -13,9 +14,9 @@ from typing import Any
 
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Block, Op, Value
+from tracebuf.ir.effects import is_effect_free, may_write, only_reads
 from tracebuf.ir.func import Func
 from tracebuf.ops.arrays import linalg, tensor
-from tracebuf.ops.arrays.bufferization import AllocTensor
 from tracebuf.ops.scalars import arith
 
 _Seen = MutableMapping[Hashable, Op]
@@ -47,9 +48,9 @@ def may_merge(op: Op) -> bool:
 
 
 def merged_by_mlir(op: Op) -> bool:
-    """What MLIR merges: whatever has no effect, `tensor.empty` too (behaviour 49). It knows values only, so that two
-    results may become one buffer. Ops with regions are not merged here."""
-    return op.pure and not op.regions and not isinstance(op, AllocTensor)
+    """What MLIR merges: whatever at most reads memory, `tensor.empty` too (behaviour 49). It knows values only, so that
+    two results may become one buffer. Ops with regions are not merged here."""
+    return not op.regions and not op.terminator and only_reads(op) and not op.may_raise
 
 
 def _key(op: Op) -> Hashable:
@@ -66,9 +67,11 @@ def _exact(value: Any) -> Hashable:
 
 def _merge(block: Block, seen: _Seen, renamed: dict[Value, Value], merges: Callable[[Op], bool]) -> None:
     kept: list[Op] = []
+    writes = 0
     for op in block.ops:
         if merges(op):
-            first = seen.setdefault(_key(op), op)
+            memory = None if is_effect_free(op) else (block, writes)
+            first = seen.setdefault((_key(op), memory), op)
             if first is not op:
                 for old, new in zip(op.results, first.results, strict=True):
                     old.replace_all_uses(new)
@@ -77,6 +80,7 @@ def _merge(block: Block, seen: _Seen, renamed: dict[Value, Value], merges: Calla
                 op.block = None
                 continue
         kept.append(op)
+        writes += may_write(op)
         for region in op.regions:
             for inner in region.blocks:
                 _merge(inner, {} if isinstance(op, linalg.Generic) else ChainMap({}, seen), renamed, merges)

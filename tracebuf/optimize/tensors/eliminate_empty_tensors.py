@@ -258,10 +258,12 @@ def is_straight(chain: Chain) -> bool:
 def is_stored_only(chain: Chain) -> bool:
     """Not if any value of the chain has another use than the next link, or the store.
 
-    It would be seen after the store, or stored through, and needs a buffer (`t = a + b; x[1:] = t; return t`).
+    It would be seen after the store, or stored through, and needs a buffer (`t = a + b; x[1:] = t; return t`). Nor if
+    something uses another result of a link, such as the total of a running sum.
     """
     values = [use.value for use in chain.links] + [chain.store.operand(0)]
-    return all(len(v.uses) == 1 for v in values) and all(len(use.op.results) == 1 for use in chain.links)
+    results = {r for use in chain.links for r in use.op.results}
+    return all(len(v.uses) == 1 for v in values) and all(not r.uses for r in results.difference(values))
 
 
 def is_stored_densely(chain: Chain) -> bool:

@@ -12,13 +12,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tracebuf.ir.core import Op, Value
+from tracebuf.analysis.one_shot.base import describe
+from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.arrays.linalg import AffineMap, Fill, Generic, Index
 from tracebuf.ops.scalars import arith
 from tracebuf.optimize.tensors.cse import merge_in_body
+from tracebuf.optimize.tensors.eliminate_empty_tensors import continued
 from tracebuf.optimize.tensors.versions import Versions
 
 MAX_BODY = 64
@@ -89,8 +91,9 @@ def may_fuse(producer: Generic, consumer: Generic, index: int, versions: Version
         and fits_in_registers(producer, consumer)
         and loops_stay_known(consumer, index, producer)
         and keeps_numpy_steps(consumer, producer)
-        and passes_no_new_version(producer, consumer, versions)
+        and (passes_no_new_version(producer, consumer, versions) or note_why(producer, consumer, versions))
         and reads_apart_from_destination(producer, consumer, index, versions)
+        and keeps_few_arrays_alive(producer, consumer, versions)
     )
 
 
@@ -169,6 +172,20 @@ def passes_no_new_version(producer: Generic, consumer: Generic, versions: Versio
     return not any(versions.written_between(value, producer.block, first, last) for value in reads)
 
 
+def note_why(producer: Generic, consumer: Generic, versions: Versions) -> bool:
+    """Notes, for explain, which store overwrites what the producer reads before the consumer reads it; False."""
+    empty, block = producer.operand(producer.n_ins).defining_op, producer.block
+    assert block is not None
+    first, last = versions.place(producer), versions.place(consumer)
+    reads = [use.value for use in producer.in_uses if use.value.is_tensor]
+    places = [p for v in reads if (p := versions.first_write_between(v, block, first, last)) is not None]
+    if isinstance(empty, tensor.Empty) and places:
+        store = describe(block.ops[min(places)].loc)
+        reason = f"{store} overwrites what the value is computed from before {describe(consumer.loc)} reads it"
+        empty.attrs.setdefault("reason", reason)
+    return False
+
+
 def reads_apart_from_destination(producer: Generic, consumer: Generic, index: int, versions: Versions) -> bool:
     """No fusion if the consumer would then read, at other elements, the storage that it writes to.
 
@@ -183,6 +200,41 @@ def reads_apart_from_destination(producer: Generic, consumer: Generic, index: in
                 if use.value is not out.value or not (map_.is_identity and consumer.maps[out.index].is_identity):
                     return False
     return True
+
+
+def keeps_few_arrays_alive(producer: Generic, consumer: Generic, versions: Versions) -> bool:
+    """No fusion if two or more arrays that die at the producer would be alive while another one is made.
+
+    In `np.roll(a, 1) + np.roll(a, -1) + np.roll(a, 2)` the first sum takes an array of its two and frees the other
+    before the third is made, as in eager NumPy (rule S2).
+    """
+    block, result = producer.block, producer.result
+    assert block is not None
+    first, last = versions.place(producer), versions.place(consumer)
+    dying = {
+        versions.storage(u.value) for u in producer.in_uses
+        if u.value.type == result.type and versions.last_use(u.value, block) <= first and _is_new(u.value, block)
+    }  # fmt: skip
+    if len(dying) < 2:
+        return True
+    between = (op for op in block.ops[first + 1 : last] if isinstance(op, tensor.Empty))
+    return not any(op.result.type == result.type and not _is_taken_up(op, consumer) for op in between)
+
+
+def _is_new(value: Value, block: Block) -> bool:
+    """Whether the value is an array that the block made: one that is freed, or stored over, when it dies."""
+    while (link := continued(value)) is not None:
+        value = link.value
+    return isinstance(value.defining_op, tensor.Empty) and value.block is block
+
+
+def _is_taken_up(empty: tensor.Empty, consumer: Generic) -> bool:
+    """Whether the array is nothing but the destination of the consumer, or of an element-wise op that it takes up."""
+    makers = [use.op for use in empty.result.uses]
+    return all(
+        op is consumer or (isinstance(op, Generic) and is_elementwise_producer(op) and has_one_consumer(op, consumer))
+        for op in makers
+    )
 
 
 def may_use_scalar(producer: Fill, consumer: Generic, index: int) -> bool:

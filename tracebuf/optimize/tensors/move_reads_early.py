@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 
 from tracebuf.analysis.one_shot.derived import Analysis
 from tracebuf.ir.core import Block, Op, Use, Value, happens_in
+from tracebuf.ir.effects import is_effect_free
 from tracebuf.ir.func import Func
 from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.arrays.bufferization import MaterializeInDestination
-from tracebuf.ops.control import scf
 from tracebuf.ops.scalars import arith
 from tracebuf.optimize.tensors.trial import tried
 from tracebuf.optimize.tensors.versions import destinations
@@ -148,9 +148,7 @@ def needed(block: Block, write: Op, op: Op) -> dict[Op, None] | None:
 
 def is_pure(op: Op) -> bool:
     """Whether the op and what is in it only compute results."""
-    if isinstance(op, scf.Loop | scf.If):
-        return all(is_pure(inner) or inner.terminator for inner in op.walk())
-    return op.pure
+    return is_effect_free(op)
 
 
 def may_move(block: Block, write: Op, group: list[Op]) -> bool:

@@ -112,6 +112,12 @@ class Versions:
         """Whether an op of `block` strictly between the two indices makes a next version of the value's storage."""
         return self._between(self._writes, value, block, first, last)
 
+    def first_write_between(self, value: Value, block: Block, first: int, last: int) -> int | None:
+        """The index of the first op of `block` strictly between the two that makes a next version of the value's
+        storage."""
+        places = self._writes.get(self.storage(value), {}).get(block, [])
+        return next((p for p in places if first < p < last), None)
+
     def used_between(self, value: Value, block: Block, first: int, last: float) -> bool:
         """Whether an op of `block` strictly between the two indices has a value of the storage as an operand."""
         return self._between(self._uses, value, block, first, last)

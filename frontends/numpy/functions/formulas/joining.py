@@ -76,6 +76,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
         return insert_several(arr, known_ints(obj), values, axis, order)
     at = obj[0] if single else obj
     kind = np.asarray(at).dtype.kind
+    if isinstance(obj, bool):
+        raise AttributeError("'bool' object has no attribute 'ndim'")
     if kind == "b":
         raise ValueError("boolean array argument obj to insert must be one dimensional")
     if at < -n or at > n:
@@ -132,7 +134,9 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
         elif is_array(obj) or len(obj):
             keep[obj,] = False
         return arr[along(axis, keep)[:-1]]
-    if np.asarray(obj).dtype.kind not in "iub":
+    if isinstance(obj, (bool, np.bool_)):
+        raise ValueError("boolean array argument obj to delete must be one dimensional and match the axis")
+    if np.asarray(obj).dtype.kind not in "iu":
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
     if obj < -n or obj >= n:
         raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
@@ -179,6 +183,15 @@ def resize(a: Any, new_shape: Any) -> Any:
 # -- ravelled indices
 
 
+def check_size(dims: Any) -> None:
+    """ValueError for more elements than an array may have."""
+    total = 1
+    for n in dims:
+        if n > 0 and total > MOST_ELEMENTS // n:
+            raise ValueError("invalid dims: array size defined by dims is larger than the maximum possible size.")
+        total = total * n
+
+
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
     if mode != "raise":
         refuse("np.ravel_multi_index with mode=", "np.clip or % of the indices")
@@ -186,10 +199,11 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
         dims = (dims,)
     if len(multi_index) != len(dims):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
+    check_size(dims)
     at = 0
     pairs = list(zip(multi_index, dims))
     for index, n in pairs if order == "C" else pairs[::-1]:
-        if np.asarray(index).dtype.kind not in "iu":
+        if np.asarray(index).dtype.kind not in "iub":
             raise TypeError("only int indices permitted")
         index = np.asarray(index).astype(np.intp)
         if np.any((index < 0) | (index >= n)):
@@ -198,6 +212,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
     return at
 
 
+MOST_ELEMENTS = int(np.iinfo(np.intp).max)
 FORMULAS: dict[Any, Callable[..., Any]] = {
     np.block: block, np.insert: insert, np.delete: delete, np.resize: resize,
     np.ravel_multi_index: ravel_multi_index, np.trim_zeros: trim_zeros,

@@ -23,7 +23,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any =
         y = float(y)
     elif is_array(y):
         y = np.asanyarray(y, dtype=np.result_type(y.dtype, 1.0))
-    near = np.less_equal(np.abs(x - y), atol + rtol * np.abs(y)) & np.isfinite(y) | np.equal(x, y)
+    near = np.less_equal(abs(x - y), atol + rtol * abs(y)) & np.isfinite(y) | np.equal(x, y)
     return near | np.isnan(x) & np.isnan(y) if equal_nan else near
 
 

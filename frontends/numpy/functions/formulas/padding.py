@@ -27,6 +27,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     widths = pad_pairs(pad_width, array.ndim)
     padded = pad_rows(array, pad_width, "empty", 0)
     ends = pairs_of(0 if mode == "linear_ramp" and option is None else option, array.ndim)
+    if mode != "linear_ramp" and any(n is not None and n < 0 for pair in ends for n in pair):
+        raise ValueError("index can't contain negative values")
     for axis, (before, after) in enumerate(widths):
         n = array.shape[axis]
         if n == 0 and (before > 0 or after > 0):

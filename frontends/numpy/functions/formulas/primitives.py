@@ -116,8 +116,13 @@ def _refuse(r: Recorder, reason: str, instead: str) -> None:
     raise r.refuse(reason, instead)
 
 
+def _axis(r: Recorder, axis: Any, ndim: int, msg_prefix: Any = None) -> int:
+    return axis_of(r, axis, ndim, bools=True)
+
+
 def _axes(r: Recorder, axis: Any, ndim: int, argname: Any = None, allow_duplicate: bool = False) -> tuple[int, ...]:
-    axes = tuple(axis_of(r, a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+    several = axis if isinstance(axis, (tuple, list, range)) else (axis,)
+    axes = tuple(axis_of(r, a, ndim, bools=True) for a in several)
     if len(set(axes)) < len(axes) and not allow_duplicate:
         raise Raises(ValueError("repeated axis"))
     return axes
@@ -138,7 +143,7 @@ HANDLERS: dict[Any, Callable[..., Any]] = {
 
     fresh_as: _fresh_as, dtype_of: _dtype_of,
     divide_by_count: divide, refuse: _refuse, is_array: lambda r, x: isinstance(x, ArrayRef),
-    linspace_of_numbers: linspace, normalize_axis_index: axis_of, normalize_axis_tuple: _axes,
+    linspace_of_numbers: linspace, normalize_axis_index: _axis, normalize_axis_tuple: _axes,
     callable: lambda r, x: callable(x) or isinstance(x, (NestedFunction, Partial, Method)),
     known_ints: _known_ints, order_of_memory: _order_of_memory, np.broadcast_shapes: _broadcast_shapes,
     np.isscalar: lambda r, element: isinstance(element, Scalar) or np.isscalar(element),

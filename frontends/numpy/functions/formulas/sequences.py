@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -22,8 +23,11 @@ def linspace(
     start: Any, stop: Any, num: Any = 50, endpoint: Any = True, retstep: Any = False, dtype: Any = None,
     axis: Any = 0,
 ) -> Any:  # fmt: skip
+    num = operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    if start is None or stop is None:
+        raise TypeError("unsupported operand type(s) for -: 'NoneType'")
     kind = np.result_type(start, stop)
     loop = np.dtype(np.float64) if kind.kind in "iub" else kind
     if loop == np.float64 and not is_array(start) and not is_array(stop):
@@ -279,24 +283,32 @@ def diag_indices_from(arr: Any) -> Any:
 # -- windows
 
 
+def window_size(M: Any) -> Any:
+    """The argument of a window function; an integer of NumPy's as Python's, so that 1 - M does not wrap."""
+    return int(M) if np.result_type(M).kind in "iu" else M
+
+
 def window_places(M: Any) -> Any:
     """1 - M, 3 - M ... M - 1: the argument of the window functions."""
     return np.arange(1 - M, M, 2, dtype=np.float64)
 
 
 def hanning(M: Any) -> Any:
+    M = window_size(M)
     if M <= 1:
         return np.ones(1 if M == 1 else 0)
     return 0.5 + 0.5 * np.cos(np.pi * window_places(M) / np.float64(M - 1))
 
 
 def hamming(M: Any) -> Any:
+    M = window_size(M)
     if M <= 1:
         return np.ones(1 if M == 1 else 0)
     return 0.54 + 0.46 * np.cos(np.pi * window_places(M) / np.float64(M - 1))
 
 
 def bartlett(M: Any) -> Any:
+    M = window_size(M)
     if M <= 1:
         return np.ones(1 if M == 1 else 0)
     n = window_places(M)
@@ -304,6 +316,7 @@ def bartlett(M: Any) -> Any:
 
 
 def blackman(M: Any) -> Any:
+    M = window_size(M)
     if M <= 1:
         return np.ones(1 if M == 1 else 0)
     n, m = window_places(M), np.float64(M - 1)

@@ -155,20 +155,22 @@ def nanstd(
 
 def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = _NoValue) -> Any:
     a = np.asanyarray(a)
-    if a.dtype.kind in "fc":
-        if np.any(np.all(np.isnan(a), axis=axis)):
-            raise ValueError("All-NaN slice encountered")
-        a = np.where(np.isnan(a), -np.inf, a)
-    return np.argmax(a, axis, out, keepdims=keepdims)
+    if a.dtype.kind not in "fc":
+        return np.argmax(a, axis, out, keepdims=keepdims)
+    found = np.argmax(np.where(np.isnan(a), -np.inf, a), axis, out, keepdims=keepdims)
+    if np.any(np.all(np.isnan(a), axis=axis)):
+        raise ValueError("All-NaN slice encountered")
+    return found
 
 
 def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = _NoValue) -> Any:
     a = np.asanyarray(a)
-    if a.dtype.kind in "fc":
-        if np.any(np.all(np.isnan(a), axis=axis)):
-            raise ValueError("All-NaN slice encountered")
-        a = np.where(np.isnan(a), np.inf, a)
-    return np.argmin(a, axis, out, keepdims=keepdims)
+    if a.dtype.kind not in "fc":
+        return np.argmin(a, axis, out, keepdims=keepdims)
+    found = np.argmin(np.where(np.isnan(a), np.inf, a), axis, out, keepdims=keepdims)
+    if np.any(np.all(np.isnan(a), axis=axis)):
+        raise ValueError("All-NaN slice encountered")
+    return found
 
 
 # -- differences, sums and integrals

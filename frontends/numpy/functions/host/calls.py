@@ -14,14 +14,16 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tracebuf.errors import TracebufError
-from tracebuf.frontends.numpy.arrays.axes import axes_of, flag
+from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.arrays.axes import axes_of, flag, own_axes_of
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import int_of
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
+from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.functions.host.kinds import HostResult, describe, positional_of, signature, takes_out
 from tracebuf.frontends.numpy.functions.reductions.reduce import kept_axes
 from tracebuf.frontends.numpy.numbers.operands import supported
+from tracebuf.frontends.numpy.record.judged import judged
 from tracebuf.frontends.numpy.record.raises import Raises, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
@@ -96,11 +98,15 @@ class HostEntry:
             if out is not None and takes_out(self.function, given, self.stand_ins or {}):
                 return self.writes(r, given, out)
             found = describe(self.function, given, self.stand_ins or {})
-            sizes = [leaf.shape for leaf in found.leaves] if found.exact and not self.counts else self.shapes(r, given)
+            known = found.exact and not self.counts
+            sizes = [leaf.shape for leaf in found.leaves] if known else self.shapes(r, self.shaped(given))
         except Raises as said:
             if said.placed:
                 raise
-            return self.fails(r, given, said.error)
+            found_out = judged(r, self.function, args, kwargs, said)  # sizes are those of the call, not of stand-ins
+            if isinstance(found_out, UnsupportedError):
+                raise found_out from None
+            return self.fails(r, given, found_out.error)
         shapes = [Bounded.of(self.fitting(r, shape, leaf)) for shape, leaf in zip(sizes, found.leaves, strict=True)]
         new = [k for k, leaf in enumerate(found.leaves) if leaf.argument is None]
         fresh = [
@@ -112,11 +118,17 @@ class HostEntry:
         ins: list[Value] = []
         pattern = {k: pass_on(r, v, ins) for k, v in given.items()}
         run = self.runner(pattern, {k: shapes[k] for k in new})
-        made = iter(record(r, HostFunction(self.name, run), ins, [*fresh, *counts]))
+        function = HostFunction(self.name, run, returns=0 if self.into is not None else len(fresh))
+        made = iter(record(r, function, ins, [*fresh, *counts]))
         whole = {k: next(made) for k in new}
         results = [given[leaf.argument or ""] if k not in whole else loaded(r, shapes[k].part(r, whole[k], made), leaf)
                    for k, leaf in enumerate(found.leaves)]  # fmt: skip
         return found.build(results)
+
+    def shaped(self, given: Given) -> Given:
+        """The arguments with numbers that are operands as what has the shape of one."""
+        numbers = (Scalar, *NUMBERS)
+        return {k: NUMBER if k in self.arrays and isinstance(x, numbers) else x for k, x in given.items()}
 
     def fitting(self, r: Recorder, shape: Sequence[Dim | UpTo], leaf: HostResult) -> Sequence[Dim | UpTo]:
         """The shape that the rule gives, unless NumPy gives another rank (a number, where there are no elements)."""
@@ -260,6 +272,8 @@ def static(r: Recorder, value: Any, what: str) -> Any:
     """An argument that must be known while tracing: an int of the caller's becomes part of the key."""
     if isinstance(value, PyInt):
         return r.static_int(value.expr, what)
+    if isinstance(value, PyBool) and r.entry_only(found := whole_number(r, value)):
+        return bool(r.static_int(found, what))
     if isinstance(value, (tuple, list)):
         return type(value)([static(r, v, what) for v in value])
     if isinstance(value, (ArrayRef, NpScalar, PyFloat, PyComplex, PyBool)):
@@ -267,6 +281,16 @@ def static(r: Recorder, value: Any, what: str) -> Any:
     if type(value).__module__.startswith("tracebuf."):  # a range, an iterator, a function of the traced code
         raise r.refuse(f"a {name_of(value)} as {what}", "use arrays and numbers")
     return value
+
+
+class Number:
+    """Stands for a number where shapes are looked at."""
+
+    shape: tuple[Dim, ...] = ()
+    ndim = 0
+
+
+NUMBER = Number()
 
 
 def dims(x: Any) -> Shape:
@@ -278,7 +302,10 @@ def reduced(r: Recorder, ref: Any, axis: Any, keepdims: Any) -> Shape:
     """An array's shape without these axes, or with size 1 in their place."""
     if not isinstance(ref, ArrayRef):
         return ()
-    axes = axes_of(r, axis, ref.ndim)
+    if isinstance(axis, (int, np.integer)):
+        axes = axes_of(r, axis, ref.ndim, bools=True)
+    else:
+        axes = own_axes_of(r, axis, ref.ndim)
     return kept_axes(ref, axes, flag(r, keepdims))[0]
 
 

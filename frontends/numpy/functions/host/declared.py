@@ -55,7 +55,8 @@ def host_call(
 
     - `result_shape`, `result_dtype`: what `fn` returns. A shape is an int or a tuple of ints, which may be computed; a
       list (or tuple) of shapes stands for as many results, in a tuple, with one dtype or one for each (float64 where
-      none is given). A result of shape () is a NumPy number, any other a new array. None: what `fn` returns is dropped.
+      none is given). A result of shape () is a NumPy number, any other a new array. None: `fn` returns None, or one of
+      its arguments, which is dropped.
     - `writes`: the positions among `arrays` of those that `fn` stores to (0, or (0, 2)). The others are read-only.
     - `reads`: the positions of those whose elements it reads; all, where it is not given. An array that is written and
       not read may hold anything when `fn` begins, so `fn` must store to all of it.
@@ -83,7 +84,7 @@ def host_call(
     given = [lend(x) if isinstance(x, np.ndarray) else x for x in arrays]
     lent = leases(given)
     given = [x if k in positions.writes else read_only(x) for k, x in enumerate(given)]
-    deliver(fn(*given), outs, several, name_of(fn))
+    deliver(fn(*given), outs, several, name_of(fn), given)
     given.clear()
     if still_lent(lent):
         raise kept_error(name_of(fn))
@@ -143,9 +144,14 @@ def lend(array: np.ndarray) -> np.ndarray:
     return shown
 
 
-def deliver(result: Any, outs: Sequence[np.ndarray], several: bool, name: str) -> None:
-    """Stores what the function returned into the new arrays; TracebufError unless it is what was declared."""
+def deliver(result: Any, outs: Sequence[np.ndarray], several: bool, name: str, args: Sequence[Any]) -> None:
+    """Stores what the function returned into the new arrays; TracebufError unless it is what was declared. Without a
+    declaration it is None, or (as of functions with `out=`) one of the arguments."""
     if not outs:
+        if result is not None and not several and not any(result is x for x in args):
+            shape, kind = getattr(result, "shape", ()), getattr(result, "dtype", type(result).__name__)
+            text = f"host_call: {name} gave a result ({kind}), and none is declared"
+            raise TracebufError(f"{text}\nInstead: give result_shape={shape}, or a function that returns None")
         return
     if several and (not isinstance(result, (tuple, list)) or len(result) != len(outs)):
         what = f"{len(result)} results" if isinstance(result, (tuple, list)) else f"a {type(result).__name__}"
@@ -182,7 +188,7 @@ class DeclaredCall:
         for kind, k in self.places:
             source = ins if kind != "out" else outs[self.n_results :]
             args.append(k if kind == "known" else kinds[kind](ins[k]) if kind in kinds else source[k])
-        deliver(self.fn(*args), outs[: self.n_results], self.several, name_of(self.fn))
+        deliver(self.fn(*args), outs[: self.n_results], self.several, name_of(self.fn), args)
 
 
 def innermost(fn: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import asarray, indexed
-from tracebuf.frontends.numpy.arrays.indexing import as_int, store_view
+from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import filled, k_order, only
 from tracebuf.frontends.numpy.functions.host.calls import Arguments, Given, HostEntry, Shape, Shapes, dims
 from tracebuf.frontends.numpy.functions.host.kinds import call_by_name, has_known_place
@@ -21,7 +21,8 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import binary
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef
+from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, floordiv, mul, sub
 from tracebuf.ops.scalars import arith
@@ -48,9 +49,9 @@ def size_of(r: Recorder, given: Any, default: Dim) -> Dim:
     if given is None:
         n = default
     else:
-        found = as_int(r, given)
+        found = as_strict_int(r, given)
         if found is None:
-            raise Raises(TypeError(f"'{type(given).__name__}' object cannot be interpreted as an integer"))
+            raise Raises(TypeError(f"'{name_of(given)}' object cannot be interpreted as an integer"))
         n = found
     r.require_nonneg(sub(n, 1), "ValueError", "Invalid number of FFT data points ({}) specified.", [n])
     return r.facts.canon(n)
@@ -61,7 +62,7 @@ def along(points: Size, terms: Size) -> Shapes:
 
     def shapes(r: Recorder, given: Given) -> Sequence[Shape]:
         shape = list(dims(given["a"]))
-        axis = axis_of(r, given.get("axis", -1), len(shape))
+        axis = axis_of(r, given.get("axis", -1), len(shape), bools=True)
         shape[axis] = terms(size_of(r, given.get("n"), points(shape[axis])))
         return [sure(r, given["a"], shape)]
 
@@ -78,7 +79,7 @@ def over(points: Size, terms: Size, default: tuple[int, ...] | None = None) -> S
             raise r.refuse("`s` that is no tuple", "s=(n, m)")
         if axes is None:
             axes = range(-len(sizes), 0) if sizes is not None else range(len(shape))
-        found = [axis_of(r, axis, len(shape)) for axis in axes]
+        found = [axis_of(r, axis, len(shape), bools=True) for axis in axes]
         if sizes is not None and len(sizes) != len(found):
             raise Raises(ValueError("Shape and axes have different lengths."))
         last = len(found) - 1
@@ -140,8 +141,9 @@ def shifted(back: bool) -> Callable[..., ArrayRef]:
 
     def shift(r: Recorder, x: Any, axes: Any = None) -> ArrayRef:
         ref = asarray(r, x)
-        given = range(ref.ndim) if axes is None else axes if isinstance(axes, (tuple, list)) else (axes,)
-        found = [ask(range(ref.ndim).__getitem__, axis) for axis in given]  # IndexError as NumPy's
+        given = range(ref.ndim) if axes is None else axes if isinstance(axes, (tuple, list, range)) else (axes,)
+        known = [axis if (e := as_int(r, axis)) is None else r.static_int(e, "the axis") for axis in given]
+        found = [ask(range(ref.ndim).__getitem__, axis) for axis in known]  # IndexError as NumPy's
         if not ref.ndim:
             raise Raises(ValueError("not enough values to unpack (expected 2, got 0)"))
         if len(set(found)) != len(found):
@@ -191,6 +193,8 @@ def rfftfreq(r: Recorder, n: Any, d: Any = 1.0, device: Any = None) -> ArrayRef:
 
 
 def count_of(r: Recorder, n: Any) -> Dim:
+    if isinstance(n, (bool, PyBool)):
+        raise Raises(TypeError(f"expected a sequence of integers or a single integer, got '{n}'"))
     size = as_int(r, n)
     if size is None:
         raise Raises(ValueError("n should be an integer"))

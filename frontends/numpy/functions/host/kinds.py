@@ -19,7 +19,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import k_order
 from tracebuf.frontends.numpy.record.raises import Raises, ask
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyInt, Scalar, stand_in
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyInt, Scalar, stand_in
 
 T = TypeVar("T")
 SMALL = 64
@@ -122,6 +122,8 @@ def arrays_in(kind: Any) -> list[ArrayKind]:
 
 def has_sizes(x: Any) -> bool:
     """Whether an argument contains a traced int, which may be a size of the result."""
+    if isinstance(x, NpScalar):
+        return x.element.is_integer
     return isinstance(x, PyInt) or (isinstance(x, (tuple, list)) and any(map(has_sizes, x)))
 
 
@@ -135,9 +137,9 @@ def without_sizes(kind: Any, but: int | None = None) -> Any:
 
 
 def made(kind: Any, size: int, number: int = 1) -> Any:
-    """A stand-in for a kind; numbers in a tuple rise, for bounds have to."""
+    """A stand-in for a kind; numbers in a tuple rise, for bounds have to, from 1, for the number of bins."""
     if isinstance(kind, ItemKinds):
-        return kind.type([made(k, size, i) for i, k in enumerate(kind.items)])
+        return kind.type([made(k, size, i + 1) for i, k in enumerate(kind.items)])
     if isinstance(kind, KnownValue):
         return kind.value
     return kind.stand_in(size) if isinstance(kind, ArrayKind) else kind.type(number)

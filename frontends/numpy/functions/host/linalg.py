@@ -98,7 +98,7 @@ def leading(r: Recorder, given: Given) -> Sequence[Shape]:
 
 
 def rank_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
-    shape: Sequence[Dim] = given["A"].shape
+    shape: Sequence[Dim] = dims(given["A"])
     return [shape[:-2] if len(shape) > 1 else ()]
 
 
@@ -127,7 +127,7 @@ def tensorinv_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 def tensorsolve_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
     """The axes of `a` that `b` does not have, after those in `axes` are moved to the end."""
     shape: Shape = given["a"].shape
-    moved = [axis_of(r, axis, len(shape)) for axis in given.get("axes") or ()]
+    moved = [axis_of(r, axis, len(shape), bools=True) for axis in given.get("axes") or ()]
     order = [n for axis, n in enumerate(shape) if axis not in moved] + [shape[axis] for axis in moved]
     return [order[len(dims(given["b"])) - len(order) :]]
 
@@ -137,7 +137,7 @@ def matrix_norm_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
 
 
 def polyfit_shapes(r: Recorder, given: Given) -> Sequence[Shape]:
-    degree = as_int(r, int(given["deg"]) if isinstance(given["deg"], bool) else given["deg"])
+    degree = as_int(r, given["deg"])
     if degree is None:
         raise Raises(TypeError("the degree of a polynomial is an int"))
     return [(add(degree, 1), *given["y"].shape[1:])]

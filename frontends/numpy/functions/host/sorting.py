@@ -92,6 +92,8 @@ def bins_of(r: Recorder, bins: Any) -> tuple[Shape, Shape]:
     """The shapes of a histogram of one axis and of its edges."""
     if isinstance(bins, (ArrayRef, tuple, list)) and (not isinstance(bins, ArrayRef) or bins.ndim):
         edges = bins.shape[0] if isinstance(bins, ArrayRef) else len(bins)
+        if edges == 0:
+            raise r.refuse("no edges", "give their number: bins=10")
         return (sub(edges, 1),), (edges,)
     n = as_int(r, bins)
     if n is None:  # though NumPy takes it

@@ -128,8 +128,25 @@ class Loops:
         held, step = self.block.add_arg(dest.type), self.block.add_arg(INDEX)
         do, count, value, place = store(held, step)
         self.block.append(linalg.Yield.of([do, count, value, *place], self.r.loc))
+        self.copy_first(dest, place)
         made = scatter.Scatter.into(self.values, dest, self.maps, self.block, self.r.loc, do is count and step in place)
         return self.r.emit(made)
+
+
+    def copy_first(self, dest: Value, place: Sequence[Value]) -> None:
+        """Copies the destination where it is an input too, once, as NumPy does: `np.add.at(a, a, a)`. Left to the
+        analysis, the destination would be copied, and copied back. Not where each step stores to the element that it
+        reads: `b[b] = v`."""
+        inputs = [k for k, value in enumerate(self.values) if value is dest and not self.maps[k].whole]
+        loops = [self._known.get(("loop", d)) for d in range(len(self.shape))]
+        if not inputs or all(self.maps[k].is_identity for k in inputs) and list(place) == loops:
+            return
+        type_ = dest.tensor_type
+        block, maps = Block([type_.element] * 2), [linalg.identity_map(type_.rank)] * 2
+        block.append(linalg.Yield.of([block.args[0]], self.r.loc))
+        out = self.r.empty(type_.element, type_.shape)
+        copy = self.r.emit(linalg.Generic.of([dest], [out], maps, ["parallel"] * type_.rank, block))
+        self.values = [copy if value is dest else value for value in self.values]
 
 
 def common_shape(r: Recorder, arrays: Sequence[ArrayRef]) -> tuple[Dim, ...]:

@@ -6,6 +6,7 @@ numpy/lib/_shape_base_impl.py, numpy/lib/_index_tricks_impl.py.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from operator import methodcaller
@@ -41,10 +42,12 @@ from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.scalar_checks import or_empty
+from tracebuf.frontends.numpy.record.sizes import INT_MAX
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, stand_in
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, product, sub
+from tracebuf.ir.dims import Dim, evaluate, product, sub
 from tracebuf.ir.types import I1, I64, ScalarType, scalar_type
 from tracebuf.ops.arrays import gather
 from tracebuf.ops.scalars import arith, division
@@ -152,7 +155,7 @@ def along_axis(r: Recorder, a: Any, indices: Any, axis: Any) -> tuple[ArrayRef, 
         raise Raises(IndexError("`indices` must be an integer array"))
     if ref.ndim != picked.ndim:
         raise Raises(ValueError("`indices` and `arr` must have the same number of dimensions"))
-    return ref, picked, axis_of(r, axis, ref.ndim)
+    return ref, picked, axis_of(r, axis, ref.ndim, bools=True)
 
 
 def along(r: Recorder, ref: ArrayRef, picked: ArrayRef, k: int) -> Advanced:
@@ -198,7 +201,7 @@ def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     if isinstance(a, NpScalar):  # a number's method stores into an array of its own
         a = as_array(r, a)
     if not isinstance(a, ArrayRef):
-        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}"))
+        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {name_of(a)}"))
     r.check_writable(a)
     picked = ravelled_values(r, index_array(r, ind))
     if picked.dtype == np.uint64:
@@ -308,7 +311,7 @@ def extract(r: Recorder, condition: Any, arr: Any) -> ArrayRef:
 def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
     """np.place: the values, repeated, stored in turn where the mask is not zero."""
     if not isinstance(arr, ArrayRef):
-        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {type(arr).__name__}"))
+        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {name_of(arr)}"))
     r.check_writable(arr)
     where = truth(r, asarray(r, mask))
     same_elements(r, arr, where, "place: mask and data must be the same size")
@@ -320,7 +323,7 @@ def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
 def putmask(r: Recorder, a: Any, mask: Any, values: Any) -> None:
     """np.putmask: the values, repeated to all elements, stored where the mask is not zero."""
     if not isinstance(a, ArrayRef):
-        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {type(a).__name__}"))
+        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {name_of(a)}"))
     r.check_writable(a)
     where = truth(r, asarray(r, mask))
     same_elements(r, a, where, "putmask: mask and data must be the same size")
@@ -407,6 +410,9 @@ def unravel_index(r: Recorder, indices: Any, shape: Any, order: str = "C") -> tu
     if not sizes and isinstance(rest, ArrayRef) and rest.ndim:
         raise Raises(ValueError("multiple indices are not supported for 0d arrays"))
     rest = converted(r, rest, I64)
+    if all(map(r.entry_only, sizes)) and abs(math.prod(evaluate(n, r.hints) for n in sizes)) > INT_MAX:
+        text = "dimensions are too large; arrays and shapes with a total size greater than 'intp' are not supported."
+        raise Raises(ValueError(text))
     total = as_int_value(product(sizes))
     require_below(r, rest, total)
     if not sizes:
@@ -457,6 +463,8 @@ def ufunc_at(r: Recorder, ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) 
     """`ufunc.at`: in place, one index after another, so that an index that occurs twice is applied twice."""
     if not isinstance(a, ArrayRef):
         raise Raises(TypeError("first operand must be array"))
+    if ufunc.signature is not None:
+        raise Raises(TypeError(f"ufunc.at does not support ufunc with non-trivial signature: {ufunc.__name__}"))
     if ufunc.nin > 2 or ufunc.nout != 1:
         raise Raises(ValueError("Only unary and binary ufuncs supported at this time"))
     if (b is None) != (ufunc.nin == 1):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.creation import arange, asarray
-from tracebuf.frontends.numpy.arrays.indexing import as_int
+from tracebuf.frontends.numpy.arrays.indexing import as_strict_int
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled
 from tracebuf.frontends.numpy.arrays.shapes import broadcast_to
 from tracebuf.frontends.numpy.functions.indices.gathers import Loops, gathered, scattered
@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_max
@@ -74,11 +75,11 @@ def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) ->
     numbers = asarray(r, x)
     if numbers.ndim != 1:
         raise wrong_depth(numbers)
-    if numbers.dtype.kind not in "biu" and numbers.shape[0] != 0:
+    if numbers.dtype.kind not in "biu" and (isinstance(x, ArrayRef) or numbers.shape[0] != 0):
         text = f"Cannot cast array data from {numbers.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
         raise Raises(TypeError(text))
-    if (least := as_int(r, minlength)) is None:
-        raise Raises(TypeError(f"'{type(minlength).__name__}' object cannot be interpreted as an integer"))
+    if (least := as_strict_int(r, minlength)) is None:
+        raise Raises(TypeError(f"'{name_of(minlength)}' object cannot be interpreted as an integer"))
     r.require_nonneg(least, "ValueError", "'minlength' must not be negative")
     length = dim_max(largest(r, numbers), least)
     if weights is None or numbers.shape[0] == 0:

@@ -15,7 +15,7 @@ from tracebuf.frontends.numpy.arrays.reshape import c_or_fortran
 from tracebuf.frontends.numpy.functions.joining.stacking import part
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef
+from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mod, mul, sub
 
 
@@ -143,6 +143,8 @@ def store_margin(r: Recorder, margin: ArrayRef, middle: ArrayRef, axis: int, mod
 def pad_widths(r: Recorder, width: Any, ndim: int) -> list[tuple[Dim, Dim]]:
     """(before, after) for each axis."""
     found = []
+    if isinstance(width, (bool, PyBool)):
+        raise Raises(TypeError("`pad_width` must be of integral type."))
     for pair in pairs_of(r, width, ndim):
         sizes = [as_int(r, n) for n in pair]
         if any(n is None for n in sizes):

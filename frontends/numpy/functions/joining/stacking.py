@@ -19,14 +19,15 @@ from tracebuf.frontends.numpy.arrays.shapes import broadcast_to, unstack
 from tracebuf.frontends.numpy.functions.indices.sorted_indices import repeat_each
 from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE
 from tracebuf.frontends.numpy.numbers.generics import convert_to
-from tracebuf.frontends.numpy.numbers.operands import out_of, supported
+from tracebuf.frontends.numpy.numbers.operands import out_of, scalar_value, supported
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, in_turn, storages_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, in_turn, storages_of
 from tracebuf.ir.dims import Dim, add, dim_max, mod, mul, sub
+from tracebuf.ir.types import UI64
 
 
 def part(ref: ArrayRef, axis: int, start: Dim, size: Dim, step: int = 1) -> ArrayRef:
@@ -157,7 +158,7 @@ def stack(
             raise Raises(ValueError("all input arrays must have the same shape"))
         for m, n in zip(refs[0].shape, x.shape):
             r.require_equal(m, n, "ValueError", "all input arrays must have the same shape")
-    place = axis_of(r, axis, refs[0].ndim + 1)
+    place = axis_of(r, axis, refs[0].ndim + 1, bools=True)
     return joined(r, [x.derive(lambda view: view.new_axis(place)) for x in refs], place, Into(out, dtype, casting))
 
 
@@ -208,7 +209,7 @@ def diff(r: Recorder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALU
         raise Raises(ValueError(f"order must be non-negative but got {times}"))
     if not ref.ndim:
         raise Raises(ValueError("diff requires input that is at least one dimensional"))
-    place = axis_of(r, axis, ref.ndim)
+    place = axis_of(r, axis, ref.ndim, bools=True)
     parts = [ref if x is a else as_array(r, x) for x in (prepend, a, append) if x is not NO_VALUE]
     if len(parts) > 1:
         row = tuple(1 if k == place else as_int_value(n) for k, n in enumerate(ref.shape))
@@ -233,9 +234,9 @@ def roll(r: Recorder, a: Any, shift: Any, axis: Any = None) -> ArrayRef:
         made = roll(r, flat, shift, 0)
         return made if ref.ndim == 1 else reshape(r, made, tuple(as_int_value(n) for n in ref.shape))
     shifts: dict[int, Dim] = {}
-    for by, k in pairs_of(r, shift, axis):
-        place = axis_of(r, k, ref.ndim)
-        shifts[place] = add(shifts.get(place, 0), by)
+    for turns, k in pairs_of(r, shift, axis):
+        place = axis_of(r, k, ref.ndim, bools=True)
+        shifts[place] = add(shifts.get(place, 0), shift_of(r, turns, ref.shape[place]))
     result = filled(r, ref.shape, ref.element, None, k_order(ref))
     halves = []
     for place, by in shifts.items():
@@ -250,19 +251,24 @@ def roll(r: Recorder, a: Any, shift: Any, axis: Any = None) -> ArrayRef:
     return result
 
 
-def pairs_of(r: Recorder, shift: Any, axis: Any) -> list[tuple[Dim, Any]]:
+def shift_of(r: Recorder, by: Any, n: Dim) -> Dim:
+    """A shift along an axis of n elements; an unsigned one, which may be more than an index holds, less whole turns."""
+    if isinstance(by, NpScalar) and by.element is UI64:
+        size = scalar_value(r, as_int_value(r.facts.simplify(dim_max(n, 1))), UI64)
+        by = elementwise(r, np.remainder, [by, NpScalar(size, UI64)])
+    found = as_int(r, by)
+    if found is None:
+        raise r.refuse("np.roll by what is no int", "np.roll(a, int(shift))")
+    return found
+
+
+def pairs_of(r: Recorder, shift: Any, axis: Any) -> list[tuple[Any, Any]]:
     """The shifts of np.roll, each with its axis; a single number is used with each of the other."""
     shifts, axes = (list(x) if isinstance(x, (tuple, list)) else [x] for x in (shift, axis))
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise Raises(ValueError("shape mismatch: objects cannot be broadcast to a single shape."))
     count = max(len(shifts), len(axes)) if shifts and axes else 0
-    found: list[tuple[Dim, Any]] = []
-    for k in range(count):
-        by = as_int(r, shifts[k % len(shifts)])
-        if by is None:
-            raise r.refuse("np.roll by what is no int", "np.roll(a, int(shift))")
-        found.append((by, axes[k % len(axes)]))
-    return found
+    return [(shifts[k % len(shifts)], axes[k % len(axes)]) for k in range(count)]
 
 
 def offset_of(r: Recorder, n: Dim, by: Dim) -> Dim:

@@ -21,9 +21,9 @@ from tracebuf.frontends.numpy.numbers.generics import build
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, add, dim_min, floordiv, mul, sub
 from tracebuf.ir.types import F16, F32, ScalarType
@@ -33,6 +33,7 @@ TILE = 1024
 TAPS = (4, 2, 1)
 """How many taps are applied at a time, as long as that many are left: a result is loaded and stored once for all of
 them."""
+ONE = np.ones(1)
 MODES = {"valid": 0, "same": 1, "full": 2}
 """By `mode=`: NumPy's number for it."""
 
@@ -83,18 +84,16 @@ def part(ref: ArrayRef, start: Dim, size: Dim) -> ArrayRef:
     return ref.derive(methodcaller("narrow", 0, start, 1, size))
 
 
-def mode_of(mode: Any) -> int:
+def mode_of(r: Recorder, mode: Any) -> int:
     """The mode as NumPy reads it: a word, by its first letter, or a number."""
-    if not isinstance(mode, int):
-        mode = next((k for word, k in MODES.items() if str(mode)[:1] == word[0]), -1)
-    if not 0 <= mode <= 2:
-        raise Raises(ValueError("mode must be one of 'valid', 'same', or 'full'"))
-    return int(mode)
+    mode = r.static_int(mode.expr, "`mode`") if isinstance(mode, PyInt) else mode
+    ask(np.correlate, ONE, ONE, mode)
+    return int(mode) if isinstance(mode, int) else next(k for word, k in MODES.items() if str(mode)[:1] == word[0])
 
 
 def slide(r: Recorder, a: ArrayRef, v: ArrayRef, mode: Any, in_reverse: bool = False) -> ArrayRef:
     """The sums of products of `v` at all offsets along `a`, which is at least as long."""
-    kind, (n,), (m,) = mode_of(mode), a.shape, v.shape
+    kind, (n,), (m,) = mode_of(r, mode), a.shape, v.shape
     left: Dim = (0, floordiv(m, 2), sub(m, 1))[kind]
     right: Dim = (0, sub(sub(m, 1), left), sub(m, 1))[kind]
     inside = add(sub(n, m), 1)

@@ -193,7 +193,7 @@ def norm(r: Recorder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any =
     pair = isinstance(axis, tuple) and len(axis) == 2 and (ord is None or frobenius)
     if pair or isinstance(axis, int):
         for k in axis if isinstance(axis, tuple) else (axis,):
-            axis_of(r, k, ref.ndim)
+            axis_of(r, k, ref.ndim, bools=True)
     if not pair and (not isinstance(axis, int) or ord not in (None, 2, 1, np.inf, -np.inf)):
         return host_linalg.NORM(r, x, ord, axis, keepdims)
     if ord in (1, np.inf, -np.inf):

@@ -121,14 +121,14 @@ def cross(r: Recorder, a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: 
     x, y = as_array(r, a), as_array(r, b)
     if not x.ndim or not y.ndim:
         raise Raises(ValueError("At least one array has zero dimension"))
-    x, y = (moveaxis(r, v, axis_of(r, k, v.ndim), -1) for v, k in ((x, axisa), (y, axisb)))
+    x, y = (moveaxis(r, v, axis_of(r, k, v.ndim, bools=True), -1) for v, k in ((x, axisa), (y, axisb)))
     lengths = [vector_length(r, v) for v in (x, y)]
     shape = broadcast(r, [x.shape[:-1], y.shape[:-1]])
     element = supported(np.promote_types(x.dtype, y.dtype), "np.cross", r.loc)
     if element.dtype == np.bool_:
         raise Raises(TypeError("numpy boolean subtract, the `-` operator, is not supported"))
     whole = (*shape, 3) if 3 in lengths else shape
-    target = axis_of(r, axisc, len(whole)) if 3 in lengths else 0
+    target = axis_of(r, axisc, len(whole), bools=True) if 3 in lengths else 0
     result = ArrayRef(r.new_storage(element, whole, range(len(whole)), r.empty(element, whole)))
     parts = [[component(v, k) if k < n else None for k in range(3)] for v, n in zip((x, y), lengths)]
     for k in range(3) if 3 in lengths else (2,):

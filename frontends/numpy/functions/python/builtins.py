@@ -34,7 +34,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import (
     opaque,
 )
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
-from tracebuf.frontends.numpy.numbers.scalars import binary, concrete, float_value, holds_traced, truth
+from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, float_value, holds_traced, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import Raises, ask
@@ -311,7 +311,7 @@ def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarT
     best, flag = NpScalar(scalar_value(r, items[0], element), element), python_flag(r, items[0])
     for x in items[1:]:
         value = NpScalar(scalar_value(r, x, element), element)
-        better = elementwise(r, np.less if name == "min" else np.greater, [value, best])
+        better = compare(r, "Lt" if name == "min" else "Gt", value, best)
         assert isinstance(better, NpScalar)
         best = NpScalar(r.emit(arith.Select.of(better.value, value.value, best.value)), element)
         flag = r.emit(arith.Select.of(better.value, python_flag(r, x), flag))
@@ -327,7 +327,7 @@ def numpy_extreme(r: Recorder, name: str, items: Sequence[NpScalar]) -> NpScalar
     """min or max of NumPy scalars of one type: the first that no later one beats."""
     best = items[0]
     for x in items[1:]:
-        better = elementwise(r, np.less if name == "min" else np.greater, [x, best])
+        better = compare(r, "Lt" if name == "min" else "Gt", x, best)
         assert isinstance(better, NpScalar)
         best = NpScalar(r.emit(arith.Select.of(better.value, x.value, best.value)), x.element)
     return best

@@ -13,6 +13,7 @@ from typing import Any
 from tracebuf.frontends.numpy.functions.python.builtins import as_number
 from tracebuf.frontends.numpy.functions.python.math import Handler, traced_form
 from tracebuf.frontends.numpy.numbers.python_complex import by_python, check_origin, made_of, magnitude, parts_of
+from tracebuf.frontends.numpy.numbers.python_ints import bool_as_int
 from tracebuf.frontends.numpy.record.conditions import both, either
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import is_finite, is_infinite, is_nan
@@ -31,7 +32,7 @@ def conjugate(r: Recorder, x: Any) -> Any:
     if isinstance(x, NpScalar) and x.element.is_complex:
         check_origin(r, x)
         return NpScalar(r.emit(complex_op.Conj.of(x.value)), x.element)
-    return x
+    return bool_as_int(r, x)
 
 
 def to_complex(r: Recorder, real: Any = 0, imag: Any = None) -> PyComplex:

@@ -10,6 +10,7 @@ import numpy as np
 from tracebuf.frontends.numpy.functions.reductions.reduce import fold, reduce
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import BOOL
+from tracebuf.frontends.numpy.numbers.python_complex import lexicographic
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import truth
 from tracebuf.frontends.numpy.record import refusals
@@ -68,7 +69,10 @@ def extreme_of_array(r: Recorder, name: str, a: ArrayRef) -> NpScalar:
     rest = ref.derive(lambda view: view.narrow(0, 1, 1, sub(view.sizes[0], 1)))
 
     def combine(body: Body, best: Value, args: Sequence[Value]) -> Value:
-        better = apply_rule(ufunc, body, [args[0], best], (ref.dtype, ref.dtype, BOOL))
+        if ref.element.is_complex:  # NumPy's scalars are compared, and not as its ufuncs compare
+            better = lexicographic(body, "lt" if name == "min" else "gt", args[0], best)
+        else:
+            better = apply_rule(ufunc, body, [args[0], best], (ref.dtype, ref.dtype, BOOL))
         return body.add(arith.Select.of(better, args[0], best))
 
     found = fold(r, rest, [0], False, r.load(ref, (0,)), [(r.read(rest), linalg.identity_map(1))], combine)

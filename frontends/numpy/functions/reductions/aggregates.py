@@ -12,6 +12,7 @@ from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array
 from tracebuf.frontends.numpy.arrays.reshape import ravelled_values
 from tracebuf.frontends.numpy.arrays.shapes import diagonal
+from tracebuf.frontends.numpy.functions.reductions.ordered import reduce_any
 from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, arg_extreme, mean, reduce, std, var
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
 from tracebuf.frontends.numpy.numbers.operands import out_of
@@ -52,7 +53,10 @@ def _extreme(ufunc: np.ufunc) -> Handler:
         initial: Any = NO_VALUE,
         where: Any = NO_VALUE,
     ) -> Any:
-        return reduce(r, ufunc, as_array(r, a), axis, None, out_of(r, out), keepdims, initial, where)
+        ref = as_array(r, a)
+        one_axis = ref.ndim == 1 or isinstance(axis, int)
+        fold = reduce_any if one_axis and where is NO_VALUE else reduce  # of complex NaNs alone the first one is left
+        return fold(r, ufunc, ref, axis, None, out_of(r, out), keepdims, initial, True if where is NO_VALUE else where)
 
     return run
 

@@ -48,12 +48,15 @@ def accumulate(
         result = ArrayRef(r.new_storage(element, ref.shape, (0,), value))
     else:
         order = result_order([ref], ref.ndim)
-        result = ArrayRef(r.new_storage(element, ref.shape, order, r.empty(element, ref.shape, order)))
+        if out is not None and out.element is element and out.same(ref):
+            result = out  # as NumPy does, which reads an element before it writes it
+        else:
+            result = ArrayRef(r.new_storage(element, ref.shape, order, r.empty(element, ref.shape, order)))
         if order[-1] != axis and r.ask_nonneg(sub(ref.shape[axis], 1)):
             by_rows(r, ufunc, ref, axis, result)
         else:
-            by_vectors(r, ufunc, ref, axis, result)
-    return result if out is None else deliver(r, result, out, ufunc.__name__)  # type: ignore[return-value]
+            by_vectors(r, ufunc, ref, axis, result, order)
+    return result if out is None or result is out else deliver(r, result, out, ufunc.__name__)  # type: ignore[return-value]
 
 
 @lru_cache(maxsize=1024)
@@ -80,9 +83,11 @@ def by_rows(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: Arra
     r.for_each(1, ref.shape[axis], row)
 
 
-def by_vectors(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: ArrayRef) -> None:
-    """Accumulates each vector along the axis by itself."""
-    others = [a for a in result.storage.order if a != axis]
+def by_vectors(
+    r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: ArrayRef, order: Sequence[int]
+) -> None:
+    """Accumulates each vector along the axis by itself, over the other axes in this order."""
+    others = [a for a in order if a != axis]
 
     def vector(places: Sequence[Dim]) -> None:
         where = dict(zip(others, places))

@@ -255,7 +255,7 @@ class LoopClose(LoopComparison):
             value = rebuild(like.value if isinstance(like, Maybe) else like, founds)
             self.env[name] = value if flag is True else Maybe(flag, value)
             if value is not like:
-                self.r.heap.merge(like, self.r)
+                self.r.heap.merge_all(like, self.r)
         for name in self.spec.assigned:
             if name not in self.spec.head:
                 self.env.pop(name, None)

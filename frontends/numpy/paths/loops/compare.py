@@ -24,7 +24,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     unify,
     zero,
 )
-from tracebuf.frontends.numpy.paths.identity import without_identity
+from tracebuf.frontends.numpy.paths.identity import identity, without_identity
 from tracebuf.frontends.numpy.paths.joins import MISSING, deep_parameters, pairable, parameters, plain
 from tracebuf.frontends.numpy.paths.loops.containers import check_changes
 from tracebuf.frontends.numpy.paths.loops.head import LoopHead
@@ -104,7 +104,7 @@ class LoopComparison(LoopHead):
         moved: list[Item] = []
         for item in arrays:
             if item.how is WHICH:
-                if not all(any(a.same(c) for c in self.candidates) for a in arms_of(item.back)):
+                if not all(any(one_array(a, c) for c in self.candidates) for a in arms_of(item.back)):
                     self.plan.peel_for = str(item.path[0])
             elif isinstance(item.how, ArrayCarry) and item.how.by_value:
                 moved.append(item)
@@ -171,7 +171,7 @@ class LoopComparison(LoopHead):
         """The name that holds an array both before the loop and inside it."""
         for name, x in self.env.items():
             for k, leaf in enumerate(carried_parts(x)):
-                if isinstance(leaf, ArrayRef) and leaf.same(ref) and name not in self.entry_values:
+                if isinstance(leaf, ArrayRef) and one_array(leaf, ref) and name not in self.entry_values:
                     return name, k
         return None
 
@@ -240,6 +240,11 @@ class LoopComparison(LoopHead):
                 self.plan.first_bound_inside[name] = template(self.r, name, self.after[name], self.frame)
                 self.plan.arrays |= arrays_first_bound_inside(self.r, name, self.after[name], self.frame)
                 self.plan.retry = True
+
+
+def one_array(a: ArrayRef, b: ArrayRef) -> bool:
+    """Whether two references are to one array object, not only to the same elements."""
+    return a.same(b) and identity(a) is identity(b)
 
 
 def template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Recorder], Any]:

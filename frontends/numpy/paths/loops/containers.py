@@ -133,7 +133,7 @@ class CarriedContainers:
         for name, x in self.containers.items():
             set_contents(x, self.before[name])
         for name, x in self.containers.items():
-            self.r.heap.may_change(x, self.r)
+            self.r.heap.note_change(x, self.r)
             set_contents(x, new[name])
         if self.active:
             self.env.update((n, self.unwrapped(self.env[n])) for n in self.original_spec.assigned if n in self.env)

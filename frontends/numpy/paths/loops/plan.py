@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, Kind
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.joins import alike
@@ -52,7 +53,7 @@ class LoopPlan:
     other names may come to hold; `containers`: labels of containers that are changed; `rebound_containers`: names of
     containers that are others in each iteration; `sizes_diverge`: sizes that begin equal do not stay equal. `retry` and
     `peel_for` (the name that requires it) are the verdict of the last attempt; `peel_first`: the first iteration is
-    traced by itself; `unrolled`: no iteration is like another.
+    traced by itself; `unrolled`: no iteration is like another, for the reason in `refusal`.
     """
 
     numbers: dict[Path, Kind] = field(default_factory=dict)
@@ -67,6 +68,7 @@ class LoopPlan:
     peel_for: str = ""
     peel_first: bool = False
     unrolled: bool = False
+    refusal: UnsupportedError | None = None
 
 
 @dataclass(frozen=True)

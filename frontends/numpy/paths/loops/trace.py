@@ -11,7 +11,7 @@ peeled: traced before the loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
@@ -52,7 +52,9 @@ from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym
 from tracebuf.ir.types import INDEX
 
 UNROLLED = 32
-"""The most iterations of a loop that is unrolled because no plan fits it."""
+"""A loop of as many iterations is unrolled, whatever it records, where no plan fits it."""
+MAX_OPS = 1000
+"""The most ops that a longer loop may record when it is unrolled: what they cost to compile is seconds."""
 
 
 def trace_loop(
@@ -71,12 +73,15 @@ def trace_loop(
     try:
         with r.at(r.loc):
             loop = attempt(r, spec, env, plan, peeled)
-    except UnsupportedError:
+    except UnsupportedError as refusal:
         n = None if spec.rng is None else r.facts.canon(spec.rng.trips())
-        if not isinstance(n, int) or n > UNROLLED:
+        if not isinstance(n, int):
             raise
-        plan.unrolled = True
-        return unroll(r, spec, env, n)
+        if not plan.unrolled:  # not the exception itself, whose frames hold the arguments
+            why = UnsupportedError(refusal.reason, instead=refusal.instead, location=refusal.location)
+            plan.unrolled, plan.refusal = True, why
+        assert plan.refusal is not None
+        return unroll(r, spec, env, n, Budget(r.recorded + MAX_OPS, plan.refusal))
     if loop is not None:
         return loop.close()
     peel(r, spec, env, plans, peeled, plan)
@@ -85,7 +90,7 @@ def trace_loop(
 def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: LoopPlan, peeled: int) -> Loop | None:
     """An attempt at a loop that may be recorded; None where the first iteration has to be peeled."""
     if plan.unrolled:
-        raise r.refuse("this loop is unrolled")
+        raise plan.refusal or r.refuse("this loop is unrolled")
     for _ in range(0 if plan.peel_first else 8):
         carried = CarriedContainers(r, spec, env, plan.containers, plan.rebound_containers)
         loop = Loop(r, carried.spec, env, plan, carried)
@@ -111,17 +116,42 @@ def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: LoopPlan, peeled: int) 
     return None
 
 
-def unroll(r: Recorder, spec: LoopSpec, env: Env, n: int, done: int = 0) -> None:
+@dataclass(frozen=True)
+class Budget:
+    """How many ops may have been recorded when a loop is unrolled, and why no plan fits it."""
+
+    ops: int
+    refusal: UnsupportedError
+
+    def check(self, r: Recorder, n: int, done: int) -> None:
+        """Raises UnsupportedError where a loop of n iterations is too long to be unrolled, as the first ones show."""
+        left = self.ops - r.recorded
+        if n <= UNROLLED or left >= 0 and (done < 8 or (MAX_OPS - left) * n <= MAX_OPS * done):
+            return
+        raise self.too_long(r, n, done)
+
+    def too_long(self, r: Recorder, n: int, done: int) -> UnsupportedError:
+        """The refusal of a loop that is too long to be unrolled, with its limits."""
+        why, each = self.refusal, (MAX_OPS - self.ops + r.recorded) // max(done, 1)
+        text = f"{why.reason}; and a loop of {n} iterations of about {each} operations is not unrolled"
+        limits = f" (limits: {UNROLLED} iterations, or {MAX_OPS} operations where nothing leaves the loop early)"
+        return UnsupportedError(text + limits, instead=why.instead, location=why.location)
+
+
+def unroll(r: Recorder, spec: LoopSpec, env: Env, n: int, budget: Budget, done: int = 0) -> None:
     """Traces the iterations of a short loop one by one, each with its index known."""
     rng = spec.rng
     assert rng is not None
     for k in range(done, n):
+        budget.check(r, n, k)
         env[JUMP] = GO_ON
         spec.run(env, add(rng.start, mul(rng.step, k)))
         further = goes_on(r, env, BREAK)
         if isinstance(further, PyBool):
+            if n > UNROLLED:  # each iteration would stand inside of the one before
+                raise budget.too_long(r, n, k + 1)
             names, live = (*spec.assigned, JUMP, RETURN), spec.head | spec.after | {JUMP, RETURN}
-            rest = lambda inner, k=k: unroll(r, spec, inner, n, k + 1)  # noqa: E731
+            rest = lambda inner, k=k: unroll(r, spec, inner, n, budget, k + 1)  # noqa: E731
             return trace_if(r, further, env, [rest, lambda e: None], names, live, frozenset([RETURN]))
         if not further:
             return

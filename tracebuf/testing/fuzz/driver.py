@@ -1,40 +1,41 @@
-"""Random programs up the ladder for a given time: `python -m tracebuf.testing.fuzz --seconds 600 --seed 1`.
+"""Draws programs, runs them in worker processes, makes those that fail smaller and writes them to files.
 
-Each program is drawn from a seed of its own (see `programs`) and climbs the ladder in a worker process, so that a crash
-or a hang is a failure like another, with its program. Programs that fail are made smaller and written to a directory,
-as files that run on their own. Prints counts; the exit code is 1 if anything failed.
-
-Keeps no corpus; equal seeds draw equal programs.
+What a program does is in `attempt`; which are drawn is in `kinds`; the command and its manual are the package's.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import random
 import re
 import selectors
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.testing.boxes import check_boxed
+from tracebuf.testing.fuzz import kinds
+from tracebuf.testing.fuzz.exits import check_exit
+from tracebuf.testing.fuzz.peaks import check_peak
+from tracebuf.testing.fuzz.threads import check_threads
 from tracebuf.testing.ladder import STRATEGIES, Mismatch, call, climb
 from tracebuf.testing.minimise import minimise
-from tracebuf.testing.programs import Program, generate, loaded
+from tracebuf.testing.programs import Program, loaded
 
-__all__ = ["Report", "attempt", "main"]
+__all__ = ["MODULE", "Drawn", "Report", "Tally", "attempt", "drive", "work"]
 
+MODULE = "tracebuf.testing.fuzz"
+"""The command, in texts and for processes of its own."""
 BATCH = 100
 """Programs of one seed; its number is with what they report."""
 BATCHES = 8
@@ -45,28 +46,39 @@ PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class Report:
-    """What became of one program: kind is "ok", "raised" (as eager did), "refused" or "failed"."""
+    """What became of one program: kind is "ok", "raised" (as eager did), "refused" or "failed"; `again` is the command
+    that draws it again."""
 
     kind: str
     text: str = ""
     rung: str = ""
     what: str = ""
+    again: str = ""
 
     @property
     def signature(self) -> str:
         """Failures of one signature are taken for one bug."""
         if self.rung == "crash":
             return "crash"
-        head = re.sub(r"line \d+ of \S+:?|%\w+|'[^']*'", "", self.what.partition("\n")[0])
+        if bug := re.search(r"a bug of tracebuf: (\w+) in \S+", self.what):
+            return f"bug: {bug[1]}"
+        head = re.sub(r"line \d+ of \S+:?|%\w+|'[^']*'|\"/\S*\"", "", self.what.partition("\n")[0])
         named = re.match(r"\w*(Error|Fault|Exception)\b.{0,60}", head) or re.match(r"eager (raises \w+|returns)", head)
         rung = "counts" if self.rung.endswith("counts") else self.rung.partition(",")[0]
         return f"{rung}: {re.sub(r'[0-9]+|size .', 'N', named[0]) if named else 'differs'}"
 
 
 def attempt(program: Program) -> Report:
-    """Climbs the ladder with one program, under the default strategy, copy-before-write and one of the others."""
+    """Climbs the ladder with one program, under the default strategy, copy-before-write and one of the others; or runs
+    its threads, or its script."""
     try:
         with loaded(program) as module:
+            if hasattr(module, "EXPECTED"):
+                check_exit(program.text, module.EXPECTED)
+                return Report("ok")
+            if hasattr(module, "THREADS"):
+                check_threads(module, program.text)
+                return Report("ok")
             args = module.arguments()
             one = STRATEGIES[1 + zlib.crc32(program.text.encode()) % (len(STRATEGIES) - 2)]
             tried = (STRATEGIES[0], one, STRATEGIES[-1])
@@ -76,6 +88,8 @@ def attempt(program: Program) -> Report:
             )  # fmt: skip
             if hasattr(module, "boxed"):
                 check_boxed(module, program.text)
+            if hasattr(module, "large"):
+                check_peak(module, program.text)
             return Report("ok" if call(module.program, args).error is None else "raised")
     except UnsupportedError as error:
         return Report("refused", program.text, what=error.reason)
@@ -86,17 +100,38 @@ def attempt(program: Program) -> Report:
 
 
 def smaller(report: Report, seconds: float = 20.0) -> Report:
-    """The report of a smaller program that fails in the same way, run in this process."""
+    """The report of a smaller program that fails in the same way, run in this process; one that crashes or hangs, in
+    others."""
+    crashed = report.rung == "crash"
+
+    def tried(text: str) -> Report:
+        return in_a_child(text) if crashed else attempt(Program(text))
 
     def fails(text: str) -> bool:
         try:
             with ends_within(5.0):
-                return attempt(Program(text)).signature == report.signature
+                return any(tried(text).signature == report.signature for _ in range(3 if "THREADS = " in text else 1))
         except TooLong:
             return False
 
-    text = minimise(report.text, fails, seconds)
-    return attempt(Program(text))
+    text = report.text if report.rung == "exit" else minimise(report.text, fails, seconds)
+    found = tried(text)
+    return replace(found if found.signature == report.signature else replace(report, text=text), again=report.again)
+
+
+def in_a_child(text: str, seconds: float = 4.0) -> Report:
+    """The report of a program that may crash or hang."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tried.py"
+        path.write_text(text)
+        command = [sys.executable, "-m", MODULE, "--run", str(path)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 2)
+        except subprocess.TimeoutExpired:
+            return Report("failed", text, "crash", "no end")
+    if done.returncode in (0, 1) and (lines := done.stdout.strip().split("\n"))[-1].startswith("{"):
+        return Report(**json.loads(lines[-1]))
+    return Report("failed", text, "crash", f"exit code {done.returncode}: {done.stderr[-600:]}")
 
 
 class TooLong(BaseException):
@@ -122,12 +157,37 @@ def ends_within(seconds: float) -> Iterator[None]:
 # -- the worker
 
 
-def work(seed: int, first: int, folder: Path) -> None:
+@dataclass(frozen=True)
+class Drawn:
+    """Which programs are drawn, and how they run; the options of the command."""
+
+    seed: int = 0
+    weights: dict[str, float] = field(default_factory=lambda: dict(kinds.WEIGHTS))
+    guard: bool = False
+
+    @property
+    def options(self) -> list[str]:
+        texts = [f"{name}={weight:g}" for name, weight in self.weights.items()]
+        return ["--seed", str(self.seed), "--weights", ",".join(texts), *(["--guard"] if self.guard else [])]
+
+    def program(self, batch: int, number: int) -> Program | None:
+        """A program; None where one takes too long to draw, as some loops run long in eager NumPy."""
+        try:
+            with ends_within(20.0):
+                return kinds.generate(f"{self.seed} {batch} {number}", self.weights)
+        except TooLong:
+            return None
+
+    def command(self, batch: int, number: int) -> str:
+        return " ".join(["python -m", MODULE, *self.options, "--only", f"{batch}.{number}"])
+
+
+def work(drawn: Drawn, first: int, folder: Path) -> None:
     """Runs some batches, one line of JSON a program; the program under way is in a file of the folder."""
     current = folder / f"current-{os.getpid()}.py"
     seen: set[str] = set()
     for batch in range(first, first + BATCHES):
-        for report in run_batch(seed, batch, current):
+        for report in run_batch(drawn, batch, current):
             if report.kind == "failed" and report.signature not in seen:
                 seen.add(report.signature)
                 report = smaller(report)
@@ -135,15 +195,13 @@ def work(seed: int, first: int, folder: Path) -> None:
     current.unlink(missing_ok=True)
 
 
-def run_batch(seed: int, batch: int, current: Path) -> Iterator[Report]:
+def run_batch(drawn: Drawn, batch: int, current: Path) -> Iterator[Report]:
     for number in range(BATCH):
-        try:
-            with ends_within(20.0):
-                program = generate(random.Random(f"{seed} {batch} {number}"))
-        except TooLong:
-            continue  # some loops run long in eager NumPy
-        current.write_text(program.text)
-        yield attempt(program)
+        program = drawn.program(batch, number)
+        if program is not None:
+            again = drawn.command(batch, number)
+            current.write_text(f"{again}\n{program.text}")
+            yield replace(attempt(program), again=again)
 
 
 # -- the driver
@@ -175,24 +233,15 @@ class Tally:
 class Worker:
     """A worker process and the lines it sends."""
 
-    def __init__(self, seed: int, first: int, folder: Path) -> None:
+    def __init__(self, drawn: Drawn, first: int, folder: Path) -> None:
         self.folder, self.first, self.batch = folder, first, first
         self.log = folder / f"log-{os.getpid()}-{first}.txt"
-        command = [
-            sys.executable,
-            "-X",
-            "faulthandler",
-            "-m",
-            __spec__.name if __spec__ else __name__,
-            "--worker",
-            str(first),
-            "--seed",
-            str(seed),
-            "--out",
-            str(folder),
-        ]
+        command = [sys.executable, "-X", "faulthandler", "-m", MODULE, "--worker", str(first), "--out", str(folder)]
+        environment = {**os.environ, **({"TRACEBUF_GUARD": "1"} if drawn.guard else {})}
         with self.log.open("w") as log:
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+            self.process = subprocess.Popen(
+                [*command, *drawn.options], stdout=subprocess.PIPE, stderr=log, text=True, env=environment
+            )
         assert self.process.stdout is not None
         self.lines: IO[str] = self.process.stdout
 
@@ -218,8 +267,8 @@ class Worker:
 
     def crashed(self, what: str) -> Report:
         current = self.folder / f"current-{self.process.pid}.py"
-        text = current.read_text() if current.exists() else ""
-        return Report("failed", text, "crash", what)
+        again, _, text = current.read_text().partition("\n") if current.exists() else ("", "", "")
+        return smaller(Report("failed", text, "crash", what, again), 60.0)
 
     def errors(self) -> str:
         return self.log.read_text()[-600:]
@@ -231,13 +280,13 @@ class Worker:
         (self.folder / f"current-{self.process.pid}.py").unlink(missing_ok=True)
 
 
-def drive(seed: int, seconds: float, folder: Path) -> Tally:
+def drive(drawn: Drawn, seconds: float, folder: Path) -> Tally:
     """Workers one after the other until the time is up."""
     folder.mkdir(parents=True, exist_ok=True)
     start, shown = time.monotonic(), 0.0
     tally, first = Tally(), 0
     while time.monotonic() < start + seconds:
-        worker = Worker(seed, first, folder)
+        worker = Worker(drawn, first, folder)
         try:
             for report in worker.reports(start + seconds):
                 tally.add(report)
@@ -256,27 +305,7 @@ def write(report: Report, folder: Path) -> Path:
     """The failing program as a file that runs, headed by what went wrong."""
     name = re.sub(r"\W+", "-", report.signature).strip("-")[:60]
     path = folder / f"{name}-{abs(hash(report.text)) % 10_000:04}.py"
-    what = "\n".join(f"# {line}" for line in f"{report.rung}: {report.what}".splitlines())
+    what = "\n".join(f"# {line}" for line in f"{report.rung}: {report.what}\n{report.again}".splitlines())
     path.write_text(f"{what}\n{report.text}\n")
-    print(f"FAILED {report.signature}\n  {path}", flush=True)
+    print(f"FAILED {report.signature}\n{path.read_text()}\n# python {path}\n", flush=True)
     return path
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """The command line; the number of failing kinds of programs decides the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tracebuf.testing.fuzz", description=__doc__.partition("\n")[0])
-    parser.add_argument("--seconds", type=float, default=600.0, help="how long to run (600)")
-    parser.add_argument("--seed", type=int, default=0, help="which programs (0)")
-    parser.add_argument("--out", type=Path, default=Path("build/fuzz"), help="where failing programs go (build/fuzz)")
-    parser.add_argument("--worker", type=int, default=None, help=argparse.SUPPRESS)
-    options = parser.parse_args(argv)
-    if options.worker is not None:
-        work(options.seed, options.worker, options.out)
-        return 0
-    tally = drive(options.seed, options.seconds, options.out)
-    print(tally)
-    return 1 if tally.failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

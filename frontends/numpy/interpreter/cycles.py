@@ -1,0 +1,47 @@
+"""Containers that hold themselves, which no walk over containers gets to the end of.
+
+Found when a walk has not come to its end, so that stores cost nothing; an argument that holds itself is refused before
+anything is traced (call/flatten).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tracebuf.frontends.numpy.numbers.lattice import Choice, Maybe
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
+from tracebuf.frontends.numpy.record.heap import Record, items_of
+from tracebuf.frontends.numpy.record.recorder import Recorder
+
+
+@contextmanager
+def cycles_refused(r: Recorder) -> Iterator[None]:
+    """Refuses what recurses without end because a container was put into itself."""
+    try:
+        yield
+        return
+    except RecursionError:
+        if not holds_itself(r.heap.known):
+            raise
+    raise r.refuse("a list, dict or object is put into itself", "keep its index, or a copy of it")
+
+
+def holds_itself(containers: Iterable[Any]) -> bool:
+    """Whether one of the containers is among its own items, at any depth, on any path."""
+    done: ByIdentity[Any, bool] = ByIdentity()
+
+    def parts(x: Any) -> list[Any]:
+        if isinstance(x, Choice):
+            return [x.then, x.orelse]
+        return [x.value] if isinstance(x, Maybe) else items_of(x)
+
+    def closes(x: Any) -> bool:
+        if x not in done:
+            done[x] = True  # as long as its items are looked at
+            kinds = (tuple, list, dict, Record, Choice, Maybe)
+            done[x] = any(closes(part) for part in parts(x) if isinstance(part, kinds))
+        return done[x]
+
+    return any(closes(x) for x in list(containers))

@@ -1,0 +1,161 @@
+"""NumPy as the judge of errors: what a handler says a call raises is asked of NumPy too, on arrays of the same shapes
+and dtypes.
+
+NumPy's class and text are the user's then. Where NumPy takes the arguments the call is refused, for the handler knows
+too little. What depends on elements is not asked of examples, whose elements are ones: there the handler is believed.
+"""
+
+from __future__ import annotations
+
+import enum
+import operator
+import types
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.errors import UnsupportedError, note_location
+from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.raises import Raises, by_signal
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import (
+    NUMBERS,
+    ArrayRef,
+    NpScalar,
+    PyBool,
+    PyComplex,
+    PyFloat,
+    PyInt,
+    Scalar,
+    is_traced,
+    storages_of,
+)
+from tracebuf.ir.dims import evaluate
+
+MOST = 10**6
+"""The most elements of the memory of an example."""
+PLAIN = (*NUMBERS, str, bytes, type(None), type(Ellipsis), np.dtype, type, range, enum.Enum, type(np._NoValue))
+"""Types of values that are their own examples."""
+OF_ELEMENTS = (np.linalg.LinAlgError, ZeroDivisionError, FloatingPointError, IndexError, MemoryError)
+"""Errors that may come from the elements of an example."""
+
+
+class NoExample(Exception):
+    """A value has no example: only the run time knows it, or it is no value of NumPy's."""
+
+
+def example_of(r: Recorder, x: Any) -> Any:
+    """A value of NumPy's or Python's like a traced one: of its shape and dtype, or its own where it is known."""
+    if isinstance(x, ArrayRef):
+        return example_of_array(r, x)
+    if isinstance(x, PyInt) and r.entry_only(x.expr):
+        return evaluate(x.expr, r.hints)
+    if isinstance(x, PyBool) and x.nonneg is not None and r.entry_only(x.nonneg):
+        return evaluate(x.nonneg, r.hints) >= 0
+    if isinstance(x, (PyFloat, PyComplex)):
+        return 1.0 if isinstance(x, PyFloat) else 1j
+    if isinstance(x, NpScalar) and not x.maybe_python:
+        return x.element.dtype.type(1)
+    if type(x) in (tuple, list):
+        return type(x)(example_of(r, i) for i in x)
+    if type(x) is dict:
+        return {k: example_of(r, i) for k, i in x.items()}
+    if type(x) is slice:
+        return slice(*(example_of(r, i) for i in (x.start, x.stop, x.step)))
+    if isinstance(x, PLAIN) and not isinstance(x, Scalar):
+        return x
+    if isinstance(x, (NestedFunction, types.FunctionType)):
+        return uncalled
+    raise NoExample
+
+
+def uncalled(*args: Any, **kwargs: Any) -> Any:
+    """Stands for the user's functions, which are not called while tracing."""
+    raise NoExample
+
+
+def example_of_array(r: Recorder, x: ArrayRef) -> np.ndarray:
+    """An array of ones, of the same shape and strides."""
+    if not all(r.entry_only(d) for d in x.shape):
+        raise NoExample
+    shape = [evaluate(d, r.hints) for d in x.shape]
+    if min(shape, default=0) < 0 or np.prod(shape, dtype=float) > MOST:
+        raise NoExample
+    try:
+        strides = [evaluate(s, r.hints) * x.dtype.itemsize for s in x.strides]
+    except (KeyError, UnsupportedError):
+        raise NoExample from None
+    reach = [s * (n - 1) for s, n in zip(strides, shape)]
+    low, high = -sum(s for s in reach if s < 0), sum(s for s in reach if s > 0)
+    if not all(shape) or low + high > MOST * x.dtype.itemsize:
+        made = np.ones(shape, x.dtype)
+    else:
+        memory = np.ones((low + high) // x.dtype.itemsize + 1, x.dtype)
+        made = np.ndarray(shape, x.dtype, memory, low, strides)
+    made.flags.writeable = not x.read_only and all(s.writable for s in storages_of(x))
+    return made
+
+
+def judged(
+    r: Recorder, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], said: Raises
+) -> Raises | UnsupportedError:
+    """What is raised for a call of which a handler says that it raises `said`."""
+    try:
+        given = [example_of(r, x) for x in args]
+        named = {name: example_of(r, x) for name, x in kwargs.items()}
+    except NoExample:
+        return said
+    found = error_of(function, given, named)
+    if isinstance(found, NoExample):
+        return said
+    if found is None:
+        name = getattr(function, "__name__", "function")
+        reason = f"{name} of these arguments, which NumPy takes: {said.error}"
+        return r.refuse(reason, "call it outside, or through tracebuf.host_call")
+    same = type(found) is type(said.error)
+    if (not same and type(found) in OF_ELEMENTS) or (same and not r.certain):
+        return said
+    if said.placed:
+        note_location(found, said.loc)
+    return Raises(found, said.placed, said.loc)
+
+
+def numpys_error(
+    r: Recorder, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Exception | None:
+    """What NumPy raises for a call that is refused, if it surely raises: then it is no limit of tracing. Of traced
+    arguments a TypeError or an AttributeError alone is believed, for these follow from types."""
+    try:
+        given = [example_of(r, x) for x in args]
+        found = error_of(function, given, {name: example_of(r, x) for name, x in kwargs.items()})
+    except NoExample:
+        return None
+    if isinstance(found, (NoExample, MemoryError, RecursionError)):
+        return None
+    known = not any(is_traced(x) for y in (*args, *kwargs.values()) for x in (y if type(y) in (list, tuple) else (y,)))
+    return found if known or isinstance(found, (TypeError, AttributeError)) else None
+
+
+def error_of(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception | None:
+    """What a call raises, without its traceback, whose frames hold the arguments."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            function(*args, **kwargs)
+    except Exception as error:
+        if (late := by_signal(error)) is not None:
+            raise late  # noqa: B904
+        return error.with_traceback(None)
+    return None
+
+
+def method(name: str) -> Callable[..., Any]:
+    """A method of an array as a function of the array."""
+
+    def call(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return operator.methodcaller(name, *args, **kwargs)(x)
+
+    call.__name__ = f".{name}"
+    return call

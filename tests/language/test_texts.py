@@ -1,0 +1,123 @@
+"""Text in a trace: messages, f-strings, formats and the arguments of exceptions are eager's (rule F3)."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import agree, program, refused
+from tests.support.params import one_in
+from tracebuf import bufferize
+
+
+class Point:
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __str__(self) -> str:
+        return f"P({self.x})"
+
+
+class Formatted:
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __format__(self, spec: str) -> str:
+        return "<" + spec + ">"
+
+    def __repr__(self) -> str:
+        return "Formatted!"
+
+
+@dataclass
+class Pair:
+    first: Any
+    second: Any = "s"
+
+
+Named = namedtuple("Named", "one two")
+NAMES = {"Point": Point, "Formatted": Formatted, "Pair": Pair, "Named": Named}
+
+TEXTS = [
+    "'%s' % Point(n)", "'%s and %s' % (n, Point(2))", "'%r' % Pair(n)", "'%5s|' % Point(2)", "'%d items' % len(a)",
+    "'{}'.format(Point(n))", "'{!s:>8}|'.format(Point(2))", "'{0} {0!r}'.format(Pair(1, n))", "f'{Point(n)}'",
+    "f'{Point(n)!s}'", "f'{Formatted(n):abc}'", "f'{Formatted(n)}'", "str(Point(n))",
+    "str(Pair(n))", "repr(Pair(n, 'x'))", "format(Formatted(n), 'x')", "format(n, '5d')", "f'{n:5d}|'", "f'{n=}'",
+    "f'{(n, \"t\")}'", "f'{[\"t\", n]}'", "f'{ {\"k\": n} }'", "f'{Named(n, 2)}'", "'%s' % (Named(1, 2),)",
+    "f'{a.shape}'", "f'{a.dtype}'", "f'{a[0]}'", "f'{n!r}'", "str(n) + '!'", "'a' + f'{n}'",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", one_in(5, TEXTS))
+def test_the_text_of_a_message(text: str) -> None:
+    f = program(f"def f(a, n):\n    raise ValueError({text})", **NAMES)
+    with pytest.raises(ValueError) as expected:
+        f(np.arange(3.0), 3)
+    with pytest.raises(ValueError) as got:
+        bufferize(f)(np.arange(3.0), 3)
+    assert got.value.args == expected.value.args
+
+
+RAISED = [
+    "f'{n:zz}'", "f'{a:zz}'", "format(n, 'zz')", "f'{Point(n):5}'", "f'{[n]:5}'", "'%d' % Point(n)", "'%d' % 'x'",
+    "'%s %s' % n", "'%s' % (n, n)", "'{} {}'.format(n)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", one_in(4, RAISED))
+def test_formats_that_python_does_not_take(text: str) -> None:
+    if text == "'%d' % Point(n)":
+        refused(bufferize(program(f"def f(a, n):\n    raise ValueError({text})", **NAMES)), np.arange(3.0), 3)
+        return
+    agree(program(f"def f(a, n):\n    return {text}", **NAMES), np.arange(3.0), 3)
+
+
+def test_the_text_of_an_array_is_not_taken_for_a_known_one() -> None:
+    for text in ("f'{a}'", "str(a)", "f'{[a]}'", "repr(object_of(n))[0]"):
+        f = program(f"def f(a, n):\n    return {text} == 'array(...)'", object_of=Point)
+        refused(bufferize(f), np.arange(3.0), 3)
+
+
+EXCEPTIONS = [
+    "OSError(2, 'no')", "OSError(2, 'no', 'file')", "UnicodeDecodeError('utf8', b'x', 0, 1, 'bad')",
+    "ExceptionGroup('g', [ValueError(1)])", "KeyError('x')", "ValueError(1, n)", "ValueError('shape', a.shape[0])",
+    "ValueError(1, 2, 3)", "StopIteration(5)", "ValueError(n)", "ValueError(a[0])", "ValueError(n > 2, 1j)",
+    "ValueError", "ValueError(None)", "ValueError(('t', 1))", "ValueError('x{}y')", "OSError(n, 'no')",
+    "KeyError(f'{n}', n)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("raised", one_in(4, EXCEPTIONS))
+def test_the_arguments_of_an_exception(raised: str) -> None:
+    for body in (f"raise {raised}", f"if a[0] > 100:\n        raise {raised}\n    return a"):
+        f = program(f"def f(a, n):\n    {body}")
+        found = []
+        for g in (f, bufferize(f)):
+            with pytest.raises(BaseException) as info:
+                g(np.arange(3.0) + 101, 3)
+            found.append(info.value)
+        eager, ours = found
+        assert type(ours) is type(eager) and repr(ours.args) == repr(eager.args)
+        assert [type(x) for x in ours.args] == [type(x) for x in eager.args]
+
+
+def test_a_message_is_evaluated_where_the_assertion_fails() -> None:
+    for message in ("1 // 0", "Point(n).nosuch", "nosuch", "f'{1 // (n - 3)}'", "f'{a:zz}'"):
+        for test in ("n < 5", "n > 5", "a[0] < 5", "a[0] > 5"):
+            agree(program(f"def f(a, n):\n    assert {test}, {message}\n    return a + 1", **NAMES), np.arange(3.0), 3)
+
+
+def test_classes_of_handlers_are_evaluated_where_an_exception_is_raised() -> None:
+    for kind in ("5", "nosuch", "(ValueError, 5)", "ValueError"):
+        for body in ("return a + 1", "raise ValueError('x')", "raise KeyError('x')"):
+            f = program(f"def f(a, n):\n    try:\n        {body}\n    except {kind}:\n        return a")
+            agree(f, np.arange(3.0), 3)
+
+
+def test_super_outside_of_a_class() -> None:
+    agree(program("def f(a, n):\n    super()\n    return a"), np.arange(3.0), 3)
+    agree(program("def f(a, n):\n    return __class__"), np.arange(3.0), 3)

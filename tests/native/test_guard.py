@@ -1,0 +1,92 @@
+"""`TRACEBUF_GUARD`: buffers of native code at the edge of pages that may not be touched."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tests.support.params import slow_but
+from tracebuf.backend.runtime.guard import Guard, chosen
+
+OUTSIDE = """
+import sys
+import numpy as np
+from tests.native.test_native import N, Program
+from tracebuf.ir.types import F64, INDEX
+from tracebuf.location import UNKNOWN as L
+from tracebuf.ops.memory import memref
+
+p = Program(INDEX, INDEX, F64)
+size, at, value = p.args
+alloc = memref.Alloc.of((N,), F64, [size], (0,), "test", L)
+if sys.argv[1] == "arena":
+    alloc.attrs.update(kind="arena", slot=0)
+buffer = p.add(alloc)
+p.add(memref.Store.of(value, buffer, [at], L))
+p.add(memref.Load.of(buffer, [at], L))
+p.result(*[buffer] * (sys.argv[1] == "result"))
+for size in (1, 3, 512, 1000):
+    p(size, 0, 1.0), p(size, size - 1, 1.0)
+print("inside", flush=True)
+p(3, int(sys.argv[2]), 1.0)
+print("outside")
+"""
+PROGRAMS = """
+import sys
+import numpy as np
+from tests.programs import geometry, sparse, stencils, textbook, windows
+from tests.programs.registry import PROGRAMS
+from tests.support.agreement import agree
+from tracebuf import bufferize
+for name, program in sorted(PROGRAMS.items())[:: int(sys.argv[1])]:
+    if not program.refused:
+        for n in program.sizes:
+            agree(program.function, *program.arguments(np.random.default_rng(0), n), ulp=10**6)
+print("right")
+"""
+
+
+def run(script: str, guard: str, *args: object) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "TRACEBUF_GUARD": guard, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run([sys.executable, "-c", script, *map(str, args)], env=env, capture_output=True, text=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["arena", "result"])
+@pytest.mark.parametrize("guard, at", [("1", 3), ("after", 500), ("before", -1), ("before", -400)])
+def test_a_store_outside_of_a_buffer_ends_the_process(guard: str, at: int, kind: str) -> None:
+    done = run(OUTSIDE, guard, kind, at)
+    assert done.returncode == -signal.SIGSEGV and done.stdout == "inside\n", done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guard", ["1", "before"])
+def test_programs_keep_to_their_buffers(guard: str) -> None:
+    """A sample of tests/programs; the fuzzer runs under it too."""
+    done = run(PROGRAMS, guard, 16)
+    assert done.stdout == "right\n", done.stderr
+
+
+@pytest.mark.parametrize("before", [False, True])
+@pytest.mark.parametrize("sizes, dtype", [((0, 3), "f8"), ((5,), "c16"), ((3, 7), "i2"), ((), "f4"), ((600,), "f8")])
+def test_guarded_arrays_are_aligned_arrays(sizes: tuple[int, ...], dtype: str, before: bool) -> None:
+    a = Guard(before).array(sizes, np.dtype(dtype))
+    assert a.shape == sizes and a.dtype == dtype
+    assert a.flags.aligned and a.flags.writeable and a.flags.c_contiguous
+    a[...] = 3
+    assert (a == 3).all()
+
+
+@pytest.mark.parametrize("value", slow_but(["off", "0"], ["", "0", "1", "after", "before", "off"]))
+def test_the_environment_chooses(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRACEBUF_GUARD", value)
+    if value == "off":
+        with pytest.raises(ValueError, match="TRACEBUF_GUARD"):
+            chosen()
+    else:
+        assert chosen() == {"1": Guard(False), "after": Guard(False), "before": Guard(True)}.get(value)

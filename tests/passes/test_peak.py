@@ -1,0 +1,125 @@
+"""The most memory that is alive at once, beside eager NumPy's: temporaries, and arrays that loops replace (rule S2).
+
+Counted as `tracebuf.measure` does, on arrays so large that numbers do not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import agree
+from tests.support.params import slow_but
+from tracebuf import bufferize, measure
+
+N = 65536
+"""NumPy computes in its operand's buffer only from 256 KiB on."""
+
+
+def peaks(f: Callable[..., Any], *args: Any) -> tuple[int, int]:
+    """The peaks of eager and native, in arrays of N doubles, after both agreed."""
+    agree(f, *args, ulp=4)
+    counts = measure(bufferize(f), *args, repeat=1)
+    return round(counts.eager.peak_bytes / (8 * N)), round(counts.native.peak_bytes / (8 * N))
+
+
+def array() -> np.ndarray[Any, Any]:
+    return np.random.default_rng(0).random(N)
+
+
+def test_m2_sums_of_arrays_that_must_be_made() -> None:
+    """One loop over all four rolls kept all four alive."""
+
+    def f(a: Any) -> Any:
+        return np.roll(a, 1) + np.roll(a, -1) + np.roll(a, 2) + np.roll(a, -2) - 4 * a
+
+    eager, native = peaks(f, array())
+    assert native == 2 <= eager
+
+
+def test_arrays_that_stand_already_are_summed_in_one_loop() -> None:
+    def f(a: Any) -> Any:
+        x, y, z = np.roll(a, 1), np.roll(a, -1), np.roll(a, 2)
+        return x + y + z
+
+    eager, native = peaks(f, array())
+    assert native == 3 <= eager
+    text = bufferize(f).lower(array()).as_text("memref")
+    assert text.count("linalg.generic") == 1
+
+
+
+
+
+
+def replaced(v: Any, n: Any) -> Any:
+    for _ in range(n):
+        v = np.roll(v, 1)
+        v = v / v[0]
+    return v
+
+
+def updated(v: Any, n: Any) -> Any:
+    for _ in range(n):
+        v = np.roll(v, 1)
+        v /= v[0]
+    return v
+
+
+def two_names(v: Any, n: Any) -> Any:
+    w = v
+    for _ in range(n):
+        w = np.roll(v, 1)
+        v = w / w[0]
+    return v, w
+
+
+def read_afterwards(v: Any, n: Any) -> Any:
+    for _ in range(n):
+        w = np.roll(v, 1)
+        v = w / w[0]
+    return np.roll(v, 1)[:3] + v[:3]
+
+
+def while_it_lasts(v: Any, n: Any) -> Any:
+    while n > 0 and v[0] < 1e9:
+        v = np.roll(v, 1) + v
+        n -= 1
+    return v
+
+
+def never_read(v: Any, n: Any) -> Any:
+    last = v
+    for i in range(n):
+        last = np.roll(v, i)
+    return last
+
+
+def exchanged(v: Any, n: Any) -> Any:
+    w = np.roll(v, 1)
+    for _ in range(n):
+        v, w = w, np.roll(v, 1) + w * 0.25
+    return v + w
+
+
+def replaced_on_one_path(v: Any, n: Any) -> Any:
+    w = v * 2
+    for _ in range(n):
+        v = np.roll(v, 1)
+        w = np.cumsum(v)
+        if v[0] > w[0] / 2:
+            v = w + 1
+    return v, w
+
+
+LOOPS = (exchanged, replaced_on_one_path, replaced, updated, two_names, read_afterwards, while_it_lasts, never_read)
+
+
+@pytest.mark.parametrize("f", slow_but((replaced, replaced_on_one_path), LOOPS))
+def test_m4_loops_that_replace_arrays(f: Callable[..., Any]) -> None:
+    """The array that such a loop began with, or the one before the last, was alive until the function's end."""
+    eager, native = peaks(f, array(), 7)
+    assert native <= eager

@@ -1,0 +1,32 @@
+"""Signals that come while something runs."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class Alarm(BaseException):
+    """What the handler raises."""
+
+
+class Late(Exception):
+    """What it raises where an ordinary exception is asked for."""
+
+
+@contextmanager
+def alarm(seconds: float, error: type[BaseException] = Alarm) -> Iterator[None]:
+    """The error is raised on the main thread that many seconds from now."""
+
+    def ring(*_: Any) -> None:
+        raise error
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
