@@ -102,6 +102,8 @@ STORES = {
     "a branch": ("if a[0] > 0:\n        a[a > 0] = 0\n    else:\n        a[a < 0] = 0", A),
     "place": ("np.place(a, a > 0, [1.0, 2.0])", A),
     "putmask": ("np.putmask(a, a > 0, a * 2)", A),
+    "putmask, no axis": ("np.putmask(a, a > 0, 2.0)", np.array(3.0)),
+    "place, no axis": ("np.place(a, a > 0, 2.0)", np.array(3.0)),
     "copyto": ("np.copyto(a, 5.0, where=a > 0)", A),
 }
 BAD_STORES = {

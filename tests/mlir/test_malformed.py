@@ -100,6 +100,8 @@ FUNC = """"func.func"() <{{function_type = ({0}) -> (), sym_name = "f"}}> ({{
         ([], '"scf.execute_region"() ({\n"func.return"() : () -> ()\n}) : () -> ()', "func.return, where scf.yield"),
         (["tensor<4xf64>", "tensor<4xf64>"],
          '"tensor.concat"(%0, %1) <{dim = 7 : i64}> : (tensor<4xf64>, tensor<4xf64>) -> tensor<8xf64>', "no axis 7"),
+        (["f64", "tensor<4xf64>"],
+         '"linalg.softmax"(%0, %1) <{dimension = 0 : i64}> : (f64, tensor<4xf64>) -> tensor<4xf64>', "of equal rank"),
     ],
 )  # fmt: skip
 def test_counts_and_kinds_are_those_that_the_class_declares(args: list[str], op: str, said: str) -> None:

@@ -27,8 +27,8 @@ def effects_of(op: Op) -> Effects | None:
 
 def is_effect_free(op: Op) -> bool:
     """Whether the op, with what is in it, does nothing to memory, so that it may change places with others (MLIR:
-    isMemoryEffectFree). It may still raise, or not end."""
-    return effects_of(op) == ()
+    isMemoryEffectFree). It may still raise, or not end. A terminator never changes places."""
+    return not op.terminator and effects_of(op) == ()
 
 
 def only_reads(op: Op) -> bool:

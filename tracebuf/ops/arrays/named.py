@@ -17,7 +17,7 @@ from tracebuf.ir.attributes import Attr
 from tracebuf.ir.clone import clone_region
 from tracebuf.ir.core import Block, Facts, Form, FormError, Interpreter, Op, Use
 from tracebuf.ir.types import ShapedType
-from tracebuf.ops.arrays.linalg import DestinationOp, Generic, PlainOp
+from tracebuf.ops.arrays.linalg import DestinationOp, Generic, PlainOp, tie_outs
 from tracebuf.ops.control.func import check_blocks
 from tracebuf.ops.memory.indexing import AffineMap, identity_map
 
@@ -259,6 +259,14 @@ class Softmax(DestinationOp):
 
     @classmethod
     def from_form(cls, form: Form) -> Op:
+        form.expect(operands=2)
+        source, out = (v.type for v in form.operands)
+        axis = getattr(form.attrs.get("dimension"), "value", None)
+        if not isinstance(source, ShapedType) or not isinstance(out, ShapedType) or source.rank != out.rank:
+            raise FormError(f"{form.name}: {source} and {out} where two arrays of equal rank should be")
+        if not isinstance(axis, int) or not 0 <= axis < source.rank:
+            raise FormError(f"{form.name}: `dimension` is no axis of {source}")
+        tie_outs(form, 1)
         return cls.rebuilt(form.operands, form.result_types, form.loc, {"n_ins": 1, **form.attrs})
 
     def reads_out(self, use: Use) -> bool:

@@ -369,7 +369,7 @@ def spread(r: Recorder, a: ArrayRef, mask: ArrayRef, given: ArrayRef, by_count: 
     here, held = loops.along(mask, range(a.ndim)), loops.whole(given)
     size = loops.size(given.shape[0])
     here_place = [loops.loop(d) for d in range(a.ndim)]
-    total = loops.loop(0)
+    total = loops.loop(0) if a.ndim else loops.size(0)
     for d in range(1, a.ndim):
         total = loops.body.add(arith.MulI.of(total, loops.size(a.shape[d])))
         total = loops.body.add(arith.AddI.of(total, loops.loop(d)))
