@@ -127,4 +127,5 @@ class Scatter(Generic):
             step = int(steps[lanes]) if self.looks else steps[lanes]
             at = [int(p[lanes]) if self.looks else p[lanes] for p in points]
             value, *place = run_body(self.body, [*here, step], interpreter, end[2:], at)
-            yield tuple(place), value
+            # Without axes every step stores to the one element: the last one stays.
+            yield tuple(place), value if place or not np.ndim(value) else value[-1]
