@@ -96,6 +96,8 @@ class NestWriter:
         self.stored = [o for o in nest.operands if o.written]
         self.failures: dict[CheckedIndex, str] = {}
         """For each op that raises after the loops, the slot that says whether it will."""
+        self.polled = 0, "0"
+        """How many loops are around a poll in each iteration (0: none), and the units between two of them."""
         self.fold_of = {f.out: FoldState(code, f, self._element(f.out), k) for k, f in enumerate(nest.folds)}
 
     def _element(self, k: int) -> ScalarType:
@@ -140,6 +142,10 @@ class NestWriter:
             polls.spend(code.product([*sizes, str(self.units)]))
             return
         inside = code.product([*sizes[levels:], str(self.units)])
+        if self.nest.rare and levels < len(sizes):  # slow, and to be compiled soon
+            self.polled = levels, inside
+            self._loops(sizes, strides, pointers, unit, [])
+            return
         chunks = self._chunks(sizes[:levels], inside)
 
         def cut(inner: list[str], pointers: dict[int, str], starts: list[str]) -> None:
@@ -231,6 +237,8 @@ class NestWriter:
                 inside = self._advance(pointers, strides[depth], loop.index)
                 index = self.code.add(starts[depth], loop.index) if starts else loop.index
                 self._loops(sizes, strides, inside, unit, starts, {**indices, dim: index})
+                if depth + 1 == self.polled[0]:
+                    self.polls.poll(self.polled[1])
         if folding:
             for k, state in self.fold_of.items():
                 state.finish(pointers[k], self._access(k))
