@@ -5,7 +5,6 @@ calls `poll` (backend/runtime/entry.py), which gives it the next ones, or says t
 kernel returns. No loop that LLVM vectorises is touched, and no short one. Limit: one pass of cheap elements over
 gigabytes is not left half-way.
 
-
 - a nest that may take long (dear elements, or a product's) is cut into pieces of about `BUDGET` units, and polls after
   each; if it only stands in for a call of BLAS, it polls in each iteration of its outer loops; any other nest, which
   takes no longer than to read its operands, only counts its work;
