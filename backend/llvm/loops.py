@@ -9,13 +9,14 @@ before its stores, and every out of a block is written in the last stage, so an 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 
 from tracebuf.backend.llvm.code import Access, Code, OpenLoop
 from tracebuf.backend.llvm.folds import FoldState
 from tracebuf.backend.llvm.polls import BUDGET, Polls, cost
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, Scalars, memory_type
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.emitter import components, llvm_type
 from tracebuf.ir.types import MemRefType, ScalarType
@@ -31,7 +32,7 @@ DEAR = 64
 """The units of an element's body from which on one pass over large operands takes much longer than memory does."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Buffer:
     """A memref as LLVM values: base pointer, pointer to element 0, sizes, strides; `type`: what is known of them."""
 
@@ -55,7 +56,7 @@ def access_to(code: Code, buffer: Buffer, scopes: dict[int, str]) -> Access:
     return Access(text + (f", !noalias {code.metadata(others)}" if others else ""))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Row:
     """One run of the innermost loop, or one block of it: pointers and strides (LLVM values) of each operand, what is
     fixed, the indices of the loops around it, and where a block begins.
