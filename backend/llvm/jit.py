@@ -39,6 +39,7 @@ import llvmlite.binding as llvm
 from llvmlite.binding import ffi
 from llvmlite.binding.newpassmanagers import NewPassManager
 
+from tracebuf.aside import aside
 from tracebuf.frozen import frozen
 
 __all__ = ["CompiledObject", "Library", "compile_module", "compile_object", "host", "link_object"]
@@ -200,36 +201,13 @@ def _link(
 
 def _inside_llvm(work: Callable[[], T]) -> T:
     """The result of work that calls LLVM: of one thread at a time, which is not the main thread."""
-    if threading.current_thread() is not threading.main_thread():
+
+    def locked() -> T:
         with _lock:
             _unload()
             return work()
-    results: list[T] = []
-    errors: list[BaseException] = []
-    finished = threading.Lock()
-    finished.acquire()
 
-    def run() -> None:
-        with _lock:
-            try:
-                _unload()
-                results.append(work())
-            except BaseException as error:
-                errors.append(error)
-            finally:
-                finished.release()
-
-    try:
-        threading.Thread(target=run, name="tracebuf-llvm").start()
-    except RuntimeError:  # the interpreter is shutting down
-        run()
-    finished.acquire()
-    if errors:
-        try:
-            raise errors[0]
-        finally:
-            errors.clear()  # else the exception and this frame would keep one another alive
-    return results[0]
+    return aside(locked, "tracebuf-llvm")
 
 
 def unforked() -> AbstractContextManager[Any]:

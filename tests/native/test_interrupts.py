@@ -23,6 +23,7 @@ from tests.support.params import one_in
 from tests.support.signals import Alarm, Late, alarm
 from tracebuf import bufferize
 from tracebuf.backend.runtime.memory_hook import counting
+from tracebuf.frontends.numpy.source.source import definitions
 
 HUGE, MANY = 10**7, 10**13
 
@@ -140,6 +141,13 @@ LOOPS: list[tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]] = [
       for sizes in ((3, MANY, 2), (2, 3, MANY), (MANY, 2, 3), (HUGE, 3, HUGE))),
     (by_rows, lambda: (1.0, MANY, 2)), (by_columns, lambda: (1.0, 2, MANY)), (how_many, lambda: (1.0, MANY)),
 ]  # fmt: skip
+
+
+def test_a_handler_that_raises_ends_the_reading_of_a_long_file() -> None:
+    """CPython 3.11 makes SystemError of what is raised inside of `ast.parse`."""
+    text = "\n".join(f"x = [{i}, {i}, f({i}, a=[{i}])]" for i in range(8000))
+    with pytest.raises(Alarm), alarm(0.05):
+        definitions(text)
 
 
 @pytest.mark.parametrize("f, arguments", one_in(9, LOOPS, rows=True))
