@@ -398,6 +398,13 @@ def test_no_object_of_the_tracer_gets_to_numpy() -> None:
     assert ask(operator.add, 1, 2) == 3
 
 
+def test_what_is_asked_on_stand_ins_does_not_warn() -> None:
+    """Their elements are not the call's: under `np.errstate(all="raise")` tracing would raise, and warn otherwise."""
+    with np.errstate(all="raise"):
+        assert np.isnan(ask(np.sqrt, -1.0)) and np.isinf(ask(operator.truediv, np.float64(1), 0))
+        assert tracebuf.bufferize(program("def f(a): return a / np.sqrt(a - 2)"))(np.full(3, 3.0)).tolist() == [3.0] * 3
+
+
 def test_types_in_messages_are_those_that_the_user_knows() -> None:
     """`type(x).__name__` in the text of an error is of a value that stands for the user's: else `name_of(x)`."""
     root = Path(statements.__file__).parents[1]

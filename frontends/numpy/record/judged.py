@@ -18,6 +18,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError, note_location
 from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.heap import DictView
 from tracebuf.frontends.numpy.record.raises import Raises, by_signal
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import (
@@ -62,6 +63,8 @@ def example_of(r: Recorder, x: Any) -> Any:
         return type(x)(example_of(r, i) for i in x)
     if type(x) is dict:
         return {k: example_of(r, i) for k, i in x.items()}
+    if isinstance(x, DictView):
+        return getattr(example_of(r, x.of), x.sort)()
     if type(x) is slice:
         return slice(*(example_of(r, i) for i in (x.start, x.stop, x.step)))
     if isinstance(x, PLAIN) and not isinstance(x, Scalar):

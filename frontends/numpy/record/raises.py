@@ -20,6 +20,8 @@ from functools import partial
 from types import CodeType, TracebackType
 from typing import Any, TypeVar
 
+import numpy as np
+
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError, render
 from tracebuf.location import Location
 
@@ -102,14 +104,15 @@ def ask(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
     """The result of a function of NumPy's or Python's; what it raises is raised by the traced code.
 
     This is the one door to them: objects of the tracer's own are stopped here, so that none gets into a message. What
-    needs one to be known is refused.
+    needs one to be known is refused. Stand-ins have other elements than the call's arguments: what NumPy would warn of,
+    or raise by `np.errstate`, says nothing of the call.
     """
     own = (getattr(function, "__module__", None) or "").startswith(OWN)
     for x in (*args, *kwargs.values()):
         if is_tracers(x) and not own:
             name = getattr(function, "__name__", type(function).__name__)
             raise UnsupportedError(f"a value of the trace where {name} needs a known one", instead=KNOWN)
-    with asking:
+    with asking, np.errstate(all="ignore"):
         return function(*args, **kwargs)
 
 
