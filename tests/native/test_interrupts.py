@@ -196,9 +196,12 @@ def test_a_handler_that_raises_in_the_first_call_is_the_callers(milliseconds: in
 
 
 SCRIPT = """
-import sys, threading
+import signal, sys, threading
 import numpy as np
 from tracebuf import bufferize
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the jobs of a shell's background ignore it
+signal.alarm(200)
 
 @bufferize
 def run(a):

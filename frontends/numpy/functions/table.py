@@ -482,8 +482,15 @@ def call_judged(
     function: Callable[..., Any], handler: Handler, r: Recorder, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
     """The result of a handler of NumPy's function; NumPy is the judge of what the handler raises or refuses."""
+    return by_numpy(function, r, args, kwargs, lambda: call_handler(handler, r, *args, **kwargs))
+
+
+def by_numpy(
+    function: Callable[..., Any], r: Recorder, args: Sequence[Any], kwargs: dict[str, Any], run: Callable[[], Any]
+) -> Any:
+    """What `run` returns, the handler or formula of a call of NumPy's function; NumPy judges what it raises."""
     try:
-        return call_handler(handler, r, *args, **kwargs)
+        return run()
     except Raises as said:
         raise judged(r, function, args, kwargs, said) from None
     except UnsupportedError:

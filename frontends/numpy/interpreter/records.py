@@ -399,8 +399,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
 """By function: its handler for an object."""
 
 
-ITERATING = (list, tuple, sorted, sum, min, max, any, all, np.array, np.asarray, np.stack)
-"""Functions that iterate over a dict, or a view of one."""
+ITERATING = (list, tuple, sorted, sum, min, max, any, all)
+"""Functions that iterate over a dict, or a view of one. NumPy's do not: to them it is one object."""
 
 
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:

@@ -553,7 +553,7 @@ class Statements(Expressions, Protected):
 
     def stmt_Assert(self, node: ast.Assert, env: Env) -> None:
         known = self.decided(node.test, operators.holds(self, node.test, env))
-        self.at(node)
+        self.at(node.test)
         if known is True:
             return
 
@@ -563,14 +563,14 @@ class Statements(Expressions, Protected):
             except Raises as said:
                 self.reached(said)
                 raise
-            self.at(node)
+            self.at(node.test)
             self.r.fail(AssertionError, *self.message(node, given))
 
         if not isinstance(known, PyBool):
             fails(env)
         elif node.msg is None or is_harmless(node.msg, env):
             message = self.message(node, [] if node.msg is None else [self.expr(node.msg, env)])
-            self.at(node)
+            self.at(node.test)
             self.r.check(known.value, AssertionError, *message)
         else:  # evaluated where the assertion fails, and only there
             trace_if(self.r, known, env, [lambda env: None, fails], (), frozenset(env))

@@ -7,7 +7,6 @@ sizes are then known too). Calls are cached by all that stand-ins are made from,
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -244,9 +243,7 @@ def described(function: Callable[..., Any], kinds: tuple[tuple[str, Any], ...], 
 @lru_cache(maxsize=4096)
 def _described(function: Callable[..., Any], kinds: tuple[tuple[str, Any], ...], size: int) -> Described:
     arguments = {name: made(kind, size) for name, kind in kinds}
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        result = ask(call_by_name, function, arguments)
+    result = ask(call_by_name, function, arguments)
     if isinstance(result, tuple):
         return Described(tuple(HostResult.of(x, arguments) for x in result), type(result), False)
     return Described((HostResult.of(result, arguments),), None, False)

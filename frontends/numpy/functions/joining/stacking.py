@@ -335,8 +335,8 @@ def tile(r: Recorder, A: Any, reps: Any) -> ArrayRef:
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.concatenate: concatenate, np.stack: stack, np.hstack: hstack, np.vstack: vstack, np.row_stack: vstack,
-    np.dstack: dstack,
+    np.concatenate: concatenate, np.stack: stack, np.hstack: hstack, np.vstack: vstack,
+    getattr(np, "row_stack", np.vstack): vstack, np.dstack: dstack,
     np.append: append, np.column_stack: column_stack, np.diff: diff, np.roll: roll, np.repeat: repeat, np.tile: tile,
 }  # fmt: skip
 """By NumPy's function: its handler."""
