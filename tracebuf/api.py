@@ -16,6 +16,7 @@ import warnings
 import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -41,9 +42,10 @@ from tracebuf.frontends.numpy.call.arguments import (
 )
 from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.call.donations import donated
-from tracebuf.frontends.numpy.call.flatten import Tree, flatten, is_object, leaf_names
+from tracebuf.frontends.numpy.call.flatten import FlatArguments, Tree, flatten, is_object, leaf_names
 from tracebuf.frontends.numpy.call.pickling import ANCHOR, anchor_of, from_anchor, named
 from tracebuf.frontends.numpy.call.static import check_names, static_key
+from tracebuf.frontends.numpy.call.watched import Watch, watching
 from tracebuf.frontends.numpy.interpreter.trace import Call, Conditions
 from tracebuf.frontends.numpy.paths.outputs import Form, copy_results, destinations, labels
 from tracebuf.frontends.numpy.paths.results import build_results
@@ -77,6 +79,8 @@ class Specialization:
     guard: Callable[[Sequence[Any]], bool]
     calls: int = 0
     texts: dict[str, str] = field(default_factory=dict)
+    calls_users: bool = False
+    """Whether it calls functions of the user's, which may change what it took."""
 
     @property
     def key(self) -> tuple[Key, ...]:
@@ -224,10 +228,14 @@ class BufferizedFunction:
             if given is not None and (known := self._recent.get((given, form))) and disjoint(values, known.extents):
                 for spec in known.group:
                     if spec.fits(values):
-                        return self._run(spec, values, containers, known)
+                        if not spec.calls_users:
+                            return self._run(spec, values, containers, known)
+                        with self._watched(spec, values, args, kwargs):
+                            return self._run(spec, values, containers, known)
             found = self._specialization(args, kwargs)
             if found is not None:
-                return self._run(*found)
+                with self._watched(found[0], found[1], args, kwargs):
+                    return self._run(*found)
         except UnsupportedError as refusal:
             if not self._falls_back(refusal):
                 raise refusal.with_traceback(None)  # noqa: B904 (the text says where; our own frames say nothing more)
@@ -271,9 +279,22 @@ class BufferizedFunction:
         try:
             raw = spec.kernel.run(args, prepared)
         except UnsupportedError as refusal:
-            refusal._stored = bool(spec.traced.stored) or calls_users(spec.program.func)
+            refusal._stored = bool(spec.traced.stored) or spec.calls_users
             raise
         return build_results(spec.traced.plan, raw, values, containers, spec.traced.writes)
+
+    def _watched(
+        self, spec: Specialization, values: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> AbstractContextManager[None]:
+        """The context of a native call, in which functions of the user's are watched."""
+        if not spec.calls_users:
+            return nullcontext()
+        hidden = spec.call.hidden
+
+        def fetch() -> FlatArguments:
+            return flatten(self._values(args, dict(kwargs), hidden)[0], self._static)
+
+        return watching(Watch(values, spec.call.names, fetch, spec.traced.captures))
 
     def _falls_back(self, refusal: UnsupportedError) -> bool:
         """Whether the original function is to run instead; it warns once for each reason."""
@@ -299,7 +320,8 @@ class BufferizedFunction:
             return self.eager(*args, **kwargs), None
         spec, values, containers = found
         spec.calls += 1
-        raw, counters = spec.kernel.run_counted([values[i] for i in spec.traced.arguments])
+        with self._watched(spec, values, args, kwargs):
+            raw, counters = spec.kernel.run_counted([values[i] for i in spec.traced.arguments])
         return build_results(spec.traced.plan, raw, values, containers, spec.traced.writes), counters
 
     def trace(self, *args: Any, **kwargs: Any) -> tuple[Call, Traced]:
@@ -536,7 +558,9 @@ class BufferizedFunction:
         program = stages.bufferized(traced, self.options)
         kernel = program.compile(self.__wrapped__.__name__)
         logger.info("compiled %s for (%s)", self.__wrapped__.__qualname__, show_keys(call))
-        return Specialization(replace(call, values=(), containers=()), traced, program, kernel, traced.guard_function())
+        spec = Specialization(replace(call, values=(), containers=()), traced, program, kernel, traced.guard_function())
+        spec.calls_users = calls_users(program.func)
+        return spec
 
 
 def _anchored(anchor: FunctionType) -> BufferizedFunction:
