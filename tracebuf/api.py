@@ -42,8 +42,9 @@ from tracebuf.frontends.numpy.call.arguments import (
 )
 from tracebuf.frontends.numpy.call.captures import Hidden, NewCapture
 from tracebuf.frontends.numpy.call.donations import donated
-from tracebuf.frontends.numpy.call.flatten import FlatArguments, Tree, flatten, is_object, leaf_names
+from tracebuf.frontends.numpy.call.flatten import FlatArguments, Tree, flatten, is_container, is_object, leaf_names
 from tracebuf.frontends.numpy.call.pickling import ANCHOR, anchor_of, from_anchor, named
+from tracebuf.frontends.numpy.call.remembered import Remembered
 from tracebuf.frontends.numpy.call.static import check_names, static_key
 from tracebuf.frontends.numpy.call.watched import Watch, watching
 from tracebuf.frontends.numpy.interpreter.trace import Call, Conditions
@@ -196,6 +197,7 @@ class BufferizedFunction:
         self._hidden: tuple[Hidden, ...] = ()
         self._compiled: dict[tuple[Any, ...], list[Specialization]] = {}
         self._recent: dict[tuple[Any, ...], _Recent] = {}
+        self._last: Remembered[tuple[tuple[Named, Form], _Recent]] | None = None
         self._refusals: dict[tuple[Any, ...], list[_Refusal]] = {}
         self._awaited: dict[tuple[Any, ...], tuple[Hidden, tuple[Hidden, ...]]] = {}
         """By calls without them: the captured arrays that a refused trace of such a call has met."""
@@ -222,10 +224,10 @@ class BufferizedFunction:
         >>> bufferize(lambda a, b: a + 2 * b)(np.ones(3), np.arange(3.0))
         array([1., 3., 5.])
         """
-        values, form = self._values(args, kwargs)
+        given, form = self._values(args, kwargs)
         try:
-            given, values, containers = self._quick(values)
-            if given is not None and (known := self._recent.get((given, form))) and disjoint(values, known.extents):
+            known, values, containers = self._known(given, form)
+            if known is not None:
                 for spec in known.group:
                     if spec.fits(values):
                         if not spec.calls_users:
@@ -393,6 +395,7 @@ class BufferizedFunction:
         >>> _ = f(np.ones(1000))
         >>> f.release()
         """
+        self._last = None
         for group in list(self._compiled.values()):
             for spec in list(group):
                 spec.kernel.release()
@@ -420,13 +423,26 @@ class BufferizedFunction:
         named = {} if self._stars is None else bound.pop(self._stars)
         return (*bound.values(), *extra, *named.values()), tuple(named)
 
-    def _quick(self, values: tuple[Any, ...]) -> tuple[tuple[Any, ...] | None, tuple[Any, ...], tuple[Any, ...]]:
-        """The quick key of a call, its leaves and its containers."""
+    def _known(
+        self, values: tuple[Any, ...], form: tuple[Named, Form]
+    ) -> tuple[_Recent | None, Sequence[Any], tuple[Any, ...]]:
+        """The programs for a call whose keys need not be made; its leaves and its containers."""
         given = self._quick_key(values)
         if given is not None or self._static:
-            return given, values, ()
+            known = None if given is None else self._recent.get((given, form))
+            return known if known is not None and disjoint(values, known.extents) else None, values, ()
+        last = self._last
+        if last is not None and (leaves := last.again(values)) is not None and last.found[0] == form:
+            known = last.found[1]
+            return known if last.disjoint(leaves, known.extents) else None, leaves, last.containers
         flat = flatten(values)
-        return (None if flat.tree is None else self._quick_key(flat.values, flat.tree)), flat.values, flat.containers
+        given = None if flat.tree is None else self._quick_key(flat.values, flat.tree)
+        known = None if given is None else self._recent.get((given, form))
+        if known is None or not disjoint(flat.values, known.extents):
+            return None, flat.values, flat.containers
+        if not any(map(is_container, values[: len(values) - len(self._hidden)])):
+            self._last = Remembered.of(values, flat, (form, known))
+        return known, flat.values, flat.containers
 
     def _quick_key(self, values: Sequence[Any], tree: Tree | None = None) -> tuple[Any, ...] | None:
         """A hashable value that determines the keys of a call and is quick to make; None where only `_call` can
@@ -475,7 +491,7 @@ class BufferizedFunction:
         """Makes the captured arrays of a program an argument of every call; programs without them are dropped, for no
         call would find them."""
         if call.hidden is not self._hidden:
-            self._hidden = call.hidden
+            self._hidden, self._last = call.hidden, None
             for programs in (self._compiled, self._recent, self._refusals, self._awaited):
                 programs.clear()
 
@@ -484,6 +500,10 @@ class BufferizedFunction:
     ) -> tuple[Specialization, Sequence[Any], Sequence[Any]] | None:
         """The program for a call, compiled if need be, with the call's leaves and containers; None where the original
         function must run."""
+        if sys.meta_path is None:  # Python shuts down: nothing can be imported any more, which keys and tracing need
+            if count:
+                self._originals["Python is shutting down"] += 1
+            return None
         try:
             return self._complete(args, kwargs, lambda call: (self._fitting(call), call.values, call.containers))
         except RunOriginal as reason:
@@ -519,6 +539,7 @@ class BufferizedFunction:
                 return
             if len(self._recent) >= 256:
                 self._recent.clear()
+                self._last = None
             self._recent[given, (call.named, call.out)] = _Recent(self._compiled.setdefault(group, []), extents)
 
     def _find(self, call: Call) -> Specialization:
@@ -575,6 +596,8 @@ def release() -> None:
     """Gives back the memory that all compiled programs keep from one call to the next: `release` of each function."""
     if (kernels := sys.modules.get("tracebuf.backend.runtime.kernel")) is not None:
         kernels.release()
+    for function in list(_functions):
+        function._last = None
 
 
 _functions: weakref.WeakSet[BufferizedFunction] = weakref.WeakSet()
