@@ -8,7 +8,6 @@ among the arguments are not remembered, for they would be kept alive.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import is_
 from typing import Any, Generic, TypeVar
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.call.arguments import extent, signature
 from tracebuf.frontends.numpy.call.flatten import FlatArguments, is_container
+from tracebuf.frozen import frozen
 from tracebuf.ir.ndarray import address
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ def geometry(x: np.ndarray) -> tuple[Any, ...]:
     return address(x), x.shape, x.strides, x.flags.num, x.dtype.num, x.dtype
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Remembered(Generic[T]):
     """One call: its containers with what they held, the classes of objects, the leaves in containers, the arrays among
     them with their ranges of memory; the signature of the values that are no containers, with the indices of each as

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tracebuf.errors import TracebufError
 from tracebuf.frontends.numpy.call.flatten import FlatArguments
+from tracebuf.frozen import frozen
 from tracebuf.ir.ndarray import address
 
 Geometry = tuple[int, tuple[int, ...], tuple[int, ...], np.dtype]
@@ -26,7 +26,7 @@ def geometry(x: np.ndarray) -> Geometry:
     return address(x), x.shape, x.strides, x.dtype
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class State:
     """What is found at one time: the arguments and captured arrays, where the leaves that the call was given are, the
     values of names from outside."""
@@ -36,7 +36,7 @@ class State:
     captured: tuple[Any, ...]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Watch:
     """One call that is under way: its leaves, their names, how they are fetched again, and the names from outside with
     how these are fetched."""

@@ -11,7 +11,7 @@ peeled: traced before the loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
@@ -48,6 +48,7 @@ from tracebuf.frontends.numpy.record.heap import Changed, items_of, with_items
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool
+from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym
 from tracebuf.ir.types import INDEX
 
@@ -116,7 +117,7 @@ def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: LoopPlan, peeled: int) 
     return None
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Budget:
     """How many ops may have been recorded when a loop is unrolled, and why no plan fits it."""
 
