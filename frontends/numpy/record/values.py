@@ -348,20 +348,28 @@ class GuardedRef(ArrayRef):
 
     The arms have one element type and one order of axes; `sizes` is their common shape. Reads and stores through it are
     an `scf.if` with the access in each branch. `leaving`: the arm of a path that has left the loop, if there is one.
+    `joined`: sizes, with what each is on either path; a view of the reference keeps them.
     """
 
-    __slots__ = ("arms", "condition", "leaving", "sizes")
+    __slots__ = ("arms", "condition", "joined", "leaving", "sizes")
 
     def __init__(
-        self, condition: Value, arms: tuple[ArrayRef, ArrayRef], sizes: Sequence[Dim], leaving: int | None = None
+        self,
+        condition: Value,
+        arms: tuple[ArrayRef, ArrayRef],
+        sizes: Sequence[Dim],
+        leaving: int | None = None,
+        joined: Sequence[tuple[Dim, Dim, Dim]] | None = None,
     ) -> None:
+        own = zip(sizes, arms[0].shape, arms[1].shape, strict=True)
+        self.joined = [x for x in own if not x[0] == x[1] == x[2]] if joined is None else joined
         self.condition, self.arms, self.sizes, self.leaving = condition, arms, tuple(sizes), leaving
         self.read_only = arms[0].read_only or arms[1].read_only
         self.origin = None
 
     def derive(self, step: Callable[[View], View], read_only: bool = False) -> ArrayRef:
         first, second = (arm.derive(step, read_only) for arm in self.arms)
-        return GuardedRef(self.condition, (first, second), step(whole(self.sizes)).sizes, self.leaving)
+        return GuardedRef(self.condition, (first, second), step(whole(self.sizes)).sizes, self.leaving, self.joined)
 
     @property
     def shape(self) -> tuple[Dim, ...]:
