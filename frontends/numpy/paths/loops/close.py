@@ -33,7 +33,8 @@ from tracebuf.frontends.numpy.paths.joins import (
     with_parts,
 )
 from tracebuf.frontends.numpy.paths.loops.compare import LoopComparison
-from tracebuf.frontends.numpy.paths.loops.plan import WHICH, ArrayCarry, CarriedStorage, Item, goes_on
+from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
+from tracebuf.frontends.numpy.paths.loops.plan import OWNED, WHICH, ArrayCarry, CarriedStorage, Item, goes_on
 from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool, PyInt, Storage, whole
@@ -52,9 +53,11 @@ class LoopClose(LoopComparison):
         r = self.r
         carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]] = {}
         self.watch(carried)
+        self.unwatch()
         finishes = [] if self.spec.exits else self.bound_inside(carried)
         self.close_items(carried)
         self.close_storages(carried)
+        self.close_owned(carried)
         for storage, phi in list(self.frame.phis.items()):
             outside = r.value(storage)
             if self.frame.values[storage] is phi:
@@ -80,7 +83,7 @@ class LoopClose(LoopComparison):
         r = self.r
         for i in self.items:
             key = i.entry, i.back
-            if i.how is WHICH or i.back is i.head or key in self.unchanged_flags or not self.observed(i):
+            if i.how in (WHICH, OWNED) or i.back is i.head or key in self.unchanged_flags or not self.observed(i):
                 continue
             phi = self.block.add_arg(I1)
 
@@ -98,6 +101,8 @@ class LoopClose(LoopComparison):
         r = self.r
         for item in self.items:
             if item.phi is None:
+                continue
+            if item.how is OWNED:
                 continue
             if item.kind is None:
                 init, last = self.which_value(item.entry), self.inner(lambda i=item: self.which_value(i.back))  # type: ignore[misc]
@@ -159,9 +164,47 @@ class LoopClose(LoopComparison):
         """The function that takes the result which says which candidate a name holds."""
         def done(value: Value) -> None:
             which = self.r.symbol(value, f"which {item.path[0]}", 0, len(self.candidates) - 1)
-            item.found = self.one_of(which)
+            item.found = self.one_of(which, self.candidates)
 
         return done
+
+    # -- arrays that names hold in turn
+    def close_owned(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+        """Adds the arrays that names own, their sizes, and which array each name holds."""
+        for group in self.groups:
+            items = {i.path: i for i in self.items}
+            before = group.holder({p: s.entry for p, s in group.slots.items()}, [e for e, _ in group.owners.values()])
+            after = group.holder({p: items[p].back for p in group.slots}, [items[p].back for p in group.owners])
+            inits = before.values()
+            with self.r.inside(self.frame):
+                lasts = after.values()
+            for slot, init, last in zip(group.slots.values(), inits, lasts):
+                phi = items[slot.path].phi
+                assert phi is not None
+                for value, a, b in zip((phi, *slot.sizes, slot.phi), init, last, strict=True):
+                    carried[value] = (a, b, slot.after.append)
+
+    def found_owned(self, group: OwnedGroup) -> None:
+        """Binds the names of a group after the loop, once the results stand in `after`."""
+        items = {i.path: i for i in self.items}
+        slots = [self.owned_after(s, items[s.path].phi) for s in group.slots.values()]
+        refs = group.candidates([items[p].found for p in group.owners], [ref for ref, _ in slots])
+        for (path, slot), (_, which) in zip(group.slots.items(), slots):
+            number = self.r.symbol(which, f"which {path[0]}", 0, len(refs) - 1)
+            items[path].found = self.one_of(number, refs, slot.entry.shape)
+
+    def owned_after(self, slot: Slot, phi: Value | None) -> tuple[ArrayRef, Value]:
+        """The array that a name owns after the loop, and the number of the array that it holds."""
+        results = {self.block.args.index(v): v for v in (phi, *slot.sizes, slot.phi) if v is not None}
+        ordered = dict(zip((results[k] for k in sorted(results)), slot.after, strict=True))
+        shape = tuple(self.r.symbol(ordered[v], "size", lo=0) for v in slot.sizes)
+        value = ordered[slot.phi]
+        value.type = TensorType(tuple(self.r.facts.canon(d) for d in shape), slot.inner.element)
+        slot.inner.shape = shape
+        self.outer.values[slot.inner] = value
+        self.outer.locals.add(slot.inner)
+        assert phi is not None
+        return ArrayRef(slot.inner), ordered[phi]
 
     def close_storages(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
         """Adds the storages carried by value, their sizes, and the parts of views."""
@@ -244,11 +287,13 @@ class LoopClose(LoopComparison):
         """Binds the carried names to their values after the loop."""
         made: PairsByIdentity[ArrayRef] = PairsByIdentity()
         for item in self.items:
-            if isinstance(item.entry, ArrayRef) and item.how is not WHICH:
+            if isinstance(item.entry, ArrayRef) and item.how not in (WHICH, OWNED):
                 one = item.head, item.back  # names of one array object stay names of one
                 item.found = made[one] = made[one] if one in made else self.array_after(item)
             elif item.phi is None:
                 item.found = item.entry
+        for group in self.groups:
+            self.found_owned(group)
         for name, like in self.entry_values.items():
             founds = iter([i.found for i in self.items if i.path[0] == name])
             flag = next(founds) if isinstance(like, Maybe) else True

@@ -28,7 +28,16 @@ from tracebuf.frontends.numpy.paths.identity import identity, without_identity
 from tracebuf.frontends.numpy.paths.joins import MISSING, deep_parameters, pairable, parameters, plain
 from tracebuf.frontends.numpy.paths.loops.containers import check_changes
 from tracebuf.frontends.numpy.paths.loops.head import LoopHead
-from tracebuf.frontends.numpy.paths.loops.plan import WHICH, ArrayCarry, CarriedStorage, Item, Path, arms_of, similar
+from tracebuf.frontends.numpy.paths.loops.plan import (
+    OWNED,
+    WHICH,
+    ArrayCarry,
+    CarriedStorage,
+    Item,
+    Path,
+    arms_of,
+    similar,
+)
 from tracebuf.frontends.numpy.record.heap import Fixed
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
@@ -103,7 +112,13 @@ class LoopComparison(LoopHead):
         """Finds the arrays that differ from the head, and decides how to carry each."""
         moved: list[Item] = []
         for item in arrays:
-            if item.how is WHICH:
+            if item.how is OWNED:
+                group = self.group_of(item.entry)
+                held = None if group is None else self.holdable(item, group.heads, arrays)
+                if held != ():
+                    self.plan.peel_for = str(item.path[0]) if held is None else self.plan.peel_for
+                    self.plan.may_be_held, self.plan.retry = (*self.plan.may_be_held, *(held or ())), True
+            elif item.how is WHICH:
                 if not all(any(one_array(a, c) for c in self.candidates) for a in arms_of(item.back)):
                     self.plan.peel_for = str(item.path[0])
             elif isinstance(item.how, ArrayCarry) and item.how.by_value:
@@ -162,10 +177,72 @@ class LoopComparison(LoopHead):
             self.plan.may_take_others = (*self.plan.may_take_others, *(p for p in places if p))
             self.plan.retry = True
             return
+        alike = [[i for i in moved if self.alike(i.entry, m.entry)] for m in moved]
+        groups = [g for g, m in zip(alike, moved) if g and g[0] is m]
+        if sum(map(len, groups)) == len(moved) and all(all(map(movable, g)) or self.may_own(g, arrays) for g in groups):
+            for group in groups:
+                if all(map(movable, group)):
+                    for item in group:
+                        self.carry_by_value(item, arrays)
+                else:
+                    self.plan_owned(group, arrays)
+            return
         self.plan.peel_for = str(moved[0].path[0])
         for item in moved:
             if becomes(item) and item.path not in self.plan.arrays:
                 self.plan.arrays[item.path] = ArrayCarry(True, *self.changes(item))
+
+    def owners(self, group: Sequence[Item], arrays: Sequence[Item]) -> list[Item]:
+        """The items that hold another array of their own at the end of each iteration."""
+        owners: list[Item] = []
+        for i in group:
+            fresh = plain(i.back) and i.back.storage in self.frame.locals and self.fresh_whole(i.back, arrays)
+            if fresh and plain(i.head) and i.head.is_whole and all(i.back is not o.back for o in owners):
+                owners.append(i)
+        return owners
+
+    def may_own(self, group: Sequence[Item], arrays: Sequence[Item]) -> bool:
+        """Whether names hold arrays of the loop in turn (owned.py)."""
+        fixed, owners = self.anchored(), self.owners(group, arrays)
+        if any(i.entry.storage.arg is not None or {i.head.storage, i.back.storage} & fixed for i in owners):
+            return False
+        heads = [a for i in group for a in arms_of(i.head)]
+        return all(self.holdable(i, heads, arrays) is not None for i in group if i not in owners)
+
+    def plan_owned(self, group: Sequence[Item], arrays: Sequence[Item]) -> None:
+        """Plans that names hold arrays of the loop in turn."""
+        owners = self.owners(group, arrays)
+        others = [i for i in group if i not in owners]
+        heads, outer = [a for i in group for a in arms_of(i.head)], list[Path]()
+        for i in others:
+            outer += self.holdable(i, heads, arrays) or ()
+        for i in owners:
+            sizes, parts = (False,) * len(i.head.storage.shape), (False,) * len(parameters(i.head.view))
+            self.plan.arrays[i.path] = ArrayCarry(True, sizes, parts)
+        self.plan.arrays |= dict.fromkeys((i.path for i in others), OWNED)
+        self.plan.may_be_held, self.plan.retry = (*self.plan.may_be_held, *outer), True
+
+    def fresh_whole(self, ref: ArrayRef, arrays: Sequence[Item]) -> bool:
+        """Whether a storage that an iteration has made is known to carried names as this one array object only."""
+        refs = [a for i in arrays if isinstance(i.back, ArrayRef) for a in arms_of(i.back) if a.storage is ref.storage]
+        return ref.is_whole and not ref.read_only and all(a is ref for a in refs)
+
+    def holdable(self, item: Item, heads: Sequence[ArrayRef], arrays: Sequence[Item]) -> tuple[Path, ...] | None:
+        """Where the arrays of before the loop stand that an item carried as `OWNED` holds at the end, besides those at
+        the head; None where it holds something else that no name can own."""
+        if not isinstance(item.back, ArrayRef) or not self.alike(item.entry, item.back):
+            return None
+        fixed, outer = self.anchored(), list[Path]()
+        for a in arms_of(item.back):
+            if any(one_array(a, h) for h in heads):
+                continue
+            if a.storage in self.frame.locals and a.storage not in fixed and self.fresh_whole(a, arrays):
+                continue
+            place = self.place_of(a)
+            if place is None:
+                return None
+            outer.append(place)
+        return tuple(outer)
 
     def place_of(self, ref: ArrayRef) -> Path | None:
         """The name that holds an array both before the loop and inside it."""
@@ -189,7 +266,7 @@ class LoopComparison(LoopHead):
             if plain(other.head) and other.head.storage is item.head.storage:
                 mine = parts if other is item else self.changes(other)[1]
                 wanted = ArrayCarry(True, sizes, mine)
-                if other.how != wanted:
+                if other.how is not OWNED and other.how != wanted:
                     self.plan.arrays[other.path], self.plan.retry = wanted, True
 
     def changes(self, item: Item) -> tuple[tuple[bool, ...], tuple[bool, ...]]:

@@ -44,23 +44,35 @@ class OneOfCandidates:
 WHICH = OneOfCandidates()
 
 
+class OneOfOwned:
+    """How a name is carried that in each iteration holds an array of its own, one that another name of the loop holds,
+    or one of before the loop (owned.py)."""
+
+
+OWNED = OneOfOwned()
+Carry = ArrayCarry | OneOfCandidates | OneOfOwned
+"""How an array is carried."""
+
+
 @dataclass
 class LoopPlan:
     """What attempts at a loop have shown.
 
     `numbers`: the kinds of numbers; `arrays`: how arrays are carried; `directions`: whether ints rise (1) or fall (-1);
     `first_bound_inside`: names first bound inside, with their placeholders; `may_take_others`: leaves whose arrays
-    other names may come to hold; `containers`: labels of containers that are changed; `rebound_containers`: names of
-    containers that are others in each iteration; `sizes_diverge`: sizes that begin equal do not stay equal. `retry` and
+    other names may come to hold, `may_be_held` those that a name carried as `OWNED` may; `containers`: labels of
+    containers that are changed; `rebound_containers`: names of containers that are others in each iteration;
+    `sizes_diverge`: sizes that begin equal do not stay equal. `retry` and
     `peel_for` (the name that requires it) are the verdict of the last attempt; `peel_first`: the first iteration is
     traced by itself; `unrolled`: no iteration is like another, for the reason in `refusal`.
     """
 
     numbers: dict[Path, Kind] = field(default_factory=dict)
-    arrays: dict[Path, ArrayCarry | OneOfCandidates] = field(default_factory=dict)
+    arrays: dict[Path, Carry] = field(default_factory=dict)
     directions: dict[Path, int] = field(default_factory=dict)
     first_bound_inside: dict[str, Any] = field(default_factory=dict)
     may_take_others: tuple[Path, ...] = ()
+    may_be_held: tuple[Path, ...] = ()
     containers: frozenset[Any] = frozenset()
     rebound_containers: frozenset[str] = frozenset()
     sizes_diverge: bool = False
@@ -118,7 +130,7 @@ class Item:
     entry: Any
     head: Any
     kind: Kind | None = None
-    how: ArrayCarry | OneOfCandidates | None = None
+    how: Carry | None = None
     phi: Value | None = None
     flag: Value | None = None
     parts: tuple[Value | None, ...] = ()

@@ -36,10 +36,10 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     MAX_PEELED,
     WHICH,
     ArrayCarry,
+    Carry,
     Item,
     LoopPlan,
     LoopSpec,
-    OneOfCandidates,
     Path,
     goes_on,
 )
@@ -173,9 +173,9 @@ def guarded(x: Any) -> Iterator[GuardedRef]:
             yield from guarded(arm)
 
 
-def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, ArrayCarry | OneOfCandidates]:
+def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, Carry]:
     """A first guess: private arrays whose names the body rebinds are carried by value."""
-    found: dict[Path, ArrayCarry | OneOfCandidates] = {}
+    found: dict[Path, Carry] = {}
     for name in spec.assigned:
         x = env.get(name)
         if name in spec.rebound and isinstance(x, ArrayRef) and plain(x) and x.is_whole and x.storage.arg is None:
