@@ -754,3 +754,30 @@ def test_a_loop_over_a_long_list_by_its_counter() -> None:
     error = refused(program_, [line()] * 700, line())
     assert "limits: 32 iterations, or 1000 operations" in error.reason
     assert "699 iterations" in error.reason  # the first is peeled
+
+
+def held_by_itself(a, p):
+    while a.any():
+        p.parts = p
+        a -= 1
+
+
+def held_by_its_tuple(a, p):
+    for x in a:
+        if x > 0:
+            p.parts = (p, a)
+
+
+def held_by_each_other(a, p):
+    q = [p, 0]
+    while a.any():
+        p.parts = q
+        q[1] = p
+        a -= 1
+
+
+@pytest.mark.parametrize("f", [held_by_itself, held_by_its_tuple, held_by_each_other])
+def test_put_into_itself_in_a_loop(f):
+    """It was a RecursionError inside: what held itself was restored before that was looked for."""
+    with pytest.raises(tracebuf.UnsupportedError, match="put into itself"):
+        tracebuf.bufferize(f)(np.ones(3), SimpleNamespace(parts=0))

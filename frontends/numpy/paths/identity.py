@@ -36,9 +36,14 @@ def identity(x: ArrayRef) -> Any:
 
 
 def without_identity(x: ArrayRef) -> ArrayRef:
-    """A reference as it is known after the loop that made it, without the identity that a test inside the loop gave
-    it."""
+    """The array as a reference of its own, where a test gave it its identity: for where that test is not known."""
     return ArrayRef(x.storage, x.view, x.read_only) if isinstance(x.origin, EitherObject) else x
+
+
+def with_identity(x: ArrayRef, found: Any) -> ArrayRef:
+    """The reference, which stands for an object from now on."""
+    x.origin = found
+    return x
 
 
 def objects(found: Any) -> Iterator[Any]:
@@ -82,6 +87,7 @@ def same_thing(r: Recorder, a: Any, b: Any) -> bool | PyBool:
     if isinstance(a, Choice):
         return select_truth(r, a.condition, same_thing(r, a.then, b), same_thing(r, a.orelse, b))
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
+        r.compared.update((o, None) for x in (a, b) for o in objects(identity(x)))
         return one_object(r, identity(a), identity(b))
     return a is b or same_number(r, a, b)
 

@@ -35,6 +35,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 )
 from tracebuf.frontends.numpy.paths.choices import narrow
 from tracebuf.frontends.numpy.paths.container_joins import JoinedContainers
+from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.identity import EitherObject, conditions, identity
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
@@ -119,7 +120,8 @@ def trace_branch(
             if condition.nonneg is not None:
                 r.facts.assume_nonneg(condition.nonneg if positive else sub(-1, condition.nonneg), entry=False)
             after = narrow(env, condition.value, positive)
-            body(after)
+            with cycles_refused(r):
+                body(after)
             return frame, after
         except DeadEnd:
             return frame, None

@@ -23,7 +23,15 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     to_value,
     zero,
 )
-from tracebuf.frontends.numpy.paths.identity import EitherObject, identity, one_object, select_truth, without_identity
+from tracebuf.frontends.numpy.paths.identity import (
+    EitherObject,
+    conditions,
+    identity,
+    one_object,
+    select_truth,
+    with_identity,
+    without_identity,
+)
 from tracebuf.frontends.numpy.paths.joins import (
     deep_parameters,
     once,
@@ -53,6 +61,7 @@ class LoopClose(LoopComparison):
         r = self.r
         carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]] = {}
         self.watch(carried)
+        self.identities_after(carried)
         self.unwatch()
         finishes = [] if self.spec.exits else self.bound_inside(carried)
         self.close_items(carried)
@@ -73,6 +82,14 @@ class LoopClose(LoopComparison):
             finish()
         self.carried_containers.close()
 
+    def identities_after(self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]]) -> None:
+        """Notes which objects the names hold after the loop whose identity an iteration decides."""
+        for i in self.items:
+            found = identity(i.back) if plain(i.back) and plain(i.head) and i.back is not i.head else None
+            wanted = self.plan.other_objects or i.path[0] in self.plan.first_bound_inside
+            if isinstance(found, EitherObject) and wanted:
+                self.moved[i.head, i.back] = self.last_identity(carried, str(i.path[0]), found)
+
     def set_storage(self, storage: Storage) -> Callable[[Value], None]:
         """The function that makes a result of the loop the value of a storage."""
         return lambda value: self.r.set_value(storage, value)
@@ -82,16 +99,31 @@ class LoopClose(LoopComparison):
         too."""
         r = self.r
         for i in self.items:
+            if i.is_entry is not None and i.is_entry not in carried:
+                with r.inside(self.frame):
+                    still = self.truth(one_object(r, identity(i.back), identity(i.entry)))
+                carried[i.is_entry] = (r.constant(True, I1), still, self.found_entry(i.is_entry))
+        for i in self.items:
             key = i.entry, i.back
-            if i.how in (WHICH, OWNED) or i.back is i.head or key in self.unchanged_flags or not self.observed(i):
+            if i.is_entry is not None or i.how in (WHICH, OWNED) or i.back is i.head:
+                continue
+            if key in self.unchanged_flags or not self.observed(i):
                 continue
             phi = self.block.add_arg(I1)
 
             def last(i: Item = i, phi: Value = phi) -> Value:
                 same = select_truth(r, phi, one_object(r, identity(i.back), identity(i.head)), False)
-                return same.value if isinstance(same, PyBool) else r.constant(same, I1)
+                return self.truth(same)
 
             carried[phi] = (r.constant(True, I1), self.inner(last), self.found_stayed(key))
+
+    def truth(self, x: bool | PyBool) -> Value:
+        """A truth as an i1."""
+        return x.value if isinstance(x, PyBool) else self.r.constant(x, I1)
+
+    def found_entry(self, flag: Value) -> Callable[[Value], None]:
+        """The function that takes the result which says whether a name holds the object of before the loop."""
+        return lambda value: self.entry_flags.update([(flag, value)])
 
     def found_stayed(self, key: tuple[Any, Any]) -> Callable[[Value], None]:
         return lambda value: self.unchanged_flags.update([(key, value)])
@@ -336,6 +368,11 @@ class LoopClose(LoopComparison):
             made = ArrayRef(head.storage, view, head.read_only)
         moved = item.back if isinstance(identity(item.back), EitherObject) else identity(item.back)
         moved = identity(item.entry) if item.back is head else moved
+        if (head, item.back) in self.moved:
+            moved = self.moved[head, item.back]()
+        if item.is_entry is not None:
+            made.origin = EitherObject(self.entry_flags[item.is_entry], identity(item.entry), moved)
+            return made
         flag = self.unchanged_flags.get((item.entry, item.back))
         made.origin = moved if flag is None else EitherObject(flag, identity(item.entry), moved)
         return made
@@ -443,7 +480,10 @@ class LoopClose(LoopComparison):
             return lambda: GuardedRef(flag().value, (arms[0](), arms[1]()), [s() for s in shape])
         mine = x.storage in self.frame.locals
         if not mine and all(self.r.in_scope(d) for d in deep_parameters(x.view)):
-            return lambda: without_identity(x)
+            if all(self.r.is_visible(c) for c in conditions(x.origin)):
+                return lambda: x
+            found = self.last_identity(carried, name, identity(x))
+            return lambda: with_identity(without_identity(x), found())
         over = x.view.over
         if over is not None and not all(self.r.in_scope(d) for d in (*over.shape, *deep_parameters(over.view))):
             raise path_dependent(self.r, name, "an array under another shape, with sizes known there only")
@@ -451,6 +491,18 @@ class LoopClose(LoopComparison):
         offsets = [self.last_dim(carried, d)[1] for d in x.view.offsets]
         sizes = [self.last_dim(carried, d)[1] for d in x.view.sizes]
         return lambda: ArrayRef(storage, with_parts(x.view, offsets, sizes), x.read_only)
+
+    def last_identity(
+        self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], name: str, x: Any
+    ) -> Callable[[], Any]:
+        """Which object an array of the last iteration is, as it is known after the loop."""
+        if not isinstance(x, EitherObject):
+            return lambda: x
+        then, orelse = self.last_identity(carried, name, x.then), self.last_identity(carried, name, x.orelse)
+        if self.r.is_visible(x.condition):
+            return lambda: EitherObject(x.condition, then(), orelse())
+        flag = self.last_value(carried, name, PyBool(x.condition))
+        return lambda: EitherObject(flag().value, then(), orelse())
 
     def last_storage(
         self, carried: dict[Value, tuple[Value, Value, Callable[[Value], None]]], storage: Storage

@@ -24,8 +24,8 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     unify,
     zero,
 )
-from tracebuf.frontends.numpy.paths.identity import identity, without_identity
-from tracebuf.frontends.numpy.paths.joins import MISSING, deep_parameters, pairable, parameters, plain
+from tracebuf.frontends.numpy.paths.identity import conditions, identity, objects, without_identity
+from tracebuf.frontends.numpy.paths.joins import MISSING, deep_parameters, pairable, parameters, plain, references
 from tracebuf.frontends.numpy.paths.loops.containers import check_changes
 from tracebuf.frontends.numpy.paths.loops.head import LoopHead
 from tracebuf.frontends.numpy.paths.loops.plan import (
@@ -121,6 +121,7 @@ class LoopComparison(LoopHead):
             elif item.how is WHICH:
                 if not all(any(one_array(a, c) for c in self.candidates) for a in arms_of(item.back)):
                     self.plan.peel_for = str(item.path[0])
+                    del self.plan.arrays[item.path]  # it may be like the others after the first iteration
             elif isinstance(item.how, ArrayCarry) and item.how.by_value:
                 moved.append(item)
             elif plain(item.head) and plain(item.back) and item.head.storage is item.back.storage:
@@ -142,6 +143,23 @@ class LoopComparison(LoopHead):
         parts = tuple(k or not self.r.facts.equal(a, b) for k, (a, b) in zip(known, pairs))
         if parts != known:
             self.plan.arrays[item.path], self.plan.retry = ArrayCarry(False, (), parts), True
+        elif identity(item.back) is not identity(item.head) and item.is_entry is None and self.is_asked_for(item):
+            self.plan.other_objects, self.plan.retry = self.plan.other_objects | {item.path}, True
+        elif item.is_entry is not None:
+            others = [i for i in self.items if i.is_entry is item.is_entry]
+            if any(identity(i.back) is not identity(item.back) for i in others):
+                self.plan.apart, self.plan.retry = self.plan.apart | {i.path for i in others}, True
+
+    def is_asked_for(self, item: Item) -> bool:
+        """Whether it matters in an iteration which object a leaf held at its head: `is` asks, or another name takes
+        it."""
+        if not self.observed(item):
+            return False
+        head = identity(item.head)
+        taken = [i.back for i in self.items if i is not item]
+        taken += [x for n, x in self.after.items() if n in self.spec.assigned and n not in self.entry_values]
+        taking = {id(o) for x in references(taken) for o in objects(identity(x))}
+        return any(id(o) in taking or o in self.r.compared for o in objects(head))
 
     def compare_moved(self, arrays: Sequence[Item], moved: Sequence[Item]) -> None:
         """Compares arrays whose storage is another one than at the head (rules S8, S9)."""
@@ -384,7 +402,7 @@ def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> Callable[[Rec
         of, there = storage, has_value(r, storage)
         if storage not in frame.locals and there and all(r.in_scope(d) for d in deep_parameters(view)):
             # the object does not depend on the iteration; or another attempt at a loop around made it
-            return without_identity(x)
+            return x if all(r.is_visible(c) for c in conditions(x.origin)) else without_identity(x)
         if storage in frame.locals or not there:
             value = r.placeholder(storage.element, storage.shape, storage.order)
             of = r.new_storage(storage.element, value.tensor_type.shape, storage.order, value)

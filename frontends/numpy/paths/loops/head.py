@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     kind_of,
     rebuild,
 )
-from tracebuf.frontends.numpy.paths.identity import identity, objects
+from tracebuf.frontends.numpy.paths.identity import EitherObject, identity, objects
 from tracebuf.frontends.numpy.paths.joins import anchored, parameters, plain, references
 from tracebuf.frontends.numpy.paths.loops.containers import CarriedContainers, stand_in
 from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
@@ -69,6 +69,8 @@ class LoopHead:
         self.arrays: PairsByIdentity[ArrayRef] = PairsByIdentity()
         self.unchanged_flags: PairsByIdentity[Value] = PairsByIdentity()
         self.groups: list[OwnedGroup] = []
+        self.entry_flags: dict[Value, Value] = {}
+        self.moved: PairsByIdentity[Callable[[], Any]] = PairsByIdentity()
         self.watching: list[ArrayRef] = []
 
     # -- the head
@@ -194,7 +196,7 @@ class LoopHead:
         """One carried name at the head."""
         self.entry_values[name] = x
         value = x.value if isinstance(x, Maybe) else x
-        items = [self.item((name, k), leaf) for k, leaf in enumerate(carried_parts(x))]
+        items = [self.with_object(self.item((name, k), leaf)) for k, leaf in enumerate(carried_parts(x))]
         self.items += items
         heads = iter([i.head for i in items])
         flag = [next(heads)] if isinstance(x, Maybe) else []
@@ -240,6 +242,24 @@ class LoopHead:
         if entry not in same_how:
             same_how[entry] = self.array(path, entry, how)
         return same_how[entry]
+
+    def with_object(self, item: Item) -> Item:
+        """A leaf whose object other iterations replace: at the head it carries whether it is still the one of before
+        the loop."""
+        if item.path not in self.plan.other_objects or not plain(item.head) or self.is_by_value(item):
+            return item
+        for other in self.items:
+            same = other.is_entry is not None and other.entry is item.entry and other.how == item.how
+            if same and not {other.path, item.path} & self.plan.apart:
+                return replace(other, path=item.path)  # names of one array object stay names of one
+        flag, head = self.block.add_arg(I1), ArrayRef(item.head.storage, item.head.view, item.head.read_only)
+        another = ArrayRef(head.storage, head.view, head.read_only)
+        head.origin = EitherObject(flag, identity(item.entry), another)
+        return replace(item, head=head, is_entry=flag)
+
+    def is_by_value(self, item: Item) -> bool:
+        """Whether the loop carries the array of a leaf by value."""
+        return isinstance(item.how, ArrayCarry) and item.how.by_value
 
     def assume_direction(self, path: Path, entry: Any, head: Any) -> None:
         """Assumes that an int rises (most do) until an iteration shows otherwise."""

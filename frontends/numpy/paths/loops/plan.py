@@ -62,9 +62,10 @@ class LoopPlan:
     `first_bound_inside`: names first bound inside, with their placeholders; `may_take_others`: leaves whose arrays
     other names may come to hold, `may_be_held` those that a name carried as `OWNED` may; `containers`: labels of
     containers that are changed; `rebound_containers`: names of containers that are others in each iteration;
-    `sizes_diverge`: sizes that begin equal do not stay equal. `retry` and
-    `peel_for` (the name that requires it) are the verdict of the last attempt; `peel_first`: the first iteration is
-    traced by itself; `unrolled`: no iteration is like another, for the reason in `refusal`.
+    `other_objects`: leaves that hold the object of before the loop only at first, and are asked which; `apart`: those
+    of them that begin as one object and do not stay one; `sizes_diverge`: sizes that begin equal do not stay equal.
+    `retry` and `peel_for` (the name that requires it) are the verdict of the last attempt; `peel_first`: the first
+    iteration is traced by itself; `unrolled`: no iteration is like another, for the reason in `refusal`.
     """
 
     numbers: dict[Path, Kind] = field(default_factory=dict)
@@ -75,6 +76,8 @@ class LoopPlan:
     may_be_held: tuple[Path, ...] = ()
     containers: frozenset[Any] = frozenset()
     rebound_containers: frozenset[str] = frozenset()
+    other_objects: frozenset[Path] = frozenset()
+    apart: frozenset[Path] = frozenset()
     sizes_diverge: bool = False
     retry: bool = False
     peel_for: str = ""
@@ -124,7 +127,7 @@ def goes_on(r: Recorder, env: Env, below: int) -> bool | PyBool:
 @dataclass
 class Item:
     """One leaf of a carried name: its value before the loop (`entry`), at the head, and at the end of the body
-    (`back`)."""
+    (`back`); `is_entry` says at the head whether it is still the object of before the loop, where that is carried."""
 
     path: Path
     entry: Any
@@ -133,6 +136,7 @@ class Item:
     how: Carry | None = None
     phi: Value | None = None
     flag: Value | None = None
+    is_entry: Value | None = None
     parts: tuple[Value | None, ...] = ()
     back: Any = None
     found: Any = None
