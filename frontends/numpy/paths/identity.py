@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tracebuf.frontends.numpy.numbers.lattice import Choice, kind_of
+from tracebuf.frontends.numpy.numbers.lattice import Choice, is_container, kind_of
 from tracebuf.frontends.numpy.numbers.scalars import compare
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyBool, Scalar
@@ -89,7 +89,14 @@ def same_thing(r: Recorder, a: Any, b: Any) -> bool | PyBool:
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
         r.compared.update((o, None) for x in (a, b) for o in objects(identity(x)))
         return one_object(r, identity(a), identity(b))
+    if is_container(a) and is_container(b):
+        return one_object(r, container_identity(r, a), container_identity(r, b))
     return a is b or same_number(r, a, b)
+
+
+def container_identity(r: Recorder, x: Any) -> Any:
+    """The object that a container stands for: itself, another one, or an `EitherObject`."""
+    return r.heap.origins.get(x, x)
 
 
 def same_number(r: Recorder, a: Any, b: Any) -> bool | PyBool:
