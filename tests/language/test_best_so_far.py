@@ -148,7 +148,7 @@ def the_one_before(a, n):
 
 
 def another_one_of_before(a, b, n):
-    x = a + 1
+    x = a + b  # so the two are known to be of one shape
     best = x
     for i in range(n):
         x = np.sin(x * (i + 2)) * 3
