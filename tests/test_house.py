@@ -65,10 +65,10 @@ class Rooms:
         return target != room and target not in allowed
 
 
-BASE = frozenset({"location", "errors", "options", "ir", "ops"})
+BASE = frozenset({"frozen", "location", "errors", "options", "ir", "ops"})
 ROOMS: dict[str, Rooms] = {
     "tracebuf": Rooms(
-        ("location", "errors", "options", "ir", "ops", "analysis", "bufferize", "deallocate",
+        ("frozen", "location", "errors", "options", "ir", "ops", "analysis", "bufferize", "deallocate",
          frozenset({"optimize", "lower"})),
         beside={
             "interpret": BASE,

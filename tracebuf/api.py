@@ -48,6 +48,7 @@ from tracebuf.frontends.numpy.interpreter.trace import Call, Conditions
 from tracebuf.frontends.numpy.paths.outputs import Form, copy_results, destinations, labels
 from tracebuf.frontends.numpy.paths.results import build_results
 from tracebuf.frontends.numpy.source.binding import bind, parameters_of
+from tracebuf.frozen import frozen
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.options import Options
 
@@ -102,7 +103,7 @@ class Specialization:
         return f"compiled for ({show_keys(self.call)}){guards}; {self.calls} calls"
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Refusal:
     """A call outside the language (`fallback="numpy"`): the reason, and the calls for which it holds too. Not the
     exception, which would keep the arguments alive."""
@@ -124,7 +125,7 @@ class _Refusal:
         return UnsupportedError(self.reason, instead=self.instead, location=self.location)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Recent:
     """The programs for one signature of arguments, and the range of memory of each array's elements from its first."""
 
@@ -133,7 +134,7 @@ class _Recent:
     prepared: dict[Specialization, Prepared] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class OriginalCalls:
     """Calls that ran the original function, and why."""
 

@@ -32,13 +32,14 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar
 
 import llvmlite.binding as llvm
 from llvmlite.binding import ffi
 from llvmlite.binding.newpassmanagers import NewPassManager
+
+from tracebuf.frozen import frozen
 
 __all__ = ["CompiledObject", "Library", "compile_module", "compile_object", "host", "link_object"]
 
@@ -58,7 +59,7 @@ _unused: deque[tuple[_Engine, Any]] = deque()
 """Engine and tracker of each library that is to be unloaded."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Host:
     """What the machine code is for: part of an object cache's key, together with `llvm_version`."""
 
@@ -81,7 +82,7 @@ def host() -> Host:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class CompiledObject:
     """An object image: relocatable, free of addresses, good for any process on the same `host()`."""
 
@@ -94,7 +95,7 @@ class CompiledObject:
     """CPU time of the compiling thread."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Library:
     """Machine code in memory. The code lives as long as this object: the holder of an address must hold the library."""
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -83,6 +82,7 @@ from tracebuf.frontends.numpy.record.values import (
     is_traced,
     stand_in,
 )
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, dim_max, dim_min, mul, sub
 from tracebuf.ir.types import F64, I1, SUPPORTED_DTYPES, scalar_type
@@ -413,7 +413,7 @@ def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> A
     return out
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class ScalarMethod:
     """A bound method of a traced number."""
 

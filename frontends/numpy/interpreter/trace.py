@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ from tracebuf.frontends.numpy.record.sizes import Guard
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.frontends.numpy.source.binding import parameters_of
 from tracebuf.frontends.numpy.source.source import heading
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.dims import Expr, Sym, sym, symbols, to_python
 from tracebuf.ir.func import Donation, Func
@@ -46,7 +47,7 @@ from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import func
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Conditions:
     """What tracing assumed of a call besides its key: guards on sizes and ints, and the values of names from
     outside."""
@@ -74,7 +75,7 @@ class Conditions:
             return False
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Traced(Conditions):
     """The result of tracing, valid where its conditions hold: the tensor program; the call argument of each SSA
     argument; the parameters it stores to; how results are put together."""
@@ -95,7 +96,7 @@ def same_capture(now: Any, then: Any) -> bool:
     return type(now) in (bool, int, str) and bool(now == then)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Call:
     """The arguments of one call.
 

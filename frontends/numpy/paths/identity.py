@@ -7,19 +7,19 @@ An object is represented by a reference to it, and only compared.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import Choice, is_container, kind_of
 from tracebuf.frontends.numpy.numbers.scalars import compare
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyBool, Scalar
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import I1
 from tracebuf.ops.scalars import arith
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class EitherObject:
     """A path-dependent object: `then` where the condition held, else `orelse`."""
 

@@ -42,10 +42,11 @@ from tracebuf.frontends.numpy.record.values import (
     PyInt,
     Scalar,
 )
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ResultLeaf:
     """The plan of one result.
 
@@ -61,7 +62,7 @@ class ResultLeaf:
     read_only: bool = False
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ChosenResult:
     """The plan of a path-dependent result: `then` where result `index` (an i1) is True, else `orelse` (rule S8)."""
 
@@ -81,7 +82,7 @@ class NewContainer:
     items: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ContainerWrite:
     """The contents of the caller's container of a number after the call: all of them (`whole`), or these items (plans;
     traced values before)."""

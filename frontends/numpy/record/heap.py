@@ -16,6 +16,7 @@ from typing import Any
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.raises import Control
 from tracebuf.frontends.numpy.record.regions import Frame, Regions
+from tracebuf.frozen import frozen
 from tracebuf.location import Location
 
 
@@ -39,7 +40,7 @@ class Record:
         return {**self.base, **self.fields}
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class DictView:
     """items(), keys() or values() of a dict."""
 
@@ -58,7 +59,7 @@ class Changed(Control):
         self.labels = frozenset(labels)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Fixed:
     """A container that stays the same object where other containers are joined and carried item by item."""
 

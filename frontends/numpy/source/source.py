@@ -5,18 +5,18 @@ from __future__ import annotations
 import ast
 import linecache
 import types
-from dataclasses import dataclass
 from functools import lru_cache
 
 from tracebuf.frontends.numpy.source import liveness
 from tracebuf.frontends.numpy.source.matching import without_match
+from tracebuf.frozen import frozen
 from tracebuf.location import Location
 
 Definition = ast.FunctionDef | ast.Lambda
 """A function's syntax tree: a `def` or a `lambda`."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Source:
     """A function's syntax tree (lines and columns are the file's), its file, what is live where, and its local
     names."""

@@ -6,7 +6,7 @@ Outside of a traced function it runs the function in the same way: on the same k
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -29,6 +29,7 @@ from tracebuf.frontends.numpy.record.values import (
     is_traced,
     storages_of,
 )
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.ndarray import address, array_at, leases, still_lent
 from tracebuf.ops.arrays.host import HostFunction, kept_error, read_only
@@ -92,7 +93,7 @@ def host_call(
     return results if several else results[0] if results else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Declared:
     """Which arguments are read, and which are written, by position."""
 
@@ -173,7 +174,7 @@ ArgumentSource = tuple[Literal["in", "out", "int", "float", "complex", "bool", "
 known value."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class DeclaredCall:
     """What runs at a host call: the function on its arguments, in their order."""
 

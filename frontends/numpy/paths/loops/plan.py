@@ -12,6 +12,7 @@ from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.joins import alike
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool, PyInt, Storage
+from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
 
@@ -21,7 +22,7 @@ Path = tuple[Any, ...]
 """A leaf of a name (the name and the number of the leaf), or the key of a loop."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ArrayCarry:
     """How an array is carried: by value, or as a view of one storage by its parameters only. `sizes` says which of the
     storage's sizes change, `parts` which of the view's offsets and sizes do."""
@@ -86,7 +87,7 @@ class LoopPlan:
     refusal: UnsupportedError | None = None
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class LoopSpec:
     """One loop: `run(env, place)` does an iteration, over a range (place: its int), or while `test(env)` holds.
 

@@ -11,7 +11,7 @@ peeled: traced before the loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
@@ -50,6 +50,7 @@ from tracebuf.frontends.numpy.record.heap import Changed, items_of, with_items
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, PyBool
+from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, Sym, add, floordiv, mul, sub, sym
 from tracebuf.ir.types import INDEX
 
@@ -118,7 +119,7 @@ def attempt(r: Recorder, spec: LoopSpec, env: Env, plan: LoopPlan, peeled: int) 
     return None
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Budget:
     """How many ops may have been recorded when a loop is unrolled, and why no plan fits it."""
 
