@@ -48,6 +48,8 @@ class Recorder(Sizes):
         self.unbound: set[str] = set()
         """Names that were read where nothing is bound to them."""
         self.watched: ByIdentity[ArrayRef, None] = ByIdentity()
+        self.compared: ByIdentity[Any, None] = ByIdentity()
+        """The array objects that `is` was asked about."""
         """What names hold at the heads of loops, where more than the name tells which object it is."""
         self.heap = Heap()
         self.outer_values: Callable[[], Iterable[Any]] = tuple
