@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import mmap
 import random
 import signal
@@ -188,3 +189,10 @@ def test_a_peak_above_eagers_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(peaks, "peaks", lambda function, args: (320_000, 640_000))
         with pytest.raises(Mismatch, match="peak of eager is 320,000 bytes, of native 640,000"):
             peaks.check_peak(module, program.text)
+
+
+def test_every_program_of_peaks_is_python() -> None:
+    """Two equal branches left a loop without a body, which the minimiser did not survive."""
+    for n in range(300):
+        ast.parse(peaks.generate(random.Random(n)).text)
+    assert minimise("for x in y:\nreturn", lambda text: True) == "for x in y:\nreturn"

@@ -427,7 +427,7 @@ def unravel_index(r: Recorder, indices: Any, shape: Any, order: str = "C") -> tu
     found = found[::-1] if order == "C" else found
     if not isinstance(rest, ArrayRef):
         return tuple(found)
-    made = filled(r, (*rest.shape, len(found)), I64, None, (*result_order([rest], rest.ndim), rest.ndim))
+    made = filled(r, (*rest.shape, len(found)), I64, None, (*result_order(r, [rest], rest.ndim), rest.ndim))
     columns = [last_column(made, k) for k in range(len(found))]
     for target, x in zip(columns, found):
         store_view(r, target, x)
