@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.support.params import slow_but
+from tracebuf.testing.boxes import check_boxed
 from tracebuf.testing.fuzz import exits, kinds, objects, peaks, threads
 from tracebuf.testing.fuzz.driver import MODULE, Drawn, Report, attempt, drive, smaller
 from tracebuf.testing.guard import guarded
@@ -196,3 +197,14 @@ def test_every_program_of_peaks_is_python() -> None:
     for n in range(300):
         ast.parse(peaks.generate(random.Random(n)).text)
     assert minimise("for x in y:\nreturn", lambda text: True) == "for x in y:\nreturn"
+
+
+def test_floats_of_32_bits_have_a_larger_tolerance() -> None:
+    """Also in a container, where the fuzzer took float64's."""
+    program = Program(
+        "import numpy as np\nTOLERANCE = 1e-9\nBOXED = ['b'], [], ['b']\n"
+        "def box(b): return [b]\ndef boxed(S): S[0][:] = np.mean(S[0])\n"
+        "def arguments(): return (np.full((6, 5), 0.4 + 2.3j, np.complex64),)\narguments_again = arguments\n"
+    )
+    with loaded(program) as module:
+        check_boxed(module, program.text)
