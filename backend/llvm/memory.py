@@ -179,7 +179,7 @@ class Memory:
         elif isinstance(op, memref.CollapseShape):
             for group in op.attrs["groups"]:
                 sizes.append(code.product([source.sizes[a] for a in group]))
-                strides.append(source.strides[group[-1]])
+                strides.append(source.strides[memref.innermost(source.type, group)])
         elif isinstance(op, memref.Recast):
             sizes, strides = self._recast(op, source)
         elif isinstance(op, memref.Windows):

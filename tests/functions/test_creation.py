@@ -339,3 +339,14 @@ def test_creation() -> None:
     ]  # fmt: skip
     for n in (4, 0, 1, -1, 5):
         judge(expressions, "a, n", np.arange(7.0), n)
+
+
+CALLS = ("zeros(3, ", "zeros_like(a, ", "arange(3, ", "array([1, 2], ", "asarray([1, 2], ", "exp(a, ", "matmul(a, a, ")
+
+
+@pytest.mark.parametrize("call", slow_but(CALLS[:1], CALLS))
+def test_c3_parameters_that_a_function_does_not_have(call: str) -> None:
+    """With None they were taken for parameters that are left out."""
+    for name in ("axis", "keepdims", "zzz"):
+        error = agree(program(f"def f(a):\n    return np.{call}{name}=None)"), np.ones(3))
+        assert isinstance(error, TypeError), (name, error)

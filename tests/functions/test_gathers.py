@@ -369,3 +369,30 @@ def test_f3_an_earlier_error_wins() -> None:
     for end in ("a[...] = 1", "raise ValueError", "np.zeros(3).reshape(2)"):
         f = program(f"def f(a, b):\n    r = a[b]\n    {end}\n    return r")
         agree(f, np.broadcast_to(np.ones(3), (2, 3)), np.array([2, 0]))
+
+
+STORED = (
+    "a[[0, 2]] = b[0]", "a[[]] = b[0]", "a[a > 1] = b[0]", "a[a > 100] = b[0]", "a[a > 1] = (b[0],)",
+    "a[[0, 1]] = [b[0], b[0]]", "np.put(a, [0], b[0])", "np.put(a, [0, 1], [b[0], 1])", "np.place(a, a > 1, b[0])",
+    "np.place(a, a > 1, [b[0]])", "np.putmask(a, a > 1, b[0])", "np.put_along_axis(a, np.array([0]), b[0], 0)",
+    "a[[0]] = float(b[0])", "a[...] = b[0]", "a[0], a[1] = b[0], b[0]", "return np.array(b[0], a.dtype)",
+    "return np.array([b[0]], a.dtype)", "return np.insert(a, 1, b[0])",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", slow_but(STORED[:2], STORED))
+def test_c2_numbers_that_do_not_fit_are_cast_where_numpy_makes_an_array_of_them(text: str) -> None:
+    """A NumPy number that is stored by an index array or a mask was taken for one that is stored into an element, whose
+    int() must fit."""
+    f = bufferize(verify=True)(program(f"def f(a, b):\n    {text}"))
+    for dtype in (np.int8, np.uint8):
+        for value in (np.float32(1e30), np.float64("nan"), np.int64(300), np.int64(-1)):
+            agree(f, np.arange(4).astype(dtype), np.array([value]))
+
+
+@pytest.mark.parametrize("text", slow_but(["np.add.at(a, [0, 1], a[None, :2])"], [
+    "np.add.at(a, [0, 1], a[None, :2])", "np.minimum.at(a, [0, 1], [[1, 2]])", "a[[0, 1]] = a[None, :2]",
+    "np.add.at(a, [0], a[:1])",
+]))  # fmt: skip
+def test_c2_stores_take_leading_axes_of_size_1_but_ufuncs_at_indices_do_not(text: str) -> None:
+    agree(program(f"def f(a):\n    {text}"), np.arange(4.0))

@@ -210,3 +210,15 @@ def test_s2_a_mask_that_is_stored_to(name: str) -> None:
 def test_s2_a_mask_of_two_axes_that_is_stored_to() -> None:
     f = program("def f(b):\n    b[b] = b[b]\n    b.T[b.T] = ~b[b]")
     climb(f, (np.arange(12).reshape(3, 4) % 3 > 0,))
+
+
+EMPTY = (
+    "a[m] = 0", "return a[m]", "a[m] += 1", "a[m[:, 0]] = 3", "a[m] = np.zeros(0)", "a[m] = np.zeros(2)",
+    "return a[m[:, :3]]", "return a[m[:, 0], 1]", "return a[:, m[:, 0]]", "a[:, m[:, 0]] *= 2", "return a[:0][m]",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", slow_but(EMPTY[:2], EMPTY))
+def test_c2_a_mask_of_size_0_fits_every_axis(text: str) -> None:
+    """NumPy does not compare its size with the axis's; here it raised IndexError."""
+    agree(program(f"def f(a, m):\n    {text}"), np.arange(24.0).reshape(4, 6), np.zeros((0, 6), bool))

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.agreement import program, refused
+from tests.support.agreement import agree, program, refused
 from tests.support.forms import UNUSUAL, expression, split
 from tests.support.params import slow_but
+from tracebuf import bufferize
 from tracebuf.testing.ladder import climb
 
 RNG = np.random.default_rng(11)
@@ -157,3 +158,11 @@ def test_on_every_rung() -> None:
 def test_c1_calls_that_once_differed(text: str) -> None:
     """Found by calls that `tracebuf.testing.functions` drew."""
     expression(text, UNUSUAL)
+
+
+@pytest.mark.parametrize("text", slow_but(["part * part.T"], ["part * part.T", "part * a.T[:1].T", "a.T[:1].T * part"]))
+def test_s6_an_axis_that_a_guard_makes_1_is_repeated_in_the_order_of_the_result(text: str) -> None:
+    """Its stride counted: the fuzzer found the result in another order than eager's."""
+    f = bufferize(verify=True)(program(f"def f(a):\n    part = a.T[2::3]\n    return {text}"))
+    for last in (5, 8, 11):
+        agree(f, RNG.random((2, 5, last)))

@@ -52,6 +52,28 @@ PUT_BACK = """
 }) : () -> ()
 """
 
+COLUMN = """
+"builtin.module"() ({
+  "func.func"() <{arg_attrs = [{bufferization.writable = false}], function_type = (tensor<4x8xf64>) -> tensor<4xf64>,
+                  sym_name = "f"}> ({
+  ^bb0(%a: tensor<4x8xf64>):
+    %s = "tensor.extract_slice"(%a) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, static_offsets = array<i64: 0, 4>,
+      static_sizes = array<i64: 4, 1>, static_strides = array<i64: 1, 2>}> : (tensor<4x8xf64>) -> tensor<4x1xf64>
+    %r = "tensor.collapse_shape"(%s) <{reassociation = [[0, 1]]}> : (tensor<4x1xf64>) -> tensor<4xf64>
+    "func.return"(%r) : (tensor<4xf64>) -> ()
+  }) : () -> ()
+}) : () -> ()
+"""
+
+
+@pytest.mark.parametrize("compat", ["mlir", None])
+def test_a_collapsed_axis_steps_along_the_last_one_that_is_longer_than_1(compat: Any) -> None:
+    """It stepped along the last one, as if 4 rows of 1 column lay 2 elements apart."""
+    program = mlir.program(mlir.read(COLUMN), options=replace(mlir.DEFAULT, compat=compat))
+    a = np.arange(32.0).reshape(4, 8)
+    for results in (program.on_values(a), program.on_memory(a).results, program(a)):
+        np.testing.assert_array_equal(results[0], a[:, 4])
+
 
 @pytest.mark.parametrize("compat", ["mlir", None])
 def test_a_slice_that_is_put_back_costs_nothing(compat: Any) -> None:

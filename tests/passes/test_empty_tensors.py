@@ -20,6 +20,7 @@ from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith
 from tracebuf.optimize.tensors.eliminate_empty_tensors import eliminate_empty_tensors
 from tracebuf.optimize.tensors.fuse import fuse
+from tracebuf.testing.ladder import climb
 
 ADD, MUL = arith.AddF, arith.MulF
 
@@ -282,3 +283,19 @@ def test_elimination_takes_linear_time() -> None:
         return run
 
     assert growth(prepare, 100) < 9
+
+
+@pytest.mark.slow
+def test_a_slice_that_one_move_makes_is_the_destination_of_another() -> None:
+    """It was taken for an op in a block: "tensor.extract_slice is in no block"."""
+
+    def joined(data: Any) -> Any:
+        low = 1
+        for x in data:
+            c = 0
+            while c < 2:
+                low = np.concatenate([np.concatenate([np.ravel(low + x), data]), data])
+                c += 1
+        return low
+
+    climb(joined, (np.arange(2.0),), again=[(np.arange(1.0),)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import mmap
 import random
 import signal
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.support.params import slow_but
+from tracebuf.testing.boxes import check_boxed
 from tracebuf.testing.fuzz import exits, kinds, objects, peaks, threads
 from tracebuf.testing.fuzz.driver import MODULE, Drawn, Report, attempt, drive, smaller
 from tracebuf.testing.guard import guarded
@@ -188,3 +190,21 @@ def test_a_peak_above_eagers_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(peaks, "peaks", lambda function, args: (320_000, 640_000))
         with pytest.raises(Mismatch, match="peak of eager is 320,000 bytes, of native 640,000"):
             peaks.check_peak(module, program.text)
+
+
+def test_every_program_of_peaks_is_python() -> None:
+    """Two equal branches left a loop without a body, which the minimiser did not survive."""
+    for n in range(300):
+        ast.parse(peaks.generate(random.Random(n)).text)
+    assert minimise("for x in y:\nreturn", lambda text: True) == "for x in y:\nreturn"
+
+
+def test_floats_of_32_bits_have_a_larger_tolerance() -> None:
+    """Also in a container, where the fuzzer took float64's."""
+    program = Program(
+        "import numpy as np\nTOLERANCE = 1e-9\nBOXED = ['b'], [], ['b']\n"
+        "def box(b): return [b]\ndef boxed(S): S[0][:] = np.mean(S[0])\n"
+        "def arguments(): return (np.full((6, 5), 0.4 + 2.3j, np.complex64),)\narguments_again = arguments\n"
+    )
+    with loaded(program) as module:
+        check_boxed(module, program.text)

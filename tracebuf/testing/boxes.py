@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from tracebuf.api import bufferize
-from tracebuf.testing.ladder import Mismatch, Outcome, Rules, call, compare, copy_first, rung
+from tracebuf.testing.ladder import Mismatch, Outcome, Rules, call, compare, copy_first, rung, tolerance_of
 
 KINDS = ("dict", "object", "list", "namespace", "nested", "tuple", "named")
 
@@ -139,10 +139,12 @@ def check_boxed(module: ModuleType, source: str) -> None:
         return run
 
     with rung("native, boxed", source) as name:
-        for args in (module.arguments(), module.arguments_again()):
+        calls = (module.arguments(), module.arguments_again())
+        tolerance = tolerance_of(module.TOLERANCE, calls, source)
+        for args in calls:
             expected = call(on_box(copy_first(module.boxed)), args)
             found: Outcome = call(on_box(native), args)
-            compare(expected, found, Rules(module.TOLERANCE), name, source)
+            compare(expected, found, Rules(tolerance), name, source)
 
 
 __all__ = ["Mismatch", "boxed_text", "check_boxed"]

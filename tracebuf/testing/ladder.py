@@ -132,9 +132,7 @@ def climb(
     reference = reference_of(function, captured)
     args, again = (*args, *captured), [(*values, *captured) for values in again]
     parts = parts_of_calls(f, args, traced[0].hidden if isinstance(traced, tuple) else ())
-    single = any(getattr(x, "dtype", None) in (np.float32, np.complex64) for values in (args, *again) for x in values)
-    if single or "float32" in source or "complex64" in source:
-        tolerance *= 10_000
+    tolerance = tolerance_of(tolerance, (args, *again), source)
     eager = call(reference, args)
     spare = spare_allocations(traced[1]) if isinstance(traced, tuple) else 0
     base = Rules(tolerance, spare=spare, donated=frozenset(f._names.index(name) for name in donate))
@@ -146,6 +144,12 @@ def climb(
             rules = replace(base, stored=stored if values is args else None)
             native(f, values, len(captured), expected, rules, name, source)
     return f
+
+
+def tolerance_of(tolerance: float, calls: Sequence[Sequence[Any]], source: str) -> float:
+    """The tolerance of a program with these arguments: larger where there are floats of 32 bits."""
+    single = any(getattr(x, "dtype", None) in (np.float32, np.complex64) for values in calls for x in values)
+    return tolerance * 10_000 if single or "float32" in source or "complex64" in source else tolerance
 
 
 def with_defaults(function: types.FunctionType, args: Sequence[Any]) -> tuple[Any, ...]:

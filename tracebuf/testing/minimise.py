@@ -19,8 +19,12 @@ Edit = Callable[[], Callable[[], None]]
 
 
 def minimise(text: str, fails: Callable[[str], bool], seconds: float = 20.0) -> str:
-    """The text of a smaller module for which `fails` still holds, found within the time."""
+    """The text of a smaller module for which `fails` still holds, found within the time; itself, if it is no Python."""
     stop = time.monotonic() + seconds
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return text
     shrinking = True
     while shrinking:
         shrinking = False

@@ -5,7 +5,7 @@ Values come from one `linalg.generic` over the result, with `linalg.index` in it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from operator import methodcaller
 from typing import Any
 
@@ -82,6 +82,7 @@ def indexed(
 def arange(r: Recorder, *args: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     """np.arange, in the result's dtype: start, start + step, then start + i * (second - start) (`fill` of NumPy's
     arraytypes.c.src); ceil((stop - start) / step) elements."""
+    takes_only("arange", rest, ("start", "stop", "step", "device", "like"))
     only(r, "np.arange", **{k: (v, None) for k, v in rest.items() if k not in ("start", "stop", "step")})
     named = {k: v for k, v in rest.items() if k in ("start", "stop", "step")}
     if len(args) == 4:
@@ -326,10 +327,18 @@ def is_listed(x: Any, dtype: Any) -> bool:
     return isinstance(x, (list, tuple)) or (dtype is not None and isinstance(x, (Scalar, *NUMBERS)))
 
 
+def takes_only(name: str, given: Collection[str], parameters: Collection[str]) -> None:
+    """TypeError for a keyword argument that NumPy's function does not have."""
+    for strange in given:
+        if strange not in parameters:
+            raise Raises(TypeError(f"{name}() got an unexpected keyword argument '{strange}'"))
+
+
 def array(r: Recorder, object: Any, dtype: Any = None, **rest: Any) -> ArrayRef:
     """np.array of nested lists and tuples of numbers and arrays, or of an array."""
     if not is_listed(object, dtype):
         return call_handler(array_function, r, object, dtype, **rest)
+    takes_only("array", rest, ("copy", "order", "subok", "ndmin", "ndmax", "like"))
     order, ndmin = rest.pop("order", "K"), least_axes(r, rest.pop("ndmin", 0))
     only(r, "np.array of a list", **{k: (v, None) for k, v in rest.items() if k != "copy" or v is False})
     made = array_of(r, object, dtype, order)
@@ -340,6 +349,7 @@ def asarray(r: Recorder, a: Any, dtype: Any = None, order: Any = None, **rest: A
     """np.asarray of nested lists and tuples of numbers and arrays, or of an array."""
     if not is_listed(a, dtype):
         return call_handler(as_array_function, r, a, dtype, order, **rest)
+    takes_only("asarray", rest, ("device", "copy", "like"))
     only(r, "np.asarray of a list", **{k: (v, None) for k, v in rest.items()})
     return array_of(r, a, dtype, "K" if order is None else order)
 

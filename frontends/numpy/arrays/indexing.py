@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.each_path import on_each_path
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.values import (
     EITHER,
     ArrayRef,
@@ -135,11 +136,12 @@ def drop_leading_ones(value: ArrayRef, ndim: int) -> ArrayRef:
     return value
 
 
-def check_number(r: Recorder, value: Operand, target: ArrayRef) -> None:
+def check_number(r: Recorder, value: Operand, target: ArrayRef, as_array: bool = False) -> None:
     """Checks that a number stored into integers fits them (a 0-d array is converted instead).
 
     For Python's numbers, and for NumPy's stored into signed integers, by int() of them; setters of unsigned integers
-    convert NumPy's scalars (the setters in NumPy's arraytypes.c.src).
+    convert NumPy's scalars (the setters in NumPy's arraytypes.c.src). `as_array`: what is stored is made an array of
+    the target's dtype first, as by an index array or a mask: then a NumPy number is converted, as an array is.
     """
     element = target.element
     if weak_type(value) is complex and not element.is_complex and element is not I1:
@@ -147,6 +149,10 @@ def check_number(r: Recorder, value: Operand, target: ArrayRef) -> None:
             TypeError(f"{'float' if element.is_float else 'int'}() argument must be a real number, not 'complex'")
         )
     strong = isinstance(value, (NpScalar, np.generic))
+    if as_array and strong:
+        if element.is_integer and isinstance(value, NpScalar) and value.maybe_python and value.element != element:
+            raise unknown_origin(r.loc)
+        return
     if element.is_integer and not (strong and element.is_unsigned) and weak_type(value) != element.dtype:
         check_int_of(r, value, element)
 

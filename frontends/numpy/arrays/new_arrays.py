@@ -181,7 +181,7 @@ def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> Ar
         if isinstance(x, ArrayRef):
             store_view(r, result.at(dict(enumerate(place))), x)
             continue
-        check_number(r, x, result)
+        check_number(r, x, result, as_array=not place)
         r.store_element(result, place, scalar_value(r, x, element))
     return result
 

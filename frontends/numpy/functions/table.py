@@ -118,8 +118,10 @@ def layout_like(r: Recorder, a: ArrayRef, shape: Any, order: Any) -> tuple[tuple
 def _creator(value: float | None) -> Callable[..., ArrayRef]:
     """The handler of np.zeros, np.ones or np.empty."""
 
-    def create(r: Recorder, shape: Any, dtype: Any = None, order: str = "C", **rest: Any) -> ArrayRef:
-        only(r, "this array", **{k: (v, None) for k, v in rest.items()})
+    def create(
+        r: Recorder, shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+    ) -> ArrayRef:
+        only(r, "this array", device=(device, None), like=(like, None))
         sizes = shape_arg(r, shape)
         element = element_of(r, float if dtype is None else dtype)
         return filled(r, sizes, element, value, axes_in(r, order, len(sizes)))
@@ -131,9 +133,16 @@ def _creator_like(value: float | None) -> Callable[..., ArrayRef]:
     """The handler of np.zeros_like, np.ones_like or np.empty_like."""
 
     def create(
-        r: Recorder, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **rest: Any
+        r: Recorder,
+        a: Any,
+        dtype: Any = None,
+        order: str = "K",
+        subok: bool = True,
+        shape: Any = None,
+        *,
+        device: Any = None,
     ) -> ArrayRef:
-        only(r, "this array", **{k: (v, None) for k, v in rest.items()})
+        only(r, "this array", device=(device, None))
         a = as_array(r, a)
         sizes, axes = layout_like(r, a, shape, order)
         return filled(r, sizes, a.element if dtype is None else element_of(r, dtype), value, axes)

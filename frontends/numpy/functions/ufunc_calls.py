@@ -29,8 +29,10 @@ CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 """NumPy's casting rules."""
 
 
-PARAMETERS = ("axes", "axis", "keepdims", "sig", "signature", "subok")
+PARAMETERS = ("sig", "signature", "subok")
 """Parameters of ufuncs that are taken with their defaults only."""
+AXES = ("axes", "axis", "keepdims")
+"""Such parameters of generalised ufuncs alone."""
 
 
 def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -43,8 +45,12 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
         takes = f"takes from {ufunc.nin} to {ufunc.nargs} positional arguments but {len(args)} were given"
         raise Raises(TypeError(f"{name}() {takes}"))
     rest = {k: v for k, v in kwargs.items() if k not in ("out", "where", "dtype", "casting", "order")}
-    if strange := [k for k in rest if k not in PARAMETERS]:
-        raise Raises(TypeError(f"{name}() got an unexpected keyword argument '{strange[0]}'"))
+    core = ufunc.signature is not None
+    strange = [k for k in rest if k not in (*PARAMETERS, *(AXES if core else ()))]
+    if strange or (core and "where" in kwargs):
+        raise Raises(TypeError(f"{name}() got an unexpected keyword argument '{(*strange, 'where')[0]}'"))
+    if nothing := [k for k, v in rest.items() if v is None and k != "subok"]:
+        raise Raises(TypeError(f"{name}() takes no None for {nothing[0]}"))
     layout = order_of(kwargs.get("order", "K"), "CFAK")
     only(r, f"np.{name}", order=("A" if layout == "A" else "K", "K"))
     only(r, f"np.{name}", **{k: (v, {"subok": True}.get(k)) for k, v in rest.items()})

@@ -94,7 +94,7 @@ def build_all(
             values.append(value)
             maps.append(map_)
         args.append(seen[value, map_])
-    order = result_order(arrays, len(shape))
+    order = result_order(r, arrays, len(shape))
     kinds = [t if target is None else target.element for t, target in zip(outs, into)]
     starts = [
         r.read(target) if target is not None and mask is not None else r.empty(t, shape, None if target else order)
@@ -116,9 +116,11 @@ def build_all(
     return results
 
 
-def result_order(arrays: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:
-    """The axis order of a fresh elementwise result, outermost first: K-order."""
-    return axis_order([(a, [None] * (ndim - a.ndim) + list(range(a.ndim))) for a in arrays], ndim)
+def result_order(r: Recorder, arrays: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:
+    """The axis order of a fresh elementwise result, outermost first: K-order. An axis that a guard makes 1 is repeated
+    as one that is written so."""
+    axes = [[None if r.facts.equal(n, 1) else k for k, n in enumerate(a.shape)] for a in arrays]
+    return axis_order([(a, [None] * (ndim - a.ndim) + own) for a, own in zip(arrays, axes)], ndim)
 
 
 def input_of(

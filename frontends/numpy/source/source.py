@@ -58,8 +58,8 @@ def heading(function: types.FunctionType) -> Location:
 
 
 def parsed(text: str) -> ast.Module:
-    """`ast.parse`, whose answer depends neither on signals nor on other calls: CPython 3.11 has one counter for all that
-    convert trees, and what is raised in the midst leaves it as it was. Raises SyntaxError."""
+    """`ast.parse`, whose answer depends neither on signals nor on other threads: CPython 3.11 has one counter for all
+    that make trees at a time. Raises SyntaxError."""
 
     def parse() -> ast.Module:
         with _parsing:

@@ -320,6 +320,11 @@ def runs_on(type_: MemRefType, groups: Sequence[Sequence[int]]) -> bool:
     return True
 
 
+def innermost(type_: MemRefType, group: Sequence[int]) -> int:
+    """The axis of a group that the collapsed axis steps along: the last one that is longer than 1, if any is."""
+    return next((axis for axis in reversed(group) if type_.shape[axis] != 1), group[0])
+
+
 class CollapseShape(Op):
     """`memref.collapse_shape`: neighbouring axes, contiguous with one another, become one. operands: source memref;
     results: 1 memref, the source's buffer; attrs: groups (the source's axes of each result axis)."""
@@ -342,7 +347,7 @@ class CollapseShape(Op):
         cls, source: Value, groups: tuple[tuple[int, ...], ...], shape: tuple[Size, ...], loc: Location = UNKNOWN
     ) -> CollapseShape:
         base = source.memref_type
-        strides = tuple(base.strides[group[-1]] for group in groups)
+        strides = tuple(base.strides[innermost(base, group)] for group in groups)
         return cls([source], [MemRefType(shape, base.element, strides, base.offset)], loc, {"groups": groups})
 
 

@@ -313,7 +313,7 @@ def reads_apart(use: Use, chain: Chain, known: ChainFacts) -> bool:
 
     Only where no loop stands between the two, so that offsets which differ in one iteration cannot meet in another.
     """
-    if chain.whole or chain.dest.block is not chain.block:
+    if chain.whole or not (is_yet_to_stand(chain.dest) or chain.dest.block is chain.block):
         return False
     value = use.value
     while isinstance(op := value.defining_op, tensor.ExtractSlice):
@@ -326,7 +326,14 @@ def destination_is_known(chain: Chain) -> bool:
     different expressions, since a loop would carry the other type."""
     first, store = chain.links[0].op, chain.store
     target = chain.dest.type if chain.whole else store.operand(0).type
-    return chain.empty.result.type == target and all(dominates(v, first) for v in store.operands[1:])
+    return chain.empty.result.type == target and all(
+        not is_yet_to_stand(v) and dominates(v, first) for v in store.operands[1:]
+    )
+
+
+def is_yet_to_stand(value: Value) -> bool:
+    """Whether a value is the slice of another chain's destination, which `target` made and `ordered` will place."""
+    return isinstance(op := value.defining_op, tensor.ExtractSlice) and op.block is None
 
 
 def destination_is_untouched(chain: Chain, versions: Versions, place: int) -> bool:

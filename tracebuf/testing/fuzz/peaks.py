@@ -58,8 +58,8 @@ def generate(draw: random.Random) -> Program:
 
     before = [draw.choice(["w = v", "w = v.copy()", "w = np.roll(v, 1)", "w = w * 2", "v = v + 1; w = v", "pass"])]
     body = [statement() for _ in range(draw.randint(1, 4))]
-    branches = [line for line in body if line.startswith("if ")]
-    body = [line for line in body if line not in branches[1:]]
+    branches = [k for k, line in enumerate(body) if line.startswith("if ")]
+    body = [line for k, line in enumerate(body) if k not in branches[1:]]
     lines = [*before, "for i in range(n):", *("    " + line for line in body), f"return {draw.choice(RESULTS)}"]
     text = [HEADER, "TOLERANCE = 1e-09", "DONATED = ()", "def program(v, w, s, n):\n    " + "\n    ".join(lines)]
     for name, size in (("arguments", SMALL), ("arguments_again", SMALL + 2), ("large", LARGE)):

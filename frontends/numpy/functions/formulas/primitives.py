@@ -96,7 +96,7 @@ def fresh_as(arrays: Any, dtype: Any) -> Any:
 
 def _fresh_as(r: Recorder, arrays: Sequence[ArrayRef], dtype: Any) -> ArrayRef:
     shape = arrays[0].shape
-    return filled(r, shape, element_of(r, dtype), None, result_order(arrays, len(shape)))
+    return filled(r, shape, element_of(r, dtype), None, result_order(r, arrays, len(shape)))
 
 
 def _known_ints(r: Recorder, x: Any) -> tuple[int, ...]:

@@ -306,7 +306,7 @@ def reduced(r: Recorder, ref: Any, axis: Any, keepdims: Any) -> Shape:
         axes = axes_of(r, axis, ref.ndim, bools=True)
     else:
         axes = own_axes_of(r, axis, ref.ndim)
-    return kept_axes(ref, axes, flag(r, keepdims))[0]
+    return kept_axes(r, ref, axes, flag(r, keepdims))[0]
 
 
 def put(result: Any, outs: Sequence[np.ndarray], shapes: Mapping[int, Bounded], name: str) -> None:

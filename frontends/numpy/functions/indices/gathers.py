@@ -224,9 +224,9 @@ def scattered(r: Recorder, at: Advanced, value: Operand | None, combine: Combine
     picked = common_shape(r, at.arrays)
     shape = at.shape(picked)
     if isinstance(value, ArrayRef):
-        value = fitting(r, value, shape)
+        value = fitting(r, value, shape, leading_ones=combine is None)
     elif combine is None and value is not None:
-        check_number(r, value, at.base)
+        check_number(r, value, at.base, as_array=True)
     check_filled(r, at, picked)
     loops = Loops(r, shape)
     tell_sizes(loops, at, len(picked))
@@ -252,9 +252,10 @@ def stored_element(loops: Loops, value: Operand, base: ArrayRef, as_given: bool 
     return loops.scalar(scalar_value(loops.r, value, element))
 
 
-def fitting(r: Recorder, value: ArrayRef, shape: Sequence[Dim]) -> ArrayRef:
-    """An array that is stored: ValueError unless it broadcasts to the shape."""
-    value = drop_leading_ones(value, len(shape))
+def fitting(r: Recorder, value: ArrayRef, shape: Sequence[Dim], leading_ones: bool = True) -> ArrayRef:
+    """An array that is stored: ValueError unless it broadcasts to the shape; `leading_ones`: it may have more axes, of
+    size 1, which ufunc.at does not take."""
+    value = drop_leading_ones(value, len(shape)) if leading_ones else value
     given, values = shape_text([value.shape])
     wanted, more = shape_text([tuple(shape)])
     message = f"shape mismatch: value array of shape {given} could not be broadcast to indexing result of {wanted}"

@@ -125,7 +125,10 @@ def advanced_index(r: Recorder, ref: ArrayRef, index: Any) -> Advanced:
 
 
 def check_mask(r: Recorder, mask: ArrayRef, ref: ArrayRef, axis: int, source: int) -> None:
-    """Raises IndexError unless a mask is as long as the axis that it masks."""
+    """Raises IndexError unless a mask is as long as the axis that it masks, or of size 0, which NumPy does not look at
+    (`prepare_index` of its mapping.c)."""
+    if mask.shape[axis] == 0:
+        return
     own, own_values = shape_text([(mask.shape[axis],)])
     text, values = shape_text([(ref.shape[source],)])
     own, text = own.strip("(,)"), text.strip("(,)")

@@ -78,9 +78,16 @@ def without_masks(r: Recorder, at: Advanced) -> Advanced:
     return replace(at, arrays=tuple(arrays), axes=tuple(axes))
 
 
+def is_one_mask(at: Advanced) -> bool:
+    """Whether an index is one mask, as long as the axes that it masks: one of size 0 may not be, and picks nothing."""
+    if len(at.arrays) != 1 or at.arrays[0].element is not I1:
+        return False
+    return all(own != 0 or at.base.shape[axis] == 0 for own, axis in zip(at.arrays[0].shape, at.taken))
+
+
 def read_advanced(r: Recorder, at: Advanced) -> ArrayRef:
     """`a[index]` as a fresh array."""
-    if len(at.arrays) == 1 and at.arrays[0].element is I1:
+    if is_one_mask(at):
         return compressed(r, at)
     return gathered(r, without_masks(r, at))
 
@@ -88,7 +95,7 @@ def read_advanced(r: Recorder, at: Advanced) -> ArrayRef:
 def store_advanced(r: Recorder, at: Advanced, value: Operand) -> None:
     """`a[index] = value`."""
     r.check_writable(at.base)
-    if len(at.arrays) == 1 and at.arrays[0].element is I1:
+    if is_one_mask(at):
         store_masked(r, at, value)
     else:
         scattered(r, without_masks(r, at), value)
@@ -135,7 +142,7 @@ def store_masked(r: Recorder, at: Advanced, value: Operand) -> None:
     """`a[mask] = v`: a select in place if v is the same for all True elements."""
     after = len(at.kept) - at.place
     if not isinstance(value, ArrayRef):
-        check_number(r, value, at.base)
+        check_number(r, value, at.base, as_array=True)
         return select(r, at, value)
     if value.ndim <= after:
         return select(r, at, value)

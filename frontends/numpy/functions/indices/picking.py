@@ -194,7 +194,7 @@ def take_along_axis(r: Recorder, arr: Any, indices: Any, axis: Any = -1) -> Arra
 def put_along_axis(r: Recorder, arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """np.put_along_axis."""
     check_places(arr, indices, axis)
-    given = asarray(r, values) if isinstance(values, (list, tuple)) else values
+    given = asarray(r, values, arr.dtype) if isinstance(values, (list, tuple)) else values
     scattered(r, along(r, *along_axis(r, arr, indices, axis)), given)
 
 
@@ -344,8 +344,9 @@ def values_for(r: Recorder, a: ArrayRef, given: Any, casting: Literal["safe", "u
             raise Raises(TypeError(f"Cannot cast array data from {given.dtype!r} to {a.dtype!r} {rule}"))
         return given
     if not isinstance(given, (list, tuple)):
-        check_number(r, given, a)
-    return asarray(r, given)
+        check_number(r, given, a, as_array=True)
+        return asarray(r, given)
+    return asarray(r, given, a.dtype)
 
 
 def same_elements(r: Recorder, a: ArrayRef, mask: ArrayRef, message: str) -> None:
@@ -429,7 +430,7 @@ def unravel_index(r: Recorder, indices: Any, shape: Any, order: str = "C") -> tu
     found = found[::-1] if order == "C" else found
     if not isinstance(rest, ArrayRef):
         return tuple(found)
-    made = filled(r, (*rest.shape, len(found)), I64, None, (*result_order([rest], rest.ndim), rest.ndim))
+    made = filled(r, (*rest.shape, len(found)), I64, None, (*result_order(r, [rest], rest.ndim), rest.ndim))
     columns = [last_column(made, k) for k in range(len(found))]
     for target, x in zip(columns, found):
         store_view(r, target, x)

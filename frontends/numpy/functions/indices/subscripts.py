@@ -14,13 +14,13 @@ from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import read_item, store_item
 from tracebuf.frontends.numpy.arrays.new_arrays import filled
 from tracebuf.frontends.numpy.functions.indices.index_arrays import advanced_index, is_advanced
-from tracebuf.frontends.numpy.functions.indices.masks import mask_view, read_advanced, store_advanced
+from tracebuf.frontends.numpy.functions.indices.masks import is_one_mask, mask_view, read_advanced, store_advanced
 from tracebuf.frontends.numpy.numbers.operands import Operand
 from tracebuf.frontends.numpy.record.each_path import on_each_path
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, storages_of
 from tracebuf.ir.core import Value
-from tracebuf.ir.types import I1, I64
+from tracebuf.ir.types import I64
 
 __all__ = ["is_advanced", "masked", "read", "state", "store"]
 
@@ -44,7 +44,7 @@ def state(r: Recorder, ref: ArrayRef, index: Any) -> list[Value]:
 def masked(r: Recorder, ref: ArrayRef, index: Any) -> tuple[ArrayRef, ArrayRef] | None:
     """The array that a mask picks from and the mask, as arrays that broadcast; None for an index with other arrays."""
     at = advanced_index(r, ref, arrays_in(r, index))
-    return mask_view(at) if len(at.arrays) == 1 and at.arrays[0].element is I1 else None
+    return mask_view(at) if is_one_mask(at) else None
 
 
 def read(r: Recorder, ref: ArrayRef, index: Any) -> ArrayRef | Scalar:
@@ -66,5 +66,5 @@ def store(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence[Oper
 
     if on_each_path(r, [ref], [value, *parts], on_path):
         return
-    given = asarray(r, list(value)) if isinstance(value, Sequence) else value
+    given = asarray(r, list(value), ref.dtype) if isinstance(value, Sequence) else value
     store_advanced(r, advanced_index(r, ref, arrays_in(r, index)), given)

@@ -97,7 +97,7 @@ def reduce_in_order(
         raise Raises(ValueError(text))
     from_first = (initial is NO_VALUE and ufunc.identity is None) or initial is None
     if not axes and from_first and mask is None:
-        result = copy_of(r, ref, element, kept_axes(ref, (), False)[1])
+        result = copy_of(r, ref, element, kept_axes(r, ref, (), False)[1])
     elif not from_first or mask is not None:
         start = start_of(r, ufunc, ref, axes, element, initial, mask is not None)
         result = steps(r, ufunc, ref, axes, start, dtypes, mask)
@@ -117,7 +117,7 @@ def after_first(
     r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, element: ScalarType, dtypes: Sequence[np.dtype]
 ) -> ArrayRef:
     """The first element along the axis, which exists, with those after it folded in."""
-    first = copy_of(r, ref.at({axis: 0}), element, kept_axes(ref, (axis,), False)[1])
+    first = copy_of(r, ref.at({axis: 0}), element, kept_axes(r, ref, (axis,), False)[1])
     rest = ref.derive(methodcaller("narrow", axis, 1, 1, sub(ref.shape[axis], 1)))
     return steps(r, ufunc, rest, (axis,), r.read(first), dtypes)
 

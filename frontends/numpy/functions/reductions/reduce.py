@@ -177,7 +177,7 @@ def fold(
     The result is in K-order of the array and a mask, or in C order (`c_order`).
     """
     element = linalg.element_type(start.type)
-    shape, order, results = kept_axes(ref, axes, keepdims, mask)
+    shape, order, results = kept_axes(r, ref, axes, keepdims, mask)
     order = tuple(range(len(shape))) if c_order else order
     out = start
     if not start.is_tensor:
@@ -192,13 +192,13 @@ def fold(
 
 
 def kept_axes(
-    ref: ArrayRef, axes: Sequence[int], keepdims: bool, mask: Operand | None = None
+    r: Recorder, ref: ArrayRef, axes: Sequence[int], keepdims: bool, mask: Operand | None = None
 ) -> tuple[tuple[Dim, ...], tuple[int, ...], tuple[int | None, ...]]:
     """(the shape of a reduction's result, its axes outermost first, the loop of each)."""
     kept = [a for a in range(ref.ndim) if a not in axes]
     by_rank: Sequence[int] = sorted(range(ref.ndim), key=lambda a: (ref.stride_rank(a) or (), a))
     if isinstance(mask, ArrayRef) and mask.ndim <= ref.ndim:
-        by_rank = result_order([ref, mask], ref.ndim)
+        by_rank = result_order(r, [ref, mask], ref.ndim)
     if keepdims:
         shape = tuple(1 if a in axes else n for a, n in enumerate(ref.shape))
         return shape, tuple(by_rank), tuple(None if a in axes else a for a in range(ref.ndim))

@@ -47,7 +47,7 @@ def accumulate(
         value = totals(r, ufunc, ref, element)
         result = ArrayRef(r.new_storage(element, ref.shape, (0,), value))
     else:
-        order = result_order([ref], ref.ndim)
+        order = result_order(r, [ref], ref.ndim)
         if out is not None and out.element is element and out.same(ref):
             result = out  # as NumPy does, which reads an element before it writes it
         else:
